@@ -1,0 +1,32 @@
+.DEFAULT_GOAL := help
+.PHONY: help test check demo bench fuzz clean
+
+# Only the command line sets these: SECONDS means something else in a shell's environment.
+TARGET =
+SECONDS = 60
+INPUT =
+ARGS =
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+test: ## tests, doc tests, and each fuzz target for FUZZ_SECONDS (20)
+	@scripts/test.sh
+
+check: ## formatting, clippy and documentation, with warnings as errors
+	cargo fmt --all --check
+	cd fuzz && cargo fmt --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+demo: ## run `remuda demo` (ARGS=… are passed on)
+	cargo run -q --bin remuda -- demo $(ARGS)
+
+bench: ## run `remuda bench select` in a release build (ARGS=--json)
+	cargo run --release --bin remuda -- bench select $(ARGS)
+
+fuzz: ## fuzz TARGET=transaction|block for SECONDS=60, or replay INPUT=file
+	@scripts/fuzz.sh "$(TARGET)" "$(or $(INPUT),$(SECONDS))"
+
+clean: ## remove what was built, and the fuzzers' corpora and artifacts
+	cargo clean

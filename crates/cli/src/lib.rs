@@ -1,0 +1,3 @@
+//! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
+
+pub mod audit;

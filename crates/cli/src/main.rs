@@ -1,0 +1,24 @@
+//! `remuda`: the command line.
+
+use clap::{Parser, Subcommand};
+use remuda::audit;
+use std::process::ExitCode;
+
+/// Remuda: a network for verifiable off-chain computation.
+#[derive(Parser)]
+#[command(name = "remuda", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Audit(audit::Args),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Audit(args) => audit::main(&args),
+    }
+}

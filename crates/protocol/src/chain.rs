@@ -1,0 +1,68 @@
+//! Where the chain stands: the records that every block rewrites.
+
+use crate::agenda::Cursor;
+use crate::beacon::Round;
+use crate::codec::codec_struct;
+use crate::primitives::{Amount, B256, Height, Slot};
+
+/// The tip, and the ends of the queues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainState {
+    /// Hash of genesis.
+    pub genesis_hash: B256,
+    /// Height of the newest block.
+    pub height: Height,
+    /// Its round.
+    pub round: Round,
+    /// Its time in milliseconds.
+    pub timestamp_ms: u64,
+    /// The newest view whose seed is on chain.
+    pub newest_seed: u64,
+    /// The next runner's slot.
+    pub next_slot: Slot,
+    /// First job that waits for its round.
+    pub pending_head: u64,
+    /// One past the last such job.
+    pub pending_tail: u64,
+    /// First deferred call.
+    pub calls_head: u64,
+    /// One past the last deferred call.
+    pub calls_tail: u64,
+    /// Up to where the agenda is done.
+    pub agenda: Cursor,
+}
+codec_struct!(ChainState {
+    genesis_hash,
+    height,
+    round,
+    timestamp_ms,
+    newest_seed,
+    next_slot,
+    pending_head,
+    pending_tail,
+    calls_head,
+    calls_tail,
+    agenda,
+});
+
+/// Money: what exists, and what was destroyed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Supply {
+    /// balances + stakes + escrows + bonds + treasury.
+    pub total: Amount,
+    /// Burned since genesis.
+    pub burned: Amount,
+}
+codec_struct!(Supply { total, burned });
+
+/// The committee size that an epoch's jobs get (SPEC §4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EpochCommittee {
+    /// Runners that were registered and healthy when it was computed.
+    pub active: u64,
+    /// The smoothed concentration index; none before there was a runner.
+    pub hhi_nano: Option<u64>,
+    /// M_adaptive.
+    pub m_adaptive: u64,
+}
+codec_struct!(EpochCommittee { active, hhi_nano, m_adaptive });

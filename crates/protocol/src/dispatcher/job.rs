@@ -1,0 +1,227 @@
+//! A job's progress.
+
+use crate::codec::{codec_enum, codec_struct};
+use crate::dispatcher::spec::JobKind;
+use crate::primitives::{Address, Amount, B256, Height, JobId};
+
+/// Everything the chain keeps of a job besides its specification.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Who pays.
+    pub submitter: Address,
+    /// When.
+    pub submitted_at: Height,
+    /// Kind of work.
+    pub kind: JobKind,
+    /// How far it is.
+    pub status: Status,
+    /// Selections so far beyond the first.
+    pub attempt: u32,
+    /// Committee size that it was submitted for.
+    pub committee: u32,
+    /// Winners that it needs.
+    pub n_threshold: u32,
+    /// The candidates it draws from.
+    pub snapshot: Snapshot,
+    /// Seed of the newest draw.
+    pub seed: B256,
+    /// Who sits on it, in draw order, newest attempt last.
+    pub seats: Vec<Seat>,
+    /// Runners that it will not draw again.
+    pub excluded: Vec<Address>,
+    /// Who collects the results.
+    pub aggregator: Option<Address>,
+    /// Last height for a commit; for a single runner, for its result.
+    pub commit_by: Height,
+    /// Last height that belongs to the aggregator.
+    pub aggregator_until: Height,
+    /// Last height for a reveal.
+    pub reveal_by: Height,
+    /// What is left of price and tip.
+    pub escrow: Amount,
+    /// Prepaid cycles of the callback.
+    pub callback_deposit: Amount,
+    /// Price per cycle that was prepaid.
+    pub callback_max_fee: u128,
+    /// The challenged job, if this one re-executes it.
+    pub challenges: Option<JobId>,
+}
+codec_struct!(Job {
+    submitter,
+    submitted_at,
+    kind,
+    status,
+    attempt,
+    committee,
+    n_threshold,
+    snapshot,
+    seed,
+    seats,
+    excluded,
+    aggregator,
+    commit_by,
+    aggregator_until,
+    reveal_by,
+    escrow,
+    callback_deposit,
+    callback_max_fee,
+    challenges,
+});
+
+impl Job {
+    /// The seat of a runner that still takes part.
+    pub fn seat_of(&mut self, runner: Address) -> Option<&mut Seat> {
+        self.seats.iter_mut().find(|seat| seat.runner == runner && seat.progress.takes_part())
+    }
+
+    /// Seats that still take part.
+    pub fn taking_part(&self) -> impl Iterator<Item = &Seat> {
+        self.seats.iter().filter(|seat| seat.progress.takes_part())
+    }
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Waits for the seed of its round.
+    Pending {
+        /// The view of that round.
+        view: u64,
+        /// How often it was bound anew.
+        rebinds: u32,
+    },
+    /// Runners work; commits are taken.
+    Assigned,
+    /// Commits are closed; reveals are taken.
+    Committed,
+    /// Done and paid.
+    Settled,
+    /// Over without a result; refunded.
+    Failed {
+        /// Why.
+        reason: Failure,
+    },
+    /// Called off by its submitter; refunded.
+    Cancelled,
+}
+codec_enum!(Status {
+    1 => Pending { view, rebinds },
+    2 => Assigned {},
+    3 => Committed {},
+    4 => Settled {},
+    5 => Failed { reason },
+    6 => Cancelled {},
+});
+
+/// Why a job failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Fewer candidates than the mode needs.
+    InsufficientRunners,
+    /// Nobody worked, three re-selections long.
+    NoRunners,
+    /// The results do not agree.
+    NoAgreement,
+    /// The seed never came.
+    NoSeed,
+}
+codec_enum!(Failure {
+    1 => InsufficientRunners {},
+    2 => NoRunners {},
+    3 => NoAgreement {},
+    4 => NoSeed {},
+});
+
+/// The candidates of a draw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Snapshot {
+    /// When they were taken.
+    pub height: Height,
+    /// Roots and sums of the lists that are drawn from, in order.
+    pub roots: Vec<(B256, u128)>,
+    /// How many seats are drawn.
+    pub seats: u32,
+    /// The largest committee that the price had to be enough for.
+    pub bound: u32,
+    /// The runner that is favoured in the first draw.
+    pub mru: Option<Address>,
+}
+codec_struct!(Snapshot { height, roots, seats, bound, mru });
+
+/// A runner's place in a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// Who sits there.
+    pub runner: Address,
+    /// In which selection it was drawn.
+    pub attempt: u32,
+    /// Its reputation when it was drawn.
+    pub reputation_nano: u64,
+    /// It had no place free when it was drawn: it may let this job pass without blame.
+    pub overbooked: bool,
+    /// What it did.
+    pub progress: Progress,
+}
+codec_struct!(Seat { runner, attempt, reputation_nano, overbooked, progress });
+
+/// What a seated runner did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing yet.
+    Waiting,
+    /// It is bound to a result.
+    Committed {
+        /// By this hash.
+        commitment: B256,
+        /// Since.
+        at: Height,
+    },
+    /// Its result is known.
+    Revealed {
+        /// keccak256 of the result.
+        result_hash: B256,
+    },
+    /// It committed, then attested a crash.
+    Crashed,
+    /// It did not commit in time; it is out.
+    TimedOut,
+    /// It committed and did not reveal, or revealed something else; it is out.
+    Slashed,
+}
+codec_enum!(Progress {
+    1 => Waiting {},
+    2 => Committed { commitment, at },
+    3 => Revealed { result_hash },
+    4 => Crashed {},
+    5 => TimedOut {},
+    6 => Slashed {},
+});
+
+impl Progress {
+    /// Whether the seat still counts as taken.
+    pub fn takes_part(&self) -> bool {
+        !matches!(self, Self::TimedOut | Self::Slashed)
+    }
+}
+
+/// A job in the queue for its round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingSelection {
+    /// Which.
+    pub job: JobId,
+    /// The view that it is bound to.
+    pub view: u64,
+    /// Height of its candidates.
+    pub snapshot_height: Height,
+}
+codec_struct!(PendingSelection { job, view, snapshot_height });
+
+/// Who served a submitter last (CIP-11 §9.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MruRecord {
+    /// The runner.
+    pub runner_address: Address,
+    /// When.
+    pub set_at_block: Height,
+}
+codec_struct!(MruRecord { runner_address, set_at_block });

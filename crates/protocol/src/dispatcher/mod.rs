@@ -1,0 +1,14 @@
+//! The Job Dispatcher (0x02): what a job may ask for, who may be drawn for it, and who is.
+
+pub mod committee;
+pub mod draw;
+pub mod filter;
+pub mod job;
+pub mod naive;
+pub mod roster;
+pub mod select;
+pub mod spec;
+pub mod submit;
+pub mod trie;
+pub mod validate;
+pub mod weight;

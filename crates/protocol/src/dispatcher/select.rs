@@ -1,0 +1,268 @@
+//! Selection: candidates fixed at a block, seats drawn when the seed of the bound round is there.
+
+use crate::agenda::Task;
+use crate::beacon::{SelectionMode, retry_seed, selection_seed};
+use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
+use crate::dispatcher::draw::{Favourite, draw};
+use crate::dispatcher::filter::{Entry, Query, Rules};
+use crate::dispatcher::job::{Failure, Job, PendingSelection, Progress, Seat, Snapshot, Status};
+use crate::dispatcher::roster::{Lists, Roster, load_entry, naive_lists, pending};
+use crate::dispatcher::spec::JobSpec;
+use crate::dispatcher::trie::Trie;
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::{Exec, RULED_OUT_CYCLES};
+use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey};
+use crate::params::ChainParams;
+use crate::presence::PresencePolicy;
+use crate::primitives::{Address, B256, Height, JobId, Slot};
+use crate::registry::versioned::Stamp;
+use crate::state::{View, read};
+use crate::verifier::aggregator;
+use std::collections::BTreeMap;
+
+impl Exec<'_> {
+    /// The largest committee that a job can get now (SPEC §4, `M_bound`).
+    fn committee_bound(&self, spec: &JobSpec) -> u64 {
+        if spec.verification.mode.is_single() {
+            return 1;
+        }
+        self.committee.m_adaptive.min(u64::from(spec.verification.runners).max(3))
+    }
+
+    /// Fixes the candidates of a new job: draws at once, or binds it to a round.
+    pub(crate) fn first_selection(
+        &mut self,
+        id: JobId,
+        mut job: Job,
+        spec: &JobSpec,
+    ) -> Result<(), Refusal> {
+        let bound = self.committee_bound(spec);
+        let query = Query::of(spec, self.params, bound);
+        self.charge_selection(&query)?;
+        let lists = self.roster.lists(&query, &job.excluded, self.env.height);
+        let verification = &spec.verification;
+        let candidates = lists.iter().map(Trie::len).sum();
+        let size = committee_size(
+            verification.mode,
+            self.committee.m_adaptive,
+            verification.runners,
+            candidates,
+        );
+        let Ok(size) = size else {
+            self.fail_job(&id, &mut job, Failure::InsufficientRunners);
+            return Ok(());
+        };
+        job.committee = size as u32;
+        let threshold = n_threshold(size as u64, verification.runners, verification.threshold);
+        job.n_threshold = threshold.map_or(job.committee, |n| n as u32);
+        job.snapshot = self.snapshot(&lists, size as u32, bound as u32);
+        job.snapshot.mru = self.most_recent(&job, &id);
+        if verification.mode == VerificationMode::None {
+            self.draw_now(id, job, &lists);
+        } else {
+            self.bind(id, job, lists, 0);
+        }
+        Ok(())
+    }
+
+    /// A job pays for the work that its price and value make: runners that they rule out have to
+    /// be taken out of the class's trie, or those that are left put into a new one.
+    fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
+        let (ruled_out, drawable) = self.roster.ruled_out(query);
+        let moved = ruled_out.min(drawable.saturating_sub(ruled_out));
+        self.charge(moved.saturating_mul(RULED_OUT_CYCLES), 0)
+    }
+
+    fn snapshot(&self, lists: &Lists, seats: u32, bound: u32) -> Snapshot {
+        let count = if self.params.policy() == PresencePolicy::Prefer { 2 } else { 1 };
+        let roots = lists.iter().take(count).map(|trie| (trie.root(), trie.sum())).collect();
+        Snapshot { height: self.env.height, roots, seats, bound, mru: None }
+    }
+
+    /// The runner that served this submitter last, unless that is too long ago.
+    fn most_recent(&self, job: &Job, id: &JobId) -> Option<Address> {
+        if job.challenges.is_some() {
+            return None;
+        }
+        let kind = self.spec_of(id).job_type.kind() as u8;
+        let record = self.state.get(&MruKey { submitter: job.submitter, kind })?;
+        let fresh = record.set_at_block.plus(self.params.mru_ttl_blocks) >= self.env.height;
+        fresh.then_some(record.runner_address)
+    }
+
+    fn draw_now(&mut self, id: JobId, job: Job, lists: &Lists) {
+        let beacon = self.env.parent_beacon;
+        let height = job.submitted_at.get();
+        let seed = selection_seed(SelectionMode::Immediate, beacon, id, height);
+        self.assign(id, job, seed, lists);
+    }
+
+    /// Puts a job into the queue for the seed of a later round.
+    fn bind(&mut self, id: JobId, mut job: Job, lists: Lists, rebinds: u32) {
+        let view = self.env.view.saturating_add(self.params.selection_seed_delay_views);
+        let pending = PendingSelection { job: id, view, snapshot_height: job.snapshot.height };
+        self.state.put(&PendingKey { index: self.chain.pending_tail }, &pending);
+        self.chain.pending_tail += 1;
+        job.status = Status::Pending { view, rebinds };
+        self.emit(Event::JobBound {
+            job: id,
+            attempt: job.attempt,
+            view,
+            roots: job.snapshot.roots.clone(),
+            seats: job.snapshot.seats,
+        });
+        self.state.put(&JobKey { job: id }, &job);
+        self.new_lists.push((id, lists));
+    }
+
+    /// Draws a job whose round has come.
+    pub(crate) fn draw_job(&mut self, pending: &PendingSelection) {
+        let lists = self.roster.release(&pending.job);
+        let Some(job) = self.state.get(&JobKey { job: pending.job }) else { return };
+        let Status::Pending { view, rebinds } = job.status else { return };
+        if view != pending.view {
+            return;
+        }
+        let lists = lists.expect("the candidates of a waiting job are kept");
+        let Some(beacon) = self.state.get(&BeaconKey { view }) else {
+            // Cannot happen while every round's seed is on chain; kept as a guard (SPEC §2).
+            return self.rebind(pending.job, job, lists, rebinds);
+        };
+        let height = job.submitted_at.get();
+        let mut seed = selection_seed(SelectionMode::Delayed, beacon, pending.job, height);
+        if job.attempt > 0 {
+            seed = retry_seed(seed, job.attempt);
+        }
+        self.assign(pending.job, job, seed, &lists);
+    }
+
+    fn rebind(&mut self, id: JobId, mut job: Job, lists: Lists, rebinds: u32) {
+        if u64::from(rebinds) >= self.params.max_rebinds {
+            return self.fail_job(&id, &mut job, Failure::NoSeed);
+        }
+        self.bind(id, job, lists, rebinds + 1);
+        self.keep_new_lists();
+    }
+
+    /// Seats the drawn runners and starts the clock.
+    fn assign(&mut self, id: JobId, mut job: Job, seed: B256, lists: &Lists) {
+        let multiplier = self.params.mru_multiplier;
+        let favourite = job.snapshot.mru.map(|address| Favourite { address, multiplier });
+        let draws = draw(seed, job.snapshot.seats as usize, favourite, lists)
+            .expect("a snapshot has as many candidates as seats");
+        let spec = self.spec_of(&id);
+        let runners: Vec<Address> = draws.iter().map(|draw| draw.leaf.address).collect();
+        for runner in &runners {
+            let (reputation_nano, overbooked) =
+                self.seat_runner(*runner, spec.max_price).expect("a candidate is a runner");
+            job.seats.push(Seat {
+                runner: *runner,
+                attempt: job.attempt,
+                reputation_nano,
+                overbooked,
+                progress: Progress::Waiting,
+            });
+        }
+        job.seed = seed;
+        job.status = Status::Assigned;
+        job.aggregator = self.choose_aggregator(&id, &job);
+        self.set_deadlines(&mut job, &spec);
+        self.schedule(job.commit_by, &Task::CommitDeadline { job: id, attempt: job.attempt });
+        self.emit(Event::JobAssigned {
+            job: id,
+            attempt: job.attempt,
+            seed,
+            runners,
+            aggregator: job.aggregator,
+            commit_by: job.commit_by,
+        });
+        self.state.put(&JobKey { job: id }, &job);
+    }
+
+    fn choose_aggregator(&self, id: &JobId, job: &Job) -> Option<Address> {
+        if job.committee <= 1 {
+            return None;
+        }
+        let members: Vec<(Address, u64)> =
+            job.taking_part().map(|seat| (seat.runner, seat.reputation_nano)).collect();
+        aggregator::choose(job.seed, *id, &aggregator::eligible(&members))
+    }
+
+    /// Absolute, from the assignment block (SPEC §4).
+    fn set_deadlines(&self, job: &mut Job, spec: &JobSpec) {
+        let now = self.env.height;
+        if job.committee <= 1 {
+            job.commit_by = now.plus(spec.timeout_blocks);
+            job.aggregator_until = job.commit_by;
+            job.reveal_by = job.commit_by;
+            return;
+        }
+        let share = spec.timeout_blocks.saturating_mul(self.params.commit_share_bps);
+        job.commit_by = now.plus(share.div_ceil(10_000));
+        job.aggregator_until = job.commit_by.plus(self.params.aggregator_blocks);
+        job.reveal_by = job.commit_by.plus(self.params.reveal_blocks);
+    }
+
+    /// Fills the empty seats of a job from fresh candidates, or gives it up (SPEC §4, retry).
+    pub(crate) fn reselect(&mut self, id: &JobId, mut job: Job) {
+        if u64::from(job.attempt) >= self.params.max_retries {
+            return self.fail_job(id, &mut job, Failure::NoRunners);
+        }
+        let spec = self.spec_of(id);
+        let seated = job.taking_part().count() as u32;
+        let empty = job.committee.saturating_sub(seated);
+        let bound = self.committee_bound(&spec);
+        let query = Query::of(&spec, self.params, bound);
+        let lists = self.roster.lists(&query, &barred(&job), self.env.height);
+        let candidates: usize = lists.iter().map(Trie::len).sum();
+        let seats = empty.min(candidates as u32);
+        let least = job.n_threshold.max(spec.verification.mode.minimum() as u32);
+        if seats == 0 || seated + seats < least {
+            return self.fail_job(id, &mut job, Failure::InsufficientRunners);
+        }
+        job.attempt += 1;
+        job.aggregator = None;
+        job.snapshot = self.snapshot(&lists, seats, bound as u32);
+        self.bind(*id, job, lists, 0);
+        self.keep_new_lists();
+    }
+
+    /// Outside a transaction nothing can be taken back.
+    fn keep_new_lists(&mut self) {
+        for (job, lists) in core::mem::take(&mut self.new_lists) {
+            self.roster.hold(job, lists);
+        }
+    }
+}
+
+/// Runners that a job does not draw again: those it excludes, and those that sat on it already.
+fn barred(job: &Job) -> Vec<Address> {
+    job.excluded.iter().copied().chain(job.seats.iter().map(|seat| seat.runner)).collect()
+}
+
+/// After a restart: the lists of the waiting jobs, from the versions that the state keeps.
+pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), params: &ChainParams) {
+    let Some(chain) = read(view, &ChainKey {}) else { return };
+    let mut at: BTreeMap<Height, Vec<Entry>> = BTreeMap::new();
+    for pending in pending(view) {
+        let (Some(job), Some(spec)) = (
+            read(view, &JobKey { job: pending.job }),
+            read(view, &JobSpecKey { job: pending.job }),
+        ) else {
+            continue;
+        };
+        let height = pending.snapshot_height;
+        let entries = at.entry(height).or_insert_with(|| {
+            let stamp = Some(Stamp::opening(height));
+            let slots = 0..chain.next_slot.get();
+            slots.filter_map(|slot| load_entry(view, Slot(slot), stamp)).collect()
+        });
+        let query = Query::of(&spec, params, u64::from(job.snapshot.bound));
+        let rules = Rules::of(params);
+        let barred = barred(&job);
+        let lists = naive_lists(&*entries, &query, &barred, &rules, params.policy(), height)
+            .map(|leaves| Trie::build(&leaves).expect("the supply is capped so that weights fit"));
+        roster.hold(pending.job, lists);
+    }
+}

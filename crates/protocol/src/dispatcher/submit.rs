@@ -1,0 +1,147 @@
+//! Submission, cancellation and failure of jobs: where their money comes and goes.
+
+use crate::dispatcher::job::{Failure, Job, Progress, Snapshot, Status};
+use crate::dispatcher::spec::JobSpec;
+use crate::dispatcher::validate::{normalise, validate};
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::fees::cost;
+use crate::key::{JobKey, JobSpecKey, PinnedExecutorKey, RevealKey};
+use crate::primitives::{Address, Amount, B256, Height, JobId, TxHash, keccak256};
+
+/// `keccak256("cowboy-job-v1:" ‖ chain_id_be8 ‖ tx_hash ‖ index_in_tx_be4)`.
+pub fn job_id(chain_id: u64, tx_hash: TxHash, index: u32) -> JobId {
+    let mut bytes = b"cowboy-job-v1:".to_vec();
+    bytes.extend_from_slice(&chain_id.to_be_bytes());
+    bytes.extend_from_slice(tx_hash.as_slice());
+    bytes.extend_from_slice(&index.to_be_bytes());
+    keccak256(bytes)
+}
+
+/// A job that is about to be opened; its money has been taken.
+pub(crate) struct NewJob {
+    pub(crate) id: JobId,
+    pub(crate) submitter: Address,
+    pub(crate) spec: JobSpec,
+    pub(crate) escrow: Amount,
+    pub(crate) callback_deposit: Amount,
+    pub(crate) callback_max_fee: u128,
+    pub(crate) excluded: Vec<Address>,
+    pub(crate) challenges: Option<JobId>,
+}
+
+impl Exec<'_> {
+    pub(crate) fn submit_job(
+        &mut self,
+        submitter: Address,
+        tx_hash: TxHash,
+        mut spec: JobSpec,
+        callback_max_fee: u128,
+    ) -> Result<(), Refusal> {
+        normalise(&mut spec, self.params);
+        let pinned = |hash: &B256| self.state.get(&PinnedExecutorKey { hash: *hash }).is_some();
+        validate(&spec, self.params, pinned)?;
+
+        let escrow = spec.max_price.plus(spec.tip).ok_or(Refusal::AmountOverflow)?;
+        let callback_cycles = spec.callback.as_ref().map_or(0, |callback| callback.cycles_limit);
+        let callback_deposit =
+            cost(callback_cycles, callback_max_fee).ok_or(Refusal::AmountOverflow)?;
+        let total = escrow.plus(callback_deposit).ok_or(Refusal::AmountOverflow)?;
+        self.debit(submitter, total).map_err(|_| Refusal::EscrowNotCovered)?;
+
+        let id = job_id(self.params.chain_id, tx_hash, 0);
+        self.emit(Event::JobSubmitted { job: id, submitter, escrow });
+        self.open_job(NewJob {
+            id,
+            submitter,
+            spec,
+            escrow,
+            callback_deposit,
+            callback_max_fee,
+            excluded: Vec::new(),
+            challenges: None,
+        })
+    }
+
+    /// Writes the job and fixes its candidates.
+    pub(crate) fn open_job(&mut self, new: NewJob) -> Result<(), Refusal> {
+        let NewJob { id, submitter, spec, escrow, .. } = new;
+        self.state.put(&JobSpecKey { job: id }, &spec);
+        let job = Job {
+            submitter,
+            submitted_at: self.env.height,
+            kind: spec.job_type.kind(),
+            status: Status::Pending { view: 0, rebinds: 0 },
+            attempt: 0,
+            committee: 0,
+            n_threshold: 0,
+            snapshot: Snapshot::default(),
+            seed: B256::ZERO,
+            seats: Vec::new(),
+            excluded: new.excluded,
+            aggregator: None,
+            commit_by: Height::ZERO,
+            aggregator_until: Height::ZERO,
+            reveal_by: Height::ZERO,
+            escrow,
+            callback_deposit: new.callback_deposit,
+            callback_max_fee: new.callback_max_fee,
+            challenges: new.challenges,
+        };
+        self.first_selection(id, job, &spec)
+    }
+
+    pub(crate) fn cancel_job(&mut self, who: Address, id: &JobId) -> Result<(), Refusal> {
+        let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
+        if job.submitter != who || job.challenges.is_some() {
+            return Err(Refusal::NotYourJob);
+        }
+        let open = matches!(job.status, Status::Pending { .. } | Status::Assigned);
+        let untouched = job.taking_part().all(|seat| seat.progress == Progress::Waiting);
+        if !(open && untouched) {
+            return Err(Refusal::TooLateToCancel);
+        }
+        self.emit(Event::JobCancelled { job: *id });
+        self.end_job(id, &mut job, Status::Cancelled);
+        Ok(())
+    }
+
+    /// A job ends without a result: everything that is left goes back.
+    pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, reason: Failure) {
+        self.emit(Event::JobFailed { job: *id, reason });
+        self.end_job(id, job, Status::Failed { reason });
+        if let Some(challenged) = job.challenges {
+            self.challenge_undecided(&challenged);
+        }
+    }
+
+    /// The last step of every job: frees seats, refunds what is left, writes the end.
+    pub(crate) fn end_job(&mut self, id: &JobId, job: &mut Job, status: Status) {
+        let value = self.price_of(id);
+        let seated: Vec<Address> = job.taking_part().map(|seat| seat.runner).collect();
+        for runner in seated {
+            self.unseat_runner(runner, value);
+            self.state.remove(&RevealKey { job: *id, runner });
+        }
+        let left = core::mem::take(&mut job.escrow);
+        let deposit = core::mem::take(&mut job.callback_deposit);
+        let amount = Amount(left.get() + deposit.get());
+        if !amount.is_zero() {
+            self.credit(job.submitter, amount);
+            self.emit(Event::Refunded { job: *id, to: job.submitter, amount });
+        }
+        job.status = status;
+        self.state.put(&JobKey { job: *id }, job);
+    }
+
+    /// The price that a seat of this job counts with in its runner's books.
+    pub(crate) fn price_of(&self, id: &JobId) -> Amount {
+        self.spec_of(id).max_price
+    }
+
+    /// Every job has its specification beside it.
+    pub(crate) fn spec_of(&self, id: &JobId) -> JobSpec {
+        self.state.get(&JobSpecKey { job: *id }).expect("a job is stored with its specification")
+    }
+}

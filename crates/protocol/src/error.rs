@@ -1,0 +1,143 @@
+//! Everything that can be wrong with a transaction, with stable codes.
+//!
+//! An [`Inadmissible`] transaction cannot be in a block at all: nobody would pay for it. A
+//! [`Refusal`] is how an admissible one ends that the rules turn down: it pays its fee, and changes
+//! nothing else. Within an operation the checks run in the order of their codes.
+
+use thiserror::Error;
+
+macro_rules! codes {
+    ($(#[$doc:meta])* $name:ident { $( $code:literal $variant:ident $text:literal; )* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
+        #[repr(u16)]
+        pub enum $name { $( #[doc = $text] #[error($text)] $variant = $code, )* }
+
+        impl $name {
+            /// Every value, ascending by code.
+            pub const ALL: &[Self] = &[$( Self::$variant, )*];
+
+            /// The stable code.
+            pub const fn code(self) -> u16 {
+                self as u16
+            }
+
+            /// The stable name.
+            pub const fn name(self) -> &'static str {
+                match self { $( Self::$variant => stringify!($variant), )* }
+            }
+
+            /// The value with this code.
+            pub fn from_code(code: u16) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.code() == code)
+            }
+        }
+    };
+}
+
+codes! {
+    /// Why a transaction cannot be in this block.
+    Inadmissible {
+        100 TooLarge "the transaction is larger than the chain allows";
+        101 Malformed "the bytes are not the encoding of a transaction";
+        102 WrongChain "the transaction is for another chain; check the chain id";
+        103 BadSignature "the signature names no signer: it must be r, s, v with v 0 or 1 and a low s";
+        104 NonceTooLow "a transaction with this nonce is on chain already";
+        105 NonceTooHigh "an earlier nonce of this account is still missing";
+        106 PriorityAboveMaximum "max_priority is above max_fee";
+        107 FeeBelowBasefee "max_fee is below the basefee; bid more or wait";
+        108 LimitTooLow "the cycles or cells limit does not even cover the transaction's own bytes";
+        109 LimitTooHigh "the cycles or cells limit is more than a block can hold";
+        110 CostOverflow "limits times fees do not fit into 128 bits";
+        111 CannotPay "the balance does not cover limits times fees";
+        112 BlockFull "the block has no room left for this transaction";
+    }
+}
+
+codes! {
+    /// Why an instruction was turned down.
+    Refusal {
+        200 OutOfCycles "the cycles limit is used up; raise it";
+        201 OutOfCells "the cells limit is used up; raise it";
+        202 InsufficientBalance "the balance does not cover this";
+        203 AmountOverflow "the amounts do not fit into 128 bits";
+        204 ZeroAmount "an amount of 0 does nothing";
+        205 SystemAddress "system actors take no transfers";
+
+        300 UnknownRunner "no runner is registered at this address";
+        301 AlreadyRegistered "this runner is registered already; update it instead";
+        302 NotRegistered "this runner has left; register again";
+        303 StakeBelowFloor "the stake would be below max(MIN_STAKE, 1.5 times the declared job value)";
+        304 StakeInUse "open jobs and bonded results need this stake; wait until they end";
+        305 HasOpenJobs "the runner sits on jobs; pause, finish them, then leave";
+        306 NoKinds "a runner offers at least one kind of work";
+        307 OfferTooLarge "a list or a name in the offer is too long";
+        308 OfferNotDistinct "a list in the offer names something twice, or is not ascending";
+        309 BadCommission "a commission is at most 10000 bps";
+        310 NoCapacity "a runner takes at least one job at a time";
+        311 PriceTooHigh "a price in the rate card is above the limit";
+        312 NotPaused "the runner is not paused";
+        313 AlreadyPaused "the runner is paused already";
+        314 DelegationTooSmall "a delegation is at least 1 CBY, and worth at least one share";
+        315 NotEnoughShares "the delegator has fewer shares than that";
+
+        400 RunnersOutOfRange "verification.runners must be 1 to 64, and at least the mode's minimum";
+        401 ThresholdOutOfRange "verification.threshold must be 1 to verification.runners";
+        402 TooManyInputTokens "bounds.max_input_tokens is above 1000000";
+        403 TooManyOutputTokens "bounds.max_output_tokens is above 1000000";
+        404 WallTimeTooLong "bounds.max_wall_time_seconds is above 3600";
+        405 TooMuchMemory "bounds.max_memory_mb is above 65536";
+        406 TooManyRetries "bounds.max_retries is above 10";
+        407 ReturnTooLarge "result_schema.max_return_bytes must be 1 to 65536";
+        408 TimeoutTooLong "timeout_blocks is above the limit";
+        409 TooManyChecks "a job has at most 16 checks";
+        410 CheckTooLarge "a text in a check is too long";
+        411 BadCheck "a check has a malformed path, schema or number";
+        412 ChecksDoNotFitMode "these checks do not fit the verification mode";
+        413 TooManyResolvers "min_resolvers must be 1 to 16";
+        414 CheckNeedsActor "checks that call an actor come with the VM";
+        415 ModeUnavailable "this verification mode is not available on this chain yet";
+        416 NotDeterministic "deterministic mode needs tee_required or a pinned executor";
+        417 SingleRunnerOnly "EthSend takes one runner: mode none or economic_bond";
+        418 FormatNeedsWholeResult "results that are no JSON can only be compared as a whole";
+        419 SpecFieldTooLong "a name, address or list in the job is too long";
+        420 BadCallback "a callback's handler must be 1 to 64 bytes and its cycles within the lane";
+        421 EscrowNotCovered "the balance does not cover max_price + tip + the prepaid callback";
+        422 UnknownJob "there is no such job";
+        423 NotYourJob "only the submitter may do this";
+        424 TooLateToCancel "a runner has committed, or the job is over";
+
+        500 NotSeated "this runner does not sit on this job";
+        501 WrongPhase "the job is not in the phase for this";
+        502 DeadlinePassed "the deadline for this has passed";
+        503 AlreadyCommitted "this runner has committed already";
+        504 AlreadyRevealed "this runner's result is known already";
+        505 NothingCommitted "this runner has not committed";
+        506 NotAggregator "only the job's aggregator may reveal for others";
+        507 NoReveals "an aggregate holds at least one reveal";
+        508 InvalidReveal "a reveal's signature or commitment does not match";
+        509 BadResultSignature "the result's signature is not the runner's";
+        510 ExemptionUsed "one crash exemption per runner and epoch";
+        511 TooLateToAttest "a crash is attested within 50 blocks of the commit and before the first reveal";
+        512 NotChallengeable "only a bonded result inside its dispute window can be challenged";
+        513 AlreadyChallenged "this result is being challenged already";
+        514 CommitFirst "this job takes commits before results";
+        515 ResultDirectly "this job has one runner: it submits its result without a commit";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_ascend_so_none_is_given_twice() {
+        let codes: Vec<u16> = Inadmissible::ALL
+            .iter()
+            .map(|e| e.code())
+            .chain(Refusal::ALL.iter().map(|e| e.code()))
+            .collect();
+        assert!(codes.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(Refusal::from_code(422), Some(Refusal::UnknownJob));
+    }
+}

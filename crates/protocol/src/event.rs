@@ -1,0 +1,119 @@
+//! Everything that happens, typed. Receipts carry these; explorers and auditors read them.
+
+use crate::codec::{codec_enum, codec_struct};
+use crate::dispatcher::job::Failure;
+use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
+
+macro_rules! events {
+    ($( $tag:literal $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
+        /// Something that happened.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Event { $( #[doc = $about] $variant { $( #[doc = stringify!($field)] $field: $ty, )* }, )* }
+        codec_enum!(Event { $( $tag => $variant { $($field),* } ),* });
+
+        impl Event {
+            /// The name of its kind.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$variant { .. } => stringify!($variant), )* }
+            }
+        }
+    };
+}
+
+events! {
+    1 Transferred { from: Address, to: Address, amount: Amount } "Money moved.";
+
+    10 RunnerRegistered { runner: Address, slot: Slot, stake: Amount } "A runner joined.";
+    11 RunnerUpdated { runner: Address } "A runner changed its offer.";
+    12 Staked { runner: Address, amount: Amount } "A runner raised its stake.";
+    13 Unstaked { runner: Address, owner: Address, amount: Amount, payable_at: Height } "Stake began to unbond.";
+    14 StakeReleased { owner: Address, amount: Amount } "Unbonded stake was paid out.";
+    15 RunnerPaused { runner: Address } "A runner wants no work.";
+    16 RunnerResumed { runner: Address } "A runner wants work again.";
+    17 RunnerDeregistered { runner: Address } "A runner left.";
+    18 Delegated { runner: Address, delegator: Address, amount: Amount, shares: u128 } "Somebody staked on a runner.";
+    19 ReputationChanged { runner: Address, reputation_nano: u64, score: u32 } "A runner was scored.";
+    20 RunnerJailed { runner: Address, until: Height } "A runner was jailed.";
+    21 RunnerReleased { runner: Address } "A runner left jail, on probation.";
+    22 PresenceChanged { runner: Address, present: bool } "The validators' attestation of a runner changed.";
+
+    40 JobSubmitted { job: JobId, submitter: Address, escrow: Amount } "A job was accepted.";
+    41 JobBound { job: JobId, attempt: u32, view: u64, roots: Vec<(B256, u128)>, seats: u32 } "Candidates are fixed; the draw waits for the seed of a view.";
+    42 JobAssigned { job: JobId, attempt: u32, seed: B256, runners: Vec<Address>, aggregator: Option<Address>, commit_by: Height } "Runners were drawn.";
+    43 JobCancelled { job: JobId } "The submitter called it off.";
+    44 JobFailed { job: JobId, reason: Failure } "A job ended without a result.";
+    45 Refunded { job: JobId, to: Address, amount: Amount } "What was left of an escrow went back.";
+    46 RunnerTimedOut { job: JobId, runner: Address, excused: bool } "A runner did not deliver in time.";
+
+    60 Committed { job: JobId, runner: Address, commitment: B256 } "A runner is bound to a result.";
+    61 CommitsClosed { job: JobId } "Reveals are taken from now on.";
+    62 Revealed { job: JobId, runner: Address, result_hash: B256 } "A result is known.";
+    63 CrashAttested { job: JobId, runner: Address, signal: CrashSignal } "A runner said that it crashed after its commit.";
+    64 CrashFlagged { runner: Address, attestations: u32 } "A runner attests crashes too often.";
+    65 NonRevealSlash { job: JobId, runner: Address, amount: Amount } "A runner committed and did not reveal.";
+    66 InvalidRevealSlash { job: JobId, runner: Address, amount: Amount } "A runner revealed something else than it committed to.";
+    67 ResultRejected { job: JobId, runner: Address } "A result breaks the schema or is outside the winning group.";
+    68 JobSettled { job: JobId, winners: Vec<Address>, gross: Amount, burned: Amount, treasury: Amount } "A job ended with a verified result.";
+    69 Paid { job: JobId, runner: Address, amount: Amount, to_delegators: Amount } "A winner was paid.";
+    70 CallbackQueued { job: JobId, actor: Address } "The actor will be called in the next block.";
+    71 CallbackFailed { job: JobId, actor: Address } "The actor could not be called.";
+    72 BondLocked { job: JobId, runner: Address, amount: Amount, until: Height } "Stake answers for a bonded result.";
+    73 BondReleased { job: JobId, runner: Address, amount: Amount } "It no longer does.";
+    74 ResultChallenged { job: JobId, challenger: Address, by_job: JobId } "A bonded result is executed again.";
+    75 ChallengeUpheld { job: JobId, runner: Address, slashed: Amount } "The bonded result was wrong.";
+    76 ChallengeRejected { job: JobId, challenger: Address, forfeited: Amount } "The bonded result was right.";
+    77 ChallengeUndecided { job: JobId } "No committee could tell; the bond went back.";
+}
+
+/// Why a runner says that it crashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CrashSignal {
+    /// Out of memory.
+    Oom,
+    /// Cut off from the network.
+    NetworkPartition,
+    /// Broken hardware.
+    HardwareFault,
+    /// The TEE lost its attestation.
+    TeeAttestationLost,
+    /// Anything else.
+    Other,
+}
+codec_enum!(CrashSignal {
+    1 => Oom {},
+    2 => NetworkPartition {},
+    3 => HardwareFault {},
+    4 => TeeAttestationLost {},
+    5 => Other {},
+});
+
+/// What caused events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A transaction.
+    Transaction {
+        /// Its hash.
+        hash: B256,
+    },
+    /// The block itself, before its transactions: presence, drawn committees, deferred calls.
+    Opening,
+    /// The block itself, after its transactions: deadlines and counters.
+    Closing,
+}
+codec_enum!(Cause { 1 => Transaction { hash }, 2 => Opening {}, 3 => Closing {} });
+
+/// How a transaction, or a block's own work, ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Of what.
+    pub cause: Cause,
+    /// 0, or the code of the [`Refusal`](crate::error::Refusal).
+    pub code: u16,
+    /// Cycles and cells consumed.
+    pub used: crate::fees::Usage,
+    /// Paid for them.
+    pub fee: Amount,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+}
+codec_struct!(Receipt { cause, code, used, fee, events });

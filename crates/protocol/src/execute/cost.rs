@@ -1,0 +1,57 @@
+//! What instructions cost, in cycles and cells.
+//!
+//! A cycle is meant to be about 50 ns of a validator's time, a cell a byte that every validator
+//! keeps or carries. Where an instruction's work grows with its input, so does its price.
+
+use crate::transaction::Instruction;
+
+/// A price in both meters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Cycles.
+    pub cycles: u64,
+    /// Cells.
+    pub cells: u64,
+}
+
+/// Recovering the signer and moving the fee.
+const TRANSACTION_CYCLES: u64 = 2_000;
+/// Another signature inside the transaction.
+pub(crate) const SIGNATURE_CYCLES: u64 = 1_500;
+/// Judging one byte of a result by one check: parse, look up, compare.
+pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
+/// Taking one runner out of a trie: about one hash, when many are taken out at once.
+pub(crate) const RULED_OUT_CYCLES: u64 = 6;
+/// Drawing and seating one runner, and settling with it.
+const SEAT_CYCLES: u64 = 1_000;
+
+/// What every transaction pays: its signature, its bytes, and the base price of its instruction.
+pub fn intrinsic(instruction: &Instruction, bytes: usize) -> Cost {
+    let base = base(instruction);
+    Cost { cycles: TRANSACTION_CYCLES + base.cycles, cells: bytes as u64 + base.cells }
+}
+
+fn base(instruction: &Instruction) -> Cost {
+    let (cycles, cells) = match instruction {
+        Instruction::Transfer { .. } => (200, 0),
+        Instruction::RegisterRunner { .. } => (5_000, 500),
+        Instruction::UpdateRunner { .. } => (3_000, 300),
+        Instruction::Stake { .. } | Instruction::Unstake { .. } => (1_000, 100),
+        Instruction::Delegate { .. } | Instruction::Undelegate { .. } => (1_000, 100),
+        Instruction::PauseRunner | Instruction::ResumeRunner => (1_000, 0),
+        // The roster rehashes the runner's path, once for each list that jobs ask for.
+        Instruction::Heartbeat => (500, 0),
+        Instruction::DeregisterRunner => (2_000, 0),
+        Instruction::SubmitJob { spec } => {
+            let seats = u64::from(spec.verification.runners.clamp(3, 9));
+            (4_000 + seats * SEAT_CYCLES, 500)
+        }
+        Instruction::CancelJob { .. } => (1_000, 0),
+        Instruction::CommitResult { .. } => (500, 32),
+        Instruction::RevealResult { .. } | Instruction::RevealAggregate { .. } => (500, 0),
+        Instruction::SubmitResult { .. } => (1_500, 0),
+        Instruction::CrashAttestation { .. } => (500, 0),
+        Instruction::ChallengeResult { .. } => (12_000, 500),
+    };
+    Cost { cycles, cells }
+}

@@ -1,0 +1,251 @@
+//! Execution of blocks: `apply_block(view, params, context, block) -> outcome`.
+//!
+//! ```text
+//! opening   seed log → presence → committees whose round has come → epoch's committee size
+//! body      deferred calls of earlier blocks → transactions, in order
+//! closing   agenda (deadlines, jail terms, unbonding) → basefees, counters
+//! ```
+//! The opening decides what the block's own selections see: a job submitted in this block draws
+//! from the runners as the opening left them, wherever in the block it stands.
+
+mod cost;
+mod money;
+mod open;
+mod transact;
+
+pub(crate) use cost::{CHECKED_BYTE_CYCLES, RULED_OUT_CYCLES, SIGNATURE_CYCLES};
+pub use cost::{Cost, intrinsic};
+pub(crate) use transact::Sender;
+
+use crate::block::{Block, Context, Header, SeedSignature, seeds_root, transactions_root};
+use crate::chain::{ChainState, EpochCommittee, Supply};
+use crate::codec::{Bytes, Encode};
+use crate::dispatcher::roster::{Lists, Roster, load_entry};
+use crate::error::Inadmissible;
+use crate::event::{Cause, Event, Receipt};
+use crate::fees::{Basefees, Lane, Usage};
+use crate::key::{BasefeesKey, ChainKey, EpochCommitteeKey, SupplyKey};
+use crate::merkle;
+use crate::params::ChainParams;
+use crate::primitives::{Address, B256, Height, JobId, Slot};
+use crate::registry::versioned::Stamp;
+use crate::state::{Diff, Overlay, View};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+/// Why a block is not a block of this chain. The state stays as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BlockError {
+    /// There is no genesis in the state.
+    #[error("the state has no genesis")]
+    NoGenesis,
+    /// Not the height after the parent's.
+    #[error("height {got} does not follow; {expected} would")]
+    WrongHeight {
+        /// The next height.
+        expected: Height,
+        /// The block's.
+        got: Height,
+    },
+    /// The round does not come after the parent's.
+    #[error("the round does not come after the parent's")]
+    RoundNotAfterParent,
+    /// The time does not come after the parent's.
+    #[error("the time does not come after the parent's")]
+    TimeNotAfterParent,
+    /// Seeds are missing or surplus.
+    #[error("the block carries {got} seeds, {expected} are owed")]
+    WrongSeedCount {
+        /// Owed, up to the limit of a block.
+        expected: u64,
+        /// Carried.
+        got: u64,
+    },
+    /// The header does not commit to the block's contents.
+    #[error("the header's {0} root is not that of the block")]
+    WrongRoot(&'static str),
+    /// A transaction that cannot be in this block.
+    #[error("transaction {index} cannot be in this block: {reason}")]
+    Inadmissible {
+        /// Its index.
+        index: usize,
+        /// Why.
+        reason: Inadmissible,
+    },
+}
+
+/// What a block does.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Changes to the state.
+    pub diff: Diff,
+    /// The roster after the block.
+    pub roster: Roster,
+    /// How everything ended: the opening, each transaction, the closing.
+    pub receipts: Vec<Receipt>,
+    /// Merkle root of the receipts.
+    pub receipts_root: B256,
+    /// Cycles and cells consumed by transactions.
+    pub used: Usage,
+}
+
+impl Outcome {
+    /// Everything that happened, in order.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.receipts.iter().flat_map(|receipt| &receipt.events)
+    }
+}
+
+/// Executes a block on the state of its parent. The header's roots of transactions, seeds and
+/// receipts are checked here; its state root is checked by whoever stores the diff.
+pub fn apply_block(
+    view: &dyn View,
+    params: &ChainParams,
+    context: &Context,
+    block: &Block,
+) -> Result<Outcome, BlockError> {
+    if block.header.transactions_root != transactions_root(&block.transactions) {
+        return Err(BlockError::WrongRoot("transactions"));
+    }
+    if block.header.seeds_root != seeds_root(&block.seeds) {
+        return Err(BlockError::WrongRoot("seeds"));
+    }
+    let mut exec = Exec::begin(view, params, context, &block.header, &block.seeds)?;
+    for (index, bytes) in block.transactions.iter().enumerate() {
+        exec.transact(bytes).map_err(|reason| BlockError::Inadmissible { index, reason })?;
+    }
+    let outcome = exec.finish();
+    if block.header.receipts_root != outcome.receipts_root {
+        return Err(BlockError::WrongRoot("receipts"));
+    }
+    Ok(outcome)
+}
+
+/// A block that is being put together: everything but its transactions and roots.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    /// Parent, height, round, proposer, time and presence; the roots are filled in.
+    pub header: Header,
+    /// Seeds that are owed.
+    pub seeds: Vec<SeedSignature>,
+}
+
+/// Builds a block from what is waiting: the same code as [`apply_block`], but a transaction that
+/// cannot be in the block is left out. Returns why, by index.
+pub fn propose_block(
+    view: &dyn View,
+    params: &ChainParams,
+    context: &Context,
+    draft: Draft,
+    waiting: &[Bytes],
+) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
+    let Draft { mut header, seeds } = draft;
+    let mut exec = Exec::begin(view, params, context, &header, &seeds)?;
+    let mut left_out = BTreeMap::new();
+    let mut transactions = Vec::new();
+    for (index, bytes) in waiting.iter().enumerate() {
+        match exec.transact(bytes) {
+            Ok(()) => transactions.push(bytes.clone()),
+            Err(reason) => {
+                left_out.insert(index, reason);
+            }
+        }
+    }
+    let outcome = exec.finish();
+    header.transactions_root = transactions_root(&transactions);
+    header.seeds_root = seeds_root(&seeds);
+    header.receipts_root = outcome.receipts_root;
+    Ok((Block { header, seeds, transactions }, outcome, left_out))
+}
+
+/// What a block's execution knows about the block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Env {
+    pub(crate) height: Height,
+    pub(crate) view: u64,
+    pub(crate) fee_recipient: Address,
+    /// The newest seed on chain.
+    pub(crate) parent_beacon: B256,
+    /// Whether what is written now is visible to this block's selections.
+    pub(crate) stamp: Stamp,
+}
+
+/// A block being executed.
+pub(crate) struct Exec<'a> {
+    pub(crate) state: Overlay<'a>,
+    pub(crate) params: &'a ChainParams,
+    pub(crate) env: Env,
+    pub(crate) chain: ChainState,
+    pub(crate) supply: Supply,
+    pub(crate) basefees: Basefees,
+    pub(crate) committee: EpochCommittee,
+    pub(crate) roster: Roster,
+    pub(crate) meter: transact::Meter,
+    /// Lists of jobs that this transaction submitted.
+    pub(crate) new_lists: Vec<(JobId, Lists)>,
+    /// Runners that were written since the roster was last brought up to date.
+    changed: BTreeSet<Slot>,
+    events: Vec<Event>,
+    receipts: Vec<Receipt>,
+    used: Usage,
+    lanes: BTreeMap<Lane, u64>,
+}
+
+impl<'a> Exec<'a> {
+    pub(crate) fn emit(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// A receipt for the block's own work, if anything happened.
+    fn close_phase(&mut self, cause: Cause) {
+        let events = core::mem::take(&mut self.events);
+        if !events.is_empty() {
+            let used = Usage::default();
+            self.receipts.push(Receipt { cause, code: 0, used, fee: Default::default(), events });
+        }
+    }
+
+    /// The earliest moment that a waiting job's candidates may be asked for.
+    pub(crate) fn oldest_snapshot(&self) -> Option<Stamp> {
+        let waiting = self.chain.pending_head < self.chain.pending_tail;
+        let index = self.chain.pending_head;
+        let oldest = waiting.then(|| self.state.get(&crate::key::PendingKey { index })).flatten();
+        // A job of this very block will want the runners as its opening left them.
+        let own = Stamp::opening(self.env.height);
+        Some(oldest.map_or(own, |pending| Stamp::opening(pending.snapshot_height).min(own)))
+    }
+
+    /// Remembers that a runner was written.
+    pub(crate) fn note_change(&mut self, slot: Slot) {
+        self.changed.insert(slot);
+    }
+
+    /// Brings the roster up to date with what was written.
+    fn update_roster(&mut self) {
+        for slot in core::mem::take(&mut self.changed) {
+            match load_entry(&self.state, slot, None) {
+                Some(entry) => self.roster.set(entry, self.env.height),
+                None => self.roster.vacate(slot),
+            }
+        }
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.run_agenda();
+        self.close_phase(Cause::Closing);
+        self.update_roster();
+        self.basefees = self.basefees.next(self.params, self.used);
+        self.state.put(&ChainKey {}, &self.chain);
+        self.state.put(&SupplyKey {}, &self.supply);
+        self.state.put(&BasefeesKey {}, &self.basefees);
+        self.state.put(&EpochCommitteeKey {}, &self.committee);
+        let encoded: Vec<Vec<u8>> = self.receipts.iter().map(Encode::to_bytes).collect();
+        Outcome {
+            receipts_root: merkle::root(encoded.iter().map(|bytes| &bytes[..])),
+            diff: self.state.into_diff(),
+            roster: self.roster,
+            receipts: self.receipts,
+            used: self.used,
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The opening of a block.
+
+use super::{BlockError, Env, Exec, transact::Meter};
+use crate::beacon::{Round, beacon};
+use crate::block::{Context, Header, SeedSignature};
+use crate::chain::EpochCommittee;
+use crate::dispatcher::committee::{hhi_instant, m_adaptive, m_target, smooth_hhi};
+use crate::dispatcher::filter::Rules;
+use crate::event::{Cause, Event};
+use crate::key::{
+    BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PendingKey, SlotKey, SupplyKey,
+};
+use crate::params::ChainParams;
+use crate::primitives::Slot;
+use crate::registry::versioned::Stamp;
+use crate::state::{Overlay, View, read};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a
+/// few views, and long after that only receipts speak of it.
+const BEACONS_KEPT: u64 = 8_192;
+
+impl<'a> Exec<'a> {
+    /// Checks the header against the parent and does everything that comes before transactions.
+    pub(super) fn begin(
+        view: &'a dyn View,
+        params: &'a ChainParams,
+        context: &Context,
+        header: &Header,
+        seeds: &[SeedSignature],
+    ) -> Result<Self, BlockError> {
+        let (Some(chain), Some(supply), Some(basefees), Some(committee)) = (
+            read(view, &ChainKey {}),
+            read(view, &SupplyKey {}),
+            read(view, &BasefeesKey {}),
+            read(view, &EpochCommitteeKey {}),
+        ) else {
+            return Err(BlockError::NoGenesis);
+        };
+        let expected = chain.height.plus(1);
+        if header.height != expected {
+            return Err(BlockError::WrongHeight { expected, got: header.height });
+        }
+        if header.round.epoch != chain.round.epoch || header.round <= chain.round {
+            return Err(BlockError::RoundNotAfterParent);
+        }
+        if header.timestamp_ms <= chain.timestamp_ms {
+            return Err(BlockError::TimeNotAfterParent);
+        }
+        let owed = (header.round.view - 1 - chain.newest_seed).min(params.max_seeds_per_block);
+        if seeds.len() as u64 != owed {
+            return Err(BlockError::WrongSeedCount { expected: owed, got: seeds.len() as u64 });
+        }
+        let mut roster = view.roster();
+        roster.prepare(Rules::of(params), params.policy());
+        let mut exec = Self {
+            state: Overlay::new(view),
+            params,
+            env: Env {
+                height: header.height,
+                view: header.round.view,
+                fee_recipient: context.fee_recipient,
+                parent_beacon: Default::default(),
+                stamp: Stamp::opening(header.height),
+            },
+            chain,
+            supply,
+            basefees,
+            committee,
+            roster,
+            meter: Meter::default(),
+            new_lists: Vec::new(),
+            changed: BTreeSet::new(),
+            events: Vec::new(),
+            receipts: Vec::new(),
+            used: Default::default(),
+            lanes: BTreeMap::new(),
+        };
+        exec.chain.height = header.height;
+        exec.chain.round = header.round;
+        exec.chain.timestamp_ms = header.timestamp_ms;
+        exec.open(seeds, context);
+        Ok(exec)
+    }
+
+    fn open(&mut self, seeds: &[SeedSignature], context: &Context) {
+        self.take_seeds(seeds);
+        for (slot, present) in &context.presence {
+            self.set_presence(*slot, *present);
+        }
+        self.draw_pending();
+        self.update_roster();
+        self.roster.turn(self.env.height);
+        if self.env.height.get().is_multiple_of(self.params.epoch_blocks) {
+            self.size_committees();
+        }
+        self.env.stamp = Stamp::body(self.env.height);
+        self.run_calls();
+        self.close_phase(Cause::Opening);
+    }
+
+    fn take_seeds(&mut self, seeds: &[SeedSignature]) {
+        for seed in seeds {
+            self.chain.newest_seed += 1;
+            let view = self.chain.newest_seed;
+            let round = Round { epoch: self.chain.round.epoch, view };
+            self.state.put(&BeaconKey { view }, &beacon(round, &seed.bytes));
+            if let Some(old) = view.checked_sub(BEACONS_KEPT) {
+                self.state.remove(&BeaconKey { view: old });
+            }
+        }
+        let newest = BeaconKey { view: self.chain.newest_seed };
+        self.env.parent_beacon = self.state.get(&newest).expect("the newest beacon is kept");
+    }
+
+    fn set_presence(&mut self, slot: Slot, present: bool) {
+        let Some(address) = self.state.get(&SlotKey { slot }) else { return };
+        let Some(mut runner) = self.runner_with_slot(address, slot) else { return };
+        if runner.present == present {
+            return;
+        }
+        runner.present = present;
+        runner.last_seen = self.env.height;
+        self.put_runner(address, slot, runner);
+        self.emit(Event::PresenceChanged { runner: address, present });
+    }
+
+    /// Draws the committees of the jobs whose round has come.
+    fn draw_pending(&mut self) {
+        while self.chain.pending_head < self.chain.pending_tail {
+            let key = PendingKey { index: self.chain.pending_head };
+            let Some(pending) = self.state.get(&key) else { break };
+            if pending.view > self.chain.newest_seed {
+                break;
+            }
+            self.state.remove(&key);
+            self.chain.pending_head += 1;
+            self.draw_job(&pending);
+        }
+    }
+
+    /// Committee size of the epoch that begins (SPEC §4). A walk over all runners, once per epoch.
+    fn size_committees(&mut self) {
+        let height = self.env.height;
+        let timeout = self.params.heartbeat_timeout_blocks;
+        let active = self.roster.entries().filter(|e| e.candidacy.healthy(height, timeout));
+        let stakes = active.map(|entry| entry.candidacy.effective_stake.get());
+        let count = stakes.clone().count() as u64;
+        let hhi_nano = hhi_instant(stakes)
+            .map(|instant| smooth_hhi(instant, self.committee.hhi_nano, self.params.hhi_alpha_nano))
+            .or(self.committee.hhi_nano);
+        let target = m_target(count, hhi_nano.unwrap_or(0), self.params.hhi_min_nano);
+        let m_adaptive = m_adaptive(target, self.params.m_min, self.params.m_max);
+        self.committee = EpochCommittee { active: count, hhi_nano, m_adaptive };
+    }
+}

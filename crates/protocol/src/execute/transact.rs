@@ -1,0 +1,220 @@
+//! One transaction: admission, fee, instruction, receipt.
+
+use super::{Exec, cost};
+use crate::codec::Decode;
+use crate::crypto::PublicKey;
+use crate::error::{Inadmissible, Refusal};
+use crate::event::{Cause, Receipt};
+use crate::fees::{Usage, cost as price};
+use crate::key::AccountKey;
+use crate::primitives::{Address, Amount, Cells, Cycles, TxHash};
+use crate::transaction::{Instruction, SignedTransaction, Transaction, tx_hash};
+
+/// What is left of a transaction's limits.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Meter {
+    cycles: u64,
+    cells: u64,
+}
+
+/// The signer of a transaction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender {
+    pub(crate) address: Address,
+    pub(crate) public_key: PublicKey,
+}
+
+/// A transaction that may run.
+struct Admitted {
+    hash: TxHash,
+    sender: Sender,
+    body: Transaction,
+    deposit: Amount,
+    cycle_tip: u128,
+    cell_tip: u128,
+}
+
+impl Exec<'_> {
+    /// Runs a transaction, or says why it cannot be in this block; then nothing has changed.
+    pub(super) fn transact(&mut self, bytes: &[u8]) -> Result<(), Inadmissible> {
+        let admitted = self.admit(bytes)?;
+        self.take_deposit(&admitted);
+        self.state.checkpoint();
+        let (chain, supply) = (self.chain.clone(), self.supply);
+        self.meter = Meter { cycles: admitted.body.cycles_limit, cells: admitted.body.cells_limit };
+        let result = self.run(&admitted, bytes.len());
+        if result.is_err() {
+            self.state.rollback();
+            (self.chain, self.supply) = (chain, supply);
+            self.events.clear();
+            self.new_lists.clear();
+        }
+        for (job, lists) in core::mem::take(&mut self.new_lists) {
+            self.roster.hold(job, lists);
+        }
+        self.settle_fee(admitted, result.err());
+        Ok(())
+    }
+
+    fn run(&mut self, admitted: &Admitted, bytes: usize) -> Result<(), Refusal> {
+        let intrinsic = cost::intrinsic(&admitted.body.instruction, bytes);
+        self.charge(intrinsic.cycles, intrinsic.cells)?;
+        self.perform_instruction(admitted)
+    }
+
+    /// Consumes from the limits.
+    pub(crate) fn charge(&mut self, cycles: u64, cells: u64) -> Result<(), Refusal> {
+        match self.meter.cycles.checked_sub(cycles) {
+            Some(left) => self.meter.cycles = left,
+            None => {
+                self.meter.cycles = 0;
+                return Err(Refusal::OutOfCycles);
+            }
+        }
+        match self.meter.cells.checked_sub(cells) {
+            Some(left) => self.meter.cells = left,
+            None => {
+                self.meter.cells = 0;
+                return Err(Refusal::OutOfCells);
+            }
+        }
+        Ok(())
+    }
+
+    /// The checks that make a transaction payable, in the order of their codes.
+    fn admit(&self, bytes: &[u8]) -> Result<Admitted, Inadmissible> {
+        if bytes.len() as u64 > self.params.max_tx_bytes {
+            return Err(Inadmissible::TooLarge);
+        }
+        let SignedTransaction { body, signature } =
+            SignedTransaction::from_bytes(bytes).map_err(|_| Inadmissible::Malformed)?;
+        if body.chain_id != self.params.chain_id {
+            return Err(Inadmissible::WrongChain);
+        }
+        let public_key =
+            signature.recover(&body.digest()).map_err(|_| Inadmissible::BadSignature)?;
+        let address = public_key.address().ok_or(Inadmissible::BadSignature)?;
+        let account = self.account(address);
+        match body.nonce.cmp(&account.nonce) {
+            core::cmp::Ordering::Less => return Err(Inadmissible::NonceTooLow),
+            core::cmp::Ordering::Greater => return Err(Inadmissible::NonceTooHigh),
+            core::cmp::Ordering::Equal => {}
+        }
+        let (cycle_tip, cell_tip) = self.tips(&body)?;
+        self.check_limits(&body, bytes.len())?;
+        let deposit = deposit(&body).ok_or(Inadmissible::CostOverflow)?;
+        if account.balance < deposit {
+            return Err(Inadmissible::CannotPay);
+        }
+        self.check_room(&body)?;
+        let sender = Sender { address, public_key };
+        Ok(Admitted { hash: tx_hash(bytes), sender, body, deposit, cycle_tip, cell_tip })
+    }
+
+    fn tips(&self, body: &Transaction) -> Result<(u128, u128), Inadmissible> {
+        if [body.cycle_bid, body.cell_bid].iter().any(|bid| bid.max_priority > bid.max_fee) {
+            return Err(Inadmissible::PriorityAboveMaximum);
+        }
+        let cycle = body.cycle_bid.tip(self.basefees.cycle);
+        let cell = body.cell_bid.tip(self.basefees.cell);
+        cycle.zip(cell).ok_or(Inadmissible::FeeBelowBasefee)
+    }
+
+    fn check_limits(&self, body: &Transaction, bytes: usize) -> Result<(), Inadmissible> {
+        let least = cost::intrinsic(&body.instruction, bytes);
+        if body.cycles_limit < least.cycles || body.cells_limit < least.cells {
+            return Err(Inadmissible::LimitTooLow);
+        }
+        let lane = body.instruction.lane().limit(self.params);
+        if body.cycles_limit > lane || body.cells_limit > self.params.cells_target.saturating_mul(2)
+        {
+            return Err(Inadmissible::LimitTooHigh);
+        }
+        Ok(())
+    }
+
+    /// What others left in the block. Limits count, not what is used in the end: a block's work is
+    /// bounded before it is done.
+    fn check_room(&self, body: &Transaction) -> Result<(), Inadmissible> {
+        let lane = body.instruction.lane();
+        let in_lane = self.lanes.get(&lane).copied().unwrap_or(0);
+        let cycles = in_lane.saturating_add(body.cycles_limit);
+        let total = self.used.cycles.get().saturating_add(body.cycles_limit);
+        let cells = self.used.cells.get().saturating_add(body.cells_limit);
+        let fits = cycles <= lane.limit(self.params)
+            && total <= self.params.cycles_target.saturating_mul(2)
+            && cells <= self.params.cells_target.saturating_mul(2);
+        if fits { Ok(()) } else { Err(Inadmissible::BlockFull) }
+    }
+
+    fn take_deposit(&mut self, admitted: &Admitted) {
+        let address = admitted.sender.address;
+        let mut account = self.account(address);
+        account.nonce += 1;
+        account.balance = Amount(account.balance.get() - admitted.deposit.get());
+        self.state.put(&AccountKey { address }, &account);
+    }
+
+    /// Burns the basefee, pays the tip, gives the rest of the deposit back, writes the receipt.
+    fn settle_fee(&mut self, admitted: Admitted, refusal: Option<Refusal>) {
+        let Admitted { hash, sender, body, deposit, cycle_tip, cell_tip } = admitted;
+        let cycles = body.cycles_limit - self.meter.cycles;
+        let cells = body.cells_limit - self.meter.cells;
+        // No more than the deposit, which was checked: used ≤ limit, basefee + tip ≤ max_fee.
+        let part = |cycle_price, cell_price| -> Amount {
+            [price(cycles, cycle_price), price(cells, cell_price)].into_iter().flatten().sum()
+        };
+        let base = part(self.basefees.cycle, self.basefees.cell);
+        let tip = part(cycle_tip, cell_tip);
+        let fee = Amount(base.get() + tip.get());
+        self.burn(base);
+        self.credit(self.env.fee_recipient, tip);
+        self.credit(sender.address, Amount(deposit.get() - fee.get()));
+
+        let used = Usage { cycles: Cycles(cycles), cells: Cells(cells) };
+        self.used.cycles = Cycles(self.used.cycles.get() + cycles);
+        self.used.cells = Cells(self.used.cells.get() + cells);
+        *self.lanes.entry(body.instruction.lane()).or_default() += cycles;
+        let code = refusal.map_or(0, Refusal::code);
+        let events = core::mem::take(&mut self.events);
+        self.receipts.push(Receipt { cause: Cause::Transaction { hash }, code, used, fee, events });
+    }
+
+    fn perform_instruction(&mut self, admitted: &Admitted) -> Result<(), Refusal> {
+        let sender = admitted.sender;
+        let who = sender.address;
+        match &admitted.body.instruction {
+            Instruction::Transfer { to, amount } => self.transfer(who, *to, *amount),
+            Instruction::RegisterRunner { stake, offer } => self.register(sender, *stake, offer),
+            Instruction::UpdateRunner { offer } => self.update_offer(who, offer),
+            Instruction::Stake { amount } => self.stake(who, *amount),
+            Instruction::Unstake { amount } => self.unstake(who, *amount),
+            Instruction::PauseRunner => self.pause(who),
+            Instruction::ResumeRunner => self.resume(who),
+            Instruction::Heartbeat => self.heartbeat(who),
+            Instruction::DeregisterRunner => self.deregister(who),
+            Instruction::Delegate { runner, amount } => self.delegate(who, *runner, *amount),
+            Instruction::Undelegate { runner, shares } => self.undelegate(who, *runner, *shares),
+            Instruction::SubmitJob { spec } => {
+                let max_fee = admitted.body.cycle_bid.max_fee;
+                self.submit_job(who, admitted.hash, spec.clone(), max_fee)
+            }
+            Instruction::CancelJob { job } => self.cancel_job(who, job),
+            Instruction::CommitResult { job, commitment } => self.commit(who, job, *commitment),
+            Instruction::RevealResult { job, reveal } => self.reveal_own(who, job, reveal),
+            Instruction::RevealAggregate { job, reveals } => self.reveal_all(who, job, reveals),
+            Instruction::SubmitResult { job, result, result_sig } => {
+                self.submit_result(who, job, result, result_sig)
+            }
+            Instruction::CrashAttestation { job, signal } => self.attest_crash(who, job, *signal),
+            Instruction::ChallengeResult { job } => self.challenge(who, admitted.hash, job),
+        }
+    }
+}
+
+/// Limits times maximal fees.
+fn deposit(body: &Transaction) -> Option<Amount> {
+    let cycles = price(body.cycles_limit, body.cycle_bid.max_fee)?;
+    let cells = price(body.cells_limit, body.cell_bid.max_fee)?;
+    cycles.plus(cells)
+}

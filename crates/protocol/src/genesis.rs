@@ -1,0 +1,128 @@
+//! The first state of a chain.
+
+use crate::account::Account;
+use crate::agenda::Cursor;
+use crate::beacon::{Round, genesis_beacon};
+use crate::chain::{ChainState, EpochCommittee, Supply};
+use crate::codec::{Encode, codec_struct};
+use crate::fees::Basefees;
+use crate::key::{
+    AccountKey, BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PinnedExecutorKey, SupplyKey,
+};
+use crate::params::{ChainParams, ParamError};
+use crate::primitives::{Address, Amount, B256, Height, Slot, keccak256};
+use crate::state::{Key, MemoryState, StateKey, Value};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// The supply at most. Weights are stake times at most 1.5 · 10^9, so their sum fits into 128 bits.
+pub const SUPPLY_MAX: Amount = Amount(1 << 96);
+
+/// What a chain starts with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Genesis {
+    /// Its parameters.
+    pub params: ChainParams,
+    /// When.
+    pub timestamp_ms: u64,
+    /// Who has how much; ascending by address.
+    pub balances: Vec<(Address, Amount)>,
+    /// Executors that governance vouches for from the start.
+    pub pinned_executors: Vec<B256>,
+}
+
+/// Why a genesis cannot start a chain.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GenesisError {
+    /// A parameter is out of range.
+    #[error(transparent)]
+    Params(#[from] ParamError),
+    /// An account twice, or out of order.
+    #[error("balances must be ascending by address")]
+    NotAscending,
+    /// Too much money.
+    #[error("the balances add up to more than {SUPPLY_MAX} base units")]
+    TooMuchMoney,
+}
+
+/// What the genesis hash covers besides the parameters.
+struct Contents {
+    params_hash: B256,
+    timestamp_ms: u64,
+    balances: Vec<(Address, Amount)>,
+    pinned_executors: Vec<B256>,
+}
+codec_struct!(Contents { params_hash, timestamp_ms, balances, pinned_executors });
+
+impl Genesis {
+    /// Names the chain's beginning; covers everything in it.
+    pub fn hash(&self) -> B256 {
+        let contents = Contents {
+            params_hash: self.params.hash(),
+            timestamp_ms: self.timestamp_ms,
+            balances: self.balances.clone(),
+            pinned_executors: self.pinned_executors.clone(),
+        };
+        let mut bytes = b"cowboy-genesis-v1:".to_vec();
+        bytes.extend_from_slice(&self.params.chain_id.to_be_bytes());
+        contents.encode(&mut bytes);
+        keccak256(bytes)
+    }
+
+    /// The state at height 0.
+    pub fn state(&self) -> Result<MemoryState, GenesisError> {
+        Ok(MemoryState::new(self.entries()?, &self.params))
+    }
+
+    /// The entries of the state at height 0.
+    pub fn entries(&self) -> Result<BTreeMap<Key, Value>, GenesisError> {
+        self.params.validate()?;
+        if !self.balances.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+            return Err(GenesisError::NotAscending);
+        }
+        let mut entries = BTreeMap::new();
+        let mut total = Amount::ZERO;
+        for (address, balance) in &self.balances {
+            total = total.plus(*balance).ok_or(GenesisError::TooMuchMoney)?;
+            let account = Account { balance: *balance, ..Account::default() };
+            insert(&mut entries, &AccountKey { address: *address }, &account);
+        }
+        if total > SUPPLY_MAX {
+            return Err(GenesisError::TooMuchMoney);
+        }
+        for hash in &self.pinned_executors {
+            insert(&mut entries, &PinnedExecutorKey { hash: *hash }, &true);
+        }
+        self.insert_chain(&mut entries, total);
+        Ok(entries)
+    }
+
+    fn insert_chain(&self, entries: &mut BTreeMap<Key, Value>, total: Amount) {
+        let genesis_hash = self.hash();
+        let chain = ChainState {
+            genesis_hash,
+            height: Height::ZERO,
+            round: Round { epoch: 0, view: 0 },
+            timestamp_ms: self.timestamp_ms,
+            newest_seed: 0,
+            next_slot: Slot::ZERO,
+            pending_head: 0,
+            pending_tail: 0,
+            calls_head: 0,
+            calls_tail: 0,
+            agenda: Cursor { height: Height(1), index: 0 },
+        };
+        let fee = self.params.initial_basefee.max(self.params.min_basefee);
+        let committee =
+            EpochCommittee { active: 0, hhi_nano: None, m_adaptive: self.params.m_min.max(3) };
+        insert(entries, &ChainKey {}, &chain);
+        insert(entries, &SupplyKey {}, &Supply { total, burned: Amount::ZERO });
+        insert(entries, &BasefeesKey {}, &Basefees { cycle: fee, cell: fee });
+        insert(entries, &EpochCommitteeKey {}, &committee);
+        insert(entries, &BeaconKey { view: 0 }, &genesis_beacon(genesis_hash));
+    }
+}
+
+fn insert<K: StateKey>(entries: &mut BTreeMap<Key, Value>, key: &K, value: &K::Value) {
+    entries.insert(key.bytes(), value.to_bytes());
+}

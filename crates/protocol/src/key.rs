@@ -1,0 +1,103 @@
+//! Every key of the state, in one table: tag, name, parts, and the type of the value.
+
+use crate::account::Account;
+use crate::agenda::Task;
+use crate::callback::DeferredCall;
+use crate::chain::{ChainState, EpochCommittee, Supply};
+use crate::codec::{Bytes, Encode};
+use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
+use crate::dispatcher::spec::JobSpec;
+use crate::fees::Basefees;
+use crate::primitives::{Address, B256, Height, JobId, Slot};
+use crate::registry::runner::{Profile, Runner};
+use crate::registry::versioned::Versioned;
+use crate::state::{Key, StateKey};
+use crate::verifier::challenge::Bond;
+use crate::verifier::settle::VerifiedResult;
+
+macro_rules! keys {
+    ($( $(#[$doc:meta])* $tag:literal => $name:ident { $($part:ident: $ty:ty),* } -> $value:ty; )*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name { $( #[doc = stringify!($part)] pub $part: $ty, )* }
+
+        impl StateKey for $name {
+            type Value = $value;
+
+            fn bytes(&self) -> Key {
+                #[allow(unused_mut)]
+                let mut out = vec![$tag];
+                $( self.$part.encode(&mut out); )*
+                out
+            }
+        }
+        impl $name {
+            /// First byte of all keys of this kind.
+            pub const TAG: u8 = $tag;
+        }
+    )*
+    #[cfg(test)]
+    const TAGS: &[u8] = &[$($tag),*];
+    };
+}
+
+keys! {
+    /// Where the chain stands.
+    1 => ChainKey {} -> ChainState;
+    /// Money in existence.
+    2 => SupplyKey {} -> Supply;
+    /// The two basefees.
+    3 => BasefeesKey {} -> Basefees;
+    /// Committee size of the running epoch.
+    4 => EpochCommitteeKey {} -> EpochCommittee;
+    /// An account.
+    5 => AccountKey { address: Address } -> Account;
+    /// Beacon of a view.
+    6 => BeaconKey { view: u64 } -> B256;
+
+    /// Number of tasks set for a height.
+    8 => AgendaLengthKey { height: Height } -> u32;
+    /// A task set for a height.
+    9 => AgendaKey { height: Height, index: u32 } -> Task;
+
+    /// What a runner offers.
+    16 => ProfileKey { runner: Address } -> Versioned<Profile>;
+    /// Where a runner stands.
+    17 => RunnerKey { runner: Address } -> Runner;
+    /// Which runner has a slot.
+    18 => SlotKey { slot: Slot } -> Address;
+    /// Shares of a delegator in a runner's delegated stake.
+    19 => DelegationKey { runner: Address, delegator: Address } -> u128;
+
+    /// A job's progress.
+    32 => JobKey { job: JobId } -> Job;
+    /// What a job asks for.
+    33 => JobSpecKey { job: JobId } -> JobSpec;
+    /// Jobs that wait for their round, first in first out.
+    34 => PendingKey { index: u64 } -> PendingSelection;
+    /// Who served a submitter last.
+    35 => MruKey { submitter: Address, kind: u8 } -> MruRecord;
+    /// A revealed result, until its job ends.
+    36 => RevealKey { job: JobId, runner: Address } -> Bytes;
+    /// The result that a settled job called back with.
+    37 => ResultKey { job: JobId } -> VerifiedResult;
+    /// Stake that answers for a bonded result.
+    38 => BondKey { job: JobId } -> Bond;
+    /// A deferred call, first in first out.
+    39 => CallKey { index: u64 } -> DeferredCall;
+
+    /// An executor binary that governance vouches for.
+    48 => PinnedExecutorKey { hash: B256 } -> bool;
+    /// Owner of a runner pool, by the hash of its id.
+    49 => PoolKey { pool: B256 } -> Address;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TAGS;
+
+    #[test]
+    fn no_two_kinds_of_key_share_a_tag() {
+        assert!(TAGS.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

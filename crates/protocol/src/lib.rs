@@ -1,0 +1,44 @@
+//! The rules of the Remuda chain: verifiable off-chain computation as a pure state machine.
+//!
+//! [`execute::apply_block`] takes the state after a block's parent and the block, and returns what
+//! changes. Nothing here does I/O, sees a clock, uses a float or draws a random number: the same
+//! input gives the same bytes on every machine.
+//!
+//! # Layout
+//! - [`primitives`], [`codec`], [`crypto`], [`math`], [`merkle`]: what everything is made of
+//! - [`params`]: every number that consensus depends on
+//! - [`transaction`], [`block`], [`event`], [`error`]: what goes in and what comes out
+//! - [`state`], [`key`]: the key space; [`account`], [`chain`], [`fees`], [`agenda`], [`callback`]
+//! - [`execute`]: the way of a block
+//! - [`registry`]: Runner Registry (0x01)
+//! - [`dispatcher`]: Job Dispatcher (0x02)
+//! - [`verifier`]: Result Verifier (0x03)
+//! - [`beacon`], [`presence`], [`timers`]: rules of CIP-11 and CIP-1 that others build on
+//! - [`genesis`]: the first state
+
+pub mod account;
+pub mod agenda;
+pub mod beacon;
+pub mod block;
+pub mod callback;
+pub mod chain;
+pub mod codec;
+pub mod crypto;
+pub mod dispatcher;
+pub mod error;
+pub mod event;
+pub mod execute;
+pub mod fees;
+pub mod genesis;
+pub mod key;
+pub mod math;
+pub mod merkle;
+pub mod params;
+pub mod presence;
+pub mod primitives;
+pub mod registry;
+pub mod state;
+pub mod system;
+pub mod timers;
+pub mod transaction;
+pub mod verifier;

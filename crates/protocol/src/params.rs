@@ -1,0 +1,263 @@
+//! The chain's parameters: one typed table with the seeds' key names, ranges and defaults.
+//!
+//! They are hashed into genesis, so two nodes that disagree on one are on different chains.
+//! Numbers of a single process (ports, caches, timeouts of its own) are not here.
+
+use crate::codec::Encode;
+use crate::presence::PresencePolicy;
+use crate::primitives::{Amount, B256, keccak256};
+use thiserror::Error;
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Name in the seeds' key space.
+    pub key: &'static str,
+    /// What it decides.
+    pub about: &'static str,
+    /// Its value.
+    pub value: u128,
+    /// Least value allowed.
+    pub min: u128,
+    /// Greatest value allowed.
+    pub max: u128,
+}
+
+/// Why a table of parameters is not acceptable.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ParamError {
+    /// No such key.
+    #[error("there is no parameter {0}; `remuda params` lists them")]
+    UnknownKey(String),
+    /// A value outside its range.
+    #[error("{key} must be between {min} and {max}, not {value}")]
+    OutOfRange {
+        /// The key.
+        key: &'static str,
+        /// The value that was asked for.
+        value: u128,
+        /// Least value allowed.
+        min: u128,
+        /// Greatest value allowed.
+        max: u128,
+    },
+    /// Values that do not fit each other.
+    #[error("{0}")]
+    Contradiction(&'static str),
+}
+
+macro_rules! params {
+    ($( $field:ident: $ty:ty = $default:expr, $min:expr => $max:expr, $key:literal, $about:literal; )*) => {
+        /// Every number that consensus depends on.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct ChainParams { $( #[doc = $about] pub $field: $ty, )* }
+
+        impl ChainParams {
+            /// The preset for 1 s blocks: the seeds' numbers.
+            pub const fn one_second() -> Self {
+                Self { $( $field: $default, )* }
+            }
+
+            /// All rows, in a fixed order.
+            pub fn table(&self) -> Vec<Parameter> {
+                vec![$( Parameter {
+                    key: $key, about: $about,
+                    value: u128::from(self.$field), min: $min, max: $max,
+                }, )*]
+            }
+
+            /// Changes one parameter; the table stays as it was if that is refused.
+            pub fn set(&mut self, key: &str, value: u128) -> Result<(), ParamError> {
+                let mut changed = self.clone();
+                match key {
+                    $( $key => {
+                        let range = ParamError::OutOfRange { key: $key, value, min: $min, max: $max };
+                        changed.$field = <$ty>::try_from(value).map_err(|_| range)?;
+                    } )*
+                    _ => return Err(ParamError::UnknownKey(key.to_owned())),
+                }
+                changed.validate()?;
+                *self = changed;
+                Ok(())
+            }
+        }
+    };
+}
+
+const CBY: u128 = Amount::CBY.get();
+const BLOCKS: u128 = 1 << 40;
+
+params! {
+    chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
+    block_time_ms: u64 = 1_000, 50 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
+    selection_seed_delay_views: u64 = 4, 3 => 64, "system:cip11:selection_seed_delay_views", "Views between a job's submission and the round whose seed draws its committee";
+    rebind_views: u64 = 64, 8 => 4_096, "system:cip2:selection.rebind_views", "Views after which a missing seed makes a job bind a new round";
+    max_rebinds: u64 = 3, 0 => 16, "system:cip2:selection.max_rebinds", "How often a job may bind a new round";
+    max_seeds_per_block: u64 = 1_024, 1 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
+    max_tx_bytes: u64 = 131_072, 1_024 => 1_048_576, "system:chain:max_tx_bytes", "Size of a transaction";
+
+    cycles_target: u64 = 10_000_000, 1_000_000 => 1_000_000_000, "system:cip3:cycles_target", "Cycles per block at which the basefee stands still; twice that is the limit";
+    cells_target: u64 = 500_000, 10_000 => 100_000_000, "system:cip3:cells_target", "Cells per block at which the basefee stands still; twice that is the limit";
+    min_basefee: u128 = 1_000, 1 => CBY, "system:cip3:min_basefee", "Floor of both basefees";
+    initial_basefee: u128 = 10_000, 1 => CBY, "system:cip3:initial_basefee", "Both basefees at genesis";
+    lane_user: u64 = 5_000_000, 100_000 => 1_000_000_000, "system:cip3:lane.user", "Share of the cycles target for users";
+    lane_runner: u64 = 2_500_000, 100_000 => 1_000_000_000, "system:cip3:lane.runner", "Share of the cycles target for runners and callbacks";
+    lane_timer: u64 = 2_000_000, 100_000 => 1_000_000_000, "system:cip1:lane.timer", "Cycles of the timer lane";
+    lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
+
+    m_min: u64 = 3, 1 => 9, "system:cip2:committee.m_min", "Smallest committee";
+    m_max: u64 = 9, 1 => 64, "system:cip2:committee.m_max", "Largest committee";
+    hhi_min_nano: u64 = 10_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_min", "Floor of the concentration index, in nano";
+    hhi_alpha_nano: u64 = 125_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_smoothing_alpha", "Weight of the newest concentration index, in nano";
+    epoch_blocks: u64 = 3_600, 10 => BLOCKS, "system:cip2:committee.recompute_period", "Blocks between two computations of the committee size";
+    max_runners: u64 = 64, 1 => 64, "system:cip2:max_runners", "Runners that a job may ask for";
+
+    min_stake: u128 = 10_000 * CBY, 1 => u128::MAX, "system:cip2:min_stake", "Least effective stake of a runner that is drawn";
+    unbonding_blocks: u64 = 86_400, 1 => BLOCKS, "system:cip2:unbonding_blocks", "Blocks until unstaked money is paid out";
+    heartbeat_timeout_blocks: u64 = 100, 1 => BLOCKS, "system:cip2:heartbeat_timeout_blocks", "Blocks after its last sign of life for which a runner counts as healthy";
+    min_reputation_nano: u64 = 50_000_000_000, 0 => 200_000_000_000, "system:cip2:min_reputation", "Least reputation of a runner that is drawn, in nano";
+    w_min_floor_nano: u64 = 100_000_000, 0 => 1_000_000_000, "system:cip2:w_min_floor", "Least factor of reputation in a runner's weight, in nano";
+    jail_failures: u64 = 3, 1 => 1_000, "system:cip2:reputation.jail_failures", "Failures in a row that send a runner to jail";
+    jail_blocks: u64 = 3_600, 1 => BLOCKS, "system:cip2:reputation.jail_blocks", "First jail term; each further one inside the memory doubles it";
+    jail_blocks_max: u64 = 86_400, 1 => BLOCKS, "system:cip2:reputation.jail_blocks_max", "Longest jail term";
+    jail_memory_blocks: u64 = 1_209_600, 1 => BLOCKS, "system:cip2:reputation.jail_memory_blocks", "For how long a jail term is remembered";
+
+    max_retries: u64 = 3, 0 => 3, "system:cip2:max_retries", "Selections after the first before a job fails";
+    commit_share_bps: u64 = 6_000, 1_000 => 10_000, "system:cip2:commit_share_bps", "Part of a job's timeout that is for committing";
+    aggregator_blocks: u64 = 30, 1 => BLOCKS, "system:cip2:aggregator_timeout_blocks", "Blocks after the commit deadline that belong to the aggregator";
+    reveal_blocks: u64 = 60, 1 => BLOCKS, "system:cip2:reveal_window_blocks", "Blocks after the commit deadline in which reveals are taken";
+    max_timeout_blocks: u64 = 86_400, 10 => BLOCKS, "system:cip2:max_timeout_blocks", "Longest timeout of a job";
+    default_timeout_blocks: u64 = 60, 2 => BLOCKS, "system:cip2:default_timeout_blocks", "Timeout of a job that names none";
+    mru_ttl_blocks: u64 = 1_280, 0 => BLOCKS, "system:cip11:mru_ttl_blocks", "For how long the runner that served a submitter last is favoured";
+    mru_multiplier: u64 = 4, 1 => 16, "system:cip11:mru_weight_multiplier", "By how much it is favoured in the first draw";
+
+    crash_exemption_blocks: u64 = 50, 0 => BLOCKS, "system:cip2:crash_exemption_blocks", "Blocks after its commit in which a runner may attest a crash";
+    crash_review_threshold: u64 = 5, 1 => 1_000, "system:cip2:crash_attestation_review_threshold", "Crash attestations in the window that raise a flag";
+    crash_review_blocks: u64 = 1_000, 1 => BLOCKS, "system:cip2:crash_attestation_review_blocks", "The window for that";
+    dispute_blocks: u64 = 900, 1 => BLOCKS, "system:cip2:dispute_window_blocks", "For how long a bonded result can be challenged";
+    challenge_bond: u128 = 100 * CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake";
+
+    payout_runners_bps: u16 = 8_900, 0 => 10_000, "system:cip2:payout.runners_bps", "Part of the price that goes to the runners";
+    payout_burn_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.burn_bps", "Part of the price that is burned";
+    payout_treasury_bps: u16 = 100, 0 => 10_000, "system:cip2:payout.treasury_bps", "Part of the price that goes to the treasury";
+    aggregator_bonus_bps: u16 = 150, 0 => 1_000, "system:cip2:aggregator.bonus_bps", "The aggregator's bonus, out of the runners' part";
+    non_reveal_slash_bps: u16 = 2_500, 0 => 10_000, "system:cip2:non_reveal_slash_bps", "Part of the effective stake that a missing or invalid reveal costs";
+    max_non_reveal_slash: u128 = 100_000 * CBY, 0 => u128::MAX, "system:cip2:max_non_reveal_slash_cby", "Most that it costs";
+    slash_burn_bps: u16 = 10_000, 0 => 10_000, "system:cip2:slash_distribution.burn_bps", "Part of a slash that is burned";
+    slash_submitter_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.submitter_bps", "Part of a slash that goes to the submitter";
+    slash_treasury_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.treasury_bps", "Part of a slash that goes to the treasury";
+
+    presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
+}
+
+impl ChainParams {
+    /// The preset for development: quick blocks, present runners only.
+    pub const fn development() -> Self {
+        let mut params = Self::one_second();
+        params.block_time_ms = 250;
+        params.presence_policy = 2;
+        params
+    }
+
+    /// The presence policy.
+    pub const fn policy(&self) -> PresencePolicy {
+        match self.presence_policy {
+            0 => PresencePolicy::Shadow,
+            1 => PresencePolicy::Prefer,
+            2 => PresencePolicy::Require,
+            _ => PresencePolicy::Sunset,
+        }
+    }
+
+    /// Checks every range and the relations between parameters.
+    pub fn validate(&self) -> Result<(), ParamError> {
+        for row in self.table() {
+            let Parameter { key, value, min, max, .. } = row;
+            if !(min..=max).contains(&value) {
+                return Err(ParamError::OutOfRange { key, value, min, max });
+            }
+        }
+        let sum = |a: u16, b: u16, c: u16| u32::from(a) + u32::from(b) + u32::from(c);
+        let relations = [
+            (
+                sum(self.slash_burn_bps, self.slash_submitter_bps, self.slash_treasury_bps)
+                    == 10_000,
+                "the three parts of a slash must add up to 10000",
+            ),
+            (
+                sum(self.payout_runners_bps, self.payout_burn_bps, self.payout_treasury_bps)
+                    == 10_000,
+                "the three parts of a payout must add up to 10000",
+            ),
+            (
+                self.aggregator_bonus_bps <= self.payout_runners_bps,
+                "the aggregator's bonus comes out of the runners' part",
+            ),
+            (self.m_min <= self.m_max, "the smallest committee is larger than the largest"),
+            (
+                self.aggregator_blocks <= self.reveal_blocks,
+                "the aggregator's window is part of the reveal window",
+            ),
+            (
+                self.jail_blocks <= self.jail_blocks_max,
+                "the first jail term is longer than the longest",
+            ),
+            (
+                self.default_timeout_blocks <= self.max_timeout_blocks,
+                "the default timeout is longer than the longest",
+            ),
+        ];
+        match relations.iter().find(|(holds, _)| !holds) {
+            Some((_, why)) => Err(ParamError::Contradiction(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Digest of the whole table, part of the genesis hash.
+    pub fn hash(&self) -> B256 {
+        let mut bytes = b"cowboy-params-v1:".to_vec();
+        for row in self.table() {
+            keccak256(row.key).encode(&mut bytes);
+            row.value.encode(&mut bytes);
+        }
+        keccak256(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn presets_are_valid_and_differ() {
+        assert_eq!(ChainParams::one_second().validate(), Ok(()));
+        assert_eq!(ChainParams::development().validate(), Ok(()));
+        assert_ne!(ChainParams::one_second().hash(), ChainParams::development().hash());
+    }
+
+    #[test]
+    fn keys_are_unique() {
+        let table = ChainParams::one_second().table();
+        let keys: BTreeSet<_> = table.iter().map(|row| row.key).collect();
+        assert_eq!(keys.len(), table.len());
+    }
+
+    #[test]
+    fn a_slash_distribution_must_add_up() {
+        let mut params = ChainParams::one_second();
+        let refused = params.set("system:cip2:slash_distribution.burn_bps", 9_999);
+        assert!(matches!(refused, Err(ParamError::Contradiction(_))));
+        assert_eq!(params, ChainParams::one_second());
+    }
+
+    #[test]
+    fn values_outside_their_range_are_refused_whatever_their_size() {
+        let mut params = ChainParams::one_second();
+        for value in [65, u128::MAX] {
+            let refused = params.set("system:cip2:max_runners", value);
+            assert!(matches!(refused, Err(ParamError::OutOfRange { .. })));
+        }
+        assert!(matches!(params.set("system:nothing", 1), Err(ParamError::UnknownKey(_))));
+    }
+}

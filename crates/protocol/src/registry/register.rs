@@ -1,0 +1,247 @@
+//! Joining, changing the offer, pausing, heartbeats and leaving.
+
+use crate::dispatcher::spec::JobKind;
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::{Exec, Sender};
+use crate::key::{ProfileKey, SlotKey};
+use crate::primitives::{Address, Amount, Slot};
+use crate::registry::reputation::Reputation;
+use crate::registry::runner::{Candidacy, Offer, Profile, RateCard, Runner, Status};
+use crate::registry::versioned::Versioned;
+
+/// Items in each list of an offer.
+const LIST_MAX: usize = 64;
+/// Bytes of a name in an offer.
+const NAME_BYTES_MAX: usize = 128;
+/// Each price of a rate card. Far above the supply of any chain, far below an overflow.
+const RATE_MAX: Amount = Amount(1_000_000_000_000_000_000_000_000_000);
+/// Jobs at a time.
+const CONCURRENCY_MAX: u32 = 10_000;
+
+/// Checks an offer by itself.
+pub fn validate_offer(offer: &Offer) -> Result<(), Refusal> {
+    if offer.kinds.is_empty() {
+        return Err(Refusal::NoKinds);
+    }
+    let lists = [
+        offer.kinds.len(),
+        offer.models.len(),
+        offer.executors.len(),
+        offer.eth_chains.len(),
+        offer.resolvers.len(),
+    ];
+    let names = offer.models.iter().chain(&offer.resolvers);
+    if lists.iter().any(|n| *n > LIST_MAX)
+        || names.clone().any(|name| name.is_empty() || name.len() > NAME_BYTES_MAX)
+    {
+        return Err(Refusal::OfferTooLarge);
+    }
+    let ascending = ascends(&offer.kinds)
+        && ascends(&offer.models)
+        && ascends(&offer.executors)
+        && ascends(&offer.eth_chains)
+        && ascends(&offer.resolvers);
+    if !ascending {
+        return Err(Refusal::OfferNotDistinct);
+    }
+    if offer.commission_bps > 10_000 {
+        return Err(Refusal::BadCommission);
+    }
+    if offer.max_concurrent_jobs == 0 || offer.max_concurrent_jobs > CONCURRENCY_MAX {
+        return Err(Refusal::NoCapacity);
+    }
+    let RateCard { base, per_second, per_1k_in, per_1k_out } = offer.rates;
+    if [base, per_second, per_1k_in, per_1k_out].iter().any(|rate| *rate > RATE_MAX) {
+        return Err(Refusal::PriceTooHigh);
+    }
+    Ok(())
+}
+
+fn ascends<T: PartialOrd>(list: &[T]) -> bool {
+    list.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// An offer of every kind of work, for tests and demonstrations.
+pub fn plain_offer(kinds: &[JobKind]) -> Offer {
+    Offer {
+        kinds: kinds.to_vec(),
+        models: Vec::new(),
+        executors: Vec::new(),
+        eth_chains: Vec::new(),
+        resolvers: Vec::new(),
+        rates: RateCard::default(),
+        max_concurrent_jobs: 16,
+        declared_max_job_value: Amount::ZERO,
+        accepts_unpaid: false,
+        commission_bps: 0,
+    }
+}
+
+impl Exec<'_> {
+    /// `max(MIN_STAKE, 1.5 · declared_max_job_value)`.
+    pub(crate) fn stake_floor(&self, offer: &Offer) -> Amount {
+        let declared = offer.declared_max_job_value.scale(3, 2).unwrap_or(Amount(u128::MAX));
+        declared.max(Amount(self.params.min_stake))
+    }
+
+    pub(crate) fn register(
+        &mut self,
+        sender: Sender,
+        stake: Amount,
+        offer: &Offer,
+    ) -> Result<(), Refusal> {
+        let known = self.known(sender.address);
+        if known.as_ref().is_some_and(|(_, runner)| runner.status != Status::Deregistered) {
+            return Err(Refusal::AlreadyRegistered);
+        }
+        let delegated = known.as_ref().map_or(Amount::ZERO, |(_, runner)| runner.delegated);
+        let effective = stake.plus(delegated).ok_or(Refusal::AmountOverflow)?;
+        if effective < self.stake_floor(offer) {
+            return Err(Refusal::StakeBelowFloor);
+        }
+        validate_offer(offer)?;
+        self.debit(sender.address, stake)?;
+
+        let slot = self.chain.next_slot;
+        self.chain.next_slot = Slot(slot.get() + 1);
+        self.state.put(&SlotKey { slot }, &sender.address);
+        let pools = known.as_ref().map(|(old, _)| old.pools.clone()).unwrap_or_default();
+        let profile = Profile { public_key: sender.public_key, slot, offer: offer.clone(), pools };
+        let mut runner = match known {
+            Some((old, runner)) => {
+                self.note_change(old.slot);
+                runner
+            }
+            None => self.newcomer(),
+        };
+        runner.status = Status::Active;
+        runner.stake = stake;
+        runner.present = false;
+        runner.last_seen = self.env.height;
+        self.refresh(&mut runner);
+        self.put_profile(sender.address, profile);
+        self.put_runner(sender.address, slot, runner);
+        self.emit(Event::RunnerRegistered { runner: sender.address, slot, stake });
+        Ok(())
+    }
+
+    fn newcomer(&self) -> Runner {
+        let height = self.env.height;
+        let nobody = Candidacy {
+            effective_stake: Amount::ZERO,
+            reputation_nano: 0,
+            open_jobs: 0,
+            open_value: Amount::ZERO,
+            available: false,
+            present: false,
+            last_seen: height,
+            tee_until: None,
+        };
+        Runner {
+            status: Status::Active,
+            stake: Amount::ZERO,
+            delegated: Amount::ZERO,
+            shares: 0,
+            locked: Amount::ZERO,
+            reputation: Reputation::new(height.get()),
+            failures: 0,
+            jailed_until: None,
+            jail_terms: 0,
+            jailed_at: height,
+            present: false,
+            last_seen: height,
+            open_jobs: 0,
+            open_value: Amount::ZERO,
+            tee_until: None,
+            exempted_in: None,
+            crashes: Vec::new(),
+            candidacy: Versioned::new(nobody, self.env.stamp),
+        }
+    }
+
+    fn put_profile(&mut self, address: Address, profile: Profile) {
+        let key = ProfileKey { runner: address };
+        let oldest = self.oldest_snapshot();
+        let versioned = match self.state.get(&key) {
+            Some(mut versioned) => {
+                versioned.write(profile, self.env.stamp, oldest);
+                versioned
+            }
+            None => Versioned::new(profile, self.env.stamp),
+        };
+        self.state.put(&key, &versioned);
+    }
+
+    pub(crate) fn update_offer(&mut self, who: Address, offer: &Offer) -> Result<(), Refusal> {
+        let (mut profile, mut runner) = self.registered(who)?;
+        if runner.effective_stake() < self.stake_floor(offer) {
+            return Err(Refusal::StakeBelowFloor);
+        }
+        validate_offer(offer)?;
+        let slot = profile.slot;
+        profile.offer = offer.clone();
+        self.put_profile(who, profile);
+        self.refresh(&mut runner);
+        self.put_runner(who, slot, runner);
+        self.emit(Event::RunnerUpdated { runner: who });
+        Ok(())
+    }
+
+    pub(crate) fn pause(&mut self, who: Address) -> Result<(), Refusal> {
+        self.set_status(who, Status::Active, Status::Paused, Refusal::AlreadyPaused)?;
+        self.emit(Event::RunnerPaused { runner: who });
+        Ok(())
+    }
+
+    pub(crate) fn resume(&mut self, who: Address) -> Result<(), Refusal> {
+        self.set_status(who, Status::Paused, Status::Active, Refusal::NotPaused)?;
+        self.emit(Event::RunnerResumed { runner: who });
+        Ok(())
+    }
+
+    fn set_status(
+        &mut self,
+        who: Address,
+        from: Status,
+        to: Status,
+        otherwise: Refusal,
+    ) -> Result<(), Refusal> {
+        let (profile, mut runner) = self.registered(who)?;
+        if runner.status != from {
+            return Err(otherwise);
+        }
+        runner.status = to;
+        runner.last_seen = self.env.height;
+        self.refresh(&mut runner);
+        self.put_runner(who, profile.slot, runner);
+        Ok(())
+    }
+
+    pub(crate) fn heartbeat(&mut self, who: Address) -> Result<(), Refusal> {
+        let (profile, mut runner) = self.registered(who)?;
+        runner.last_seen = self.env.height;
+        self.refresh(&mut runner);
+        self.put_runner(who, profile.slot, runner);
+        Ok(())
+    }
+
+    pub(crate) fn deregister(&mut self, who: Address) -> Result<(), Refusal> {
+        let (profile, mut runner) = self.registered(who)?;
+        if !runner.locked.is_zero() {
+            return Err(Refusal::StakeInUse);
+        }
+        if runner.open_jobs > 0 {
+            return Err(Refusal::HasOpenJobs);
+        }
+        let stake = runner.stake;
+        runner.stake = Amount::ZERO;
+        runner.status = Status::Deregistered;
+        runner.present = false;
+        self.refresh(&mut runner);
+        self.put_runner(who, profile.slot, runner);
+        self.unbond(who, who, stake);
+        self.emit(Event::RunnerDeregistered { runner: who });
+        Ok(())
+    }
+}

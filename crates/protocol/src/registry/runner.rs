@@ -1,0 +1,217 @@
+//! A runner: what it offers, and where it stands.
+
+use crate::codec::{codec_enum, codec_struct};
+use crate::crypto::PublicKey;
+use crate::dispatcher::spec::JobKind;
+use crate::primitives::{Amount, B256, Height, Slot};
+use crate::registry::reputation::Reputation;
+use crate::registry::versioned::Versioned;
+
+/// What a runner says about itself. Changes rarely.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// Its key.
+    pub public_key: PublicKey,
+    /// Its index in presence bitmaps.
+    pub slot: Slot,
+    /// What it can do and at what price.
+    pub offer: Offer,
+    /// Pools that it was let into.
+    pub pools: Vec<Membership>,
+}
+codec_struct!(Profile { public_key, slot, offer, pools });
+
+/// The part of a profile that the runner itself sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// Kinds of work, ascending.
+    pub kinds: Vec<JobKind>,
+    /// Language models it serves.
+    pub models: Vec<String>,
+    /// Executors it runs, by BLAKE3 hash.
+    pub executors: Vec<B256>,
+    /// Ethereum chains it sends to.
+    pub eth_chains: Vec<u64>,
+    /// DNS resolvers it asks, all different.
+    pub resolvers: Vec<String>,
+    /// Prices.
+    pub rates: RateCard,
+    /// Jobs at a time.
+    pub max_concurrent_jobs: u32,
+    /// The largest job value it declares; its stake covers 1.5 times that.
+    pub declared_max_job_value: Amount,
+    /// Whether it takes jobs with a price of 0.
+    pub accepts_unpaid: bool,
+    /// Its part of what its delegators earn, in bps.
+    pub commission_bps: u16,
+}
+codec_struct!(Offer {
+    kinds,
+    models,
+    executors,
+    eth_chains,
+    resolvers,
+    rates,
+    max_concurrent_jobs,
+    declared_max_job_value,
+    accepts_unpaid,
+    commission_bps,
+});
+
+/// Prices of a runner.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RateCard {
+    /// Per job.
+    pub base: Amount,
+    /// Per second of the allowed wall time.
+    pub per_second: Amount,
+    /// Per 1,000 input tokens allowed.
+    pub per_1k_in: Amount,
+    /// Per 1,000 output tokens allowed.
+    pub per_1k_out: Amount,
+}
+codec_struct!(RateCard { base, per_second, per_1k_in, per_1k_out });
+
+/// Membership in a runner pool (SPEC §10). Granting comes with the Entitlement Registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Membership {
+    /// keccak256 of the pool's id.
+    pub pool: B256,
+    /// First height at which it counts.
+    pub valid_from: Height,
+    /// Last height at which it counts.
+    pub valid_until: Height,
+}
+codec_struct!(Membership { pool, valid_from, valid_until });
+
+/// Whether a runner wants work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It does.
+    Active,
+    /// Not now.
+    Paused,
+    /// It has left. Its history stays: who comes back finds the reputation it left with.
+    Deregistered,
+}
+codec_enum!(Status { 1 => Active {}, 2 => Paused {}, 3 => Deregistered {} });
+
+/// Where a runner stands. Changes often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runner {
+    /// Whether it wants work.
+    pub status: Status,
+    /// Its own stake.
+    pub stake: Amount,
+    /// Stake of its delegators.
+    pub delegated: Amount,
+    /// Shares that the delegators hold in `delegated`.
+    pub shares: u128,
+    /// Stake that answers for bonded results.
+    pub locked: Amount,
+    /// Its reputation.
+    pub reputation: Reputation,
+    /// Failures since the last success.
+    pub failures: u32,
+    /// In jail until this height.
+    pub jailed_until: Option<Height>,
+    /// Jail terms in a row, each inside the memory of the one before.
+    pub jail_terms: u32,
+    /// Start of the last jail term.
+    pub jailed_at: Height,
+    /// Whether the newest presence certificates attest it.
+    pub present: bool,
+    /// Last sign of life: a heartbeat, or the block up to which it was present.
+    pub last_seen: Height,
+    /// Jobs it sits on.
+    pub open_jobs: u32,
+    /// Sum of their prices.
+    pub open_value: Amount,
+    /// Last height at which its TEE measurement counts.
+    pub tee_until: Option<Height>,
+    /// Epoch in which it last used its crash exemption.
+    pub exempted_in: Option<u64>,
+    /// Heights of its recent crash attestations.
+    pub crashes: Vec<Height>,
+    /// What selection reads of all this.
+    pub candidacy: Versioned<Candidacy>,
+}
+codec_struct!(Runner {
+    status,
+    stake,
+    delegated,
+    shares,
+    locked,
+    reputation,
+    failures,
+    jailed_until,
+    jail_terms,
+    jailed_at,
+    present,
+    last_seen,
+    open_jobs,
+    open_value,
+    tee_until,
+    exempted_in,
+    crashes,
+    candidacy,
+});
+
+impl Runner {
+    /// Own stake and active delegations.
+    pub fn effective_stake(&self) -> Amount {
+        Amount(self.stake.get() + self.delegated.get())
+    }
+
+    /// What selection reads.
+    pub fn candidacy_now(&self) -> Candidacy {
+        Candidacy {
+            effective_stake: self.effective_stake(),
+            reputation_nano: self.reputation.nano(),
+            open_jobs: self.open_jobs,
+            open_value: self.open_value,
+            available: self.status == Status::Active && self.jailed_until.is_none(),
+            present: self.present,
+            last_seen: self.last_seen,
+            tee_until: self.tee_until,
+        }
+    }
+}
+
+/// The part of a runner's standing that selection reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidacy {
+    /// Own stake and active delegations.
+    pub effective_stake: Amount,
+    /// Reputation.
+    pub reputation_nano: u64,
+    /// Jobs it sits on.
+    pub open_jobs: u32,
+    /// Sum of their prices.
+    pub open_value: Amount,
+    /// Neither paused, jailed nor deregistered.
+    pub available: bool,
+    /// Attested by the validators.
+    pub present: bool,
+    /// Last sign of life.
+    pub last_seen: Height,
+    /// Last height at which its TEE measurement counts.
+    pub tee_until: Option<Height>,
+}
+codec_struct!(Candidacy {
+    effective_stake,
+    reputation_nano,
+    open_jobs,
+    open_value,
+    available,
+    present,
+    last_seen,
+    tee_until,
+});
+
+impl Candidacy {
+    /// Filter 1: not paused, jailed or deregistered, and alive.
+    pub fn healthy(&self, height: Height, heartbeat_timeout_blocks: u64) -> bool {
+        self.available && (self.present || self.last_seen.plus(heartbeat_timeout_blocks) >= height)
+    }
+}

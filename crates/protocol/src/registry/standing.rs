@@ -1,0 +1,171 @@
+//! How runners' records are read and written, scored and jailed (SPEC §6).
+
+use crate::agenda::Task;
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::key::{ProfileKey, RunnerKey};
+use crate::primitives::{Address, Amount, Height, Slot};
+use crate::registry::reputation::Reputation;
+use crate::registry::runner::{Profile, Runner, Status};
+
+/// Score of a runner in the winning group.
+pub const SCORE_SETTLED: u32 = 100;
+/// Score of the aggregator in the winning group.
+pub const SCORE_AGGREGATOR: u32 = 110;
+/// Score of a timeout, of a result outside the winning group, of an attested crash.
+pub const SCORE_FAILED: u32 = 0;
+
+/// Sums after a jail term: a reputation of exactly 50, on probation.
+const PROBATION_WEIGHT: u128 = 4_000_000_000;
+/// Weight that outweighs the prior of 20 events so that the reputation is 0 at once: the mean of
+/// the prior and this many events of score 0 is below half a nano point.
+const DISGRACE_WEIGHT: u128 = 24_000_000_000_000_000_000_000_000;
+
+impl Exec<'_> {
+    /// A runner that has not left.
+    pub(crate) fn registered(&self, address: Address) -> Result<(Profile, Runner), Refusal> {
+        let (profile, runner) = self.known(address).ok_or(Refusal::UnknownRunner)?;
+        match runner.status {
+            Status::Deregistered => Err(Refusal::NotRegistered),
+            _ => Ok((profile, runner)),
+        }
+    }
+
+    /// A runner, also one that has left.
+    pub(crate) fn known(&self, address: Address) -> Option<(Profile, Runner)> {
+        let profile = self.state.get(&ProfileKey { runner: address })?;
+        let runner = self.state.get(&RunnerKey { runner: address })?;
+        Some((profile.current().clone(), runner))
+    }
+
+    /// The runner at an address, if it has this slot now.
+    pub(crate) fn runner_with_slot(&self, address: Address, slot: Slot) -> Option<Runner> {
+        let (profile, runner) = self.known(address)?;
+        (profile.slot == slot).then_some(runner)
+    }
+
+    /// Writes a runner's standing, and what selection reads of it.
+    pub(crate) fn put_runner(&mut self, address: Address, slot: Slot, mut runner: Runner) {
+        let candidacy = runner.candidacy_now();
+        runner.candidacy.write(candidacy, self.env.stamp, self.oldest_snapshot());
+        self.state.put(&RunnerKey { runner: address }, &runner);
+        self.note_change(slot);
+    }
+
+    /// Changes a known runner's standing.
+    pub(crate) fn change_runner(&mut self, address: Address, change: impl FnOnce(&mut Runner)) {
+        if let Some((profile, mut runner)) = self.known(address) {
+            change(&mut runner);
+            self.put_runner(address, profile.slot, runner);
+        }
+    }
+
+    /// A sign of life by a transaction: bad days fade, nothing is added.
+    pub(crate) fn refresh(&self, runner: &mut Runner) {
+        runner.reputation.refresh(self.env.height.get()).expect("heights never fall");
+    }
+
+    /// Scores a runner for a job. Unpaid jobs never lower a score.
+    pub(crate) fn score(&mut self, address: Address, score: u32, paid: bool) {
+        let Some((profile, mut runner)) = self.known(address) else { return };
+        let height = self.env.height;
+        let mut after = runner.reputation;
+        after.record(height.get(), score).expect("heights never fall, sums stay small");
+        if !paid && after.nano() < runner.reputation.nano() {
+            return;
+        }
+        runner.reputation = after;
+        runner.failures = if score > SCORE_FAILED { 0 } else { runner.failures.saturating_add(1) };
+        let reputation_nano = runner.reputation.nano();
+        self.emit(Event::ReputationChanged { runner: address, reputation_nano, score });
+        let failing = u64::from(runner.failures) >= self.params.jail_failures;
+        if failing || reputation_nano < self.params.min_reputation_nano {
+            self.jail(address, &mut runner);
+        }
+        self.put_runner(address, profile.slot, runner);
+    }
+
+    /// Reputation 0 and jail, for who committed and did not stand by it.
+    pub(crate) fn disgrace(&mut self, address: Address, runner: &mut Runner) {
+        runner.reputation = Reputation {
+            score_sum: 0,
+            weight_sum: DISGRACE_WEIGHT,
+            last_update: self.env.height.get(),
+        };
+        self.jail(address, runner);
+    }
+
+    /// Each term inside the memory of the last doubles.
+    fn jail(&mut self, address: Address, runner: &mut Runner) {
+        if runner.jailed_until.is_some() {
+            return;
+        }
+        let height = self.env.height;
+        let remembered = runner.jail_terms > 0
+            && runner.jailed_at.plus(self.params.jail_memory_blocks) >= height;
+        runner.jail_terms = if remembered { runner.jail_terms.saturating_add(1) } else { 1 };
+        let doublings = (runner.jail_terms - 1).min(63);
+        let term =
+            self.params.jail_blocks.saturating_mul(1 << doublings).min(self.params.jail_blocks_max);
+        let until = height.plus(term);
+        runner.jailed_at = height;
+        runner.jailed_until = Some(until);
+        runner.failures = 0;
+        self.schedule(until, &Task::JailRelease { runner: address });
+        self.emit(Event::RunnerJailed { runner: address, until });
+    }
+
+    /// The end of a term: on probation.
+    pub(crate) fn release_from_jail(&mut self, address: Address) -> u64 {
+        let height = self.env.height;
+        self.change_runner(address, |runner| {
+            runner.jailed_until = None;
+            runner.failures = 0;
+            runner.reputation = Reputation {
+                score_sum: 0,
+                weight_sum: PROBATION_WEIGHT,
+                last_update: height.get(),
+            };
+        });
+        self.emit(Event::RunnerReleased { runner: address });
+        0
+    }
+
+    /// Seats a runner: one job more, and its value. Says whether it had no place free.
+    pub(crate) fn seat_runner(&mut self, address: Address, value: Amount) -> Option<(u64, bool)> {
+        let (profile, mut runner) = self.known(address)?;
+        let overbooked = runner.open_jobs >= profile.offer.max_concurrent_jobs
+            || runner.status != Status::Active;
+        let reputation_nano = runner.reputation.nano();
+        runner.open_jobs += 1;
+        runner.open_value = Amount(runner.open_value.get().saturating_add(value.get()));
+        self.put_runner(address, profile.slot, runner);
+        Some((reputation_nano, overbooked))
+    }
+
+    /// Frees a seat.
+    pub(crate) fn unseat_runner(&mut self, address: Address, value: Amount) {
+        self.change_runner(address, |runner| {
+            runner.open_jobs = runner.open_jobs.saturating_sub(1);
+            runner.open_value = runner.open_value.minus(value).unwrap_or_default();
+        });
+    }
+
+    /// Records a crash attestation; raises a flag when there are too many.
+    pub(crate) fn note_crash(&mut self, address: Address, epoch: u64) {
+        let height = self.env.height;
+        let since: Height = height.minus(self.params.crash_review_blocks);
+        let threshold = self.params.crash_review_threshold;
+        let mut attestations = 0;
+        self.change_runner(address, |runner| {
+            runner.exempted_in = Some(epoch);
+            runner.crashes.retain(|at| *at > since);
+            runner.crashes.push(height);
+            attestations = runner.crashes.len() as u32;
+        });
+        if u64::from(attestations) >= threshold {
+            self.emit(Event::CrashFlagged { runner: address, attestations });
+        }
+    }
+}

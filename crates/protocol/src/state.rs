@@ -1,0 +1,174 @@
+//! The state: one key space, typed keys, one writer.
+//!
+//! A [`View`] is what execution reads from: synchronous, and the same for everybody who has the
+//! same parent block. [`Overlay`] is what execution writes to: it collects a [`Diff`] and can take
+//! back the writes of a transaction that failed.
+
+use crate::codec::{Decode, Encode};
+use crate::dispatcher::roster::Roster;
+use crate::params::ChainParams;
+use std::collections::BTreeMap;
+
+/// Key and value bytes as a node stores them.
+pub type Key = Vec<u8>;
+/// See [`Key`].
+pub type Value = Vec<u8>;
+/// What a block changes: a new value, or `None` for a removed key.
+pub type Diff = BTreeMap<Key, Option<Value>>;
+
+/// Reads the state after some block.
+pub trait View {
+    /// The value under a key.
+    fn get(&self, key: &[u8]) -> Option<Value>;
+
+    /// The runners, arranged for selection. It follows from the state alone
+    /// ([`Roster::load`]); views carry it along because building it costs a walk over all runners.
+    fn roster(&self) -> Roster;
+}
+
+/// A key that knows the type of its value.
+pub trait StateKey {
+    /// What is stored under it.
+    type Value: Encode + Decode;
+
+    /// The key's bytes; no two keys share them.
+    fn bytes(&self) -> Key;
+}
+
+/// Reads a typed value.
+///
+/// # Panics
+/// If the stored bytes are not an encoding. That is a broken disk, not an input: no transaction
+/// can write such bytes, and going on would fork the chain.
+pub fn read<K: StateKey>(view: &(impl View + ?Sized), key: &K) -> Option<K::Value> {
+    view.get(&key.bytes()).map(|bytes| decode(&bytes))
+}
+
+fn decode<T: Decode>(bytes: &[u8]) -> T {
+    T::from_bytes(bytes).unwrap_or_else(|e| panic!("the state is corrupt: {e}"))
+}
+
+/// Reads through to a view, and keeps what is written.
+pub struct Overlay<'a> {
+    base: &'a dyn View,
+    diff: Diff,
+    /// What the diff held before each write since the last checkpoint.
+    undo: Vec<(Key, Option<Option<Value>>)>,
+}
+
+impl<'a> Overlay<'a> {
+    /// Nothing written yet.
+    pub fn new(base: &'a dyn View) -> Self {
+        Self { base, diff: Diff::new(), undo: Vec::new() }
+    }
+
+    /// Reads a value, own writes first.
+    pub fn get<K: StateKey>(&self, key: &K) -> Option<K::Value> {
+        let bytes = key.bytes();
+        match self.diff.get(&bytes) {
+            Some(written) => written.as_deref().map(decode),
+            None => self.base.get(&bytes).as_deref().map(decode),
+        }
+    }
+
+    /// Writes a value.
+    pub fn put<K: StateKey>(&mut self, key: &K, value: &K::Value) {
+        self.write(key.bytes(), Some(value.to_bytes()));
+    }
+
+    /// Removes a value.
+    pub fn remove<K: StateKey>(&mut self, key: &K) {
+        self.write(key.bytes(), None);
+    }
+
+    fn write(&mut self, key: Key, value: Option<Value>) {
+        let before = self.diff.insert(key.clone(), value);
+        self.undo.push((key, before));
+    }
+
+    /// From here on writes can be taken back.
+    pub fn checkpoint(&mut self) {
+        self.undo.clear();
+    }
+
+    /// Takes back every write since the checkpoint.
+    pub fn rollback(&mut self) {
+        while let Some((key, before)) = self.undo.pop() {
+            match before {
+                Some(value) => self.diff.insert(key, value),
+                None => self.diff.remove(&key),
+            };
+        }
+    }
+
+    /// What was written.
+    pub fn into_diff(self) -> Diff {
+        self.diff
+    }
+}
+
+impl View for Overlay<'_> {
+    fn get(&self, key: &[u8]) -> Option<Value> {
+        match self.diff.get(key) {
+            Some(written) => written.clone(),
+            None => self.base.get(key),
+        }
+    }
+
+    fn roster(&self) -> Roster {
+        self.base.roster()
+    }
+}
+
+/// The whole state in memory: what tests, the demonstration and the benchmarks run on.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryState {
+    entries: BTreeMap<Key, Value>,
+    roster: Roster,
+}
+
+impl MemoryState {
+    /// From the entries of a genesis or of a stored state, as a node starts.
+    pub fn new(entries: BTreeMap<Key, Value>, params: &ChainParams) -> Self {
+        let mut state = Self { entries, roster: Roster::default() };
+        state.roster = Roster::load(&state, params);
+        state
+    }
+
+    /// Takes over the result of a block.
+    pub fn commit(&mut self, diff: &Diff, roster: Roster) {
+        for (key, value) in diff {
+            match value {
+                Some(value) => self.entries.insert(key.clone(), value.clone()),
+                None => self.entries.remove(key),
+            };
+        }
+        self.roster = roster;
+    }
+
+    /// Every entry, in key order.
+    pub fn entries(&self) -> &BTreeMap<Key, Value> {
+        &self.entries
+    }
+
+    /// A digest of everything, for comparing two states in tests. Not the chain's state root,
+    /// which the node's authenticated store computes and proves.
+    pub fn digest(&self) -> crate::primitives::B256 {
+        let mut bytes = Vec::new();
+        for (key, value) in &self.entries {
+            crate::codec::Bytes(key.clone()).encode(&mut bytes);
+            crate::codec::Bytes(value.clone()).encode(&mut bytes);
+        }
+        crate::primitives::keccak256(bytes)
+    }
+}
+
+impl View for MemoryState {
+    fn get(&self, key: &[u8]) -> Option<Value> {
+        self.entries.get(key).cloned()
+    }
+
+    fn roster(&self) -> Roster {
+        self.roster.clone()
+    }
+}

@@ -1,0 +1,5 @@
+//! Timers (CIP-1).
+
+pub mod fairness;
+pub mod lane;
+pub mod order;

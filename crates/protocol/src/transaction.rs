@@ -1,0 +1,234 @@
+//! Transactions: signed by one account, one instruction each.
+
+use crate::codec::{Bytes, Decode, Encode, codec_enum, codec_struct};
+use crate::crypto::{SecretKey, Signature};
+use crate::dispatcher::spec::JobSpec;
+use crate::event::CrashSignal;
+use crate::fees::{Bid, Lane};
+use crate::primitives::{Address, Amount, B256, JobId, TxHash, keccak256};
+use crate::registry::runner::Offer;
+
+/// What an account signs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    /// Which chain.
+    pub chain_id: u64,
+    /// The account's count of transactions.
+    pub nonce: u64,
+    /// Cycles at most.
+    pub cycles_limit: u64,
+    /// Cells at most.
+    pub cells_limit: u64,
+    /// Offer per cycle.
+    pub cycle_bid: Bid,
+    /// Offer per cell.
+    pub cell_bid: Bid,
+    /// What to do.
+    pub instruction: Instruction,
+}
+codec_struct!(Transaction {
+    chain_id,
+    nonce,
+    cycles_limit,
+    cells_limit,
+    cycle_bid,
+    cell_bid,
+    instruction,
+});
+
+impl Transaction {
+    /// What is signed: `keccak256("cowboy-tx-v1:" ‖ chain_id_be8 ‖ keccak256(body))`.
+    pub fn digest(&self) -> B256 {
+        let mut bytes = b"cowboy-tx-v1:".to_vec();
+        self.chain_id.encode(&mut bytes);
+        keccak256(self.to_bytes()).encode(&mut bytes);
+        keccak256(bytes)
+    }
+
+    /// Signs it.
+    pub fn sign(self, key: &SecretKey) -> SignedTransaction {
+        let signature = key.sign(&self.digest());
+        SignedTransaction { body: self, signature }
+    }
+}
+
+/// A transaction as it travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignedTransaction {
+    /// What was signed.
+    pub body: Transaction,
+    /// By whom.
+    pub signature: Signature,
+}
+codec_struct!(SignedTransaction { body, signature });
+
+/// The name of a transaction: the hash of its signed bytes.
+pub fn tx_hash(signed_bytes: &[u8]) -> TxHash {
+    keccak256(signed_bytes)
+}
+
+/// One runner's result, opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reveal {
+    /// Whose.
+    pub runner: Address,
+    /// The result.
+    pub result: Bytes,
+    /// What hid it in the commitment.
+    pub salt: B256,
+    /// The runner's signature over it.
+    pub result_sig: Signature,
+}
+codec_struct!(Reveal { runner, result, salt, result_sig });
+
+/// What a transaction does. The numbers are the protocol's instruction numbers; 30–35 belong to
+/// entitlements and 48–50 to timers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Instruction {
+    /// Send money.
+    Transfer {
+        /// To whom.
+        to: Address,
+        /// How much.
+        amount: Amount,
+    },
+    /// Join as a runner.
+    RegisterRunner {
+        /// Own stake.
+        stake: Amount,
+        /// What is on offer.
+        offer: Offer,
+    },
+    /// Change the offer.
+    UpdateRunner {
+        /// The new one.
+        offer: Offer,
+    },
+    /// Raise the own stake.
+    Stake {
+        /// By so much.
+        amount: Amount,
+    },
+    /// Lower the own stake; paid out after the unbonding time.
+    Unstake {
+        /// By so much.
+        amount: Amount,
+    },
+    /// Take no new jobs.
+    PauseRunner,
+    /// Take jobs again.
+    ResumeRunner,
+    /// Say that one is alive.
+    Heartbeat,
+    /// Leave; all stake unbonds.
+    DeregisterRunner,
+    /// Stake on a runner.
+    Delegate {
+        /// On whom.
+        runner: Address,
+        /// How much.
+        amount: Amount,
+    },
+    /// Withdraw from a runner; paid out after the unbonding time.
+    Undelegate {
+        /// From whom.
+        runner: Address,
+        /// How many shares.
+        shares: u128,
+    },
+    /// Order work.
+    SubmitJob {
+        /// Which.
+        spec: JobSpec,
+    },
+    /// Call a job off before anybody has committed.
+    CancelJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Bind oneself to a result.
+    CommitResult {
+        /// Of this job.
+        job: JobId,
+        /// By this hash.
+        commitment: B256,
+    },
+    /// Open one's own result.
+    RevealResult {
+        /// Of this job.
+        job: JobId,
+        /// The result.
+        reveal: Reveal,
+    },
+    /// Open the results of several runners, as the job's aggregator.
+    RevealAggregate {
+        /// Of this job.
+        job: JobId,
+        /// The results.
+        reveals: Vec<Reveal>,
+    },
+    /// Deliver the result of a job with a single runner.
+    SubmitResult {
+        /// Of this job.
+        job: JobId,
+        /// The result.
+        result: Bytes,
+        /// The runner's signature over it.
+        result_sig: Signature,
+    },
+    /// Say that one crashed after the commit.
+    CrashAttestation {
+        /// In this job.
+        job: JobId,
+        /// Why.
+        signal: CrashSignal,
+    },
+    /// Put a bond on a bonded result being wrong.
+    ChallengeResult {
+        /// Of this job.
+        job: JobId,
+    },
+}
+codec_enum!(Instruction {
+    1 => Transfer { to, amount },
+    10 => RegisterRunner { stake, offer },
+    11 => UpdateRunner { offer },
+    12 => Stake { amount },
+    13 => Unstake { amount },
+    14 => PauseRunner {},
+    15 => ResumeRunner {},
+    16 => Heartbeat {},
+    17 => DeregisterRunner {},
+    18 => Delegate { runner, amount },
+    19 => Undelegate { runner, shares },
+    20 => SubmitJob { spec },
+    21 => CancelJob { job },
+    24 => CommitResult { job, commitment },
+    25 => RevealResult { job, reveal },
+    26 => RevealAggregate { job, reveals },
+    27 => SubmitResult { job, result, result_sig },
+    28 => CrashAttestation { job, signal },
+    29 => ChallengeResult { job },
+});
+
+impl Instruction {
+    /// Whose cycles it draws on.
+    pub fn lane(&self) -> Lane {
+        match self {
+            Self::Heartbeat
+            | Self::CommitResult { .. }
+            | Self::RevealResult { .. }
+            | Self::RevealAggregate { .. }
+            | Self::SubmitResult { .. }
+            | Self::CrashAttestation { .. } => Lane::Runner,
+            _ => Lane::User,
+        }
+    }
+}
+
+impl SignedTransaction {
+    /// Reads a transaction; strict.
+    pub fn parse(bytes: &[u8]) -> Result<Self, crate::codec::DecodeError> {
+        Self::from_bytes(bytes)
+    }
+}

@@ -1,0 +1,201 @@
+//! Bonded results and their challenge (SPEC §5, EconomicBond).
+//!
+//! A bonded result is paid at once, but 1.5 times its price of the runner's stake stays locked for
+//! the dispute window. A challenger puts up a bond and the price of a fresh committee that does the
+//! work again under majority vote. If it finds the same, the bond is slashed; if it finds something
+//! else, the locked stake is, and first of all gives the challenger its costs back; if it finds
+//! nothing, everybody is where they were.
+
+use crate::agenda::Task;
+use crate::codec::codec_struct;
+use crate::dispatcher::committee::VerificationMode;
+use crate::dispatcher::spec::{DataFormat, JobSpec, Verification};
+use crate::dispatcher::submit::{NewJob, job_id};
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::key::{BondKey, JobKey, JobSpecKey, ResultKey};
+use crate::primitives::{Address, Amount, Height, JobId, TxHash};
+use crate::registry::standing::SCORE_FAILED;
+use crate::verifier::check::VerifierCheck;
+use crate::verifier::json;
+use crate::verifier::settle::VerifiedResult;
+
+/// Runners that do a challenged job again, and how many of them must agree.
+const COMMITTEE: (u32, u32) = (3, 2);
+
+/// Stake that answers for a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bond {
+    /// Whose.
+    pub runner: Address,
+    /// How much.
+    pub locked: Amount,
+    /// Last height at which it can be challenged.
+    pub until: Height,
+    /// The challenge that is under way.
+    pub challenge: Option<Challenge>,
+}
+codec_struct!(Bond { runner, locked, until, challenge });
+
+/// A challenge under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// By whom.
+    pub challenger: Address,
+    /// At stake.
+    pub bond: Amount,
+    /// The price of the fresh committee.
+    pub cost: Amount,
+}
+codec_struct!(Challenge { challenger, bond, cost });
+
+impl Exec<'_> {
+    pub(crate) fn lock_bond(&mut self, id: &JobId, runner: Address, price: Amount) {
+        let until = self.env.height.plus(self.params.dispute_blocks);
+        let mut locked = Amount::ZERO;
+        self.change_runner(runner, |record| {
+            let free = record.effective_stake().minus(record.locked).unwrap_or_default();
+            locked = price.scale(3, 2).unwrap_or(free).at_most(free);
+            record.locked = Amount(record.locked.get() + locked.get());
+        });
+        let bond = Bond { runner, locked, until, challenge: None };
+        self.state.put(&BondKey { job: *id }, &bond);
+        self.schedule(until.plus(1), &Task::BondRelease { job: *id });
+        self.emit(Event::BondLocked { job: *id, runner, amount: locked, until });
+    }
+
+    /// The dispute window closes; a challenge that is under way keeps the bond until it is decided.
+    pub(crate) fn release_bond(&mut self, id: &JobId) -> u64 {
+        if let Some(bond) = self.state.get(&BondKey { job: *id })
+            && bond.challenge.is_none()
+        {
+            self.unlock(id, &bond);
+        }
+        0
+    }
+
+    fn unlock(&mut self, id: &JobId, bond: &Bond) {
+        self.change_runner(bond.runner, |record| {
+            record.locked = record.locked.minus(bond.locked).unwrap_or_default();
+        });
+        self.state.remove(&BondKey { job: *id });
+        let Bond { runner, locked: amount, .. } = *bond;
+        self.emit(Event::BondReleased { job: *id, runner, amount });
+    }
+
+    pub(crate) fn challenge(
+        &mut self,
+        challenger: Address,
+        tx_hash: TxHash,
+        id: &JobId,
+    ) -> Result<(), Refusal> {
+        let spec = self.state.get(&JobSpecKey { job: *id }).ok_or(Refusal::UnknownJob)?;
+        let mut bond = self.state.get(&BondKey { job: *id }).ok_or(Refusal::NotChallengeable)?;
+        if self.env.height > bond.until {
+            return Err(Refusal::NotChallengeable);
+        }
+        if bond.challenge.is_some() {
+            return Err(Refusal::AlreadyChallenged);
+        }
+        let stake = Amount(self.params.challenge_bond);
+        let cost = spec.max_price.plus(spec.tip).ok_or(Refusal::AmountOverflow)?;
+        let total = stake.plus(cost).ok_or(Refusal::AmountOverflow)?;
+        self.debit(challenger, total).map_err(|_| Refusal::EscrowNotCovered)?;
+        let by_job = job_id(self.params.chain_id, tx_hash, 0);
+        let excluded = vec![bond.runner];
+        bond.challenge = Some(Challenge { challenger, bond: stake, cost });
+        self.state.put(&BondKey { job: *id }, &bond);
+        self.emit(Event::ResultChallenged { job: *id, challenger, by_job });
+        self.open_job(NewJob {
+            id: by_job,
+            submitter: challenger,
+            spec: again(spec),
+            escrow: cost,
+            callback_deposit: Amount::ZERO,
+            callback_max_fee: 0,
+            excluded,
+            challenges: Some(*id),
+        })
+    }
+
+    /// No committee could tell: the bond goes back. Its price has gone back already.
+    pub(crate) fn challenge_undecided(&mut self, id: &JobId) {
+        let Some((mut bond, challenge)) = self.challenged(id) else { return };
+        self.credit(challenge.challenger, challenge.bond);
+        self.emit(Event::ChallengeUndecided { job: *id });
+        bond.challenge = None;
+        if self.env.height > bond.until {
+            self.unlock(id, &bond);
+        } else {
+            self.state.put(&BondKey { job: *id }, &bond);
+        }
+    }
+
+    /// The fresh committee agrees on something.
+    pub(crate) fn decide_challenge(&mut self, id: &JobId, found: &VerifiedResult) {
+        let Some((bond, challenge)) = self.challenged(id) else { return };
+        let Some(claimed) = self.state.get(&ResultKey { job: *id }) else { return };
+        let spec = self.spec_of(id);
+        self.unlock(id, &bond);
+        if same_result(&spec, &claimed, found) {
+            self.reject_challenge(id, &challenge);
+        } else {
+            self.uphold_challenge(id, &bond, &challenge, &spec);
+        }
+    }
+
+    fn challenged(&self, id: &JobId) -> Option<(Bond, Challenge)> {
+        let bond = self.state.get(&BondKey { job: *id })?;
+        let challenge = bond.challenge.clone()?;
+        Some((bond, challenge))
+    }
+
+    fn reject_challenge(&mut self, id: &JobId, challenge: &Challenge) {
+        let Challenge { challenger, bond: forfeited, .. } = *challenge;
+        self.distribute_slash(forfeited, self.submitter_of(id));
+        self.emit(Event::ChallengeRejected { job: *id, challenger, forfeited });
+    }
+
+    fn uphold_challenge(&mut self, id: &JobId, bond: &Bond, challenge: &Challenge, spec: &JobSpec) {
+        let Some((profile, mut runner)) = self.known(bond.runner) else { return };
+        let slashed = self.take_stake(&mut runner, bond.locked);
+        self.put_runner(bond.runner, profile.slot, runner);
+        let reimbursed = challenge.cost.at_most(slashed);
+        self.credit(challenge.challenger, Amount(challenge.bond.get() + reimbursed.get()));
+        let rest = Amount(slashed.get() - reimbursed.get());
+        self.distribute_slash(rest, self.submitter_of(id));
+        self.score(bond.runner, SCORE_FAILED, !spec.max_price.is_zero());
+        self.emit(Event::ChallengeUpheld { job: *id, runner: bond.runner, slashed });
+    }
+
+    fn submitter_of(&self, id: &JobId) -> Address {
+        self.state.get(&JobKey { job: *id }).map(|job| job.submitter).unwrap_or_default()
+    }
+}
+
+/// The same work under majority vote, on the whole result.
+fn again(spec: JobSpec) -> JobSpec {
+    let (runners, threshold) = COMMITTEE;
+    let whole = VerifierCheck::MajorityVote { field: String::new() };
+    JobSpec {
+        verification: Verification {
+            mode: VerificationMode::MajorityVote,
+            runners,
+            threshold,
+            checks: vec![whole],
+        },
+        callback: None,
+        ..spec
+    }
+}
+
+fn same_result(spec: &JobSpec, claimed: &VerifiedResult, found: &VerifiedResult) -> bool {
+    match spec.result_schema.data_format {
+        DataFormat::Json => match (json::parse(&claimed.result), json::parse(&found.result)) {
+            (Ok(claimed), Ok(found)) => claimed == found,
+            _ => false,
+        },
+        DataFormat::Text | DataFormat::Bytes => claimed.result == found.result,
+    }
+}

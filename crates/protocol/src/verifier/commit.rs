@@ -1,0 +1,102 @@
+//! Commits: runners bind themselves to results before any is known (SPEC §5).
+
+use crate::agenda::Task;
+use crate::dispatcher::committee::VerificationMode;
+use crate::dispatcher::job::{Job, Progress, Status};
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::key::JobKey;
+use crate::primitives::{Address, B256, JobId};
+use crate::registry::standing::SCORE_FAILED;
+
+impl Exec<'_> {
+    pub(crate) fn commit(
+        &mut self,
+        who: Address,
+        id: &JobId,
+        commitment: B256,
+    ) -> Result<(), Refusal> {
+        let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
+        let (at, deadline) = (self.env.height, job.commit_by);
+        let status = job.status.clone();
+        let single = job.committee <= 1;
+        let seat = job.seat_of(who).ok_or(Refusal::NotSeated)?;
+        if status != Status::Assigned {
+            return Err(Refusal::WrongPhase);
+        }
+        if at > deadline {
+            return Err(Refusal::DeadlinePassed);
+        }
+        if seat.progress != Progress::Waiting {
+            return Err(Refusal::AlreadyCommitted);
+        }
+        if single {
+            return Err(Refusal::ResultDirectly);
+        }
+        seat.progress = Progress::Committed { commitment, at };
+        self.sign_of_life(who)?;
+        self.emit(Event::Committed { job: *id, runner: who, commitment });
+        if job.taking_part().all(|seat| seat.progress != Progress::Waiting) {
+            self.close_commits(id, job);
+        } else {
+            self.state.put(&JobKey { job: *id }, &job);
+        }
+        Ok(())
+    }
+
+    /// A transaction by the runner itself: it is alive, and bad days fade.
+    pub(crate) fn sign_of_life(&mut self, who: Address) -> Result<(), Refusal> {
+        self.heartbeat(who)
+    }
+
+    fn close_commits(&mut self, id: &JobId, mut job: Job) {
+        job.status = Status::Committed;
+        self.emit(Event::CommitsClosed { job: *id });
+        self.schedule(job.reveal_by, &Task::RevealDeadline { job: *id, attempt: job.attempt });
+        self.state.put(&JobKey { job: *id }, &job);
+        self.resolve_if_complete(id, job);
+    }
+
+    /// Who has not committed by now is out. With enough commits the job goes on without them;
+    /// otherwise their seats are drawn again.
+    pub(crate) fn commit_deadline(&mut self, id: &JobId, attempt: u32) -> u64 {
+        let Some(mut job) = self.state.get(&JobKey { job: *id }) else { return 0 };
+        if job.status != Status::Assigned || job.attempt != attempt {
+            return 0;
+        }
+        self.time_out_waiting(id, &mut job);
+        let mode = self.spec_of(id).verification.mode;
+        let needed = match mode {
+            VerificationMode::Deterministic => job.committee,
+            _ => job.n_threshold,
+        };
+        let committed = |seat: &&crate::dispatcher::job::Seat| {
+            matches!(seat.progress, Progress::Committed { .. })
+        };
+        let commits = job.taking_part().filter(committed).count() as u32;
+        if job.committee > 1 && commits >= needed {
+            self.close_commits(id, job);
+        } else {
+            self.reselect(id, job);
+        }
+        0
+    }
+
+    fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {
+        let value = self.price_of(id);
+        for seat in &mut job.seats {
+            if seat.progress != Progress::Waiting {
+                continue;
+            }
+            seat.progress = Progress::TimedOut;
+            job.excluded.push(seat.runner);
+            let (runner, excused) = (seat.runner, seat.overbooked);
+            self.emit(Event::RunnerTimedOut { job: *id, runner, excused });
+            self.unseat_runner(runner, value);
+            if !excused {
+                self.score(runner, SCORE_FAILED, !value.is_zero());
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Crash attestations: an honest way out between commit and reveal, at a price (SPEC §5).
+
+use crate::dispatcher::job::{Progress, Status};
+use crate::error::Refusal;
+use crate::event::{CrashSignal, Event};
+use crate::execute::Exec;
+use crate::key::JobKey;
+use crate::primitives::{Address, JobId};
+use crate::registry::standing::SCORE_FAILED;
+
+impl Exec<'_> {
+    pub(crate) fn attest_crash(
+        &mut self,
+        who: Address,
+        id: &JobId,
+        signal: CrashSignal,
+    ) -> Result<(), Refusal> {
+        let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
+        let revealed =
+            job.seats.iter().any(|seat| matches!(seat.progress, Progress::Revealed { .. }));
+        let over =
+            !matches!(job.status, Status::Pending { .. } | Status::Assigned | Status::Committed);
+        let seat = job.seat_of(who).ok_or(Refusal::NotSeated)?;
+        if over {
+            return Err(Refusal::WrongPhase);
+        }
+        let Progress::Committed { at, .. } = seat.progress else {
+            return Err(Refusal::NothingCommitted);
+        };
+        let epoch = self.env.height.get() / self.params.epoch_blocks;
+        let exempted = self.known(who).and_then(|(_, runner)| runner.exempted_in);
+        if exempted == Some(epoch) {
+            return Err(Refusal::ExemptionUsed);
+        }
+        if revealed || self.env.height > at.plus(self.params.crash_exemption_blocks) {
+            return Err(Refusal::TooLateToAttest);
+        }
+        seat.progress = Progress::Crashed;
+        self.sign_of_life(who)?;
+        self.emit(Event::CrashAttested { job: *id, runner: who, signal });
+        self.note_crash(who, epoch);
+        let paid = !self.price_of(id).is_zero();
+        self.score(who, SCORE_FAILED, paid);
+        self.resolve_if_complete(id, job);
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Runs the tests, the doc tests and the fuzz targets, goes on after a failure, and ends with one
+# line that sums them up: "N passed, N failed, N skipped".
+#
+# FUZZ_SECONDS  how long each fuzz target runs (20)
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+trap 'exit 130' INT # cargo survives an interrupt with a status of its own; this script must not
+
+scripts/packages.sh
+
+# The counts are read from the tools' own closing lines, so these must be plain text.
+export CARGO_TERM_COLOR=never
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+# sum PATTERN: adds up the numbers that stand before PATTERN in the closing lines on stdin.
+sum() { grep -oE "[0-9]+ ($1)" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# part NAME CLOSING COMMAND…: runs a command and adds up its lines that match CLOSING.
+part() {
+    local name=$1 closing=$2 status=0 lines part_failed
+    shift 2
+    echo "== $name: $*"
+    "$@" 2>&1 | tee "$work/log" || status=$?
+    lines=$(grep -E "$closing" "$work/log")
+    part_failed=$(sum '(exec )?failed|timed out' <<<"$lines")
+    # A build that breaks or a test that aborts its process leaves no count of its own.
+    if [ "$status" -ne 0 ] && [ "$part_failed" -eq 0 ]; then
+        echo "test: $name FAILED with status $status" >&2
+        part_failed=1
+    fi
+    passed=$((passed + $(sum passed <<<"$lines")))
+    failed=$((failed + part_failed))
+    skipped=$((skipped + $(sum 'skipped|ignored' <<<"$lines")))
+}
+
+if cargo nextest --version >/dev/null 2>&1; then
+    part tests '^ *Summary \[' cargo nextest run --workspace --no-fail-fast
+else
+    echo "test: cargo-nextest is not there, running cargo test instead" >&2
+    part tests '^test result: ' cargo test --workspace --tests --no-fail-fast
+fi
+part "doc tests" '^test result: ' cargo test --workspace --doc --no-fail-fast
+
+for source in fuzz/targets/*.rs; do
+    target=$(basename "$source" .rs)
+    if ! command -v "${CXX:-c++}" >/dev/null; then
+        echo "test: fuzz target $target SKIPPED: libFuzzer needs a C++ compiler (g++)" >&2
+        skipped=$((skipped + 1))
+        continue
+    fi
+    echo "== fuzz target: $target"
+    # A corpus of its own, so that a run does not depend on the runs before it.
+    if FUZZ_CORPUS=$work/$target scripts/fuzz.sh "$target" "${FUZZ_SECONDS:-20}"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+done
+
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
