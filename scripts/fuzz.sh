@@ -44,16 +44,22 @@ mkdir -p "$corpus" "$artifacts"
 cargo build --release --bin "$target"
 
 echo "fuzz: $target, seed $seed"
-started=$(mktemp)
-trap 'rm -f "$started"' EXIT
+run=$(mktemp -d)
+trap 'rm -rf "$run"' EXIT
+touch "$run/started"
 status=0
 # One line for every new input is too much; those at powers of two show how it goes.
-cargo run -q --release --bin "$target" -- "${options[@]}" 2>&1 |
+cargo run -q --release --bin "$target" -- "${options[@]}" 2>&1 | tee "$run/log" |
     grep --line-buffered -vE '^#[0-9]+\s+(NEW|REDUCE) |Failed to find function' || status=$?
 
+# Without counters libFuzzer only guesses, and says so in a warning that nobody reads.
+if ! grep -q 'inline 8-bit counters' "$run/log"; then
+    echo "fuzz: $target was built without coverage counters; see fuzz/.cargo/config.toml" >&2
+    status=1
+fi
 if [ "$status" -ne 0 ]; then
     echo "fuzz: $target FAILED with status $status, seed $seed" >&2
-    find "$artifacts" -type f -newer "$started" | while read -r artifact; do
+    find "$artifacts" -type f -newer "$run/started" | while read -r artifact; do
         echo "fuzz: the input is $artifact"
         echo "fuzz: to see it fail again: make fuzz TARGET=$target INPUT=$artifact"
         echo "fuzz: when it is fixed, keep it as a seed: cp $artifact fuzz/seeds/$target/"

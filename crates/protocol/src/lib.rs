@@ -14,7 +14,7 @@
 //! - [`dispatcher`]: Job Dispatcher (0x02)
 //! - [`verifier`]: Result Verifier (0x03)
 //! - [`beacon`], [`presence`], [`timers`]: rules of CIP-11 and CIP-1 that others build on
-//! - [`genesis`]: the first state
+//! - [`genesis`]: the first state; [`local`]: a chain of one; [`supply`]: where all the money is
 
 pub mod account;
 pub mod agenda;
@@ -31,6 +31,7 @@ pub mod execute;
 pub mod fees;
 pub mod genesis;
 pub mod key;
+pub mod local;
 pub mod math;
 pub mod merkle;
 pub mod params;
@@ -38,6 +39,7 @@ pub mod presence;
 pub mod primitives;
 pub mod registry;
 pub mod state;
+pub mod supply;
 pub mod system;
 pub mod timers;
 pub mod transaction;

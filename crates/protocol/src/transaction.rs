@@ -1,6 +1,6 @@
 //! Transactions: signed by one account, one instruction each.
 
-use crate::codec::{Bytes, Decode, Encode, codec_enum, codec_struct};
+use crate::codec::{Bytes, Encode, codec_enum, codec_struct};
 use crate::crypto::{SecretKey, Signature};
 use crate::dispatcher::spec::JobSpec;
 use crate::event::CrashSignal;
@@ -227,8 +227,6 @@ impl Instruction {
 }
 
 impl SignedTransaction {
-    /// Reads a transaction; strict.
-    pub fn parse(bytes: &[u8]) -> Result<Self, crate::codec::DecodeError> {
-        Self::from_bytes(bytes)
-    }
+    /// Bytes that the signature adds to the body.
+    pub const SIGNATURE_BYTES: usize = 65;
 }

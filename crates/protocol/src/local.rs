@@ -1,0 +1,301 @@
+//! A chain of one, without consensus: blocks are built and applied in this process.
+//!
+//! Tests, the demonstration, simulations and benchmarks drive the rules through it. Its seeds are
+//! made up from the view; on a network they are threshold signatures that consensus verifies.
+
+use crate::account::Account;
+use crate::beacon::Round;
+use crate::block::{Block, Context, Header, SeedSignature};
+use crate::chain::ChainState;
+use crate::codec::{Bytes, Encode};
+use crate::crypto::SecretKey;
+use crate::dispatcher::job::{Job, Progress};
+use crate::error::Inadmissible;
+use crate::event::{Cause, Receipt};
+use crate::execute::{Draft, Outcome, apply_block, intrinsic, propose_block};
+use crate::fees::{Basefees, Bid};
+use crate::genesis::{Genesis, GenesisError};
+use crate::key::{AccountKey, BasefeesKey, ChainKey, JobKey, ProfileKey, ResultKey, RunnerKey};
+use crate::params::ChainParams;
+use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, keccak256};
+use crate::registry::runner::{Profile, Runner};
+use crate::state::{MemoryState, read};
+use crate::supply::{Holdings, recorded};
+use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
+use crate::verifier::commitment::{commitment, result_digest};
+use crate::verifier::settle::VerifiedResult;
+use std::collections::BTreeMap;
+
+/// Who gets the tips.
+pub const PROPOSER: Address = Address::repeat_byte(0xb0);
+
+/// The chain.
+#[derive(Clone, Debug)]
+pub struct LocalChain {
+    /// Its parameters.
+    pub params: ChainParams,
+    /// The state after the newest block.
+    pub state: MemoryState,
+    /// Views that pass without a block before the next one.
+    pub skip_views: u64,
+    /// After every block, check all money, and that a node that applies the block, or restarts
+    /// and applies it, gets the same.
+    pub paranoid: bool,
+    tip: B256,
+    waiting: Vec<Bytes>,
+    nonces: BTreeMap<Address, u64>,
+    presence: Vec<(Slot, bool)>,
+    receipts: BTreeMap<TxHash, Receipt>,
+    left_out: BTreeMap<TxHash, Inadmissible>,
+}
+
+impl LocalChain {
+    /// Starts a chain on which some keys have money.
+    pub fn start(
+        params: ChainParams,
+        balances: impl IntoIterator<Item = (Address, Amount)>,
+        pinned_executors: Vec<B256>,
+    ) -> Result<Self, GenesisError> {
+        let balances: BTreeMap<Address, Amount> = balances.into_iter().collect();
+        let balances = balances.into_iter().collect();
+        let genesis = Genesis { params, timestamp_ms: 0, balances, pinned_executors };
+        Ok(Self {
+            state: genesis.state()?,
+            tip: genesis.hash(),
+            params: genesis.params,
+            skip_views: 0,
+            paranoid: false,
+            waiting: Vec::new(),
+            nonces: BTreeMap::new(),
+            presence: Vec::new(),
+            receipts: BTreeMap::new(),
+            left_out: BTreeMap::new(),
+        })
+    }
+
+    /// Where the chain stands.
+    pub fn chain(&self) -> ChainState {
+        read(&self.state, &ChainKey {}).expect("a chain has a genesis")
+    }
+
+    /// Height of the newest block.
+    pub fn height(&self) -> Height {
+        self.chain().height
+    }
+
+    /// An account.
+    pub fn account(&self, address: Address) -> Account {
+        read(&self.state, &AccountKey { address }).unwrap_or_default()
+    }
+
+    /// A balance.
+    pub fn balance(&self, address: Address) -> Amount {
+        self.account(address).balance
+    }
+
+    /// A runner's standing.
+    pub fn runner(&self, runner: Address) -> Option<Runner> {
+        read(&self.state, &RunnerKey { runner })
+    }
+
+    /// A runner's profile.
+    pub fn profile(&self, runner: Address) -> Option<Profile> {
+        read(&self.state, &ProfileKey { runner }).map(|profile| profile.current().clone())
+    }
+
+    /// A job.
+    pub fn job(&self, job: JobId) -> Option<Job> {
+        read(&self.state, &JobKey { job })
+    }
+
+    /// The verified result of a job.
+    pub fn result(&self, job: JobId) -> Option<VerifiedResult> {
+        read(&self.state, &ResultKey { job })
+    }
+
+    /// How a transaction ended.
+    pub fn receipt(&self, hash: TxHash) -> Option<&Receipt> {
+        self.receipts.get(&hash)
+    }
+
+    /// Why a transaction was not taken.
+    pub fn left_out(&self, hash: TxHash) -> Option<Inadmissible> {
+        self.left_out.get(&hash).copied()
+    }
+
+    /// Signs an instruction with ample limits and queues it for the next block.
+    pub fn send(&mut self, key: &SecretKey, instruction: Instruction) -> TxHash {
+        let body = self.transaction(key.address(), instruction);
+        self.nonces.insert(key.address(), body.nonce + 1);
+        self.queue(body.sign(key).to_bytes())
+    }
+
+    /// Queues bytes as they are.
+    pub fn queue(&mut self, bytes: Vec<u8>) -> TxHash {
+        let hash = tx_hash(&bytes);
+        self.waiting.push(Bytes(bytes));
+        hash
+    }
+
+    /// A transaction with the account's next nonce, limits to spare, and twice the basefee.
+    pub fn transaction(&self, sender: Address, instruction: Instruction) -> Transaction {
+        let nonce = self.nonces.get(&sender).copied();
+        let nonce = nonce.unwrap_or_else(|| self.account(sender).nonce);
+        let basefees: Basefees = read(&self.state, &BasefeesKey {}).expect("genesis has it");
+        let bid = |basefee: u128| Bid { max_fee: basefee * 2, max_priority: basefee / 10 };
+        let mut body = Transaction {
+            chain_id: self.params.chain_id,
+            nonce,
+            cycles_limit: 0,
+            cells_limit: 0,
+            cycle_bid: bid(basefees.cycle),
+            cell_bid: bid(basefees.cell),
+            instruction,
+        };
+        let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
+        let least = intrinsic(&body.instruction, size);
+        let judging = match &body.instruction {
+            Instruction::RevealResult { .. }
+            | Instruction::RevealAggregate { .. }
+            | Instruction::SubmitResult { .. } => 20 * size as u64 + 20_000,
+            _ => 20_000,
+        };
+        body.cycles_limit = least.cycles + judging;
+        body.cells_limit = least.cells;
+        body
+    }
+
+    /// The validators' attestation of a runner changes with the next block.
+    pub fn attest(&mut self, runner: Address, present: bool) {
+        if let Some(profile) = self.profile(runner) {
+            self.presence.push((profile.slot, present));
+        }
+    }
+
+    /// Makes a block of everything that waits.
+    pub fn step(&mut self) -> Outcome {
+        let (draft, context) = (self.draft(), self.context());
+        let waiting = core::mem::take(&mut self.waiting);
+        let (block, outcome, left_out) =
+            propose_block(&self.state, &self.params, &context, draft, &waiting)
+                .expect("a draft of ours follows its parent");
+        for (index, reason) in left_out {
+            self.left_out.insert(tx_hash(&waiting[index]), reason);
+        }
+        if self.paranoid {
+            self.check_replay(&context, &block, &outcome);
+        }
+        self.commit(&block, &outcome);
+        if self.paranoid {
+            self.check_money();
+        }
+        outcome
+    }
+
+    /// Makes `n` blocks.
+    pub fn steps(&mut self, n: u64) {
+        for _ in 0..n {
+            self.step();
+        }
+    }
+
+    fn draft(&self) -> Draft {
+        let chain = self.chain();
+        let view = chain.round.view + 1 + self.skip_views;
+        let owed = (view - 1 - chain.newest_seed).min(self.params.max_seeds_per_block);
+        let seeds = (1..=owed).map(|i| seed_of(chain.newest_seed + i)).collect();
+        let header = Header {
+            parent: self.tip,
+            height: chain.height.plus(1),
+            round: Round { epoch: chain.round.epoch, view },
+            proposer: [0; 32],
+            timestamp_ms: chain.timestamp_ms + self.params.block_time_ms,
+            transactions_root: B256::ZERO,
+            receipts_root: B256::ZERO,
+            state_root: B256::ZERO,
+            seeds_root: B256::ZERO,
+            presence_hash: B256::ZERO,
+        };
+        Draft { header, seeds }
+    }
+
+    fn context(&mut self) -> Context {
+        Context { fee_recipient: PROPOSER, presence: core::mem::take(&mut self.presence) }
+    }
+
+    fn commit(&mut self, block: &Block, outcome: &Outcome) {
+        self.state.commit(&outcome.diff, outcome.roster.clone());
+        self.tip = block.header.hash();
+        for receipt in &outcome.receipts {
+            if let Cause::Transaction { hash } = receipt.cause {
+                self.receipts.insert(hash, receipt.clone());
+            }
+        }
+        self.nonces.clear();
+    }
+
+    fn check_replay(&self, context: &Context, block: &Block, outcome: &Outcome) {
+        let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
+        for state in [&self.state, &restarted] {
+            let again = apply_block(state, &self.params, context, block)
+                .expect("what was proposed can be applied");
+            assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
+            assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
+        }
+    }
+
+    /// supply = balances + stakes + escrows + bonds, the treasury being a balance.
+    pub fn check_money(&self) {
+        let holdings = Holdings::count(&self.state);
+        let supply = recorded(&self.state);
+        assert_eq!(holdings.total(), supply.total, "money appeared or vanished: {holdings:?}");
+    }
+
+    /// A result, signed and bound, as a runner would make it.
+    pub fn sealed(&self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<(B256, Reveal)> {
+        let runner = key.address();
+        let seats = self.job(job)?.seats;
+        let seat = seats.iter().rev().find(|seat| seat.runner == runner)?;
+        let chain_id = self.params.chain_id;
+        let digest = result_digest(chain_id, job, seat.attempt, runner, result);
+        let result_sig = key.sign(&digest);
+        let salt = keccak256([&digest[..], b"salt"].concat());
+        let bound =
+            commitment(chain_id, job, seat.attempt, runner, result, &salt, &result_sig.bytes);
+        Some((bound, Reveal { runner, result: Bytes(result.to_vec()), salt, result_sig }))
+    }
+
+    /// Sends a runner's commit.
+    pub fn send_commit(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+        let (commitment, _) = self.sealed(key, job, result)?;
+        Some(self.send(key, Instruction::CommitResult { job, commitment }))
+    }
+
+    /// Sends a runner's own reveal.
+    pub fn send_reveal(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+        let (_, reveal) = self.sealed(key, job, result)?;
+        Some(self.send(key, Instruction::RevealResult { job, reveal }))
+    }
+
+    /// Sends the result of a job with a single runner.
+    pub fn send_result(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+        let (_, Reveal { result, result_sig, .. }) = self.sealed(key, job, result)?;
+        Some(self.send(key, Instruction::SubmitResult { job, result, result_sig }))
+    }
+
+    /// Runners that have to act on a job: seated and not through.
+    pub fn awaited(&self, job: JobId) -> Vec<Address> {
+        let seats = self.job(job).map(|job| job.seats).unwrap_or_default();
+        let waits = |progress: &Progress| {
+            matches!(progress, Progress::Waiting | Progress::Committed { .. })
+        };
+        seats.iter().filter(|seat| waits(&seat.progress)).map(|seat| seat.runner).collect()
+    }
+}
+
+/// The made-up seed of a view.
+fn seed_of(view: u64) -> SeedSignature {
+    let mut bytes = [0; 48];
+    bytes[..32].copy_from_slice(keccak256(view.to_be_bytes()).as_slice());
+    SeedSignature { bytes }
+}
