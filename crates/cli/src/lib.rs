@@ -1,3 +1,4 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
 
 pub mod audit;
+pub mod bench;

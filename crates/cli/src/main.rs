@@ -1,7 +1,7 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::audit;
+use remuda::{audit, bench};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -15,10 +15,12 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Audit(audit::Args),
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Audit(args) => audit::main(&args),
+        Command::Bench(args) => bench::main(&args),
     }
 }

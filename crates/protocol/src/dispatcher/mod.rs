@@ -5,6 +5,7 @@ pub mod draw;
 pub mod filter;
 pub mod job;
 pub mod naive;
+mod prices;
 pub mod roster;
 pub mod select;
 pub mod spec;

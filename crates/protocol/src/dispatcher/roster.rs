@@ -9,7 +9,8 @@
 //! None of this is consensus state. It follows from the state alone ([`Roster::load`]), and
 //! property tests hold it against the naive rule ([`naive_lists`]).
 
-use crate::dispatcher::filter::{Entry, Query, Quote, Rules, Target, coverage};
+use crate::dispatcher::filter::{Entry, Query, Rules, Target, coverage};
+use crate::dispatcher::prices::Prices;
 use crate::dispatcher::spec::JobKind;
 use crate::dispatcher::trie::{Change, Leaf, Trie};
 use crate::key::{ChainKey, PendingKey, ProfileKey, RunnerKey, SlotKey};
@@ -39,7 +40,7 @@ pub struct Roster {
     /// Slots by what they can do.
     offers: OrdMap<Offering, OrdSet<u32>>,
     /// Drawable slots by prices.
-    rates: OrdMap<RateCard, OrdSet<u32>>,
+    prices: Prices,
     /// Drawable slots by the value that their stake covers.
     coverage: OrdSet<(u128, u32)>,
     /// Slots whose filters turn at a height by themselves.
@@ -124,20 +125,19 @@ impl Roster {
         self.unindex(slot, &old);
     }
 
-    fn unindex(&mut self, slot: u32, old: &Entry) {
+    fn unindex_offer(&mut self, slot: u32, old: &Entry) {
         for offering in offerings(&old.profile.offer) {
             if let Some(slots) = self.offers.get_mut(&offering) {
                 slots.remove(&slot);
             }
         }
+    }
+
+    fn unindex(&mut self, slot: u32, old: &Entry) {
+        self.unindex_offer(slot, old);
         if let Some((rates, covered)) = drawable_facts(old, &self.rules().0) {
             self.coverage.remove(&(covered, slot));
-            if let Some(slots) = self.rates.get_mut(&rates) {
-                slots.remove(&slot);
-                if slots.is_empty() {
-                    self.rates.remove(&rates);
-                }
-            }
+            self.prices.remove(&rates, slot);
         }
     }
 
@@ -150,30 +150,32 @@ impl Roster {
         }
     }
 
-    fn index(&mut self, slot: u32, new: &Entry) {
-        for offering in offerings(&new.profile.offer) {
-            self.offers.entry(offering).or_default().insert(slot);
-        }
-        if let Some((rates, covered)) = drawable_facts(new, &self.rules().0) {
-            self.coverage.insert((covered, slot));
-            self.rates.entry(rates).or_default().insert(slot);
-        }
-    }
-
     /// Moves a slot in the indexes, if what they hold of it changed.
     fn reindex(&mut self, slot: u32, old: Option<&Entry>, new: &Entry) {
         let rules = self.rules().0;
-        let unmoved = old.is_some_and(|old| {
-            old.profile.offer == new.profile.offer
-                && drawable_facts(old, &rules) == drawable_facts(new, &rules)
-        });
-        if unmoved {
-            return;
+        if old.is_none_or(|old| old.profile.offer != new.profile.offer) {
+            if let Some(old) = old {
+                self.unindex_offer(slot, old);
+            }
+            for offering in offerings(&new.profile.offer) {
+                self.offers.entry(offering).or_default().insert(slot);
+            }
         }
-        if let Some(old) = old {
-            self.unindex(slot, old);
+        let before = old.and_then(|old| drawable_facts(old, &rules));
+        let after = drawable_facts(new, &rules);
+        let (rates_before, rates_after) = (before.map(|(r, _)| r), after.map(|(r, _)| r));
+        if rates_before != rates_after {
+            rates_before.inspect(|rates| self.prices.remove(rates, slot));
+            rates_after.inspect(|rates| self.prices.insert(*rates, slot));
         }
-        self.index(slot, new);
+        if before != after {
+            before.inspect(|(_, covered)| {
+                self.coverage.remove(&(*covered, slot));
+            });
+            after.inspect(|(_, covered)| {
+                self.coverage.insert((*covered, slot));
+            });
+        }
     }
 
     /// Notices the runners whose filters turn by themselves up to this height.
@@ -206,21 +208,14 @@ impl Roster {
 
     /// Drawable runners that the price or the value of a query rules out, counted through the
     /// indexes; and how many are drawable. What a job pays for its selection follows from these.
-    pub fn ruled_out(&self, query: &Query) -> (u64, u64) {
+    pub fn ruled_out(&mut self, query: &Query) -> (u64, u64) {
         let by_value = self.uncovered(query.value).count();
-        let by_price: usize = self.unpaid_rates(query.quote).map(|(_, slots)| slots.len()).sum();
+        let by_price = query.quote.map_or(0, |quote| self.prices.too_dear(&quote).len());
         ((by_value + by_price) as u64, self.coverage.len() as u64)
     }
 
     fn uncovered(&self, value: Amount) -> impl Iterator<Item = u32> + '_ {
         self.coverage.range(..(value.get(), 0)).map(|(_, slot)| *slot)
-    }
-
-    fn unpaid_rates(
-        &self,
-        quote: Option<Quote>,
-    ) -> impl Iterator<Item = (&RateCard, &OrdSet<u32>)> {
-        self.rates.iter().filter(move |(rates, _)| quote.is_some_and(|quote| !quote.pays(rates)))
     }
 
     /// The candidates of a query, without `excluded`.
@@ -237,14 +232,12 @@ impl Roster {
     }
 
     /// Queries whose price or value rules nobody out share one key.
-    fn normalise(&self, query: &Query) -> Query {
+    fn normalise(&mut self, query: &Query) -> Query {
         let mut key = query.clone();
         if self.uncovered(query.value).next().is_none() {
             key.value = Amount::ZERO;
         }
-        if self.unpaid_rates(query.quote).next().is_none() {
-            key.quote = None;
-        }
+        key.quote = query.quote.filter(|quote| !self.prices.too_dear(quote).is_empty());
         key
     }
 
@@ -318,7 +311,9 @@ impl Roster {
         }
         let lists = self.kept_lists(&base, height);
         let mut slots: Vec<u32> = self.uncovered(key.value).collect();
-        slots.extend(self.unpaid_rates(key.quote).flat_map(|(_, slots)| slots.iter().copied()));
+        if let Some(quote) = &key.quote {
+            slots.extend(self.prices.too_dear(quote).iter());
+        }
         slots.sort_unstable();
         slots.dedup();
         self.apply_slots(key, lists, &slots, height)
@@ -446,3 +441,6 @@ pub(crate) fn pending(
         .filter_map(|index| read(view, &PendingKey { index }))
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

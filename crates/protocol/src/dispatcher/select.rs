@@ -228,8 +228,8 @@ impl Exec<'_> {
         self.keep_new_lists();
     }
 
-    /// Outside a transaction nothing can be taken back.
-    fn keep_new_lists(&mut self) {
+    /// Hands the lists of newly bound jobs to the roster: from here on nothing is taken back.
+    pub(crate) fn keep_new_lists(&mut self) {
         for (job, lists) in core::mem::take(&mut self.new_lists) {
             self.roster.hold(job, lists);
         }

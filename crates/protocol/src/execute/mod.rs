@@ -21,6 +21,7 @@ use crate::block::{Block, Context, Header, SeedSignature, seeds_root, transactio
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::roster::{Lists, Roster, load_entry};
+use crate::dispatcher::spec::JobSpec;
 use crate::error::Inadmissible;
 use crate::event::{Cause, Event, Receipt};
 use crate::fees::{Basefees, Lane, Usage};
@@ -156,6 +157,23 @@ pub fn propose_block(
     header.seeds_root = seeds_root(&seeds);
     header.receipts_root = outcome.receipts_root;
     Ok((Block { header, seeds, transactions }, outcome, left_out))
+}
+
+/// What a block of jobs costs without signatures and fees: the block is opened, the jobs are
+/// submitted, the block is closed. For benchmarks; no chain takes such a block. Jobs that are turned
+/// down leave nothing behind.
+pub fn submit_unsigned(
+    view: &dyn View,
+    params: &ChainParams,
+    context: &Context,
+    draft: &Draft,
+    jobs: &[(Address, B256, JobSpec)],
+) -> Result<Outcome, BlockError> {
+    let mut exec = Exec::begin(view, params, context, &draft.header, &draft.seeds)?;
+    for (submitter, hash, spec) in jobs {
+        exec.submit_alone(*submitter, *hash, spec);
+    }
+    Ok(exec.finish())
 }
 
 /// What a block's execution knows about the block.

@@ -3,6 +3,7 @@
 use super::{Exec, cost};
 use crate::codec::Decode;
 use crate::crypto::PublicKey;
+use crate::dispatcher::spec::JobSpec;
 use crate::error::{Inadmissible, Refusal};
 use crate::event::{Cause, Receipt};
 use crate::fees::{Usage, cost as price};
@@ -39,21 +40,35 @@ impl Exec<'_> {
     pub(super) fn transact(&mut self, bytes: &[u8]) -> Result<(), Inadmissible> {
         let admitted = self.admit(bytes)?;
         self.take_deposit(&admitted);
+        self.meter = Meter { cycles: admitted.body.cycles_limit, cells: admitted.body.cells_limit };
+        let result = self.atomically(|exec| exec.run(&admitted, bytes.len()));
+        self.settle_fee(admitted, result.err());
+        Ok(())
+    }
+
+    /// A job without the transaction around it.
+    pub(super) fn submit_alone(&mut self, submitter: Address, hash: TxHash, spec: &JobSpec) {
+        self.meter = Meter { cycles: u64::MAX, cells: u64::MAX };
+        // A job that is turned down is of no interest here; nothing is left of it.
+        let _ = self.atomically(|exec| exec.submit_job(submitter, hash, spec.clone(), 0));
+    }
+
+    /// Runs an operation; if it is turned down, takes back everything it wrote.
+    fn atomically(
+        &mut self,
+        operation: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         self.state.checkpoint();
         let (chain, supply) = (self.chain.clone(), self.supply);
-        self.meter = Meter { cycles: admitted.body.cycles_limit, cells: admitted.body.cells_limit };
-        let result = self.run(&admitted, bytes.len());
+        let result = operation(self);
         if result.is_err() {
             self.state.rollback();
             (self.chain, self.supply) = (chain, supply);
             self.events.clear();
             self.new_lists.clear();
         }
-        for (job, lists) in core::mem::take(&mut self.new_lists) {
-            self.roster.hold(job, lists);
-        }
-        self.settle_fee(admitted, result.err());
-        Ok(())
+        self.keep_new_lists();
+        result
     }
 
     fn run(&mut self, admitted: &Admitted, bytes: usize) -> Result<(), Refusal> {

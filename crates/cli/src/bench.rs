@@ -1,0 +1,28 @@
+//! `remuda bench`: figures, beside what a user would take instead, in the same run.
+
+mod select;
+
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// Measure this machine: figures beside the plain way of doing the same, in one run.
+///
+/// Use a release build (`cargo run --release`, or `make bench`): the development profile checks
+/// every assertion on the way.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    bench: Bench,
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    Select(select::Args),
+}
+
+/// Runs a benchmark.
+pub fn main(args: &Args) -> ExitCode {
+    match &args.bench {
+        Bench::Select(args) => select::main(args),
+    }
+}

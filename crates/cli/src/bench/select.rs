@@ -1,0 +1,478 @@
+//! `remuda bench select`: what it costs to get from a submitted job to its committee.
+//!
+//! A chain with N runners, blocks with 100 jobs, 1 % of the runners changing before each block.
+//! What is counted: keeping the roster up to date, opening the block (which draws the committees of
+//! earlier blocks' jobs), submitting the jobs (validation, escrow, filters, snapshot) and closing
+//! it. What is not: signatures and fees, and storing the diff. Beside it the naive rule: walk over
+//! all runners, filter, sort, hash, draw. Both must agree on every root.
+
+use clap::Args as ClapArgs;
+use remuda_protocol::beacon::Round;
+use remuda_protocol::block::{Context, Header, SeedSignature};
+use remuda_protocol::codec::{Bytes, Encode};
+use remuda_protocol::crypto::PublicKey;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::filter::{Entry, Query, Rules};
+use remuda_protocol::dispatcher::naive::{Candidate, naive_draw, naive_root};
+use remuda_protocol::dispatcher::roster::{Roster, load_entry, naive_lists};
+use remuda_protocol::dispatcher::spec::{
+    DataFormat, JobKind, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
+};
+use remuda_protocol::dispatcher::trie::Leaf;
+use remuda_protocol::event::Event;
+use remuda_protocol::execute::{Draft, Outcome, submit_unsigned};
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::key::{ChainKey, ProfileKey, RunnerKey, SlotKey};
+use remuda_protocol::params::ChainParams;
+use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
+use remuda_protocol::registry::register::plain_offer;
+use remuda_protocol::registry::reputation::Reputation;
+use remuda_protocol::registry::runner::{Profile, RateCard, Runner, Status};
+use remuda_protocol::registry::versioned::{Stamp, Versioned};
+use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
+use remuda_protocol::verifier::check::VerifierCheck;
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// From a submitted job to its committee, for growing numbers of runners, beside the naive rule.
+#[derive(ClapArgs)]
+pub(super) struct Args {
+    /// Numbers of runners, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "1000,10000,100000,1000000")]
+    runners: Vec<u32>,
+    /// Jobs in a block.
+    #[arg(long, default_value_t = 100)]
+    jobs: u32,
+    /// Blocks to measure; a few more run before to warm up.
+    #[arg(long, default_value_t = 10)]
+    blocks: u32,
+    /// Print one JSON object instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the jobs of a block have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Workload {
+    /// Web requests that every runner can do at its price.
+    Alike,
+    /// Four kinds of request; every fifth job pays too little for the dearest 5 % of the runners.
+    Mixed,
+    /// Every job has a price of its own that rules out its own part of the runners, up to half.
+    Hostile,
+}
+
+impl Workload {
+    const ALL: [Self; 3] = [Self::Alike, Self::Mixed, Self::Hostile];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Alike => "alike",
+            Self::Mixed => "mixed",
+            Self::Hostile => "hostile",
+        }
+    }
+}
+
+pub(super) fn main(args: &Args) -> ExitCode {
+    let mut rows = Vec::new();
+    for &runners in &args.runners {
+        for workload in Workload::ALL {
+            progress(&format!("{runners} runners, {} jobs …", workload.name()));
+            let row = measure(args, runners, workload);
+            if !args.json {
+                print_row(&row, rows.is_empty());
+            }
+            rows.push(row);
+        }
+    }
+    let agree = rows.iter().all(|row| row["roots_agree"] == Value::Bool(true));
+    if args.json {
+        let figures = json!({
+            "bench": "select", "jobs_per_block": args.jobs, "blocks": args.blocks,
+            "changed_per_block_bps": 100, "committee": 3, "rows": rows,
+        });
+        println!("{figures}");
+    }
+    if agree { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Live progress on a terminal; silence in a pipe.
+fn progress(text: &str) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K{text}");
+    }
+}
+
+fn print_row(row: &Value, first: bool) {
+    if std::io::stderr().is_terminal() {
+        eprint!("\r\x1b[2K");
+    }
+    if first {
+        println!(
+            "{:>9} {:>8} {:>13} {:>11} {:>11} {:>13} {:>9}",
+            "runners", "jobs", "µs per job", "roster µs", "block µs", "naive µs/job", "ratio"
+        );
+    }
+    let number = |name: &str| row[name].as_f64().unwrap_or_default();
+    println!(
+        "{:>9} {:>8} {:>13.1} {:>11.1} {:>11.1} {:>13.1} {:>8.0}×",
+        row["runners"],
+        row["workload"].as_str().unwrap_or_default(),
+        number("us_per_job"),
+        number("roster_us_per_job"),
+        number("block_us_per_job"),
+        number("naive_us_per_job"),
+        number("ratio"),
+    );
+}
+
+fn measure(args: &Args, runners: u32, workload: Workload) -> Value {
+    let mut world = World::new(runners);
+    let mut roster_time = Duration::ZERO;
+    let mut block_time = Duration::ZERO;
+    let mut naive_time = Duration::ZERO;
+    let mut naive_jobs = 0;
+    let mut assigned = 0u64;
+    let mut agree = true;
+    const WARM_UP: u32 = 6;
+    for block in 0..WARM_UP + args.blocks {
+        let roster = world.churn();
+        let jobs = world.jobs(args.jobs, workload);
+        let start = Instant::now();
+        let outcome = world.block(&jobs);
+        let took = start.elapsed();
+        if block >= WARM_UP {
+            roster_time += roster;
+            block_time += took;
+            assigned += count_assigned(&outcome);
+            if block % 5 == 0 || block + 1 == WARM_UP + args.blocks {
+                let (took, same) = world.naive(&jobs[jobs.len() / 2], &outcome);
+                naive_time += took;
+                naive_jobs += 1;
+                agree &= same;
+            }
+        }
+        world.commit(&outcome);
+    }
+    let jobs = f64::from(args.jobs * args.blocks);
+    let micros = |time: Duration, jobs: f64| time.as_secs_f64() * 1e6 / jobs;
+    let per_job = micros(roster_time + block_time, jobs);
+    let naive = micros(naive_time, f64::from(naive_jobs));
+    json!({
+        "runners": runners, "workload": workload.name(),
+        "us_per_job": per_job,
+        "roster_us_per_job": micros(roster_time, jobs),
+        "block_us_per_job": micros(block_time, jobs),
+        "naive_us_per_job": naive,
+        "ratio": naive / per_job,
+        "committees_drawn": assigned,
+        "roots_agree": agree,
+    })
+}
+
+fn count_assigned(outcome: &Outcome) -> u64 {
+    outcome.events().filter(|event| matches!(event, Event::JobAssigned { .. })).count() as u64
+}
+
+/// A chain with many runners.
+struct World {
+    params: ChainParams,
+    state: MemoryState,
+    runners: u32,
+    nonce: u64,
+    churned: u64,
+}
+
+const SUBMITTER: Address = Address::repeat_byte(0x51);
+/// Blocks that the runners have been there for.
+const OFFSET: Height = Height(1_000);
+
+impl World {
+    fn new(runners: u32) -> Self {
+        let mut params = ChainParams::one_second();
+        // Presence comes from consensus; here everybody counts alike.
+        params.presence_policy = 0;
+        params.heartbeat_timeout_blocks = 1 << 30;
+        let balances = vec![(SUBMITTER, Amount(1 << 95))];
+        let genesis =
+            Genesis { params: params.clone(), timestamp_ms: 0, balances, pinned_executors: vec![] };
+        let mut entries = genesis.entries().expect("a sound genesis");
+        let mut chain = read(&MemoryState::new(entries.clone(), &params), &ChainKey {})
+            .expect("genesis has a tip");
+        chain.next_slot = Slot(runners);
+        entries.insert(ChainKey {}.bytes(), chain.to_bytes());
+        for i in 0..runners {
+            let address = address_of(i);
+            let profile = Versioned::new(profile_of(i), Stamp::default());
+            entries.insert(SlotKey { slot: Slot(i) }.bytes(), address.to_bytes());
+            entries.insert(ProfileKey { runner: address }.bytes(), profile.to_bytes());
+            entries.insert(RunnerKey { runner: address }.bytes(), runner_of(i).to_bytes());
+        }
+        let state = MemoryState::new(entries, &params);
+        Self { params, state, runners, nonce: 0, churned: 0 }
+    }
+
+    fn random(&mut self) -> u64 {
+        self.nonce += 1;
+        let hash = keccak256(self.nonce.to_be_bytes());
+        u64::from_be_bytes(hash[..8].try_into().expect("eight bytes"))
+    }
+
+    /// One runner in a hundred gets another reputation, as after a heartbeat or a settled job.
+    /// Returns what the roster needed; writing the state is not counted.
+    fn churn(&mut self) -> Duration {
+        let mut diff = Diff::new();
+        let mut entries = Vec::new();
+        for _ in 0..self.runners.div_ceil(100) {
+            let slot = Slot((self.random() % u64::from(self.runners)) as u32);
+            let address = address_of(slot.get());
+            let key = RunnerKey { runner: address };
+            let Some(mut runner) = read(&self.state, &key) else { continue };
+            self.churned += 1;
+            runner.reputation.weight_sum += 1_000_000_000;
+            runner.reputation.score_sum += 100_000_000_000;
+            let candidacy = runner.candidacy_now();
+            let height = self.height();
+            runner.candidacy.write(candidacy, Stamp::body(height), Some(Stamp::opening(height)));
+            diff.insert(key.bytes(), Some(runner.to_bytes()));
+            let profile = Arc::new(profile_of(slot.get()));
+            entries.push(Entry { address, profile, candidacy });
+        }
+        let mut roster = self.state.roster();
+        self.state.commit(&diff, Roster::default());
+        let height = self.height();
+        let start = Instant::now();
+        for entry in entries {
+            roster.set(entry, height);
+        }
+        let took = start.elapsed();
+        self.state.commit(&Diff::new(), roster);
+        took
+    }
+
+    fn height(&self) -> Height {
+        read(&self.state, &ChainKey {}).expect("the chain has a tip").height
+    }
+
+    fn jobs(&mut self, count: u32, workload: Workload) -> Vec<(Address, B256, JobSpec)> {
+        (0..count)
+            .map(|i| {
+                let hash = keccak256(self.random().to_be_bytes());
+                (SUBMITTER, hash, self.spec(i, workload))
+            })
+            .collect()
+    }
+
+    fn spec(&mut self, i: u32, workload: Workload) -> JobSpec {
+        let full = Amount::cby(100);
+        match workload {
+            Workload::Alike => spec_of(http(), full),
+            Workload::Mixed => {
+                let job_type = match i % 4 {
+                    0 | 1 => http(),
+                    2 => llm("small"),
+                    _ => llm("large"),
+                };
+                spec_of(job_type, if i.is_multiple_of(5) { Amount::cby(66) } else { full })
+            }
+            Workload::Hostile => {
+                let price = 52_000_000_000 + self.random() % 15_000_000_000;
+                spec_of(http(), Amount(price.into()))
+            }
+        }
+    }
+
+    fn block(&self, jobs: &[(Address, B256, JobSpec)]) -> Outcome {
+        let chain = read(&self.state, &ChainKey {}).expect("the chain has a tip");
+        let view = chain.round.view + 1;
+        let owed = view - 1 - chain.newest_seed;
+        let seed = |view: u64| {
+            let mut bytes = [0; 48];
+            bytes[..8].copy_from_slice(&view.to_be_bytes());
+            SeedSignature { bytes }
+        };
+        let draft = Draft {
+            header: Header {
+                parent: B256::ZERO,
+                height: chain.height.plus(1),
+                round: Round { epoch: 0, view },
+                proposer: [0; 32],
+                timestamp_ms: chain.timestamp_ms + 1,
+                transactions_root: B256::ZERO,
+                receipts_root: B256::ZERO,
+                state_root: B256::ZERO,
+                seeds_root: B256::ZERO,
+                presence_hash: B256::ZERO,
+            },
+            seeds: (1..=owed).map(|i| seed(chain.newest_seed + i)).collect(),
+        };
+        submit_unsigned(&self.state, &self.params, &Context::default(), &draft, jobs)
+            .expect("the block follows its parent")
+    }
+
+    fn commit(&mut self, outcome: &Outcome) {
+        self.state.commit(&outcome.diff, outcome.roster.clone());
+    }
+
+    /// The naive rule for one job of the block, timed; and whether it finds the same root.
+    fn naive(&self, job: &(Address, B256, JobSpec), outcome: &Outcome) -> (Duration, bool) {
+        let (_, hash, spec) = job;
+        let mut spec = spec.clone();
+        remuda_protocol::dispatcher::validate::normalise(&mut spec, &self.params);
+        let id = remuda_protocol::dispatcher::submit::job_id(self.params.chain_id, *hash, 0);
+        let bound = outcome.events().find_map(|event| match event {
+            Event::JobBound { job, roots, .. } if *job == id => Some(roots[0]),
+            _ => None,
+        });
+        // The block's own opening seats runners; what its jobs see is the roster after that.
+        let entries: Vec<Entry> = (0..self.runners)
+            .filter_map(|slot| {
+                load_entry(
+                    &After(self, outcome),
+                    Slot(slot),
+                    Some(Stamp::opening(self.height().plus(1))),
+                )
+            })
+            .collect();
+        let rules = Rules::of(&self.params);
+        let height = self.height().plus(1);
+        let start = Instant::now();
+        let query = Query::of(&spec, &self.params, 3);
+        let lists = naive_lists(&entries, &query, &[], &rules, self.params.policy(), height);
+        let candidates: Vec<Candidate> = lists[0].iter().map(candidate).collect();
+        let root = naive_root(&candidates).expect("weights fit");
+        let draws = naive_draw(id, 3, None, &[&candidates]);
+        let took = start.elapsed();
+        assert_eq!(draws.len(), 3, "a committee of three");
+        (took, Some(root) == bound)
+    }
+}
+
+/// The state after a block that has not been committed.
+struct After<'a>(&'a World, &'a Outcome);
+
+impl View for After<'_> {
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        match self.1.diff.get(key) {
+            Some(value) => value.clone(),
+            None => self.0.state.get(key),
+        }
+    }
+
+    fn roster(&self) -> Roster {
+        self.1.roster.clone()
+    }
+}
+
+fn candidate(leaf: &Leaf) -> Candidate {
+    Candidate { address: leaf.address, slot: leaf.slot.get(), weight: leaf.weight }
+}
+
+fn address_of(i: u32) -> Address {
+    Address::from_slice(&keccak256(i.to_be_bytes())[12..])
+}
+
+/// Twenty price levels, the dearest that of 5 % of the runners, with up to 1,000 prices in each.
+fn profile_of(i: u32) -> Profile {
+    let mut offer = plain_offer(&[JobKind::Llm, JobKind::Http]);
+    offer.models = match i % 4 {
+        0 => vec!["large".into(), "small".into()],
+        1 | 2 => vec!["small".into()],
+        _ => vec![],
+    };
+    let level = u128::from(i % 20);
+    offer.rates = RateCard {
+        base: Amount(10_000_000_000 + level * 500_000_000 + u128::from(i / 20 % 1_000) * 200_000),
+        ..RateCard::default()
+    };
+    offer.max_concurrent_jobs = 10_000;
+    let mut bytes = [2; 33];
+    bytes[1..].copy_from_slice(keccak256(i.to_be_bytes()).as_slice());
+    Profile { public_key: PublicKey { bytes }, slot: Slot(i), offer, pools: Vec::new() }
+}
+
+fn runner_of(i: u32) -> Runner {
+    let mut runner = Runner {
+        status: Status::Active,
+        stake: Amount::cby(1_000_000 + u128::from(keccak256(i.to_le_bytes())[0]) * 1_000),
+        delegated: Amount::ZERO,
+        shares: 0,
+        locked: Amount::ZERO,
+        reputation: Reputation::new(0),
+        failures: 0,
+        jailed_until: None,
+        jail_terms: 0,
+        jailed_at: Height::ZERO,
+        present: false,
+        last_seen: OFFSET,
+        open_jobs: 0,
+        open_value: Amount::ZERO,
+        tee_until: None,
+        exempted_in: None,
+        crashes: Vec::new(),
+        candidacy: Versioned::new(nobody(), Stamp::default()),
+    };
+    runner.candidacy = Versioned::new(runner.candidacy_now(), Stamp::default());
+    runner
+}
+
+fn nobody() -> remuda_protocol::registry::runner::Candidacy {
+    remuda_protocol::registry::runner::Candidacy {
+        effective_stake: Amount::ZERO,
+        reputation_nano: 0,
+        open_jobs: 0,
+        open_value: Amount::ZERO,
+        available: false,
+        present: false,
+        last_seen: Height::ZERO,
+        tee_until: None,
+    }
+}
+
+fn http() -> JobType {
+    JobType::Http {
+        method: "GET".into(),
+        url: "https://example.org/price".into(),
+        headers: Vec::new(),
+        body: Bytes::default(),
+        extract: String::new(),
+    }
+}
+
+fn llm(model: &str) -> JobType {
+    JobType::Llm {
+        model: model.into(),
+        messages: vec![Message { role: "user".into(), content: "Which city?".into() }],
+        temperature_milli: 0,
+        seed: 1,
+    }
+}
+
+fn spec_of(job_type: JobType, max_price: Amount) -> JobSpec {
+    JobSpec {
+        job_type,
+        bounds: ResourceBounds::default(),
+        verification: Verification {
+            mode: VerificationMode::MajorityVote,
+            runners: 3,
+            threshold: 2,
+            checks: vec![VerifierCheck::MajorityVote { field: "answer".into() }],
+        },
+        result_schema: ResultSchema {
+            max_return_bytes: 1_024,
+            expected_execution_ms: 1_000,
+            data_format: DataFormat::Json,
+        },
+        max_price,
+        tip: Amount::ZERO,
+        timeout_blocks: 60,
+        callback: None,
+        tee_required: false,
+        secrets: Vec::new(),
+        required_runner_pool: None,
+    }
+}

@@ -1,0 +1,258 @@
+use super::*;
+use crate::crypto::PublicKey;
+use crate::dispatcher::filter::Class;
+use crate::dispatcher::filter::Quote;
+use crate::dispatcher::naive::{Candidate, naive_root};
+use crate::params::ChainParams;
+use crate::primitives::{B256, keccak256};
+use crate::registry::register::plain_offer;
+use crate::registry::runner::{Candidacy, Membership, Profile};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const POOL: B256 = B256::repeat_byte(7);
+
+fn rules() -> Rules {
+    let mut params = ChainParams::development();
+    params.heartbeat_timeout_blocks = 5;
+    Rules::of(&params)
+}
+
+/// What can change about one of a handful of runners.
+#[derive(Clone, Debug)]
+struct Change {
+    who: u32,
+    moves: bool,
+    kinds: u8,
+    model: bool,
+    resolvers: usize,
+    price: u64,
+    unpaid: bool,
+    member: Option<(u64, u64)>,
+    stake: u64,
+    reputation: u64,
+    open: u32,
+    available: bool,
+    present: bool,
+    tee: Option<u64>,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let profile = (0u32..12, prop::bool::weighted(0.05), 1u8..4, any::<bool>(), 0usize..3, 0u64..4);
+    let rest = (
+        any::<bool>(),
+        prop::option::of((0u64..30, 0u64..30)),
+        9_000u64..40_000,
+        40u64..120,
+        0u32..4,
+        prop::bool::weighted(0.9),
+        prop::bool::weighted(0.7),
+        prop::option::of(0u64..30),
+    );
+    (profile, rest).prop_map(|((who, moves, kinds, model, resolvers, price), rest)| {
+        let (unpaid, member, stake, reputation, open, available, present, tee) = rest;
+        Change {
+            who,
+            moves,
+            kinds,
+            model,
+            resolvers,
+            price,
+            unpaid,
+            member,
+            stake,
+            reputation,
+            open,
+            available,
+            present,
+            tee,
+        }
+    })
+}
+
+fn entry(change: &Change, slot: u32, height: Height) -> Entry {
+    let kinds = [JobKind::Llm, JobKind::Http];
+    let mut offer = plain_offer(match change.kinds {
+        1 => &kinds[..1],
+        2 => &kinds[1..],
+        _ => &kinds,
+    });
+    if change.model {
+        offer.models = vec!["m".into()];
+    }
+    offer.resolvers = (0..change.resolvers).map(|i| i.to_string()).collect();
+    offer.rates.base = Amount(u128::from(change.price));
+    offer.max_concurrent_jobs = 3;
+    offer.accepts_unpaid = change.unpaid;
+    let membership = |(from, until)| Membership {
+        pool: POOL,
+        valid_from: Height(from),
+        valid_until: Height(until),
+    };
+    let profile = Profile {
+        public_key: PublicKey { bytes: [2; 33] },
+        slot: Slot(slot),
+        offer,
+        pools: change.member.map(membership).into_iter().collect(),
+    };
+    Entry {
+        address: Address::from_slice(&keccak256(change.who.to_be_bytes())[12..]),
+        profile: Arc::new(profile),
+        candidacy: Candidacy {
+            effective_stake: Amount::cby(u128::from(change.stake)),
+            reputation_nano: change.reputation * 1_000_000_000,
+            open_jobs: change.open,
+            open_value: Amount::cby(u128::from(change.open) * 1_000),
+            available: change.available,
+            present: change.present,
+            last_seen: height,
+            tee_until: change.tee.map(Height),
+        },
+    }
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let class = (any::<bool>(), 0u32..3, any::<bool>(), any::<bool>(), any::<bool>());
+    (class, prop::option::of(0u64..4), prop::sample::select(vec![0u64, 5_000, 10_000, 20_000]))
+        .prop_map(|((llm, min_resolvers, tee, pool, unpaid), limit, value)| Query {
+            class: Class {
+                kind: if llm { JobKind::Llm } else { JobKind::Http },
+                target: if llm { Target::Model("m".into()) } else { Target::Any },
+                min_resolvers,
+                tee,
+                pool: pool.then_some(POOL),
+                unpaid,
+            },
+            quote: limit
+                .map(|limit| Quote { limit: Amount(u128::from(limit)), ..Quote::default() }),
+            value: Amount::cby(u128::from(value)),
+        })
+}
+
+fn policy() -> impl Strategy<Value = PresencePolicy> {
+    prop::sample::select(PresencePolicy::ALL.to_vec())
+}
+
+/// The runners as a plain map, beside the roster.
+#[derive(Default)]
+struct Plain {
+    slots: BTreeMap<u32, u32>,
+    next_slot: u32,
+    entries: BTreeMap<u32, Entry>,
+}
+
+impl Plain {
+    fn apply(&mut self, change: &Change, roster: &mut Roster, height: Height) {
+        let fresh = !self.slots.contains_key(&change.who) || change.moves;
+        if fresh {
+            if let Some(old) = self.slots.insert(change.who, self.next_slot) {
+                self.entries.remove(&old);
+                roster.vacate(Slot(old));
+            }
+            self.next_slot += 1;
+        }
+        let slot = self.slots[&change.who];
+        let entry = entry(change, slot, height);
+        self.entries.insert(slot, entry.clone());
+        roster.set(entry, height);
+    }
+
+    fn roots(
+        &self,
+        query: &Query,
+        excluded: &[Address],
+        policy: PresencePolicy,
+        height: Height,
+    ) -> Vec<(B256, u128)> {
+        naive_lists(self.entries.values(), query, excluded, &rules(), policy, height)
+            .iter()
+            .map(|list| {
+                let candidates: Vec<Candidate> = list
+                    .iter()
+                    .map(|leaf| Candidate {
+                        address: leaf.address,
+                        slot: leaf.slot.get(),
+                        weight: leaf.weight,
+                    })
+                    .collect();
+                naive_root(&candidates).unwrap()
+            })
+            .collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+    #[test]
+    fn the_roster_equals_the_naive_rule_whatever_changes(
+        policy in policy(),
+        blocks in prop::collection::vec(
+            (prop::collection::vec(change(), 0..6), prop::collection::vec(query(), 0..4), any::<u8>()),
+            1..30,
+        ),
+    ) {
+        let mut roster = Roster::default();
+        roster.prepare(rules(), policy);
+        let mut plain = Plain::default();
+        for (height, (changes, queries, exclude)) in (1u64..).zip(blocks) {
+            let height = Height(height);
+            for change in &changes {
+                plain.apply(change, &mut roster, height);
+            }
+            roster.turn(height);
+            for query in &queries {
+                let excluded: Vec<Address> = plain
+                    .entries
+                    .values()
+                    .filter(|entry| entry.address[0] & exclude & 3 == 3)
+                    .map(|entry| entry.address)
+                    .collect();
+                let lists = roster.lists(query, &excluded, height);
+                let roots: Vec<_> = lists.iter().map(|trie| (trie.root(), trie.sum())).collect();
+                prop_assert_eq!(roots, plain.roots(query, &excluded, policy, height));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_job_that_rules_nobody_out_costs_nothing_extra() {
+    let mut roster = Roster::default();
+    roster.prepare(rules(), PresencePolicy::Shadow);
+    let change = Change {
+        who: 0,
+        moves: false,
+        kinds: 3,
+        model: true,
+        resolvers: 0,
+        price: 2,
+        unpaid: true,
+        member: None,
+        stake: 30_000,
+        reputation: 60,
+        open: 0,
+        available: true,
+        present: true,
+        tee: None,
+    };
+    for who in 0..10 {
+        let change = Change { who, price: u64::from(who), ..change.clone() };
+        roster.set(entry(&change, who, Height(1)), Height(1));
+    }
+    let class = Class {
+        kind: JobKind::Http,
+        target: Target::Any,
+        min_resolvers: 0,
+        tee: false,
+        pool: None,
+        unpaid: false,
+    };
+    let quote = |limit| Some(Quote { limit: Amount(limit), ..Quote::default() });
+    let mut ruled_out = |quote, value| {
+        roster.ruled_out(&Query { class: class.clone(), quote, value: Amount::cby(value) })
+    };
+    assert_eq!(ruled_out(quote(9), 20_000), (0, 10));
+    assert_eq!(ruled_out(quote(6), 20_000), (3, 10));
+    assert_eq!(ruled_out(quote(9), 20_001), (10, 10));
+}
