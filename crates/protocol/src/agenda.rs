@@ -8,7 +8,7 @@ use crate::codec::codec_enum;
 use crate::codec::codec_struct;
 use crate::execute::Exec;
 use crate::key::{AgendaKey, AgendaLengthKey};
-use crate::primitives::{Address, Amount, Height, JobId};
+use crate::primitives::{Address, Height, JobId};
 
 /// Units of work for one block. A unit is one task or 256 bytes of results to be judged, so a
 /// block in which everything falls due at once stays in the tens of milliseconds.
@@ -38,10 +38,12 @@ pub enum Task {
     },
     /// Unbonded stake is paid out.
     StakeRelease {
+        /// From this runner's stake.
+        runner: Address,
         /// To whom.
         owner: Address,
-        /// How much.
-        amount: Amount,
+        /// Shares of what is unbonding.
+        shares: u128,
     },
     /// The dispute window of a bonded result closes.
     BondRelease {
@@ -53,7 +55,7 @@ codec_enum!(Task {
     1 => CommitDeadline { job, attempt },
     2 => RevealDeadline { job, attempt },
     3 => JailRelease { runner },
-    4 => StakeRelease { owner, amount },
+    4 => StakeRelease { runner, owner, shares },
     5 => BondRelease { job },
 });
 
@@ -105,7 +107,9 @@ impl Exec<'_> {
             Task::CommitDeadline { job, attempt } => self.commit_deadline(job, *attempt),
             Task::RevealDeadline { job, attempt } => self.reveal_deadline(job, *attempt),
             Task::JailRelease { runner } => self.release_from_jail(*runner),
-            Task::StakeRelease { owner, amount } => self.release_stake(*owner, *amount),
+            Task::StakeRelease { runner, owner, shares } => {
+                self.release_stake(*runner, *owner, *shares)
+            }
             Task::BondRelease { job } => self.release_bond(job),
         }
     }

@@ -98,14 +98,16 @@ codes! {
         414 CheckNeedsActor "checks that call an actor come with the VM";
         415 ModeUnavailable "this verification mode is not available on this chain yet";
         416 NotDeterministic "deterministic mode needs tee_required or a pinned executor";
-        417 SingleRunnerOnly "EthSend takes one runner: mode none or economic_bond";
+        417 SingleRunnerOnly "EthSend takes mode none: it is one runner, and nobody may send again to check";
         418 FormatNeedsWholeResult "results that are no JSON can only be compared as a whole";
         419 SpecFieldTooLong "a name, address or list in the job is too long";
         420 BadCallback "a callback's handler must be 1 to 64 bytes and its cycles within the lane";
         421 EscrowNotCovered "the balance does not cover max_price + tip + the prepaid callback";
         422 UnknownJob "there is no such job";
         423 NotYourJob "only the submitter may do this";
-        424 TooLateToCancel "a runner has committed, or the job is over";
+        424 TooLateToCancel "a runner has committed, or is alone at work, or the job is over";
+        425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";
+        426 FieldsOverlap "a field that results are grouped by is part of another";
 
         500 NotSeated "this runner does not sit on this job";
         501 WrongPhase "the job is not in the phase for this";
@@ -117,7 +119,6 @@ codes! {
         507 NoReveals "an aggregate holds at least one reveal";
         508 InvalidReveal "a reveal's signature or commitment does not match";
         509 BadResultSignature "the result's signature is not the runner's";
-        510 ExemptionUsed "one crash exemption per runner and epoch";
         511 TooLateToAttest "a crash is attested within 50 blocks of the commit and before the first reveal";
         512 NotChallengeable "only a bonded result inside its dispute window can be challenged";
         513 AlreadyChallenged "this result is being challenged already";

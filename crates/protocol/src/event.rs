@@ -40,7 +40,7 @@ events! {
     40 JobSubmitted { job: JobId, submitter: Address, escrow: Amount } "A job was accepted.";
     41 JobBound { job: JobId, attempt: u32, view: u64, roots: Vec<(B256, u128)>, seats: u32 } "Candidates are fixed; the draw waits for the seed of a view.";
     42 JobAssigned { job: JobId, attempt: u32, seed: B256, runners: Vec<Address>, aggregator: Option<Address>, commit_by: Height } "Runners were drawn.";
-    43 JobCancelled { job: JobId } "The submitter called it off.";
+    43 JobCancelled { job: JobId, burned: Amount } "The submitter called it off.";
     44 JobFailed { job: JobId, reason: Failure } "A job ended without a result.";
     45 Refunded { job: JobId, to: Address, amount: Amount } "What was left of an escrow went back.";
     46 RunnerTimedOut { job: JobId, runner: Address, excused: bool } "A runner did not deliver in time.";
@@ -48,7 +48,7 @@ events! {
     60 Committed { job: JobId, runner: Address, commitment: B256 } "A runner is bound to a result.";
     61 CommitsClosed { job: JobId } "Reveals are taken from now on.";
     62 Revealed { job: JobId, runner: Address, result_hash: B256 } "A result is known.";
-    63 CrashAttested { job: JobId, runner: Address, signal: CrashSignal } "A runner said that it crashed after its commit.";
+    63 CrashAttested { job: JobId, runner: Address, signal: CrashSignal, exempt: bool } "A runner said that it crashed after its commit.";
     64 CrashFlagged { runner: Address, attestations: u32 } "A runner attests crashes too often.";
     65 NonRevealSlash { job: JobId, runner: Address, amount: Amount } "A runner committed and did not reveal.";
     66 InvalidRevealSlash { job: JobId, runner: Address, amount: Amount } "A runner revealed something else than it committed to.";

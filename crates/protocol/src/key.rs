@@ -85,6 +85,8 @@ keys! {
     38 => BondKey { job: JobId } -> Bond;
     /// A deferred call, first in first out.
     39 => CallKey { index: u64 } -> DeferredCall;
+    /// When a selection query was last asked, by its hash: nodes keep its lists for a while.
+    40 => WarmKey { query: B256 } -> Height;
 
     /// An executor binary that governance vouches for.
     48 => PinnedExecutorKey { hash: B256 } -> bool;

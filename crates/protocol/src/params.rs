@@ -91,8 +91,6 @@ params! {
     chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
     block_time_ms: u64 = 1_000, 50 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
     selection_seed_delay_views: u64 = 4, 3 => 64, "system:cip11:selection_seed_delay_views", "Views between a job's submission and the round whose seed draws its committee";
-    rebind_views: u64 = 64, 8 => 4_096, "system:cip2:selection.rebind_views", "Views after which a missing seed makes a job bind a new round";
-    max_rebinds: u64 = 3, 0 => 16, "system:cip2:selection.max_rebinds", "How often a job may bind a new round";
     max_seeds_per_block: u64 = 1_024, 1 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
     max_tx_bytes: u64 = 131_072, 1_024 => 1_048_576, "system:chain:max_tx_bytes", "Size of a transaction";
 
@@ -105,8 +103,8 @@ params! {
     lane_timer: u64 = 2_000_000, 100_000 => 1_000_000_000, "system:cip1:lane.timer", "Cycles of the timer lane";
     lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
 
-    m_min: u64 = 3, 1 => 9, "system:cip2:committee.m_min", "Smallest committee";
-    m_max: u64 = 9, 1 => 64, "system:cip2:committee.m_max", "Largest committee";
+    m_min: u64 = 3, 3 => 9, "system:cip2:committee.m_min", "Smallest committee";
+    m_max: u64 = 9, 3 => 64, "system:cip2:committee.m_max", "Largest committee";
     hhi_min_nano: u64 = 10_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_min", "Floor of the concentration index, in nano";
     hhi_alpha_nano: u64 = 125_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_smoothing_alpha", "Weight of the newest concentration index, in nano";
     epoch_blocks: u64 = 3_600, 10 => BLOCKS, "system:cip2:committee.recompute_period", "Blocks between two computations of the committee size";

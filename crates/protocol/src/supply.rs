@@ -1,12 +1,11 @@
 //! Where all the money is: the invariant of SPEC §7.
 
 use crate::account::Account;
-use crate::agenda::Task;
 use crate::callback::DeferredCall;
 use crate::chain::Supply;
 use crate::codec::Decode;
 use crate::dispatcher::job::Job;
-use crate::key::{AccountKey, AgendaKey, BondKey, CallKey, JobKey, RunnerKey, SupplyKey};
+use crate::key::{AccountKey, BondKey, CallKey, JobKey, RunnerKey, SupplyKey};
 use crate::primitives::Amount;
 use crate::registry::runner::Runner;
 use crate::state::{MemoryState, read};
@@ -41,12 +40,9 @@ impl Holdings {
         match tag {
             AccountKey::TAG => bucket(&mut self.balances, decode::<Account>(value).balance),
             RunnerKey::TAG => {
-                bucket(&mut self.stakes, decode::<Runner>(value).effective_stake());
-            }
-            AgendaKey::TAG => {
-                if let Task::StakeRelease { amount, .. } = decode(value) {
-                    bucket(&mut self.stakes, amount);
-                }
+                let runner = decode::<Runner>(value);
+                bucket(&mut self.stakes, runner.effective_stake());
+                bucket(&mut self.stakes, runner.unbonding.amount);
             }
             JobKey::TAG => {
                 let job = decode::<Job>(value);

@@ -187,6 +187,8 @@ pub enum Instruction {
     ChallengeResult {
         /// Of this job.
         job: JobId,
+        /// Added to the job's price for the fresh committee.
+        tip: Amount,
     },
 }
 codec_enum!(Instruction {
@@ -208,7 +210,7 @@ codec_enum!(Instruction {
     26 => RevealAggregate { job, reveals },
     27 => SubmitResult { job, result, result_sig },
     28 => CrashAttestation { job, signal },
-    29 => ChallengeResult { job },
+    29 => ChallengeResult { job, tip },
 });
 
 impl Instruction {

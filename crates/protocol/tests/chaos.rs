@@ -124,7 +124,7 @@ impl Chaos {
             14..=17 => Instruction::SubmitJob { spec: self.spec() },
             18 => return self.cancel(),
             19 => Instruction::CrashAttestation { job, signal: CrashSignal::Oom },
-            20 => Instruction::ChallengeResult { job: self.bonded().unwrap_or(job) },
+            20 => Instruction::ChallengeResult { job: self.bonded().unwrap_or(job), tip: amount },
             21 => Instruction::CommitResult { job, commitment: B256::ZERO },
             22 => return self.nonsense(&key),
             _ => Instruction::Heartbeat,
@@ -215,6 +215,8 @@ impl Chaos {
     fn reveal(&mut self, key: &SecretKey, job: JobId, aggregator: Option<Address>) {
         let result = self.answer(key, job);
         if self.choices.chance(5) {
+            self.chain.send(key, Instruction::CrashAttestation { job, signal: CrashSignal::Other });
+        } else if self.choices.chance(5) {
             self.chain.send_reveal(key, job, b"{\"answer\":\"changed my mind\"}");
         } else if aggregator == Some(key.address()) && self.choices.chance(50) {
             let reveals: Vec<Reveal> = self

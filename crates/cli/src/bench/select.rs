@@ -26,8 +26,7 @@ use remuda_protocol::key::{ChainKey, ProfileKey, RunnerKey, SlotKey};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use remuda_protocol::registry::register::plain_offer;
-use remuda_protocol::registry::reputation::Reputation;
-use remuda_protocol::registry::runner::{Profile, RateCard, Runner, Status};
+use remuda_protocol::registry::runner::{Profile, RateCard, Runner, Terms};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -188,8 +187,6 @@ struct World {
 }
 
 const SUBMITTER: Address = Address::repeat_byte(0x51);
-/// Blocks that the runners have been there for.
-const OFFSET: Height = Height(1_000);
 
 impl World {
     fn new(runners: u32) -> Self {
@@ -396,41 +393,16 @@ fn profile_of(i: u32) -> Profile {
 }
 
 fn runner_of(i: u32) -> Runner {
-    let mut runner = Runner {
-        status: Status::Active,
-        stake: Amount::cby(1_000_000 + u128::from(keccak256(i.to_le_bytes())[0]) * 1_000),
-        delegated: Amount::ZERO,
-        shares: 0,
-        locked: Amount::ZERO,
-        reputation: Reputation::new(0),
-        failures: 0,
-        jailed_until: None,
-        jail_terms: 0,
-        jailed_at: Height::ZERO,
-        present: false,
-        last_seen: OFFSET,
-        open_jobs: 0,
-        open_value: Amount::ZERO,
-        tee_until: None,
-        exempted_in: None,
-        crashes: Vec::new(),
-        candidacy: Versioned::new(nobody(), Stamp::default()),
+    let terms = Terms {
+        max_concurrent_jobs: 10_000,
+        commission_bps: 0,
+        stake_floor: Amount::ZERO,
+        since: Height::ZERO,
     };
+    let mut runner = Runner::newcomer(Slot(i), terms, Height::ZERO, Stamp::default());
+    runner.stake = Amount::cby(1_000_000 + u128::from(keccak256(i.to_le_bytes())[0]) * 1_000);
     runner.candidacy = Versioned::new(runner.candidacy_now(), Stamp::default());
     runner
-}
-
-fn nobody() -> remuda_protocol::registry::runner::Candidacy {
-    remuda_protocol::registry::runner::Candidacy {
-        effective_stake: Amount::ZERO,
-        reputation_nano: 0,
-        open_jobs: 0,
-        open_value: Amount::ZERO,
-        available: false,
-        present: false,
-        last_seen: Height::ZERO,
-        tee_until: None,
-    }
 }
 
 fn http() -> JobType {

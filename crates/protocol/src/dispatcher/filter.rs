@@ -1,5 +1,6 @@
 //! Who may be drawn for a job: the filters of SPEC §4, in their order.
 
+use crate::codec::{Encode, codec_enum, codec_struct};
 use crate::dispatcher::spec::{JobKind, JobSpec, JobType};
 use crate::dispatcher::trie::Leaf;
 use crate::math::mul_div;
@@ -62,17 +63,36 @@ pub struct Class {
     pub unpaid: bool,
 }
 
+codec_struct!(Class { kind, target, min_resolvers, tee, pool, unpaid });
+codec_struct!(Quote { seconds, input_tokens, output_tokens, limit });
+codec_struct!(Query { class, quote, value });
+codec_enum!(Target {
+    0 => Any {},
+    1 => Model { name },
+    2 => Executor { hash },
+    3 => EthChain { id },
+});
+
 /// What a kind of work names besides itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
     /// Nothing.
     Any,
     /// A language model.
-    Model(String),
+    Model {
+        /// Its name.
+        name: String,
+    },
     /// An executor.
-    Executor(B256),
+    Executor {
+        /// Its BLAKE3 hash.
+        hash: B256,
+    },
     /// An Ethereum chain.
-    EthChain(u64),
+    EthChain {
+        /// Its id.
+        id: u64,
+    },
 }
 
 /// What a job would cost a runner, and what it can pay.
@@ -131,6 +151,18 @@ impl Query {
         }
     }
 
+    /// The query of its class alone: no price and no value rules anybody out.
+    pub fn base(&self) -> Self {
+        Self { class: self.class.clone(), quote: None, value: Amount::ZERO }
+    }
+
+    /// Names the query.
+    pub fn hash(&self) -> B256 {
+        let mut bytes = b"cowboy-query-v1:".to_vec();
+        self.encode(&mut bytes);
+        keccak256(bytes)
+    }
+
     /// The first filter that a runner fails, in the order of the rule.
     pub fn first_failed(&self, entry: &Entry, rules: &Rules, height: Height) -> Option<Filter> {
         let offer = &entry.profile.offer;
@@ -161,9 +193,9 @@ impl Query {
 impl Class {
     fn of(spec: &JobSpec, unpaid: bool) -> Self {
         let target = match &spec.job_type {
-            JobType::Llm { model, .. } => Target::Model(model.clone()),
-            JobType::EthSend { chain_id, .. } => Target::EthChain(*chain_id),
-            JobType::Custom { executor_hash, .. } => Target::Executor(*executor_hash),
+            JobType::Llm { model, .. } => Target::Model { name: model.clone() },
+            JobType::EthSend { chain_id, .. } => Target::EthChain { id: *chain_id },
+            JobType::Custom { executor_hash, .. } => Target::Executor { hash: *executor_hash },
             JobType::Http { .. } | JobType::Mcp { .. } => Target::Any,
         };
         Self {
@@ -180,9 +212,9 @@ impl Class {
         let offer = &profile.offer;
         let target = match &self.target {
             Target::Any => true,
-            Target::Model(model) => offer.models.contains(model),
-            Target::Executor(hash) => offer.executors.contains(hash),
-            Target::EthChain(id) => offer.eth_chains.contains(id),
+            Target::Model { name } => offer.models.contains(name),
+            Target::Executor { hash } => offer.executors.contains(hash),
+            Target::EthChain { id } => offer.eth_chains.contains(id),
         };
         target
             && offer.kinds.contains(&self.kind)
@@ -243,8 +275,8 @@ pub fn coverage(candidacy: &Candidacy, rules: &Rules) -> Option<Amount> {
     if stake < rules.min_stake {
         return None;
     }
-    // 1.5 · value ≤ stake, in integers: value ≤ floor(2 · stake / 3).
-    stake.scale(2, 3)?.minus(candidacy.open_value)
+    // 1.5 · value ≤ stake that is not locked, in integers: value ≤ floor(2 · stake / 3).
+    stake.minus(candidacy.locked)?.scale(2, 3)?.minus(candidacy.open_value)
 }
 
 fn covers(candidacy: &Candidacy, rules: &Rules, value: Amount) -> bool {

@@ -74,6 +74,12 @@ impl Job {
         self.seats.iter_mut().find(|seat| seat.runner == runner && seat.progress.takes_part())
     }
 
+    /// The commission that a seated runner was drawn with.
+    pub fn commission_of(&self, runner: Address) -> u16 {
+        let seat = self.seats.iter().find(|seat| seat.runner == runner);
+        seat.map_or(0, |seat| seat.commission_bps)
+    }
+
     /// Seats that still take part.
     pub fn taking_part(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|seat| seat.progress.takes_part())
@@ -87,8 +93,6 @@ pub enum Status {
     Pending {
         /// The view of that round.
         view: u64,
-        /// How often it was bound anew.
-        rebinds: u32,
     },
     /// Runners work; commits are taken.
     Assigned,
@@ -105,7 +109,7 @@ pub enum Status {
     Cancelled,
 }
 codec_enum!(Status {
-    1 => Pending { view, rebinds },
+    1 => Pending { view },
     2 => Assigned {},
     3 => Committed {},
     4 => Settled {},
@@ -157,12 +161,24 @@ pub struct Seat {
     pub attempt: u32,
     /// Its reputation when it was drawn.
     pub reputation_nano: u64,
+    /// Its effective stake when it was drawn: what it answers with.
+    pub stake: Amount,
+    /// Its commission when it was drawn.
+    pub commission_bps: u16,
     /// It had no place free when it was drawn: it may let this job pass without blame.
     pub overbooked: bool,
     /// What it did.
     pub progress: Progress,
 }
-codec_struct!(Seat { runner, attempt, reputation_nano, overbooked, progress });
+codec_struct!(Seat {
+    runner,
+    attempt,
+    reputation_nano,
+    stake,
+    commission_bps,
+    overbooked,
+    progress,
+});
 
 /// What a seated runner did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,7 +197,7 @@ pub enum Progress {
         /// keccak256 of the result.
         result_hash: B256,
     },
-    /// It committed, then attested a crash.
+    /// It committed, then attested a crash; it is out.
     Crashed,
     /// It did not commit in time; it is out.
     TimedOut,
@@ -200,7 +216,7 @@ codec_enum!(Progress {
 impl Progress {
     /// Whether the seat still counts as taken.
     pub fn takes_part(&self) -> bool {
-        !matches!(self, Self::TimedOut | Self::Slashed)
+        !matches!(self, Self::Crashed | Self::TimedOut | Self::Slashed)
     }
 }
 

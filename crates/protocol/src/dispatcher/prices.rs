@@ -50,6 +50,11 @@ impl Prices {
         }
     }
 
+    /// Cards that have to be compared with a quote: none if it pays the dearest.
+    pub(super) fn to_compare(&self, quote: &Quote) -> u64 {
+        if quote.pays(&self.dearest()) { 0 } else { self.cards.len() as u64 }
+    }
+
     /// Slots whose price is above what a quote pays, ascending.
     pub(super) fn too_dear(&mut self, quote: &Quote) -> Arc<Vec<u32>> {
         if quote.pays(&self.dearest()) {

@@ -16,16 +16,19 @@ use crate::dispatcher::trie::{Change, Leaf, Trie};
 use crate::key::{ChainKey, PendingKey, ProfileKey, RunnerKey, SlotKey};
 use crate::presence::PresencePolicy;
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
-use crate::registry::runner::{Offer, RateCard};
+use crate::registry::runner::RateCard;
 use crate::registry::versioned::Stamp;
 use crate::state::{View, read};
 use imbl::{OrdMap, OrdSet, Vector};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Queries whose tries are kept. A trie of 10^6 runners takes about 200 MB of its own; queries of
-/// one class share most of it.
-const KEPT_QUERIES: usize = 32;
+/// For so long after it was last asked a query's lists are kept, and asking again costs a job
+/// nothing extra. A rule of the chain: prices follow from it.
+pub const WARM_BLOCKS: u64 = 32;
+/// Queries whose lists are kept at most, whatever jobs have paid for. Queries of one class share
+/// what they do not rule out.
+const KEPT_QUERIES: usize = 1_024;
 /// Changes that a kept trie may be behind before it is built anew.
 const LOG_LENGTH: usize = 1 << 20;
 
@@ -49,6 +52,8 @@ pub struct Roster {
     log: Vector<u32>,
     log_start: u64,
     kept: OrdMap<Query, Kept>,
+    /// Counts questions, so that the oldest can be told.
+    questions: u64,
     /// Lists of the jobs that wait for their round.
     held: OrdMap<B256, Lists>,
     /// What the tries were built under.
@@ -61,12 +66,18 @@ struct Kept {
     /// Number of the first change that it has not seen.
     seen: u64,
     asked_at: Height,
+    question: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Offering {
     Kind(JobKind),
     Target(Target),
+    /// At least so many resolvers.
+    Resolvers(u32),
+    Tee,
+    Pool(B256),
+    Unpaid,
 }
 
 impl Roster {
@@ -126,9 +137,12 @@ impl Roster {
     }
 
     fn unindex_offer(&mut self, slot: u32, old: &Entry) {
-        for offering in offerings(&old.profile.offer) {
+        for offering in offerings(old) {
             if let Some(slots) = self.offers.get_mut(&offering) {
                 slots.remove(&slot);
+                if slots.is_empty() {
+                    self.offers.remove(&offering);
+                }
             }
         }
     }
@@ -153,11 +167,15 @@ impl Roster {
     /// Moves a slot in the indexes, if what they hold of it changed.
     fn reindex(&mut self, slot: u32, old: Option<&Entry>, new: &Entry) {
         let rules = self.rules().0;
-        if old.is_none_or(|old| old.profile.offer != new.profile.offer) {
+        let same_offer = old.is_some_and(|old| {
+            let tee = old.candidacy.tee_until.is_some() == new.candidacy.tee_until.is_some();
+            tee && (Arc::ptr_eq(&old.profile, &new.profile) || old.profile == new.profile)
+        });
+        if !same_offer {
             if let Some(old) = old {
                 self.unindex_offer(slot, old);
             }
-            for offering in offerings(&new.profile.offer) {
+            for offering in offerings(new) {
                 self.offers.entry(offering).or_default().insert(slot);
             }
         }
@@ -180,6 +198,7 @@ impl Roster {
 
     /// Notices the runners whose filters turn by themselves up to this height.
     pub fn turn(&mut self, height: Height) {
+        self.cool(height);
         let rules = self.rules().0;
         while let Some(&(turn, _)) = self.turns.get_min().filter(|(turn, _)| *turn <= height.get())
         {
@@ -206,12 +225,37 @@ impl Roster {
         self.entries.iter().flatten()
     }
 
-    /// Drawable runners that the price or the value of a query rules out, counted through the
-    /// indexes; and how many are drawable. What a job pays for its selection follows from these.
-    pub fn ruled_out(&mut self, query: &Query) -> (u64, u64) {
-        let by_value = self.uncovered(query.value).count();
-        let by_price = query.quote.map_or(0, |quote| self.prices.too_dear(&quote).len());
-        ((by_value + by_price) as u64, self.coverage.len() as u64)
+    /// Rate cards that have to be compared to tell whom a query does not pay.
+    pub fn prices_to_compare(&self, query: &Query) -> u64 {
+        query.quote.map_or(0, |quote| self.prices.to_compare(&quote))
+    }
+
+    /// Drawable runners that a query does not pay.
+    pub fn too_dear(&mut self, query: &Query) -> u64 {
+        query.quote.map_or(0, |quote| self.prices.too_dear(&quote).len() as u64)
+    }
+
+    /// Runners that offer what a class asks for: as many as its tries can hold.
+    pub fn offered(&self, key: &Query) -> u64 {
+        self.postings(key).map_or(0, |slots| slots.len() as u64)
+    }
+
+    /// Runners that have to be taken out of the tries of its class to get those of a query, or be
+    /// put into new ones, whichever is less; at most. Looks at no more of them than it counts.
+    pub fn moved(&mut self, key: &Query) -> u64 {
+        let drawable = self.coverage.len() as u64;
+        let dear = self.too_dear(key);
+        let mut out = self.uncovered(key.value);
+        let mut left = self.coverage.range((key.value.get(), 0)..);
+        let mut counted = 0;
+        let uncovered = loop {
+            match (out.next(), left.next()) {
+                (Some(_), Some(_)) => counted += 1,
+                (None, _) => break counted,
+                (Some(_), None) => break drawable - counted,
+            }
+        };
+        (uncovered + dear).min(drawable - uncovered.max(dear))
     }
 
     fn uncovered(&self, value: Amount) -> impl Iterator<Item = u32> + '_ {
@@ -232,7 +276,7 @@ impl Roster {
     }
 
     /// Queries whose price or value rules nobody out share one key.
-    fn normalise(&mut self, query: &Query) -> Query {
+    pub fn normalise(&mut self, query: &Query) -> Query {
         let mut key = query.clone();
         if self.uncovered(query.value).next().is_none() {
             key.value = Amount::ZERO;
@@ -251,15 +295,29 @@ impl Roster {
             }
             _ => self.start(key, height),
         };
-        self.kept.insert(key.clone(), Kept { lists: lists.clone(), seen, asked_at: height });
-        self.forget_queries();
+        self.questions += 1;
+        let question = self.questions;
+        let kept = Kept { lists: lists.clone(), seen, asked_at: height, question };
+        self.kept.insert(key.clone(), kept);
+        // Who asks for part of a class keeps the class warm.
+        if let Some(base) = self.kept.get_mut(&key.base()) {
+            (base.asked_at, base.question) = (height, question);
+        }
+        if self.kept.len() > KEPT_QUERIES {
+            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.question);
+            let oldest = oldest.map(|(key, _)| key.clone());
+            oldest.inspect(|key| {
+                self.kept.remove(key);
+            });
+        }
         lists
     }
 
-    fn forget_queries(&mut self) {
-        while self.kept.len() > KEPT_QUERIES {
-            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.asked_at);
-            let Some(key) = oldest.map(|(key, _)| key.clone()) else { return };
+    /// Drops the lists of queries that nobody has asked for lately.
+    fn cool(&mut self, height: Height) {
+        let cold = |kept: &Kept| kept.asked_at.plus(WARM_BLOCKS) < height;
+        let keys = self.kept.iter().filter(|(_, kept)| cold(kept)).map(|(key, _)| key.clone());
+        for key in keys.collect::<Vec<_>>() {
             self.kept.remove(&key);
         }
     }
@@ -300,40 +358,39 @@ impl Roster {
 
     /// The tries of a query that was not asked lately.
     fn start(&mut self, key: &Query, height: Height) -> Lists {
-        let base = Query { class: key.class.clone(), quote: None, value: Amount::ZERO };
+        let base = key.base();
         if *key == base {
-            return self.build(key, &self.offered(key), height);
+            let slots: Vec<u32> = self.postings(key).into_iter().flatten().copied().collect();
+            return self.build(key, &slots, height);
         }
-        let (ruled_out, drawable) = self.ruled_out(key);
-        if ruled_out * 2 > drawable {
-            let fitting = self.fitting(key);
-            return self.build(key, &fitting, height);
+        let dear = key.quote.map(|quote| self.prices.too_dear(&quote)).unwrap_or_default();
+        let half = self.coverage.len() / 2;
+        if dear.len() > half || self.uncovered(key.value).nth(half).is_some() {
+            return self.build(key, &self.fitting(key, &dear), height);
         }
         let lists = self.kept_lists(&base, height);
-        let mut slots: Vec<u32> = self.uncovered(key.value).collect();
-        if let Some(quote) = &key.quote {
-            slots.extend(self.prices.too_dear(quote).iter());
-        }
+        let mut slots: Vec<u32> = self.uncovered(key.value).chain(dear.iter().copied()).collect();
         slots.sort_unstable();
         slots.dedup();
         self.apply_slots(key, lists, &slots, height)
     }
 
-    /// A superset of the slots of a class: the smaller of those that offer its kind or its target.
-    fn offered(&self, key: &Query) -> Vec<u32> {
-        let target = match &key.class.target {
-            Target::Any => Offering::Kind(key.class.kind),
-            target => Offering::Target(target.clone()),
-        };
-        self.offers.get(&target).map(|slots| slots.iter().copied().collect()).unwrap_or_default()
+    /// The smallest of the sets of runners that offer something which a class asks for.
+    fn postings(&self, key: &Query) -> Option<&OrdSet<u32>> {
+        let mut smallest: Option<&OrdSet<u32>> = None;
+        for offering in demands(key) {
+            let slots = self.offers.get(&offering)?;
+            if smallest.is_none_or(|smallest| slots.len() < smallest.len()) {
+                smallest = Some(slots);
+            }
+        }
+        smallest
     }
 
     /// A superset of the slots of a query, found from its value and its price.
-    fn fitting(&self, key: &Query) -> Vec<u32> {
-        let by_value = self.coverage.range((key.value.get(), 0)..).map(|(_, slot)| *slot);
-        let mut slots: Vec<u32> = by_value.collect();
-        slots.sort_unstable();
-        slots
+    fn fitting(&self, key: &Query, dear: &[u32]) -> Vec<u32> {
+        let covered = self.coverage.range((key.value.get(), 0)..).map(|(_, slot)| *slot);
+        covered.filter(|slot| dear.binary_search(slot).is_err()).collect()
     }
 
     fn build(&self, key: &Query, slots: &[u32], height: Height) -> Lists {
@@ -365,12 +422,31 @@ impl Roster {
     }
 }
 
-fn offerings(offer: &Offer) -> Vec<Offering> {
+/// Everything that a runner offers, as a class may ask for it.
+fn offerings(entry: &Entry) -> Vec<Offering> {
+    let offer = &entry.profile.offer;
     let kinds = offer.kinds.iter().map(|kind| Offering::Kind(*kind));
-    let models = offer.models.iter().map(|model| Target::Model(model.clone()));
-    let executors = offer.executors.iter().map(|hash| Target::Executor(*hash));
-    let chains = offer.eth_chains.iter().map(|id| Target::EthChain(*id));
-    kinds.chain(models.chain(executors).chain(chains).map(Offering::Target)).collect()
+    let models = offer.models.iter().map(|name| Target::Model { name: name.clone() });
+    let executors = offer.executors.iter().map(|hash| Target::Executor { hash: *hash });
+    let chains = offer.eth_chains.iter().map(|id| Target::EthChain { id: *id });
+    let targets = models.chain(executors).chain(chains).map(Offering::Target);
+    let resolvers = (1..=offer.resolvers.len() as u32).map(Offering::Resolvers);
+    let pools = entry.profile.pools.iter().map(|membership| Offering::Pool(membership.pool));
+    let tee = entry.candidacy.tee_until.map(|_| Offering::Tee);
+    let unpaid = offer.accepts_unpaid.then_some(Offering::Unpaid);
+    kinds.chain(targets).chain(resolvers).chain(pools).chain(tee).chain(unpaid).collect()
+}
+
+/// Everything that a class asks for.
+fn demands(key: &Query) -> impl Iterator<Item = Offering> {
+    let class = &key.class;
+    let target = Some(class.target.clone()).filter(|target| *target != Target::Any);
+    let resolvers = (class.min_resolvers > 0).then_some(Offering::Resolvers(class.min_resolvers));
+    [Some(Offering::Kind(class.kind)), target.map(Offering::Target), resolvers]
+        .into_iter()
+        .chain([class.tee.then_some(Offering::Tee), class.pool.map(Offering::Pool)])
+        .chain([class.unpaid.then_some(Offering::Unpaid)])
+        .flatten()
 }
 
 /// What the indexes hold of a runner that can be drawn: its prices, and what its stake covers.

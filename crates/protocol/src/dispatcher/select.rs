@@ -5,14 +5,14 @@ use crate::beacon::{SelectionMode, retry_seed, selection_seed};
 use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
 use crate::dispatcher::draw::{Favourite, draw};
 use crate::dispatcher::filter::{Entry, Query, Rules};
-use crate::dispatcher::job::{Failure, Job, PendingSelection, Progress, Seat, Snapshot, Status};
-use crate::dispatcher::roster::{Lists, Roster, load_entry, naive_lists, pending};
+use crate::dispatcher::job::{Failure, Job, PendingSelection, Snapshot, Status};
+use crate::dispatcher::roster::{Lists, Roster, WARM_BLOCKS, load_entry, naive_lists, pending};
 use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::trie::Trie;
 use crate::error::Refusal;
 use crate::event::Event;
-use crate::execute::{Exec, RULED_OUT_CYCLES};
-use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey};
+use crate::execute::{CLASS_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE};
+use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey, WarmKey};
 use crate::params::ChainParams;
 use crate::presence::PresencePolicy;
 use crate::primitives::{Address, B256, Height, JobId, Slot};
@@ -20,6 +20,9 @@ use crate::registry::versioned::Stamp;
 use crate::state::{View, read};
 use crate::verifier::aggregator;
 use std::collections::BTreeMap;
+
+/// Cycles of selection that make one unit of a block's agenda.
+const CYCLES_PER_WORK: u64 = 100;
 
 impl Exec<'_> {
     /// The largest committee that a job can get now (SPEC §4, `M_bound`).
@@ -61,17 +64,39 @@ impl Exec<'_> {
         if verification.mode == VerificationMode::None {
             self.draw_now(id, job, &lists);
         } else {
-            self.bind(id, job, lists, 0);
+            self.bind(id, job, lists);
         }
         Ok(())
     }
 
-    /// A job pays for the work that its price and value make: runners that they rule out have to
-    /// be taken out of the class's trie, or those that are left put into a new one.
+    /// A job pays for the lists that it makes nodes build: those of its class if nobody has asked
+    /// for it lately, and those that its price and value make different from its class's.
     fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
-        let (ruled_out, drawable) = self.roster.ruled_out(query);
-        let moved = ruled_out.min(drawable.saturating_sub(ruled_out));
-        self.charge(moved.saturating_mul(RULED_OUT_CYCLES), 0)
+        self.charge(self.roster.prices_to_compare(query) / PRICES_PER_CYCLE, 0)?;
+        let cycles = self.selection_cycles(query);
+        self.charge(cycles, 0)
+    }
+
+    /// What the lists of a query cost, in cycles; from now on they are warm.
+    fn selection_cycles(&mut self, query: &Query) -> u64 {
+        let key = self.roster.normalise(query);
+        let base = key.base();
+        let mut cycles = self.roster.too_dear(query) / PRICES_PER_CYCLE;
+        if !self.touch_query(&base) {
+            cycles += self.roster.offered(&base).saturating_mul(CLASS_RUNNER_CYCLES);
+        }
+        if key != base && !self.touch_query(&key) {
+            cycles += self.roster.moved(&key).saturating_mul(MOVED_RUNNER_CYCLES);
+        }
+        cycles
+    }
+
+    /// Notes that a query is asked; says whether it was asked lately.
+    fn touch_query(&mut self, query: &Query) -> bool {
+        let key = WarmKey { query: query.hash() };
+        let asked = self.state.get(&key);
+        self.state.put(&key, &self.env.height);
+        asked.is_some_and(|height| height.plus(WARM_BLOCKS) >= self.env.height)
     }
 
     fn snapshot(&self, lists: &Lists, seats: u32, bound: u32) -> Snapshot {
@@ -99,12 +124,12 @@ impl Exec<'_> {
     }
 
     /// Puts a job into the queue for the seed of a later round.
-    fn bind(&mut self, id: JobId, mut job: Job, lists: Lists, rebinds: u32) {
+    fn bind(&mut self, id: JobId, mut job: Job, lists: Lists) {
         let view = self.env.view.saturating_add(self.params.selection_seed_delay_views);
         let pending = PendingSelection { job: id, view, snapshot_height: job.snapshot.height };
         self.state.put(&PendingKey { index: self.chain.pending_tail }, &pending);
         self.chain.pending_tail += 1;
-        job.status = Status::Pending { view, rebinds };
+        job.status = Status::Pending { view };
         self.emit(Event::JobBound {
             job: id,
             attempt: job.attempt,
@@ -119,15 +144,14 @@ impl Exec<'_> {
     /// Draws a job whose round has come.
     pub(crate) fn draw_job(&mut self, pending: &PendingSelection) {
         let lists = self.roster.release(&pending.job);
-        let Some(job) = self.state.get(&JobKey { job: pending.job }) else { return };
-        let Status::Pending { view, rebinds } = job.status else { return };
-        if view != pending.view {
+        let Some(mut job) = self.state.get(&JobKey { job: pending.job }) else { return };
+        if job.status != (Status::Pending { view: pending.view }) {
             return;
         }
         let lists = lists.expect("the candidates of a waiting job are kept");
-        let Some(beacon) = self.state.get(&BeaconKey { view }) else {
+        let Some(beacon) = self.state.get(&BeaconKey { view: pending.view }) else {
             // Cannot happen while every round's seed is on chain; kept as a guard (SPEC §2).
-            return self.rebind(pending.job, job, lists, rebinds);
+            return self.fail_job(&pending.job, &mut job, Failure::NoSeed);
         };
         let height = job.submitted_at.get();
         let mut seed = selection_seed(SelectionMode::Delayed, beacon, pending.job, height);
@@ -135,14 +159,6 @@ impl Exec<'_> {
             seed = retry_seed(seed, job.attempt);
         }
         self.assign(pending.job, job, seed, &lists);
-    }
-
-    fn rebind(&mut self, id: JobId, mut job: Job, lists: Lists, rebinds: u32) {
-        if u64::from(rebinds) >= self.params.max_rebinds {
-            return self.fail_job(&id, &mut job, Failure::NoSeed);
-        }
-        self.bind(id, job, lists, rebinds + 1);
-        self.keep_new_lists();
     }
 
     /// Seats the drawn runners and starts the clock.
@@ -154,15 +170,9 @@ impl Exec<'_> {
         let spec = self.spec_of(&id);
         let runners: Vec<Address> = draws.iter().map(|draw| draw.leaf.address).collect();
         for runner in &runners {
-            let (reputation_nano, overbooked) =
-                self.seat_runner(*runner, spec.max_price).expect("a candidate is a runner");
-            job.seats.push(Seat {
-                runner: *runner,
-                attempt: job.attempt,
-                reputation_nano,
-                overbooked,
-                progress: Progress::Waiting,
-            });
+            let (value, at) = (spec.max_price, job.snapshot.height);
+            let seat = self.seat_runner(*runner, value, at, job.attempt);
+            job.seats.push(seat.expect("a candidate is a runner"));
         }
         job.seed = seed;
         job.status = Status::Assigned;
@@ -205,27 +215,33 @@ impl Exec<'_> {
     }
 
     /// Fills the empty seats of a job from fresh candidates, or gives it up (SPEC §4, retry).
-    pub(crate) fn reselect(&mut self, id: &JobId, mut job: Job) {
+    /// Returns the work it took, in units of the agenda.
+    pub(crate) fn reselect(&mut self, id: &JobId, mut job: Job) -> u64 {
         if u64::from(job.attempt) >= self.params.max_retries {
-            return self.fail_job(id, &mut job, Failure::NoRunners);
+            self.fail_job(id, &mut job, Failure::NoRunners);
+            return 0;
         }
         let spec = self.spec_of(id);
         let seated = job.taking_part().count() as u32;
         let empty = job.committee.saturating_sub(seated);
-        let bound = self.committee_bound(&spec);
+        // Who is paid a share of the old size must not be asked at a share of a smaller one.
+        let bound = self.committee_bound(&spec).max(u64::from(job.committee));
         let query = Query::of(&spec, self.params, bound);
+        let work = u64::from(empty) + self.selection_cycles(&query) / CYCLES_PER_WORK;
         let lists = self.roster.lists(&query, &barred(&job), self.env.height);
         let candidates: usize = lists.iter().map(Trie::len).sum();
         let seats = empty.min(candidates as u32);
         let least = job.n_threshold.max(spec.verification.mode.minimum() as u32);
         if seats == 0 || seated + seats < least {
-            return self.fail_job(id, &mut job, Failure::InsufficientRunners);
+            self.fail_job(id, &mut job, Failure::InsufficientRunners);
+            return work;
         }
         job.attempt += 1;
         job.aggregator = None;
         job.snapshot = self.snapshot(&lists, seats, bound as u32);
-        self.bind(*id, job, lists, 0);
+        self.bind(*id, job, lists);
         self.keep_new_lists();
+        work
     }
 
     /// Hands the lists of newly bound jobs to the roster: from here on nothing is taken back.
@@ -245,6 +261,7 @@ fn barred(job: &Job) -> Vec<Address> {
 pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), params: &ChainParams) {
     let Some(chain) = read(view, &ChainKey {}) else { return };
     let mut at: BTreeMap<Height, Vec<Entry>> = BTreeMap::new();
+    let rules = Rules::of(params);
     for pending in pending(view) {
         let (Some(job), Some(spec)) = (
             read(view, &JobKey { job: pending.job }),
@@ -259,10 +276,13 @@ pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), para
             slots.filter_map(|slot| load_entry(view, Slot(slot), stamp)).collect()
         });
         let query = Query::of(&spec, params, u64::from(job.snapshot.bound));
-        let rules = Rules::of(params);
         let barred = barred(&job);
         let lists = naive_lists(&*entries, &query, &barred, &rules, params.policy(), height)
             .map(|leaves| Trie::build(&leaves).expect("the supply is capped so that weights fit"));
+        let roots: Vec<_> = lists.iter().map(|trie| (trie.root(), trie.sum())).collect();
+        let bound = &job.snapshot.roots;
+        let same = !matches!(job.status, Status::Pending { .. }) || roots.starts_with(bound);
+        assert!(same, "the state does not hold the candidates of a waiting job");
         roster.hold(pending.job, lists);
     }
 }

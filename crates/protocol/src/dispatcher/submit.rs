@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::execute::Exec;
 use crate::fees::cost;
 use crate::key::{JobKey, JobSpecKey, PinnedExecutorKey, RevealKey};
-use crate::primitives::{Address, Amount, B256, Height, JobId, TxHash, keccak256};
+use crate::primitives::{Address, Amount, B256, BPS, Height, JobId, TxHash, keccak256};
 
 /// `keccak256("cowboy-job-v1:" ‖ chain_id_be8 ‖ tx_hash ‖ index_in_tx_be4)`.
 pub fn job_id(chain_id: u64, tx_hash: TxHash, index: u32) -> JobId {
@@ -72,7 +72,7 @@ impl Exec<'_> {
             submitter,
             submitted_at: self.env.height,
             kind: spec.job_type.kind(),
-            status: Status::Pending { view: 0, rebinds: 0 },
+            status: Status::Pending { view: 0 },
             attempt: 0,
             committee: 0,
             n_threshold: 0,
@@ -97,14 +97,24 @@ impl Exec<'_> {
         if job.submitter != who || job.challenges.is_some() {
             return Err(Refusal::NotYourJob);
         }
-        let open = matches!(job.status, Status::Pending { .. } | Status::Assigned);
-        let untouched = job.taking_part().all(|seat| seat.progress == Progress::Waiting);
-        if !(open && untouched) {
-            return Err(Refusal::TooLateToCancel);
-        }
-        self.emit(Event::JobCancelled { job: *id });
+        let untouched = job.seats.iter().all(|seat| seat.progress == Progress::Waiting);
+        let cost = match job.status {
+            Status::Pending { .. } if job.seats.is_empty() => Amount::ZERO,
+            // A single runner's result may be on its way, in the open.
+            Status::Assigned if untouched && job.committee > 1 => self.burn_share(job.escrow),
+            _ => return Err(Refusal::TooLateToCancel),
+        };
+        job.escrow = Amount(job.escrow.get() - cost.get());
+        self.burn(cost);
+        self.emit(Event::JobCancelled { job: *id, burned: cost });
         self.end_job(id, &mut job, Status::Cancelled);
         Ok(())
+    }
+
+    /// Calling off a drawn committee costs the burned part of the price: drawing again and again
+    /// until friends are seated is not free.
+    fn burn_share(&self, escrow: Amount) -> Amount {
+        escrow.scale(u128::from(self.params.payout_burn_bps), BPS).unwrap_or_default()
     }
 
     /// A job ends without a result: everything that is left goes back.

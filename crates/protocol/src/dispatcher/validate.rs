@@ -10,6 +10,7 @@ use crate::params::ChainParams;
 use crate::primitives::B256;
 use crate::verifier::check::{Check, VerifierCheck};
 use crate::verifier::decide::{Mode, require_grouping, validate_checks};
+use crate::verifier::path::Path;
 
 const INPUT_TOKENS_MAX: u32 = 1_000_000;
 const OUTPUT_TOKENS_MAX: u32 = 1_000_000;
@@ -71,7 +72,8 @@ pub fn validate(
     validate_bounds(spec, params)?;
     validate_verification(spec, pinned)?;
     validate_texts(spec)?;
-    validate_callback(spec, params)
+    validate_callback(spec, params)?;
+    refuse_if(spec.max_price.is_zero() && !spec.tip.is_zero(), Refusal::TipWithoutPrice)
 }
 
 fn refuse_if(condition: bool, refusal: Refusal) -> Result<(), Refusal> {
@@ -110,6 +112,7 @@ fn validate_verification(spec: &JobSpec, pinned: impl Fn(&B256) -> bool) -> Resu
         }
         None => refuse_if(!checks.is_empty(), Refusal::ChecksDoNotFitMode)?,
     }
+    refuse_if(overlapping(&checks), Refusal::FieldsOverlap)?;
     validate_resolvers(&spec.verification.checks)?;
     let calls_actor = checks.iter().any(|check| matches!(check, Check::Custom { .. }));
     refuse_if(calls_actor, Refusal::CheckNeedsActor)?;
@@ -122,7 +125,16 @@ pub fn compile_checks(spec: &JobSpec) -> Result<Vec<Check>, Refusal> {
     let checks = &spec.verification.checks;
     refuse_if(checks.len() > CHECKS_MAX, Refusal::TooManyChecks)?;
     refuse_if(!checks.iter().all(check_fits), Refusal::CheckTooLarge)?;
+    let empty = |check: &VerifierCheck| matches!(check, VerifierCheck::NumericRange { min, max, .. } if min > max);
+    refuse_if(checks.iter().any(empty), Refusal::BadCheck)?;
     checks.iter().map(|check| Check::compile(check).map_err(|_| Refusal::BadCheck)).collect()
+}
+
+/// Whether a field that results are grouped by is part of another: then what is agreed on would
+/// hold the same bytes many times.
+fn overlapping(checks: &[Check]) -> bool {
+    let fields: Vec<&Path> = checks.iter().flat_map(|check| check.grouped_fields()).collect();
+    Path::overlap(&fields)
 }
 
 fn check_fits(check: &VerifierCheck) -> bool {
@@ -177,7 +189,7 @@ fn validate_mode(spec: &JobSpec, pinned: impl Fn(&B256) -> bool) -> Result<(), R
         refuse_if(!vouched, Refusal::NotDeterministic)?;
     }
     let sends = matches!(spec.job_type, JobType::EthSend { .. });
-    refuse_if(sends && !mode.is_single(), Refusal::SingleRunnerOnly)
+    refuse_if(sends && mode != VerificationMode::None, Refusal::SingleRunnerOnly)
 }
 
 /// Results that are no JSON have no fields: only the whole of them can be compared.

@@ -20,8 +20,12 @@ const TRANSACTION_CYCLES: u64 = 2_000;
 pub(crate) const SIGNATURE_CYCLES: u64 = 1_500;
 /// Judging one byte of a result by one check: parse, look up, compare.
 pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
-/// Taking one runner out of a trie: about one hash, when many are taken out at once.
-pub(crate) const RULED_OUT_CYCLES: u64 = 6;
+/// Taking one runner out of a trie, or putting it into one: a hash or a few, and finding it.
+pub(crate) const MOVED_RUNNER_CYCLES: u64 = 40;
+/// Putting a runner into the trie of a class that nobody has asked for lately.
+pub(crate) const CLASS_RUNNER_CYCLES: u64 = 20;
+/// Comparing prices: so many for a cycle.
+pub(crate) const PRICES_PER_CYCLE: u64 = 4;
 /// Drawing and seating one runner, and settling with it.
 const SEAT_CYCLES: u64 = 1_000;
 

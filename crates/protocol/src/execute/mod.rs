@@ -13,7 +13,10 @@ mod money;
 mod open;
 mod transact;
 
-pub(crate) use cost::{CHECKED_BYTE_CYCLES, RULED_OUT_CYCLES, SIGNATURE_CYCLES};
+pub(crate) use cost::{
+    CHECKED_BYTE_CYCLES, CLASS_RUNNER_CYCLES, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
+    SIGNATURE_CYCLES,
+};
 pub use cost::{Cost, intrinsic};
 pub(crate) use transact::Sender;
 

@@ -20,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// few views, and long after that only receipts speak of it.
 const BEACONS_KEPT: u64 = 8_192;
 
+/// Committees drawn in one block. Whatever piles up is drawn by the blocks after it.
+const DRAWS_PER_BLOCK: u64 = 1_000;
+
 impl<'a> Exec<'a> {
     /// Checks the header against the parent and does everything that comes before transactions.
     pub(super) fn begin(
@@ -115,19 +118,20 @@ impl<'a> Exec<'a> {
 
     fn set_presence(&mut self, slot: Slot, present: bool) {
         let Some(address) = self.state.get(&SlotKey { slot }) else { return };
-        let Some(mut runner) = self.runner_with_slot(address, slot) else { return };
-        if runner.present == present {
+        let Some(mut runner) = self.known(address) else { return };
+        if runner.slot != slot || runner.present == present {
             return;
         }
         runner.present = present;
         runner.last_seen = self.env.height;
-        self.put_runner(address, slot, runner);
+        self.put_runner(address, runner);
         self.emit(Event::PresenceChanged { runner: address, present });
     }
 
     /// Draws the committees of the jobs whose round has come.
     fn draw_pending(&mut self) {
-        while self.chain.pending_head < self.chain.pending_tail {
+        let end = self.chain.pending_tail.min(self.chain.pending_head + DRAWS_PER_BLOCK);
+        while self.chain.pending_head < end {
             let key = PendingKey { index: self.chain.pending_head };
             let Some(pending) = self.state.get(&key) else { break };
             if pending.view > self.chain.newest_seed {

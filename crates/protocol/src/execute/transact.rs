@@ -222,7 +222,9 @@ impl Exec<'_> {
                 self.submit_result(who, job, result, result_sig)
             }
             Instruction::CrashAttestation { job, signal } => self.attest_crash(who, job, *signal),
-            Instruction::ChallengeResult { job } => self.challenge(who, admitted.hash, job),
+            Instruction::ChallengeResult { job, tip } => {
+                self.challenge(who, admitted.hash, job, *tip)
+            }
         }
     }
 }

@@ -6,8 +6,7 @@ use crate::event::Event;
 use crate::execute::{Exec, Sender};
 use crate::key::{ProfileKey, SlotKey};
 use crate::primitives::{Address, Amount, Slot};
-use crate::registry::reputation::Reputation;
-use crate::registry::runner::{Candidacy, Offer, Profile, RateCard, Runner, Status};
+use crate::registry::runner::{Offer, Profile, RateCard, Runner, Status, Terms};
 use crate::registry::versioned::Versioned;
 
 /// Items in each list of an offer.
@@ -79,10 +78,16 @@ pub fn plain_offer(kinds: &[JobKind]) -> Offer {
 }
 
 impl Exec<'_> {
+    /// What an offer means for the runner's standing. The floor is on the own stake:
     /// `max(MIN_STAKE, 1.5 · declared_max_job_value)`.
-    pub(crate) fn stake_floor(&self, offer: &Offer) -> Amount {
+    fn terms(&self, offer: &Offer) -> Terms {
         let declared = offer.declared_max_job_value.scale(3, 2).unwrap_or(Amount(u128::MAX));
-        declared.max(Amount(self.params.min_stake))
+        Terms {
+            max_concurrent_jobs: offer.max_concurrent_jobs,
+            commission_bps: offer.commission_bps,
+            stake_floor: declared.max(Amount(self.params.min_stake)),
+            since: self.env.height,
+        }
     }
 
     pub(crate) fn register(
@@ -92,12 +97,11 @@ impl Exec<'_> {
         offer: &Offer,
     ) -> Result<(), Refusal> {
         let known = self.known(sender.address);
-        if known.as_ref().is_some_and(|(_, runner)| runner.status != Status::Deregistered) {
+        if known.as_ref().is_some_and(|runner| runner.status != Status::Deregistered) {
             return Err(Refusal::AlreadyRegistered);
         }
-        let delegated = known.as_ref().map_or(Amount::ZERO, |(_, runner)| runner.delegated);
-        let effective = stake.plus(delegated).ok_or(Refusal::AmountOverflow)?;
-        if effective < self.stake_floor(offer) {
+        let terms = self.terms(offer);
+        if stake < terms.stake_floor {
             return Err(Refusal::StakeBelowFloor);
         }
         validate_offer(offer)?;
@@ -106,58 +110,35 @@ impl Exec<'_> {
         let slot = self.chain.next_slot;
         self.chain.next_slot = Slot(slot.get() + 1);
         self.state.put(&SlotKey { slot }, &sender.address);
-        let pools = known.as_ref().map(|(old, _)| old.pools.clone()).unwrap_or_default();
-        let profile = Profile { public_key: sender.public_key, slot, offer: offer.clone(), pools };
+        let (height, stamp) = (self.env.height, self.env.stamp);
         let mut runner = match known {
-            Some((old, runner)) => {
-                self.note_change(old.slot);
+            Some(runner) => {
+                // Its old slot is nobody's from now on.
+                self.note_change(runner.slot);
                 runner
             }
-            None => self.newcomer(),
+            None => Runner::newcomer(slot, terms, height, stamp),
         };
+        runner.slot = slot;
+        runner.terms = terms;
         runner.status = Status::Active;
         runner.stake = stake;
         runner.present = false;
-        runner.last_seen = self.env.height;
+        runner.last_seen = height;
         self.refresh(&mut runner);
-        self.put_profile(sender.address, profile);
-        self.put_runner(sender.address, slot, runner);
+        let pools = self.profile(sender.address).map(|old| old.pools).unwrap_or_default();
+        let offer = offer.clone();
+        self.put_profile(
+            sender.address,
+            Profile { public_key: sender.public_key, slot, offer, pools },
+        );
+        self.put_runner(sender.address, runner);
         self.emit(Event::RunnerRegistered { runner: sender.address, slot, stake });
         Ok(())
     }
 
-    fn newcomer(&self) -> Runner {
-        let height = self.env.height;
-        let nobody = Candidacy {
-            effective_stake: Amount::ZERO,
-            reputation_nano: 0,
-            open_jobs: 0,
-            open_value: Amount::ZERO,
-            available: false,
-            present: false,
-            last_seen: height,
-            tee_until: None,
-        };
-        Runner {
-            status: Status::Active,
-            stake: Amount::ZERO,
-            delegated: Amount::ZERO,
-            shares: 0,
-            locked: Amount::ZERO,
-            reputation: Reputation::new(height.get()),
-            failures: 0,
-            jailed_until: None,
-            jail_terms: 0,
-            jailed_at: height,
-            present: false,
-            last_seen: height,
-            open_jobs: 0,
-            open_value: Amount::ZERO,
-            tee_until: None,
-            exempted_in: None,
-            crashes: Vec::new(),
-            candidacy: Versioned::new(nobody, self.env.stamp),
-        }
+    fn profile(&self, address: Address) -> Option<Profile> {
+        self.state.get(&ProfileKey { runner: address }).map(|profile| profile.current().clone())
     }
 
     fn put_profile(&mut self, address: Address, profile: Profile) {
@@ -174,16 +155,18 @@ impl Exec<'_> {
     }
 
     pub(crate) fn update_offer(&mut self, who: Address, offer: &Offer) -> Result<(), Refusal> {
-        let (mut profile, mut runner) = self.registered(who)?;
-        if runner.effective_stake() < self.stake_floor(offer) {
+        let mut runner = self.registered(who)?;
+        let mut profile = self.profile(who).ok_or(Refusal::UnknownRunner)?;
+        let terms = self.terms(offer);
+        if runner.stake < terms.stake_floor {
             return Err(Refusal::StakeBelowFloor);
         }
         validate_offer(offer)?;
-        let slot = profile.slot;
         profile.offer = offer.clone();
         self.put_profile(who, profile);
+        runner.terms = terms;
         self.refresh(&mut runner);
-        self.put_runner(who, slot, runner);
+        self.put_runner(who, runner);
         self.emit(Event::RunnerUpdated { runner: who });
         Ok(())
     }
@@ -207,40 +190,40 @@ impl Exec<'_> {
         to: Status,
         otherwise: Refusal,
     ) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(who)?;
+        let mut runner = self.registered(who)?;
         if runner.status != from {
             return Err(otherwise);
         }
         runner.status = to;
         runner.last_seen = self.env.height;
         self.refresh(&mut runner);
-        self.put_runner(who, profile.slot, runner);
+        self.put_runner(who, runner);
         Ok(())
     }
 
+    /// Also what every other transaction about a job by the runner itself does.
     pub(crate) fn heartbeat(&mut self, who: Address) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(who)?;
+        let mut runner = self.registered(who)?;
         runner.last_seen = self.env.height;
         self.refresh(&mut runner);
-        self.put_runner(who, profile.slot, runner);
+        self.put_runner(who, runner);
         Ok(())
     }
 
     pub(crate) fn deregister(&mut self, who: Address) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(who)?;
+        let mut runner = self.registered(who)?;
         if !runner.locked.is_zero() {
             return Err(Refusal::StakeInUse);
         }
         if runner.open_jobs > 0 {
             return Err(Refusal::HasOpenJobs);
         }
-        let stake = runner.stake;
-        runner.stake = Amount::ZERO;
+        let stake = core::mem::take(&mut runner.stake);
         runner.status = Status::Deregistered;
         runner.present = false;
         self.refresh(&mut runner);
-        self.put_runner(who, profile.slot, runner);
-        self.unbond(who, who, stake);
+        self.unbond(who, &mut runner, who, stake)?;
+        self.put_runner(who, runner);
         self.emit(Event::RunnerDeregistered { runner: who });
         Ok(())
     }

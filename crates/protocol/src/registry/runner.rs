@@ -4,8 +4,9 @@ use crate::codec::{codec_enum, codec_struct};
 use crate::crypto::PublicKey;
 use crate::dispatcher::spec::JobKind;
 use crate::primitives::{Amount, B256, Height, Slot};
+use crate::registry::pool::Pool;
 use crate::registry::reputation::Reputation;
-use crate::registry::versioned::Versioned;
+use crate::registry::versioned::{Stamp, Versioned};
 
 /// What a runner says about itself. Changes rarely.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +85,20 @@ pub struct Membership {
 }
 codec_struct!(Membership { pool, valid_from, valid_until });
 
+/// The part of an offer that jobs need at every turn, kept where reading it is cheap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Jobs at a time.
+    pub max_concurrent_jobs: u32,
+    /// Its part of what its delegators earn, in bps.
+    pub commission_bps: u16,
+    /// Own stake at least.
+    pub stake_floor: Amount,
+    /// Since when these hold.
+    pub since: Height,
+}
+codec_struct!(Terms { max_concurrent_jobs, commission_bps, stake_floor, since });
+
 /// Whether a runner wants work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -99,14 +114,18 @@ codec_enum!(Status { 1 => Active {}, 2 => Paused {}, 3 => Deregistered {} });
 /// Where a runner stands. Changes often.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runner {
+    /// Its index in presence bitmaps.
+    pub slot: Slot,
     /// Whether it wants work.
     pub status: Status,
+    /// The few words of its offer that every job needs.
+    pub terms: Terms,
     /// Its own stake.
     pub stake: Amount,
     /// Stake of its delegators.
-    pub delegated: Amount,
-    /// Shares that the delegators hold in `delegated`.
-    pub shares: u128,
+    pub delegated: Pool,
+    /// Own and delegated stake on its way out: no longer drawn by, still slashed.
+    pub unbonding: Pool,
     /// Stake that answers for bonded results.
     pub locked: Amount,
     /// Its reputation.
@@ -137,10 +156,12 @@ pub struct Runner {
     pub candidacy: Versioned<Candidacy>,
 }
 codec_struct!(Runner {
+    slot,
     status,
+    terms,
     stake,
     delegated,
-    shares,
+    unbonding,
     locked,
     reputation,
     failures,
@@ -160,7 +181,33 @@ codec_struct!(Runner {
 impl Runner {
     /// Own stake and active delegations.
     pub fn effective_stake(&self) -> Amount {
-        Amount(self.stake.get() + self.delegated.get())
+        Amount(self.stake.get() + self.delegated.amount.get())
+    }
+
+    /// A runner that has just come, without stake.
+    pub fn newcomer(slot: Slot, terms: Terms, height: Height, now: Stamp) -> Self {
+        Self {
+            slot,
+            status: Status::Active,
+            terms,
+            stake: Amount::ZERO,
+            delegated: Pool::default(),
+            unbonding: Pool::default(),
+            locked: Amount::ZERO,
+            reputation: Reputation::new(height.get()),
+            failures: 0,
+            jailed_until: None,
+            jail_terms: 0,
+            jailed_at: height,
+            present: false,
+            last_seen: height,
+            open_jobs: 0,
+            open_value: Amount::ZERO,
+            tee_until: None,
+            exempted_in: None,
+            crashes: Vec::new(),
+            candidacy: Versioned::new(Candidacy::NOBODY, now),
+        }
     }
 
     /// What selection reads.
@@ -170,6 +217,7 @@ impl Runner {
             reputation_nano: self.reputation.nano(),
             open_jobs: self.open_jobs,
             open_value: self.open_value,
+            locked: self.locked,
             available: self.status == Status::Active && self.jailed_until.is_none(),
             present: self.present,
             last_seen: self.last_seen,
@@ -189,6 +237,8 @@ pub struct Candidacy {
     pub open_jobs: u32,
     /// Sum of their prices.
     pub open_value: Amount,
+    /// Stake that answers for bonded results.
+    pub locked: Amount,
     /// Neither paused, jailed nor deregistered.
     pub available: bool,
     /// Attested by the validators.
@@ -203,6 +253,7 @@ codec_struct!(Candidacy {
     reputation_nano,
     open_jobs,
     open_value,
+    locked,
     available,
     present,
     last_seen,
@@ -210,6 +261,19 @@ codec_struct!(Candidacy {
 });
 
 impl Candidacy {
+    /// Nobody yet.
+    pub const NOBODY: Self = Self {
+        effective_stake: Amount::ZERO,
+        reputation_nano: 0,
+        open_jobs: 0,
+        open_value: Amount::ZERO,
+        locked: Amount::ZERO,
+        available: false,
+        present: false,
+        last_seen: Height::ZERO,
+        tee_until: None,
+    };
+
     /// Filter 1: not paused, jailed or deregistered, and alive.
     pub fn healthy(&self, height: Height, heartbeat_timeout_blocks: u64) -> bool {
         self.available && (self.present || self.last_seen.plus(heartbeat_timeout_blocks) >= height)

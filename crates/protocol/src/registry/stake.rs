@@ -1,7 +1,8 @@
-//! Own and delegated stake, unbonding, and slashing.
+//! Own and delegated stake, unbonding, slashing, and the runners' pay.
 //!
-//! Delegators hold shares in a runner's delegated stake. What they earn is added to it and what
-//! they lose is taken from it, so every share counts alike and nobody has to be walked over.
+//! Delegators hold shares in a runner's delegated stake: what they earn is added to it, what they
+//! lose is taken from it. Stake that leaves waits in a pool of its own where a slash still reaches
+//! it, so nobody can step aside between a commit and its reveal.
 
 use crate::agenda::Task;
 use crate::error::Refusal;
@@ -10,57 +11,62 @@ use crate::execute::Exec;
 use crate::key::DelegationKey;
 use crate::math::mul_div;
 use crate::primitives::{Address, Amount, BPS};
-use crate::registry::runner::{Offer, Runner, Status};
+use crate::registry::runner::Runner;
 
 impl Exec<'_> {
     pub(crate) fn stake(&mut self, who: Address, amount: Amount) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(who)?;
+        let mut runner = self.registered(who)?;
         if amount.is_zero() {
             return Err(Refusal::ZeroAmount);
         }
         self.debit(who, amount)?;
         runner.stake = Amount(runner.stake.get() + amount.get());
         self.refresh(&mut runner);
-        self.put_runner(who, profile.slot, runner);
+        self.put_runner(who, runner);
         self.emit(Event::Staked { runner: who, amount });
         Ok(())
     }
 
     pub(crate) fn unstake(&mut self, who: Address, amount: Amount) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(who)?;
+        let mut runner = self.registered(who)?;
         if amount.is_zero() {
             return Err(Refusal::ZeroAmount);
         }
-        runner.stake = runner.stake.minus(amount).ok_or(Refusal::InsufficientBalance)?;
-        self.check_floor(&profile.offer, &runner)?;
+        let left = runner.stake.minus(amount).ok_or(Refusal::InsufficientBalance)?;
+        if left < runner.terms.stake_floor {
+            return Err(Refusal::StakeBelowFloor);
+        }
+        runner.stake = left;
+        if runner.effective_stake() < in_use(&runner).ok_or(Refusal::AmountOverflow)? {
+            return Err(Refusal::StakeInUse);
+        }
         self.refresh(&mut runner);
-        self.put_runner(who, profile.slot, runner);
-        self.unbond(who, who, amount);
+        self.unbond(who, &mut runner, who, amount)?;
+        self.put_runner(who, runner);
         Ok(())
     }
 
-    /// Stake that answers for something may not leave: open jobs, bonded results, and the floor.
-    fn check_floor(&self, offer: &Offer, runner: &Runner) -> Result<(), Refusal> {
-        let effective = runner.effective_stake();
-        if runner.status != Status::Deregistered && effective < self.stake_floor(offer) {
-            return Err(Refusal::StakeBelowFloor);
-        }
-        let open = runner.open_value.scale(3, 2).ok_or(Refusal::AmountOverflow)?;
-        let needed = open.plus(runner.locked).ok_or(Refusal::AmountOverflow)?;
-        if effective < needed { Err(Refusal::StakeInUse) } else { Ok(()) }
-    }
-
-    /// Starts the unbonding of money that has been taken off a stake.
-    pub(crate) fn unbond(&mut self, runner: Address, owner: Address, amount: Amount) {
+    /// Moves money that was taken off a stake into the pool of what leaves.
+    pub(crate) fn unbond(
+        &mut self,
+        address: Address,
+        runner: &mut Runner,
+        owner: Address,
+        amount: Amount,
+    ) -> Result<(), Refusal> {
         if amount.is_zero() {
-            return;
+            return Ok(());
         }
+        let shares = runner.unbonding.deposit(amount).ok_or(Refusal::DelegationTooSmall)?;
         let payable_at = self.env.height.plus(self.params.unbonding_blocks);
-        self.schedule(payable_at, &Task::StakeRelease { owner, amount });
-        self.emit(Event::Unstaked { runner, owner, amount, payable_at });
+        self.schedule(payable_at, &Task::StakeRelease { runner: address, owner, shares });
+        self.emit(Event::Unstaked { runner: address, owner, amount, payable_at });
+        Ok(())
     }
 
-    pub(crate) fn release_stake(&mut self, owner: Address, amount: Amount) -> u64 {
+    pub(crate) fn release_stake(&mut self, address: Address, owner: Address, shares: u128) -> u64 {
+        let mut amount = Amount::ZERO;
+        self.change_runner(address, |runner| amount = runner.unbonding.withdraw(shares));
         self.credit(owner, amount);
         self.emit(Event::StakeReleased { owner, amount });
         0
@@ -72,90 +78,91 @@ impl Exec<'_> {
         address: Address,
         amount: Amount,
     ) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.registered(address)?;
+        let mut runner = self.registered(address)?;
         if amount < Amount::CBY {
             return Err(Refusal::DelegationTooSmall);
         }
-        let shares = if runner.shares == 0 {
-            amount.get()
-        } else {
-            mul_div(amount.get(), runner.shares, runner.delegated.get())
-                .filter(|shares| *shares > 0)
-                .ok_or(Refusal::DelegationTooSmall)?
-        };
         self.debit(delegator, amount)?;
-        runner.delegated = Amount(runner.delegated.get() + amount.get());
-        runner.shares = runner.shares.checked_add(shares).ok_or(Refusal::AmountOverflow)?;
+        let shares = runner.delegated.deposit(amount).ok_or(Refusal::DelegationTooSmall)?;
         let key = DelegationKey { runner: address, delegator };
         let held = self.state.get(&key).unwrap_or(0);
         self.state.put(&key, &(held + shares));
-        self.put_runner(address, profile.slot, runner);
+        self.put_runner(address, runner);
         self.emit(Event::Delegated { runner: address, delegator, amount, shares });
         Ok(())
     }
 
+    /// Delegators may leave whenever they like; a slash for what the runner is doing now still
+    /// reaches them while they unbond.
     pub(crate) fn undelegate(
         &mut self,
         delegator: Address,
         address: Address,
         shares: u128,
     ) -> Result<(), Refusal> {
-        let (profile, mut runner) = self.known(address).ok_or(Refusal::UnknownRunner)?;
+        let mut runner = self.known(address).ok_or(Refusal::UnknownRunner)?;
         if shares == 0 {
             return Err(Refusal::ZeroAmount);
         }
         let key = DelegationKey { runner: address, delegator };
         let held = self.state.get(&key).unwrap_or(0);
         let left = held.checked_sub(shares).ok_or(Refusal::NotEnoughShares)?;
-        let amount = runner.delegated.scale(shares, runner.shares).unwrap_or_default();
-        runner.delegated = Amount(runner.delegated.get() - amount.get());
-        runner.shares -= shares;
-        self.check_floor(&profile.offer, &runner)?;
-        // What the last delegator leaves behind by rounding belongs to nobody.
-        let dust =
-            if runner.shares == 0 { core::mem::take(&mut runner.delegated) } else { Amount::ZERO };
-        self.burn(dust);
+        let amount = runner.delegated.withdraw(shares);
         if left == 0 {
             self.state.remove(&key)
         } else {
             self.state.put(&key, &left)
         }
-        self.put_runner(address, profile.slot, runner);
-        self.unbond(address, delegator, amount);
+        self.unbond(address, &mut runner, delegator, amount)?;
+        self.put_runner(address, runner);
         Ok(())
     }
 
-    /// Takes up to `amount` off a runner, pro rata from own and delegated stake; says how much.
+    /// Slashes up to `amount`: pro rata from own and delegated stake, and if that is not enough
+    /// from what is unbonding. Says how much was there.
     pub(crate) fn take_stake(&mut self, runner: &mut Runner, amount: Amount) -> Amount {
-        let amount = amount.at_most(runner.effective_stake());
+        let active = amount.at_most(runner.effective_stake());
         let effective = runner.effective_stake().get();
-        let from_delegated = mul_div(amount.get(), runner.delegated.get(), effective).unwrap_or(0);
-        let from_own = amount.get() - from_delegated;
-        // Floors leave at most one unit to the other side, which may not have it.
-        let own = from_own.min(runner.stake.get());
-        runner.stake = Amount(runner.stake.get() - own);
-        runner.delegated = Amount(runner.delegated.get() - (amount.get() - own));
+        let delegated = runner.delegated.amount.get();
+        let share = mul_div(active.get(), delegated, effective).unwrap_or(0);
+        // Rounding may leave one unit to the own stake that only the delegated one has.
+        let from_own = (active.get() - share).min(runner.stake.get());
+        runner.stake = Amount(runner.stake.get() - from_own);
+        let from_delegated = runner.delegated.take(Amount(active.get() - from_own));
+        let missing = Amount(amount.get() - active.get());
+        let from_unbonding = runner.unbonding.take(missing);
         runner.locked = runner.locked.at_most(runner.effective_stake());
-        amount
+        Amount(from_own + from_delegated.get() + from_unbonding.get())
     }
 
     /// Pays a runner; its delegators get their part after its commission. Returns that part.
-    pub(crate) fn pay_runner(&mut self, address: Address, amount: Amount) -> Amount {
-        let Some((profile, mut runner)) = self.known(address) else {
+    pub(crate) fn pay_runner(
+        &mut self,
+        address: Address,
+        amount: Amount,
+        commission_bps: u16,
+    ) -> Amount {
+        let Some(mut runner) = self.known(address) else {
             self.credit(address, amount);
             return Amount::ZERO;
         };
-        let shared = amount.scale(BPS - u128::from(profile.offer.commission_bps), BPS);
+        let shared = amount.scale(BPS - u128::from(commission_bps), BPS);
         let effective = runner.effective_stake().get();
+        let delegated = runner.delegated.amount.get();
         let to_delegators = shared
-            .and_then(|shared| shared.scale(runner.delegated.get(), effective))
-            .filter(|_| runner.shares > 0)
+            .and_then(|shared| shared.scale(delegated, effective))
+            .filter(|_| runner.delegated.shares > 0)
             .unwrap_or_default();
         if !to_delegators.is_zero() {
-            runner.delegated = Amount(runner.delegated.get() + to_delegators.get());
-            self.put_runner(address, profile.slot, runner);
+            runner.delegated.amount = Amount(delegated + to_delegators.get());
+            self.put_runner(address, runner);
         }
         self.credit(address, Amount(amount.get() - to_delegators.get()));
         to_delegators
     }
+}
+
+/// Stake that answers for open jobs and for bonded results.
+fn in_use(runner: &Runner) -> Option<Amount> {
+    runner.open_value.scale(3, 2)?.plus(runner.locked)
 }

@@ -1,13 +1,14 @@
 //! How runners' records are read and written, scored and jailed (SPEC §6).
 
 use crate::agenda::Task;
+use crate::dispatcher::job::{Progress, Seat};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
-use crate::key::{ProfileKey, RunnerKey};
-use crate::primitives::{Address, Amount, Height, Slot};
+use crate::key::RunnerKey;
+use crate::primitives::{Address, Amount, Height};
 use crate::registry::reputation::Reputation;
-use crate::registry::runner::{Profile, Runner, Status};
+use crate::registry::runner::{Runner, Status};
 
 /// Score of a runner in the winning group.
 pub const SCORE_SETTLED: u32 = 100;
@@ -22,42 +23,37 @@ const PROBATION_WEIGHT: u128 = 4_000_000_000;
 /// the prior and this many events of score 0 is below half a nano point.
 const DISGRACE_WEIGHT: u128 = 24_000_000_000_000_000_000_000_000;
 
+/// Crash attestations that a runner's record remembers; the flag needs fewer.
+const CRASHES_KEPT: usize = 64;
+
 impl Exec<'_> {
     /// A runner that has not left.
-    pub(crate) fn registered(&self, address: Address) -> Result<(Profile, Runner), Refusal> {
-        let (profile, runner) = self.known(address).ok_or(Refusal::UnknownRunner)?;
+    pub(crate) fn registered(&self, address: Address) -> Result<Runner, Refusal> {
+        let runner = self.known(address).ok_or(Refusal::UnknownRunner)?;
         match runner.status {
             Status::Deregistered => Err(Refusal::NotRegistered),
-            _ => Ok((profile, runner)),
+            _ => Ok(runner),
         }
     }
 
     /// A runner, also one that has left.
-    pub(crate) fn known(&self, address: Address) -> Option<(Profile, Runner)> {
-        let profile = self.state.get(&ProfileKey { runner: address })?;
-        let runner = self.state.get(&RunnerKey { runner: address })?;
-        Some((profile.current().clone(), runner))
-    }
-
-    /// The runner at an address, if it has this slot now.
-    pub(crate) fn runner_with_slot(&self, address: Address, slot: Slot) -> Option<Runner> {
-        let (profile, runner) = self.known(address)?;
-        (profile.slot == slot).then_some(runner)
+    pub(crate) fn known(&self, address: Address) -> Option<Runner> {
+        self.state.get(&RunnerKey { runner: address })
     }
 
     /// Writes a runner's standing, and what selection reads of it.
-    pub(crate) fn put_runner(&mut self, address: Address, slot: Slot, mut runner: Runner) {
+    pub(crate) fn put_runner(&mut self, address: Address, mut runner: Runner) {
         let candidacy = runner.candidacy_now();
         runner.candidacy.write(candidacy, self.env.stamp, self.oldest_snapshot());
         self.state.put(&RunnerKey { runner: address }, &runner);
-        self.note_change(slot);
+        self.note_change(runner.slot);
     }
 
     /// Changes a known runner's standing.
     pub(crate) fn change_runner(&mut self, address: Address, change: impl FnOnce(&mut Runner)) {
-        if let Some((profile, mut runner)) = self.known(address) {
+        if let Some(mut runner) = self.known(address) {
             change(&mut runner);
-            self.put_runner(address, profile.slot, runner);
+            self.put_runner(address, runner);
         }
     }
 
@@ -66,24 +62,21 @@ impl Exec<'_> {
         runner.reputation.refresh(self.env.height.get()).expect("heights never fall");
     }
 
-    /// Scores a runner for a job. Unpaid jobs never lower a score.
+    /// Scores a runner for a job. Unpaid jobs score nothing: they never lower a reputation, and
+    /// who could raise one with them could wash it by working for itself.
     pub(crate) fn score(&mut self, address: Address, score: u32, paid: bool) {
-        let Some((profile, mut runner)) = self.known(address) else { return };
-        let height = self.env.height;
-        let mut after = runner.reputation;
-        after.record(height.get(), score).expect("heights never fall, sums stay small");
-        if !paid && after.nano() < runner.reputation.nano() {
-            return;
-        }
-        runner.reputation = after;
+        let Some(mut runner) = self.known(address).filter(|_| paid) else { return };
+        let height = self.env.height.get();
+        runner.reputation.record(height, score).expect("heights never fall, sums stay small");
         runner.failures = if score > SCORE_FAILED { 0 } else { runner.failures.saturating_add(1) };
         let reputation_nano = runner.reputation.nano();
         self.emit(Event::ReputationChanged { runner: address, reputation_nano, score });
         let failing = u64::from(runner.failures) >= self.params.jail_failures;
-        if failing || reputation_nano < self.params.min_reputation_nano {
+        let disreputable = reputation_nano < self.params.min_reputation_nano;
+        if runner.jailed_until.is_none() && (failing || disreputable) {
             self.jail(address, &mut runner);
         }
-        self.put_runner(address, profile.slot, runner);
+        self.put_runner(address, runner);
     }
 
     /// Reputation 0 and jail, for who committed and did not stand by it.
@@ -96,52 +89,62 @@ impl Exec<'_> {
         self.jail(address, runner);
     }
 
-    /// Each term inside the memory of the last doubles.
+    /// Each term inside the memory of the last doubles; one that begins in jail extends it.
     fn jail(&mut self, address: Address, runner: &mut Runner) {
-        if runner.jailed_until.is_some() {
-            return;
-        }
         let height = self.env.height;
         let remembered = runner.jail_terms > 0
             && runner.jailed_at.plus(self.params.jail_memory_blocks) >= height;
         runner.jail_terms = if remembered { runner.jail_terms.saturating_add(1) } else { 1 };
         let doublings = (runner.jail_terms - 1).min(63);
-        let term =
-            self.params.jail_blocks.saturating_mul(1 << doublings).min(self.params.jail_blocks_max);
-        let until = height.plus(term);
+        let term = self.params.jail_blocks.saturating_mul(1 << doublings);
+        let until = height.plus(term.min(self.params.jail_blocks_max));
         runner.jailed_at = height;
-        runner.jailed_until = Some(until);
+        runner.jailed_until = runner.jailed_until.max(Some(until));
         runner.failures = 0;
         self.schedule(until, &Task::JailRelease { runner: address });
         self.emit(Event::RunnerJailed { runner: address, until });
     }
 
-    /// The end of a term: on probation.
+    /// The end of a term: on probation, unless another term still runs.
     pub(crate) fn release_from_jail(&mut self, address: Address) -> u64 {
         let height = self.env.height;
-        self.change_runner(address, |runner| {
-            runner.jailed_until = None;
-            runner.failures = 0;
-            runner.reputation = Reputation {
-                score_sum: 0,
-                weight_sum: PROBATION_WEIGHT,
-                last_update: height.get(),
-            };
-        });
+        let Some(mut runner) = self.known(address) else { return 0 };
+        if runner.jailed_until.is_none_or(|until| until > height) {
+            return 0;
+        }
+        runner.jailed_until = None;
+        runner.failures = 0;
+        runner.reputation =
+            Reputation { score_sum: 0, weight_sum: PROBATION_WEIGHT, last_update: height.get() };
+        self.put_runner(address, runner);
         self.emit(Event::RunnerReleased { runner: address });
         0
     }
 
-    /// Seats a runner: one job more, and its value. Says whether it had no place free.
-    pub(crate) fn seat_runner(&mut self, address: Address, value: Amount) -> Option<(u64, bool)> {
-        let (profile, mut runner) = self.known(address)?;
-        let overbooked = runner.open_jobs >= profile.offer.max_concurrent_jobs
-            || runner.status != Status::Active;
-        let reputation_nano = runner.reputation.nano();
+    /// Seats a runner: one job more, and its value. A runner that had no place free, by terms that
+    /// held when the candidates were fixed, may let the job pass without blame.
+    pub(crate) fn seat_runner(
+        &mut self,
+        address: Address,
+        value: Amount,
+        snapshot: Height,
+        attempt: u32,
+    ) -> Option<Seat> {
+        let mut runner = self.known(address)?;
+        let full = runner.open_jobs >= runner.terms.max_concurrent_jobs;
+        let seat = Seat {
+            runner: address,
+            attempt,
+            reputation_nano: runner.reputation.nano(),
+            stake: runner.effective_stake(),
+            commission_bps: runner.terms.commission_bps,
+            overbooked: full && runner.terms.since <= snapshot,
+            progress: Progress::Waiting,
+        };
         runner.open_jobs += 1;
         runner.open_value = Amount(runner.open_value.get().saturating_add(value.get()));
-        self.put_runner(address, profile.slot, runner);
-        Some((reputation_nano, overbooked))
+        self.put_runner(address, runner);
+        Some(seat)
     }
 
     /// Frees a seat.
@@ -152,20 +155,25 @@ impl Exec<'_> {
         });
     }
 
-    /// Records a crash attestation; raises a flag when there are too many.
-    pub(crate) fn note_crash(&mut self, address: Address, epoch: u64) {
+    /// Records a crash attestation; raises a flag when there are too many. Says whether it exempts:
+    /// once per epoch.
+    pub(crate) fn note_crash(&mut self, address: Address) -> bool {
         let height = self.env.height;
-        let since: Height = height.minus(self.params.crash_review_blocks);
-        let threshold = self.params.crash_review_threshold;
-        let mut attestations = 0;
+        let epoch = height.get() / self.params.epoch_blocks;
+        let since = height.minus(self.params.crash_review_blocks);
+        let (mut attestations, mut exempt) = (0, false);
         self.change_runner(address, |runner| {
+            exempt = runner.exempted_in != Some(epoch);
             runner.exempted_in = Some(epoch);
             runner.crashes.retain(|at| *at > since);
+            runner.crashes.truncate(CRASHES_KEPT - 1);
             runner.crashes.push(height);
-            attestations = runner.crashes.len() as u32;
+            attestations = runner.crashes.len() as u64;
         });
-        if u64::from(attestations) >= threshold {
+        if attestations >= self.params.crash_review_threshold {
+            let attestations = attestations as u32;
             self.emit(Event::CrashFlagged { runner: address, attestations });
         }
+        exempt
     }
 }

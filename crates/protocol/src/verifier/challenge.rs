@@ -1,8 +1,9 @@
 //! Bonded results and their challenge (SPEC §5, EconomicBond).
 //!
 //! A bonded result is paid at once, but 1.5 times its price of the runner's stake stays locked for
-//! the dispute window. A challenger puts up a bond and the price of a fresh committee that does the
-//! work again under majority vote. If it finds the same, the bond is slashed; if it finds something
+//! the dispute window. A challenger puts up a bond and the price of a fresh committee, with a tip of
+//! its choice since a committee costs more than one runner, that does the work again under majority
+//! vote. If it finds the same, the bond is slashed; if it finds something
 //! else, the locked stake is, and first of all gives the challenger its costs back; if it finds
 //! nothing, everybody is where they were.
 
@@ -16,6 +17,7 @@ use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{BondKey, JobKey, JobSpecKey, ResultKey};
 use crate::primitives::{Address, Amount, Height, JobId, TxHash};
+use crate::registry::runner::Runner;
 use crate::registry::standing::SCORE_FAILED;
 use crate::verifier::check::VerifierCheck;
 use crate::verifier::json;
@@ -35,8 +37,10 @@ pub struct Bond {
     pub until: Height,
     /// The challenge that is under way.
     pub challenge: Option<Challenge>,
+    /// The window was kept open once after a challenge that nobody could decide.
+    pub extended: bool,
 }
-codec_struct!(Bond { runner, locked, until, challenge });
+codec_struct!(Bond { runner, locked, until, challenge, extended });
 
 /// A challenge under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,15 +55,28 @@ pub struct Challenge {
 codec_struct!(Challenge { challenger, bond, cost });
 
 impl Exec<'_> {
-    pub(crate) fn lock_bond(&mut self, id: &JobId, runner: Address, price: Amount) {
+    /// Pays for a bonded result, and locks the stake that answers for it. If the free stake does
+    /// not cover it, because draws of one moment overlap, the pay itself becomes stake.
+    pub(crate) fn pay_bonded(&mut self, id: &JobId, runner: Address, pay: Amount, price: Amount) {
+        let Some(mut record) = self.known(runner) else { return self.credit(runner, pay) };
+        let wanted = price.scale(3, 2).unwrap_or(Amount(u128::MAX));
+        let covered = free_stake(&record) >= wanted;
+        if !covered {
+            record.stake = Amount(record.stake.get() + pay.get());
+        }
+        let locked = wanted.at_most(free_stake(&record));
+        record.locked = Amount(record.locked.get() + locked.get());
+        let commission = record.terms.commission_bps;
+        self.put_runner(runner, record);
+        let to_delegators =
+            if covered { self.pay_runner(runner, pay, commission) } else { Amount::ZERO };
+        self.emit(Event::Paid { job: *id, runner, amount: pay, to_delegators });
+        self.lock_bond(id, runner, locked);
+    }
+
+    fn lock_bond(&mut self, id: &JobId, runner: Address, locked: Amount) {
         let until = self.env.height.plus(self.params.dispute_blocks);
-        let mut locked = Amount::ZERO;
-        self.change_runner(runner, |record| {
-            let free = record.effective_stake().minus(record.locked).unwrap_or_default();
-            locked = price.scale(3, 2).unwrap_or(free).at_most(free);
-            record.locked = Amount(record.locked.get() + locked.get());
-        });
-        let bond = Bond { runner, locked, until, challenge: None };
+        let bond = Bond { runner, locked, until, challenge: None, extended: false };
         self.state.put(&BondKey { job: *id }, &bond);
         self.schedule(until.plus(1), &Task::BondRelease { job: *id });
         self.emit(Event::BondLocked { job: *id, runner, amount: locked, until });
@@ -69,6 +86,7 @@ impl Exec<'_> {
     pub(crate) fn release_bond(&mut self, id: &JobId) -> u64 {
         if let Some(bond) = self.state.get(&BondKey { job: *id })
             && bond.challenge.is_none()
+            && self.env.height > bond.until
         {
             self.unlock(id, &bond);
         }
@@ -89,6 +107,7 @@ impl Exec<'_> {
         challenger: Address,
         tx_hash: TxHash,
         id: &JobId,
+        tip: Amount,
     ) -> Result<(), Refusal> {
         let spec = self.state.get(&JobSpecKey { job: *id }).ok_or(Refusal::UnknownJob)?;
         let mut bond = self.state.get(&BondKey { job: *id }).ok_or(Refusal::NotChallengeable)?;
@@ -99,7 +118,7 @@ impl Exec<'_> {
             return Err(Refusal::AlreadyChallenged);
         }
         let stake = Amount(self.params.challenge_bond);
-        let cost = spec.max_price.plus(spec.tip).ok_or(Refusal::AmountOverflow)?;
+        let cost = spec.max_price.plus(tip).ok_or(Refusal::AmountOverflow)?;
         let total = stake.plus(cost).ok_or(Refusal::AmountOverflow)?;
         self.debit(challenger, total).map_err(|_| Refusal::EscrowNotCovered)?;
         let by_job = job_id(self.params.chain_id, tx_hash, 0);
@@ -110,7 +129,7 @@ impl Exec<'_> {
         self.open_job(NewJob {
             id: by_job,
             submitter: challenger,
-            spec: again(spec),
+            spec: again(spec, tip),
             escrow: cost,
             callback_deposit: Amount::ZERO,
             callback_max_fee: 0,
@@ -125,6 +144,14 @@ impl Exec<'_> {
         self.credit(challenge.challenger, challenge.bond);
         self.emit(Event::ChallengeUndecided { job: *id });
         bond.challenge = None;
+        // A challenge that its own maker lets fizzle out must not use up everybody else's time;
+        // nor may a row of them hold the runner's stake for ever.
+        let reopened = self.env.height.plus(self.params.dispute_blocks / 4);
+        if !bond.extended && reopened > bond.until {
+            bond.extended = true;
+            bond.until = reopened;
+            self.schedule(reopened.plus(1), &Task::BondRelease { job: *id });
+        }
         if self.env.height > bond.until {
             self.unlock(id, &bond);
         } else {
@@ -158,9 +185,9 @@ impl Exec<'_> {
     }
 
     fn uphold_challenge(&mut self, id: &JobId, bond: &Bond, challenge: &Challenge, spec: &JobSpec) {
-        let Some((profile, mut runner)) = self.known(bond.runner) else { return };
+        let Some(mut runner) = self.known(bond.runner) else { return };
         let slashed = self.take_stake(&mut runner, bond.locked);
-        self.put_runner(bond.runner, profile.slot, runner);
+        self.put_runner(bond.runner, runner);
         let reimbursed = challenge.cost.at_most(slashed);
         self.credit(challenge.challenger, Amount(challenge.bond.get() + reimbursed.get()));
         let rest = Amount(slashed.get() - reimbursed.get());
@@ -174,8 +201,12 @@ impl Exec<'_> {
     }
 }
 
+fn free_stake(runner: &Runner) -> Amount {
+    runner.effective_stake().minus(runner.locked).unwrap_or_default()
+}
+
 /// The same work under majority vote, on the whole result.
-fn again(spec: JobSpec) -> JobSpec {
+fn again(spec: JobSpec, tip: Amount) -> JobSpec {
     let (runners, threshold) = COMMITTEE;
     let whole = VerifierCheck::MajorityVote { field: String::new() };
     JobSpec {
@@ -185,6 +216,7 @@ fn again(spec: JobSpec) -> JobSpec {
             threshold,
             checks: vec![whole],
         },
+        tip,
         callback: None,
         ..spec
     }

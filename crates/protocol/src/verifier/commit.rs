@@ -35,7 +35,7 @@ impl Exec<'_> {
             return Err(Refusal::ResultDirectly);
         }
         seat.progress = Progress::Committed { commitment, at };
-        self.sign_of_life(who)?;
+        self.heartbeat(who)?;
         self.emit(Event::Committed { job: *id, runner: who, commitment });
         if job.taking_part().all(|seat| seat.progress != Progress::Waiting) {
             self.close_commits(id, job);
@@ -45,13 +45,12 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// A transaction by the runner itself: it is alive, and bad days fade.
-    pub(crate) fn sign_of_life(&mut self, who: Address) -> Result<(), Refusal> {
-        self.heartbeat(who)
-    }
-
     fn close_commits(&mut self, id: &JobId, mut job: Job) {
         job.status = Status::Committed;
+        // Deadlines are absolute, but a full agenda must not cost anybody its time to reveal.
+        let now = self.env.height;
+        job.aggregator_until = job.aggregator_until.max(now.plus(self.params.aggregator_blocks));
+        job.reveal_by = job.reveal_by.max(now.plus(self.params.reveal_blocks));
         self.emit(Event::CommitsClosed { job: *id });
         self.schedule(job.reveal_by, &Task::RevealDeadline { job: *id, attempt: job.attempt });
         self.state.put(&JobKey { job: *id }, &job);
@@ -77,10 +76,9 @@ impl Exec<'_> {
         let commits = job.taking_part().filter(committed).count() as u32;
         if job.committee > 1 && commits >= needed {
             self.close_commits(id, job);
-        } else {
-            self.reselect(id, job);
+            return 0;
         }
-        0
+        self.reselect(id, job)
     }
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {

@@ -27,20 +27,20 @@ impl Exec<'_> {
         let Progress::Committed { at, .. } = seat.progress else {
             return Err(Refusal::NothingCommitted);
         };
-        let epoch = self.env.height.get() / self.params.epoch_blocks;
-        let exempted = self.known(who).and_then(|(_, runner)| runner.exempted_in);
-        if exempted == Some(epoch) {
-            return Err(Refusal::ExemptionUsed);
-        }
         if revealed || self.env.height > at.plus(self.params.crash_exemption_blocks) {
             return Err(Refusal::TooLateToAttest);
         }
+        self.heartbeat(who)?;
+        let exempt = self.note_crash(who);
+        self.emit(Event::CrashAttested { job: *id, runner: who, signal, exempt });
+        if !exempt {
+            // Noted, and no more: the commit still has to be opened.
+            return Ok(());
+        }
         seat.progress = Progress::Crashed;
-        self.sign_of_life(who)?;
-        self.emit(Event::CrashAttested { job: *id, runner: who, signal });
-        self.note_crash(who, epoch);
-        let paid = !self.price_of(id).is_zero();
-        self.score(who, SCORE_FAILED, paid);
+        let value = self.price_of(id);
+        self.unseat_runner(who, value);
+        self.score(who, SCORE_FAILED, !value.is_zero());
         self.resolve_if_complete(id, job);
         Ok(())
     }

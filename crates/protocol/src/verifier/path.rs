@@ -70,6 +70,14 @@ impl Path {
         self.steps.is_empty()
     }
 
+    /// Whether any two of some places are the same, or one is inside another.
+    pub fn overlap(paths: &[&Self]) -> bool {
+        let mut steps: Vec<&[Step]> = paths.iter().map(|path| &path.steps[..]).collect();
+        // In this order whatever is inside a place comes right behind it.
+        steps.sort_unstable();
+        steps.windows(2).any(|pair| pair[1].starts_with(pair[0]))
+    }
+
     /// The value at this place, if there is one.
     pub fn get<'a>(&self, document: &'a Json) -> Option<&'a Json> {
         self.steps.iter().try_fold(document, |value, step| match (step, value) {
@@ -139,6 +147,19 @@ mod tests {
         for path in ["a.b[1]", "a.b[4294967295]", "a.x", "k.x", "a[0]", "a.b.0", "d.e", "[0]"] {
             assert_eq!(at(path, &document), None, "{path}");
         }
+    }
+
+    #[test]
+    fn places_inside_one_another_overlap() {
+        let overlap = |texts: &[&str]| {
+            let paths: Vec<Path> = texts.iter().map(|text| Path::parse(text).unwrap()).collect();
+            Path::overlap(&paths.iter().collect::<Vec<_>>())
+        };
+        assert!(!overlap(&["a", "b", "ab", "c.a", "c.b[0]", "c.b[1]"]));
+        assert!(overlap(&["c.b[0]", "x", "c"]));
+        assert!(overlap(&["", "x"]));
+        assert!(overlap(&["x", "x"]));
+        assert!(!overlap(&["x"]) && !overlap(&[]));
     }
 
     #[test]

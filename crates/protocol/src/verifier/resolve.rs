@@ -8,6 +8,7 @@ use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{JobKey, RevealKey};
 use crate::primitives::{Address, Amount, BPS, JobId};
+use crate::verifier::check::VerifierCheck;
 use crate::verifier::decide::{Decision, ResultFormat, Submission, decide};
 use crate::verifier::json;
 use crate::verifier::settle::Verdict;
@@ -45,19 +46,17 @@ impl Exec<'_> {
 
     /// Commit without a valid reveal: stake, reputation and freedom (SPEC §6, §7).
     pub(crate) fn slash_seat(&mut self, id: &JobId, job: &mut Job, who: Address, invalid: bool) {
-        if let Some(seat) = job.seat_of(who) {
-            seat.progress = Progress::Slashed;
-        }
+        let Some(seat) = job.seat_of(who) else { return };
+        seat.progress = Progress::Slashed;
+        let at_risk = seat.stake;
         self.unseat_runner(who, self.price_of(id));
-        let Some((profile, mut runner)) = self.known(who) else { return };
-        let part = runner
-            .effective_stake()
-            .scale(u128::from(self.params.non_reveal_slash_bps), BPS)
-            .unwrap_or_default();
+        let Some(mut runner) = self.known(who) else { return };
+        let part =
+            at_risk.scale(u128::from(self.params.non_reveal_slash_bps), BPS).unwrap_or_default();
         let amount = part.at_most(Amount(self.params.max_non_reveal_slash));
         let amount = self.take_stake(&mut runner, amount);
         self.disgrace(who, &mut runner);
-        self.put_runner(who, profile.slot, runner);
+        self.put_runner(who, runner);
         self.distribute_slash(amount, job.submitter);
         self.emit(match invalid {
             true => Event::InvalidRevealSlash { job: *id, runner: who, amount },
@@ -80,7 +79,7 @@ impl Exec<'_> {
             Some(verdict) => self.settle(id, job, &spec, verdict),
             None => self.fail_job(id, &mut job, Failure::NoAgreement),
         }
-        bytes * (spec.verification.checks.len() as u64 + 1) / BYTES_PER_WORK
+        bytes * judging_factor(&spec) / BYTES_PER_WORK
     }
 }
 
@@ -105,6 +104,15 @@ fn judge(job: &Job, spec: &JobSpec, results: &[(Address, Bytes)]) -> Option<Verd
     let (_, result) = results.iter().find(|(runner, _)| runner == first)?;
     let agreed = agreed.map(|value| Bytes(value.canonical().into_bytes()));
     Some(Verdict { winners: in_draw_order.clone(), agreed, result: result.clone() })
+}
+
+/// How often a byte of a result is looked at: once to read it, once for each check and field.
+pub(crate) fn judging_factor(spec: &JobSpec) -> u64 {
+    let fields = spec.verification.checks.iter().map(|check| match check {
+        VerifierCheck::StructuredMatch { fields } => fields.len() as u64,
+        _ => 1,
+    });
+    1 + fields.sum::<u64>()
 }
 
 /// Whether a result has the size and form that the job declares.

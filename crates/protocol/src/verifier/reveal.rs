@@ -10,6 +10,7 @@ use crate::key::{JobKey, RevealKey};
 use crate::primitives::{Address, B256, JobId, keccak256};
 use crate::transaction::Reveal;
 use crate::verifier::commitment::{commitment, result_digest};
+use crate::verifier::resolve::judging_factor;
 
 /// What a reveal turned out to be.
 enum Opening {
@@ -32,7 +33,7 @@ impl Exec<'_> {
         }
         let (expected, attempt) = awaited(&mut job, who)?;
         self.charge_reveal(&spec, reveal)?;
-        self.sign_of_life(who)?;
+        self.heartbeat(who)?;
         match self.open_commitment(id, attempt, expected, reveal) {
             Opening::Matches => self.accept(id, &mut job, &spec, reveal),
             Opening::Invalid => self.slash_seat(id, &mut job, who, true),
@@ -73,7 +74,7 @@ impl Exec<'_> {
         if accepted == 0 {
             return Err(Refusal::AlreadyRevealed);
         }
-        self.sign_of_life(who)?;
+        self.heartbeat(who)?;
         self.resolve_if_complete(id, job);
         Ok(())
     }
@@ -91,8 +92,7 @@ impl Exec<'_> {
 
     /// A result pays for being judged when it comes, by its size and the number of checks.
     fn charge_reveal(&mut self, spec: &JobSpec, reveal: &Reveal) -> Result<(), Refusal> {
-        let checks = spec.verification.checks.len() as u64 + 1;
-        let judging = (reveal.result.len() as u64) * checks * CHECKED_BYTE_CYCLES;
+        let judging = reveal.result.len() as u64 * judging_factor(spec) * CHECKED_BYTE_CYCLES;
         self.charge(SIGNATURE_CYCLES + judging, 0)
     }
 

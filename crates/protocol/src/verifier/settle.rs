@@ -52,9 +52,15 @@ impl Exec<'_> {
         self.credit(TREASURY, treasury);
         let winners = verdict.winners.clone();
         self.emit(Event::JobSettled { job: *id, winners, gross, burned, treasury });
+        let bonded = spec.verification.mode == VerificationMode::EconomicBond;
         for (runner, amount) in split.payouts {
             let amount = Amount(amount);
-            let to_delegators = self.pay_runner(runner, amount);
+            if bonded {
+                self.pay_bonded(id, runner, amount, spec.max_price);
+                continue;
+            }
+            let commission = job.commission_of(runner);
+            let to_delegators = self.pay_runner(runner, amount, commission);
             self.emit(Event::Paid { job: *id, runner, amount, to_delegators });
         }
         self.score_seats(id, &job, spec, &verdict.winners);
@@ -63,9 +69,6 @@ impl Exec<'_> {
         let result = VerifiedResult { agreed: verdict.agreed, result: verdict.result, runner };
         self.state.put(&ResultKey { job: *id }, &result);
         self.queue_callback(id, &mut job, spec);
-        if spec.verification.mode == VerificationMode::EconomicBond {
-            self.lock_bond(id, runner, spec.max_price);
-        }
         self.end_job(id, &mut job, Status::Settled);
         if let Some(challenged) = job.challenges {
             self.decide_challenge(&challenged, &result);

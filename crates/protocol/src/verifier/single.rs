@@ -39,7 +39,7 @@ impl Exec<'_> {
         }
         let spec = self.spec_of(id);
         self.charge(result.len() as u64, 0)?;
-        self.sign_of_life(who)?;
+        self.heartbeat(who)?;
         let result_hash = keccak256(&result[..]);
         self.emit(Event::Revealed { job: *id, runner: who, result_hash });
         if fits_schema(&spec, result) {
@@ -53,7 +53,8 @@ impl Exec<'_> {
             self.emit(Event::ResultRejected { job: *id, runner: who });
             self.unseat_runner(who, spec.max_price);
             self.score(who, SCORE_FAILED, !spec.max_price.is_zero());
-            self.reselect(id, job);
+            let work = self.reselect(id, job);
+            self.charge(work, 0)?;
         }
         Ok(())
     }

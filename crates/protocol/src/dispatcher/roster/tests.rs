@@ -103,6 +103,7 @@ fn entry(change: &Change, slot: u32, height: Height) -> Entry {
             reputation_nano: change.reputation * 1_000_000_000,
             open_jobs: change.open,
             open_value: Amount::cby(u128::from(change.open) * 1_000),
+            locked: Amount::ZERO,
             available: change.available,
             present: change.present,
             last_seen: height,
@@ -117,7 +118,7 @@ fn query() -> impl Strategy<Value = Query> {
         .prop_map(|((llm, min_resolvers, tee, pool, unpaid), limit, value)| Query {
             class: Class {
                 kind: if llm { JobKind::Llm } else { JobKind::Http },
-                target: if llm { Target::Model("m".into()) } else { Target::Any },
+                target: if llm { Target::Model { name: "m".into() } } else { Target::Any },
                 min_resolvers,
                 tee,
                 pool: pool.then_some(POOL),
@@ -249,10 +250,11 @@ fn a_job_that_rules_nobody_out_costs_nothing_extra() {
         unpaid: false,
     };
     let quote = |limit| Some(Quote { limit: Amount(limit), ..Quote::default() });
-    let mut ruled_out = |quote, value| {
-        roster.ruled_out(&Query { class: class.clone(), quote, value: Amount::cby(value) })
+    let mut moved = |quote, value| {
+        roster.moved(&Query { class: class.clone(), quote, value: Amount::cby(value) })
     };
-    assert_eq!(ruled_out(quote(9), 20_000), (0, 10));
-    assert_eq!(ruled_out(quote(6), 20_000), (3, 10));
-    assert_eq!(ruled_out(quote(9), 20_001), (10, 10));
+    assert_eq!(moved(quote(9), 20_000), 0);
+    assert_eq!(moved(quote(6), 20_000), 3);
+    assert_eq!(moved(quote(2), 20_000), 3);
+    assert_eq!(moved(quote(9), 20_001), 0);
 }
