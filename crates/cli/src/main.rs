@@ -1,7 +1,7 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::{audit, bench};
+use remuda::{audit, bench, demo};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -16,11 +16,13 @@ struct Cli {
 enum Command {
     Audit(audit::Args),
     Bench(bench::Args),
+    Demo(demo::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Demo(args) => demo::main(&args),
     }
 }

@@ -14,7 +14,8 @@
 //! - [`dispatcher`]: Job Dispatcher (0x02)
 //! - [`verifier`]: Result Verifier (0x03)
 //! - [`beacon`], [`presence`], [`timers`]: rules of CIP-11 and CIP-1 that others build on
-//! - [`genesis`]: the first state; [`local`]: a chain of one; [`supply`]: where all the money is
+//! - [`genesis`]: the first state; [`local`]: a chain of one; [`supply`]: where all the money is;
+//!   [`fuzz`]: what fuzzers call
 
 pub mod account;
 pub mod agenda;
@@ -29,6 +30,7 @@ pub mod error;
 pub mod event;
 pub mod execute;
 pub mod fees;
+pub mod fuzz;
 pub mod genesis;
 pub mod key;
 pub mod local;

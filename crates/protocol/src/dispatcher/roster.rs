@@ -122,7 +122,9 @@ impl Roster {
         let old = self.entries[slot as usize].take();
         let new = Arc::new(entry);
         self.reindex(slot, old.as_deref(), &new);
-        if let Some(turn) = new.next_turn(&self.rules().0, height) {
+        let turn = new.next_turn(&self.rules().0, height);
+        let turn_before = old.as_ref().and_then(|old| old.next_turn(&self.rules().0, height));
+        if let Some(turn) = turn.filter(|_| turn != turn_before) {
             self.turns.entry(turn.get()).or_default().insert(slot);
         }
         self.entries[slot as usize] = Some(new);

@@ -23,6 +23,7 @@ pub(crate) use transact::Sender;
 use crate::block::{Block, Context, Header, SeedSignature, seeds_root, transactions_root};
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
+use crate::dispatcher::filter::Entry;
 use crate::dispatcher::roster::{Lists, Roster, load_entry};
 use crate::dispatcher::spec::JobSpec;
 use crate::error::Inadmissible;
@@ -204,8 +205,10 @@ pub(crate) struct Exec<'a> {
     pub(crate) meter: transact::Meter,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
-    /// Runners that were written since the roster was last brought up to date.
+    /// Runners whose standing was written since the roster was last brought up to date.
     changed: BTreeSet<Slot>,
+    /// Runners whose profile was written.
+    reprofiled: BTreeSet<Slot>,
     events: Vec<Event>,
     receipts: Vec<Receipt>,
     used: Usage,
@@ -236,17 +239,31 @@ impl<'a> Exec<'a> {
         Some(oldest.map_or(own, |pending| Stamp::opening(pending.snapshot_height).min(own)))
     }
 
-    /// Remembers that a runner was written.
+    /// Remembers that a runner's standing was written.
     pub(crate) fn note_change(&mut self, slot: Slot) {
         self.changed.insert(slot);
     }
 
+    /// Remembers that a runner's profile was written, or its slot given up.
+    pub(crate) fn note_profile(&mut self, slot: Slot) {
+        self.reprofiled.insert(slot);
+    }
+
     /// Brings the roster up to date with what was written.
     fn update_roster(&mut self) {
-        for slot in core::mem::take(&mut self.changed) {
+        let height = self.env.height;
+        for slot in core::mem::take(&mut self.reprofiled) {
+            self.changed.remove(&slot);
             match load_entry(&self.state, slot, None) {
-                Some(entry) => self.roster.set(entry, self.env.height),
+                Some(entry) => self.roster.set(entry, height),
                 None => self.roster.vacate(slot),
+            }
+        }
+        for slot in core::mem::take(&mut self.changed) {
+            let Some(old) = self.roster.entry(slot).cloned() else { continue };
+            if let Some(runner) = self.known(old.address) {
+                let candidacy = *runner.candidacy.current();
+                self.roster.set(Entry { candidacy, ..(*old).clone() }, height);
             }
         }
     }

@@ -74,6 +74,7 @@ impl<'a> Exec<'a> {
             meter: Meter::default(),
             new_lists: Vec::new(),
             changed: BTreeSet::new(),
+            reprofiled: BTreeSet::new(),
             events: Vec::new(),
             receipts: Vec::new(),
             used: Default::default(),

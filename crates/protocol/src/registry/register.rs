@@ -114,7 +114,7 @@ impl Exec<'_> {
         let mut runner = match known {
             Some(runner) => {
                 // Its old slot is nobody's from now on.
-                self.note_change(runner.slot);
+                self.note_profile(runner.slot);
                 runner
             }
             None => Runner::newcomer(slot, terms, height, stamp),
@@ -142,6 +142,7 @@ impl Exec<'_> {
     }
 
     fn put_profile(&mut self, address: Address, profile: Profile) {
+        self.note_profile(profile.slot);
         let key = ProfileKey { runner: address };
         let oldest = self.oldest_snapshot();
         let versioned = match self.state.get(&key) {

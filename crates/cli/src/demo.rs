@@ -1,0 +1,96 @@
+//! `remuda demo`: the worked scenario, told line by line.
+//!
+//! Five runners, one submitter, four jobs: a lie that is outvoted, a silence that is slashed, a
+//! runner that does not turn up, and a result with a bond. Every block goes through `apply_block`
+//! three times (proposed, replayed, and replayed after a restart) and the money is counted after
+//! each. Who is drawn depends on the seeds; who behaves how is decided after the draw, so the story
+//! is the same whoever is drawn.
+
+mod acts;
+mod cast;
+mod claims;
+mod json;
+mod sentence;
+mod stage;
+mod summary;
+mod tables;
+mod teller;
+mod work;
+
+pub use claims::Claim;
+pub use stage::{Epoch, Fee, Surprise};
+pub use summary::{JobEnd, RunnerEnd, Score, SeatEnd, SubmitterEnd, Summary};
+pub use work::Role;
+
+use serde_json::json;
+use stage::Stage;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use teller::Teller;
+
+/// Tell the worked scenario: five runners, four jobs, every rule about money and trust.
+///
+/// Nothing is read or written but stdout: the chain lives in this process and is gone afterwards.
+/// The exit status is 0 if everything came out as the rules say, 1 otherwise.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Print one JSON object that sums it up, instead of the story.
+    #[arg(long)]
+    json: bool,
+    /// Any text: everybody's keys come from it, and with other keys others are drawn.
+    #[arg(long, default_value = "remuda")]
+    seed: String,
+}
+
+/// Runs the story without telling it.
+pub fn run(seed: &str) -> Result<Summary, Surprise> {
+    play(seed, &mut Teller::silent())
+}
+
+fn play(seed: &str, teller: &mut Teller) -> Result<Summary, Surprise> {
+    let mut stage = Stage::open(seed, teller)?;
+    let acts = acts::all(&mut stage)?;
+    Ok(Summary::collect(&stage, &acts))
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    let mut teller = if args.json { Teller::silent() } else { Teller::stdout() };
+    let summary = match guarded(&args.seed, &mut teller) {
+        Ok(summary) => summary,
+        Err(why) => return broken_off(args, &why),
+    };
+    let written = if args.json {
+        writeln!(io::stdout(), "{}", summary.to_json())
+    } else {
+        tables::tell(&summary, &mut teller);
+        teller.finish()
+    };
+    match written {
+        Ok(()) if summary.ok() => ExitCode::SUCCESS,
+        Ok(()) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("remuda demo: cannot write stdout: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The chain asserts its invariants after every block. A broken one is a result of this command
+/// like any other, so it ends with status 1 and not with that of a crash.
+fn guarded(seed: &str, teller: &mut Teller) -> Result<Summary, String> {
+    match catch_unwind(AssertUnwindSafe(|| play(seed, teller))) {
+        Ok(played) => played.map_err(|surprise| surprise.to_string()),
+        Err(_) => Err("an invariant of the chain does not hold; see above".to_owned()),
+    }
+}
+
+fn broken_off(args: &Args, why: &str) -> ExitCode {
+    eprintln!("remuda demo: {why}");
+    if args.json {
+        // If this cannot be written either, the status says enough.
+        let _ = writeln!(io::stdout(), "{}", json!({ "ok": false, "error": why }));
+    }
+    ExitCode::FAILURE
+}

@@ -1,0 +1,159 @@
+//! The inputs that fuzzers start from: valid transactions, and whole lives of jobs.
+//!
+//! They are committed under `fuzz/seeds`; this test makes them anew and compares, so that they
+//! stay valid. After a change of an encoding or of the fuzzed world run it once with REMUDA_PIN=1.
+
+mod common;
+
+use common::{offer, single_job, vote_job};
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::submit::job_id;
+use remuda_protocol::event::{CrashSignal, Event};
+use remuda_protocol::fuzz::{self, keys, script, seed_transaction, world};
+use remuda_protocol::local::LocalChain;
+use remuda_protocol::primitives::{Amount, B256, JobId};
+use remuda_protocol::transaction::Instruction;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Plays a life on the fuzzed world and writes down who sent what.
+struct Recorder {
+    chain: LocalChain,
+    steps: Vec<(u8, bool, Instruction)>,
+    seen: BTreeSet<&'static str>,
+}
+
+impl Recorder {
+    fn new() -> Self {
+        Self { chain: world().clone(), steps: Vec::new(), seen: BTreeSet::new() }
+    }
+
+    fn send(&mut self, who: u8, instruction: Instruction) -> B256 {
+        self.steps.push((who, false, instruction.clone()));
+        self.chain.send(&keys()[usize::from(who)], instruction)
+    }
+
+    /// Ends the block; an empty block is ended by an instruction that does nothing.
+    fn step(&mut self) {
+        match self.steps.last_mut() {
+            Some((_, ends @ false, _)) => *ends = true,
+            _ => {
+                self.send(5, Instruction::Heartbeat);
+                return self.step();
+            }
+        }
+        let outcome = self.chain.step();
+        self.seen.extend(outcome.events().map(Event::name));
+    }
+
+    fn submit(&mut self, spec: remuda_protocol::dispatcher::spec::JobSpec) -> JobId {
+        let hash = self.send(4, Instruction::SubmitJob { spec });
+        self.step();
+        let job = job_id(self.chain.params.chain_id, hash, 0);
+        while matches!(self.chain.job(job).map(|job| job.status), Some(Status::Pending { .. })) {
+            self.step();
+        }
+        job
+    }
+
+    /// Every seated runner does its next step.
+    fn work(&mut self, job: JobId, answer: &[u8]) {
+        let Some(record) = self.chain.job(job) else { return };
+        for seat in &record.seats {
+            let who = keys().iter().position(|key| key.address() == seat.runner).unwrap();
+            let Some((commitment, reveal)) = self.chain.sealed(&keys()[who], job, answer) else {
+                continue;
+            };
+            let instruction = match seat.progress {
+                Progress::Waiting if record.committee == 1 => Instruction::SubmitResult {
+                    job,
+                    result: reveal.result,
+                    result_sig: reveal.result_sig,
+                },
+                Progress::Waiting => Instruction::CommitResult { job, commitment },
+                Progress::Committed { .. } => Instruction::RevealResult { job, reveal },
+                _ => continue,
+            };
+            self.send(who as u8, instruction);
+        }
+        self.step();
+    }
+}
+
+fn lives() -> BTreeMap<&'static str, Vec<u8>> {
+    let mut vote = Recorder::new();
+    let job = vote.submit(vote_job(3, Amount::cby(10)));
+    vote.work(job, b"{\"answer\":1}");
+    vote.work(job, b"{\"answer\":1}");
+    assert!(vote.seen.contains("JobSettled"), "the life of a vote ends well: {:?}", vote.seen);
+
+    let mut bonded = Recorder::new();
+    let job = bonded.submit(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
+    bonded.work(job, b"{\"answer\":1}");
+    bonded.send(5, Instruction::ChallengeResult { job, tip: Amount::cby(20) });
+    bonded.step();
+    assert!(bonded.seen.contains("BondLocked"), "{:?}", bonded.seen);
+
+    let mut crash = Recorder::new();
+    let job = crash.submit(vote_job(3, Amount::cby(10)));
+    crash.work(job, b"{\"answer\":1}");
+    let runner = crash.chain.awaited(job)[0];
+    let who = keys().iter().position(|key| key.address() == runner).unwrap();
+    crash.send(who as u8, Instruction::CrashAttestation { job, signal: CrashSignal::Oom });
+    crash.step();
+    assert!(crash.seen.contains("CrashAttested"), "{:?}", crash.seen);
+
+    let mut stakes = Recorder::new();
+    let runner = keys()[0].address();
+    for (who, instruction) in [
+        (5, Instruction::Delegate { runner, amount: Amount::cby(100) }),
+        (5, Instruction::Undelegate { runner, shares: 1_000 }),
+        (0, Instruction::Unstake { amount: Amount::cby(1) }),
+        (0, Instruction::PauseRunner),
+        (0, Instruction::ResumeRunner),
+        (0, Instruction::UpdateRunner { offer: offer() }),
+        (3, Instruction::DeregisterRunner),
+        (4, Instruction::Transfer { to: runner, amount: Amount(1) }),
+    ] {
+        stakes.send(who, instruction);
+    }
+    stakes.step();
+    let recorders = [("vote", vote), ("bonded", bonded), ("crash", crash), ("stakes", stakes)];
+    recorders.into_iter().map(|(name, recorder)| (name, script(&recorder.steps))).collect()
+}
+
+fn transactions() -> BTreeMap<&'static str, Vec<u8>> {
+    let transfer = Instruction::Transfer { to: keys()[0].address(), amount: Amount::cby(1) };
+    let job = Instruction::SubmitJob { spec: vote_job(3, Amount::cby(1)) };
+    let register = Instruction::RegisterRunner { stake: Amount::cby(10_000), offer: offer() };
+    [("transfer", transfer), ("job", job), ("register", register)]
+        .into_iter()
+        .map(|(name, instruction)| (name, seed_transaction(instruction).0))
+        .collect()
+}
+
+fn compare(target: &str, expected: BTreeMap<&'static str, Vec<u8>>) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+    for (name, bytes) in expected {
+        let path = folder.join(name);
+        if std::env::var_os("REMUDA_PIN").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &bytes).unwrap();
+        }
+        let committed = std::fs::read(&path).unwrap_or_default();
+        assert!(committed == bytes, "fuzz/seeds/{target}/{name} is stale: run with REMUDA_PIN=1");
+    }
+}
+
+#[test]
+fn fuzzers_start_from_valid_inputs() {
+    for bytes in transactions().values() {
+        fuzz::transaction(bytes);
+    }
+    for bytes in lives().values() {
+        fuzz::block(bytes);
+    }
+    compare("transaction", transactions());
+    compare("block", lives());
+}
