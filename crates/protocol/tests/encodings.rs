@@ -1,0 +1,589 @@
+//! One hash per encoded type and per key, kept in `encodings.txt`, so that no encoding changes by
+//! accident. On a chain that runs, a changed line is a fork.
+
+mod common;
+
+use common::{STAKE, callback, every_instruction, full_offer, full_spec};
+use remuda_protocol::account::Account;
+use remuda_protocol::agenda::{Cursor, Task};
+use remuda_protocol::beacon::{Round, SelectionMode};
+use remuda_protocol::beacon::{beacon, genesis_beacon, retry_seed, selection_seed};
+use remuda_protocol::block::{Block, Header, SeedSignature, seeds_root, transactions_root};
+use remuda_protocol::callback::DeferredCall;
+use remuda_protocol::chain::{ChainState, EpochCommittee, Supply};
+use remuda_protocol::codec::{Bytes, Decode, Encode};
+use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::filter::Query;
+use remuda_protocol::dispatcher::job::{
+    Failure, Job, MruRecord, PendingSelection, Progress, Seat, Snapshot, Status,
+};
+use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
+use remuda_protocol::dispatcher::submit::job_id;
+use remuda_protocol::event::{Cause, CrashSignal, Event, Receipt};
+use remuda_protocol::fees::{Basefees, Bid, Usage};
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::key::*;
+use remuda_protocol::params::ChainParams;
+use remuda_protocol::primitives::{Address, Amount, B256, Cells, Cycles, Height, Slot, keccak256};
+use remuda_protocol::registry::pool::Pool;
+use remuda_protocol::registry::reputation::Reputation;
+use remuda_protocol::registry::runner::{
+    Candidacy, Membership, Profile, Runner, Status as RunnerStatus, Terms,
+};
+use remuda_protocol::registry::versioned::{Stamp, Versioned};
+use remuda_protocol::state::StateKey;
+use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
+use remuda_protocol::verifier::challenge::{Bond, Challenge};
+use remuda_protocol::verifier::check::VerifierCheck;
+use remuda_protocol::verifier::commitment::{commitment, result_digest};
+use remuda_protocol::verifier::json::Decimal;
+use remuda_protocol::verifier::settle::VerifiedResult;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+const WHO: Address = Address::repeat_byte(0xa1);
+const OTHER: Address = Address::repeat_byte(0xa2);
+const JOB: B256 = B256::repeat_byte(0xb1);
+const HASH: B256 = B256::repeat_byte(0xb2);
+const AT: Height = Height(0x0102_0304);
+const SOME: Amount = Amount(0x0506_0708_090a);
+
+/// Names and hashes, in the order of the file.
+#[derive(Default)]
+struct Pins(Vec<(String, B256)>);
+
+impl Pins {
+    /// A value that can be read back: pinned, and its encoding checked.
+    fn value<T: Encode + Decode + PartialEq + Debug>(
+        &mut self,
+        name: impl Into<String>,
+        value: &T,
+    ) {
+        let (name, bytes) = (name.into(), value.to_bytes());
+        assert_eq!(T::from_bytes(&bytes).as_ref(), Ok(value), "{name} does not come back");
+        for length in 0..bytes.len() {
+            assert!(T::from_bytes(&bytes[..length]).is_err(), "{name}: {length} bytes are enough");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert!(T::from_bytes(&longer).is_err(), "{name}: a byte too many is not noticed");
+        self.hash(name, keccak256(bytes));
+    }
+
+    /// A key of the state and what is stored under it.
+    fn record<K: StateKey<Value: PartialEq + Debug>>(
+        &mut self,
+        name: &str,
+        key: &K,
+        value: &K::Value,
+    ) {
+        self.hash(format!("key.{name}"), keccak256(key.bytes()));
+        self.value(format!("state.{name}"), value);
+    }
+
+    fn hash(&mut self, name: impl Into<String>, hash: B256) {
+        self.0.push((name.into(), hash));
+    }
+}
+
+/// Names the variants of an enum. One that is missing does not compile.
+macro_rules! variants {
+    ($check:ident: $ty:ident { $($variant:ident),* $(,)? }) => {
+        fn $check(pins: &mut Pins, values: &[$ty]) {
+            let name = |value: &$ty| match value {
+                $( $ty::$variant { .. } => stringify!($variant), )*
+            };
+            let expected = BTreeSet::from([$( stringify!($variant) ),*]);
+            let given: BTreeSet<_> = values.iter().map(name).collect();
+            assert_eq!(given, expected, "a variant without a sample");
+            let label = stringify!($check);
+            for value in values {
+                pins.value(format!("{label}.{}", name(value)), value);
+            }
+        }
+    };
+}
+
+variants!(instruction: Instruction {
+    Transfer, RegisterRunner, UpdateRunner, Stake, Unstake, PauseRunner, ResumeRunner, Heartbeat,
+    DeregisterRunner, Delegate, Undelegate, SubmitJob, CancelJob, CommitResult, RevealResult,
+    RevealAggregate, SubmitResult, CrashAttestation, ChallengeResult,
+});
+variants!(event: Event {
+    Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
+    RunnerResumed, RunnerDeregistered, Delegated, ReputationChanged, RunnerJailed, RunnerReleased,
+    PresenceChanged, JobSubmitted, JobBound, JobAssigned, JobCancelled, JobFailed, Refunded,
+    RunnerTimedOut, Committed, CommitsClosed, Revealed, CrashAttested, CrashFlagged, NonRevealSlash,
+    InvalidRevealSlash, ResultRejected, JobSettled, Paid, CallbackQueued, CallbackFailed, BondLocked,
+    BondReleased, ResultChallenged, ChallengeUpheld, ChallengeRejected, ChallengeUndecided,
+});
+variants!(cause: Cause { Transaction, Opening, Closing });
+variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
+variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease });
+variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
+variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed });
+variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed });
+variants!(runner_status: RunnerStatus { Active, Paused, Deregistered });
+variants!(job_kind: JobKind { Llm, Http, Mcp, EthSend, Custom });
+variants!(job_type: JobType { Llm, Http, Mcp, EthSend, Custom });
+variants!(data_format: DataFormat { Json, Text, Bytes });
+variants!(check: VerifierCheck {
+    MajorityVote, JsonSchemaValid, StructuredMatch, NumericTolerance, NumericRange, Custom,
+    DnsTxtRecordMatch, DnsCnameMatch,
+});
+variants!(mode: VerificationMode {
+    None, EconomicBond, MajorityVote, StructuredMatch, Deterministic, SemanticSimilarity,
+});
+
+fn pins() -> Pins {
+    let mut pins = Pins::default();
+    pin_small_enums(&mut pins);
+    pin_jobs(&mut pins);
+    pin_events(&mut pins);
+    pin_transactions(&mut pins);
+    pin_blocks(&mut pins);
+    pin_state(&mut pins);
+    pin_digests(&mut pins);
+    pins
+}
+
+fn pin_small_enums(pins: &mut Pins) {
+    use CrashSignal::{HardwareFault, NetworkPartition, Oom, Other, TeeAttestationLost};
+    use Failure::{InsufficientRunners, NoAgreement, NoRunners, NoSeed};
+    crash_signal(pins, &[Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other]);
+    failure(pins, &[InsufficientRunners, NoRunners, NoAgreement, NoSeed]);
+    let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
+    job_kind(pins, &kinds);
+    data_format(pins, &[DataFormat::Json, DataFormat::Text, DataFormat::Bytes]);
+    mode(pins, &VerificationMode::ALL);
+    use RunnerStatus::{Active, Deregistered, Paused};
+    runner_status(pins, &[Active, Paused, Deregistered]);
+    cause(pins, &[Cause::Transaction { hash: HASH }, Cause::Opening, Cause::Closing]);
+}
+
+fn pin_jobs(pins: &mut Pins) {
+    let messages = vec![Message { role: "user".into(), content: "hello".into() }];
+    job_type(
+        pins,
+        &[
+            JobType::Llm { model: "llama".into(), messages, temperature_milli: 700, seed: 9 },
+            full_spec().job_type,
+            JobType::Mcp { server: "s".into(), tool: "t".into(), arguments: "{}".into() },
+            JobType::EthSend { chain_id: 1, raw_transaction: Bytes(vec![1, 2, 3]) },
+            JobType::Custom { executor_hash: HASH, params: Bytes(vec![4, 5]) },
+        ],
+    );
+    let decimal = |text| Decimal::parse_plain(text).unwrap();
+    let field = || String::from("a.b[0]");
+    check(
+        pins,
+        &[
+            VerifierCheck::MajorityVote { field: field() },
+            VerifierCheck::JsonSchemaValid { schema: "{}".into() },
+            VerifierCheck::StructuredMatch { fields: vec![field(), "c".into()] },
+            VerifierCheck::NumericTolerance { field: field(), tolerance: decimal("0.5") },
+            VerifierCheck::NumericRange { field: field(), min: decimal("-1"), max: decimal("2") },
+            VerifierCheck::Custom { actor: WHO, method: "check".into() },
+            VerifierCheck::DnsTxtRecordMatch {
+                fqdn: "example.org".into(),
+                expected_value: "v=1".into(),
+                min_resolvers: 3,
+            },
+            VerifierCheck::DnsCnameMatch {
+                fqdn: "www.example.org".into(),
+                expected_target: "example.org".into(),
+                min_resolvers: 2,
+            },
+        ],
+    );
+    let reason = Failure::NoAgreement;
+    use Status::{Assigned, Cancelled, Committed, Failed, Pending, Settled};
+    job_status(
+        pins,
+        &[Pending { view: 7 }, Assigned, Committed, Settled, Failed { reason }, Cancelled],
+    );
+    progress(
+        pins,
+        &[
+            Progress::Waiting,
+            Progress::Committed { commitment: HASH, at: AT },
+            Progress::Revealed { result_hash: HASH },
+            Progress::Crashed,
+            Progress::TimedOut,
+            Progress::Slashed,
+        ],
+    );
+    pins.value("job_spec", &full_spec());
+    pins.value("seat", &seat());
+}
+
+fn seat() -> Seat {
+    Seat {
+        runner: WHO,
+        attempt: 1,
+        reputation_nano: 60_000_000_000,
+        stake: SOME,
+        commission_bps: 250,
+        overbooked: true,
+        progress: Progress::Committed { commitment: HASH, at: AT },
+    }
+}
+
+fn events() -> Vec<Event> {
+    let (job, runner, amount, until) = (JOB, WHO, SOME, AT);
+    let (challenger, actor, submitter) = (OTHER, OTHER, OTHER);
+    let signal = CrashSignal::Oom;
+    let roots = vec![(HASH, 5), (JOB, 6)];
+    vec![
+        Event::Transferred { from: WHO, to: OTHER, amount },
+        Event::RunnerRegistered { runner, slot: Slot(3), stake: amount },
+        Event::RunnerUpdated { runner },
+        Event::Staked { runner, amount },
+        Event::Unstaked { runner, owner: OTHER, amount, payable_at: AT },
+        Event::StakeReleased { owner: OTHER, amount },
+        Event::RunnerPaused { runner },
+        Event::RunnerResumed { runner },
+        Event::RunnerDeregistered { runner },
+        Event::Delegated { runner, delegator: OTHER, amount, shares: 11 },
+        Event::ReputationChanged { runner, reputation_nano: 12, score: 100 },
+        Event::RunnerJailed { runner, until },
+        Event::RunnerReleased { runner },
+        Event::PresenceChanged { runner, present: true },
+        Event::JobSubmitted { job, submitter, escrow: amount },
+        Event::JobBound { job, attempt: 1, view: 13, roots, seats: 3 },
+        Event::JobAssigned {
+            job,
+            attempt: 1,
+            seed: HASH,
+            runners: vec![WHO, OTHER],
+            aggregator: Some(WHO),
+            commit_by: AT,
+        },
+        Event::JobCancelled { job, burned: amount },
+        Event::JobFailed { job, reason: Failure::NoRunners },
+        Event::Refunded { job, to: OTHER, amount },
+        Event::RunnerTimedOut { job, runner, excused: true },
+        Event::Committed { job, runner, commitment: HASH },
+        Event::CommitsClosed { job },
+        Event::Revealed { job, runner, result_hash: HASH },
+        Event::CrashAttested { job, runner, signal, exempt: true },
+        Event::CrashFlagged { runner, attestations: 5 },
+        Event::NonRevealSlash { job, runner, amount },
+        Event::InvalidRevealSlash { job, runner, amount },
+        Event::ResultRejected { job, runner },
+        Event::JobSettled {
+            job,
+            winners: vec![WHO],
+            gross: amount,
+            burned: Amount(1),
+            treasury: Amount(2),
+        },
+        Event::Paid { job, runner, amount, to_delegators: Amount(3) },
+        Event::CallbackQueued { job, actor },
+        Event::CallbackFailed { job, actor },
+        Event::BondLocked { job, runner, amount, until },
+        Event::BondReleased { job, runner, amount },
+        Event::ResultChallenged { job, challenger, by_job: HASH },
+        Event::ChallengeUpheld { job, runner, slashed: amount },
+        Event::ChallengeRejected { job, challenger, forfeited: amount },
+        Event::ChallengeUndecided { job },
+    ]
+}
+
+fn receipt(events: Vec<Event>) -> Receipt {
+    let used = Usage { cycles: Cycles(14), cells: Cells(15) };
+    Receipt { cause: Cause::Transaction { hash: HASH }, code: 422, used, fee: SOME, events }
+}
+
+fn pin_events(pins: &mut Pins) {
+    event(pins, &events());
+    pins.value("receipt", &receipt(events()));
+    pins.value("receipt.empty", &receipt(Vec::new()));
+}
+
+fn transaction(instruction: Instruction) -> Transaction {
+    Transaction {
+        chain_id: 16,
+        nonce: 17,
+        cycles_limit: 18,
+        cells_limit: 19,
+        cycle_bid: Bid { max_fee: 20, max_priority: 21 },
+        cell_bid: Bid { max_fee: 22, max_priority: 23 },
+        instruction,
+    }
+}
+
+fn pin_transactions(pins: &mut Pins) {
+    let instructions = every_instruction();
+    instruction(pins, &instructions);
+    let key = SecretKey::from_label("pinned");
+    for instruction in instructions {
+        let words = format!("{instruction:?}");
+        let name = words.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let body = transaction(instruction);
+        pins.value(format!("transaction.{name}"), &body);
+        pins.hash(format!("transaction.{name}.digest"), body.digest());
+        pins.value(format!("transaction.{name}.signed"), &body.sign(&key));
+    }
+}
+
+fn header() -> Header {
+    Header {
+        parent: B256::repeat_byte(1),
+        height: AT,
+        round: Round { epoch: 24, view: 25 },
+        proposer: [2; 32],
+        timestamp_ms: 26,
+        transactions_root: B256::repeat_byte(3),
+        receipts_root: B256::repeat_byte(4),
+        state_root: B256::repeat_byte(5),
+        seeds_root: B256::repeat_byte(6),
+        presence_hash: B256::repeat_byte(7),
+    }
+}
+
+fn pin_blocks(pins: &mut Pins) {
+    let seeds = vec![SeedSignature { bytes: [8; 48] }, SeedSignature { bytes: [9; 48] }];
+    let transactions = vec![Bytes(vec![1, 2]), Bytes(vec![3]), Bytes(vec![])];
+    pins.hash("block.transactions_root", transactions_root(&transactions));
+    pins.hash("block.seeds_root", seeds_root(&seeds));
+    pins.value("header", &header());
+    pins.hash("header.hash", header().hash());
+    pins.value("block", &Block { header: header(), seeds, transactions });
+}
+
+fn job() -> Job {
+    Job {
+        submitter: OTHER,
+        submitted_at: AT,
+        kind: JobKind::Http,
+        status: Status::Pending { view: 27 },
+        attempt: 1,
+        committee: 3,
+        n_threshold: 2,
+        snapshot: Snapshot {
+            height: AT,
+            roots: vec![(HASH, 28), (JOB, 29)],
+            seats: 2,
+            bound: 3,
+            mru: Some(WHO),
+        },
+        seed: HASH,
+        seats: vec![seat()],
+        excluded: vec![OTHER],
+        aggregator: Some(WHO),
+        commit_by: Height(30),
+        aggregator_until: Height(31),
+        reveal_by: Height(32),
+        escrow: SOME,
+        callback_deposit: Amount(33),
+        callback_max_fee: 34,
+        challenges: Some(HASH),
+    }
+}
+
+fn terms() -> Terms {
+    Terms { max_concurrent_jobs: 35, commission_bps: 36, stake_floor: STAKE, since: AT }
+}
+
+fn candidacy() -> Candidacy {
+    Candidacy {
+        effective_stake: SOME,
+        reputation_nano: 37,
+        open_jobs: 38,
+        open_value: Amount(39),
+        locked: Amount(40),
+        available: true,
+        present: false,
+        last_seen: AT,
+        tee_until: Some(Height(41)),
+    }
+}
+
+/// A value with an older version.
+fn versioned<T: Clone + PartialEq>(old: T, new: T) -> Versioned<T> {
+    let mut versioned = Versioned::new(old, Stamp::opening(AT));
+    versioned.write(new, Stamp::body(AT), Some(Stamp::opening(AT)));
+    versioned
+}
+
+fn runner() -> Runner {
+    let mut runner = Runner::newcomer(Slot(42), terms(), AT, Stamp::opening(AT));
+    runner.stake = SOME;
+    runner.delegated = Pool { amount: Amount(43), shares: 44 };
+    runner.unbonding = Pool { amount: Amount(45), shares: 46 };
+    runner.locked = Amount(47);
+    runner.reputation = Reputation { score_sum: 48, weight_sum: 49, last_update: 50 };
+    runner.failures = 51;
+    runner.jailed_until = Some(Height(52));
+    runner.jail_terms = 53;
+    runner.jailed_at = Height(54);
+    runner.present = true;
+    runner.last_seen = Height(55);
+    runner.open_jobs = 56;
+    runner.open_value = Amount(57);
+    runner.tee_until = Some(Height(58));
+    runner.exempted_in = Some(59);
+    runner.crashes = vec![Height(60), Height(61)];
+    runner.candidacy = versioned(Candidacy::NOBODY, candidacy());
+    runner
+}
+
+fn profile() -> Profile {
+    let (valid_from, valid_until) = (Height(62), Height(63));
+    Profile {
+        public_key: PublicKey { bytes: [2; 33] },
+        slot: Slot(42),
+        offer: full_offer(),
+        pools: vec![Membership { pool: HASH, valid_from, valid_until }],
+    }
+}
+
+fn chain_state() -> ChainState {
+    ChainState {
+        genesis_hash: HASH,
+        height: AT,
+        round: Round { epoch: 64, view: 65 },
+        timestamp_ms: 66,
+        newest_seed: 67,
+        next_slot: Slot(68),
+        pending_head: 69,
+        pending_tail: 70,
+        calls_head: 71,
+        calls_tail: 72,
+        agenda: Cursor { height: Height(73), index: 74 },
+    }
+}
+
+fn pin_state(pins: &mut Pins) {
+    let committee = EpochCommittee { active: 75, hhi_nano: Some(76), m_adaptive: 9 };
+    let account = Account { balance: SOME, nonce: 77, failed_callbacks: 78 };
+    pins.record("ChainKey", &ChainKey {}, &chain_state());
+    pins.record("SupplyKey", &SupplyKey {}, &Supply { total: SOME, burned: Amount(79) });
+    pins.record("BasefeesKey", &BasefeesKey {}, &Basefees { cycle: 80, cell: 81 });
+    pins.record("EpochCommitteeKey", &EpochCommitteeKey {}, &committee);
+    pins.record("AccountKey", &AccountKey { address: WHO }, &account);
+    pins.record("BeaconKey", &BeaconKey { view: 82 }, &HASH);
+    pin_tasks(pins);
+    let profiles = versioned(Profile { pools: Vec::new(), ..profile() }, profile());
+    pins.record("ProfileKey", &ProfileKey { runner: WHO }, &profiles);
+    pins.record("RunnerKey", &RunnerKey { runner: WHO }, &runner());
+    pins.record("SlotKey", &SlotKey { slot: Slot(42) }, &WHO);
+    pins.record("DelegationKey", &DelegationKey { runner: WHO, delegator: OTHER }, &83);
+    pins.record("JobKey", &JobKey { job: JOB }, &job());
+    pins.record("JobSpecKey", &JobSpecKey { job: JOB }, &full_spec());
+    let pending = PendingSelection { job: JOB, view: 84, snapshot_height: AT };
+    pins.record("PendingKey", &PendingKey { index: 85 }, &pending);
+    let mru = MruRecord { runner_address: WHO, set_at_block: AT };
+    pins.record("MruKey", &MruKey { submitter: OTHER, kind: 2 }, &mru);
+    let result = Bytes(b"result".to_vec());
+    pins.record("RevealKey", &RevealKey { job: JOB, runner: WHO }, &result);
+    let agreed = Some(Bytes(b"agreed".to_vec()));
+    pins.record(
+        "ResultKey",
+        &ResultKey { job: JOB },
+        &VerifiedResult { agreed, result, runner: WHO },
+    );
+    pins.record("BondKey", &BondKey { job: JOB }, &bond());
+    pins.record("CallKey", &CallKey { index: 86 }, &call());
+    pins.record("WarmKey", &WarmKey { query: HASH }, &AT);
+    pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
+    pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
+}
+
+fn pin_tasks(pins: &mut Pins) {
+    let commit_deadline = Task::CommitDeadline { job: JOB, attempt: 2 };
+    pins.record("AgendaLengthKey", &AgendaLengthKey { height: AT }, &87);
+    pins.record("AgendaKey", &AgendaKey { height: AT, index: 88 }, &commit_deadline);
+    task(
+        pins,
+        &[
+            commit_deadline,
+            Task::RevealDeadline { job: JOB, attempt: 2 },
+            Task::JailRelease { runner: WHO },
+            Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89 },
+            Task::BondRelease { job: JOB },
+        ],
+    );
+}
+
+fn bond() -> Bond {
+    let challenge = Challenge { challenger: OTHER, bond: Amount(90), cost: Amount(91) };
+    Bond { runner: WHO, locked: SOME, until: AT, challenge: Some(challenge), extended: true }
+}
+
+fn call() -> DeferredCall {
+    DeferredCall {
+        job: JOB,
+        actor: callback(1).actor,
+        handler: callback(1).handler,
+        payer: OTHER,
+        deposit: SOME,
+        cycles_limit: 92,
+    }
+}
+
+/// Hashes that the protocol itself takes over encodings.
+fn pin_digests(pins: &mut Pins) {
+    pins.hash("params.one_second", ChainParams::one_second().hash());
+    pins.hash("params.development", ChainParams::development().hash());
+    let genesis = Genesis {
+        params: ChainParams::development(),
+        timestamp_ms: 93,
+        balances: vec![(WHO, SOME), (OTHER, Amount(94))],
+        pinned_executors: vec![HASH],
+    };
+    pins.hash("genesis", genesis.hash());
+    pins.hash("genesis.state", genesis.state().unwrap().digest());
+    pins.hash("tx_hash", tx_hash(b"bytes"));
+    pins.hash("job_id", job_id(95, HASH, 96));
+    pins.hash("query", Query::of(&full_spec(), &ChainParams::one_second(), 5).hash());
+    pins.hash("beacon", beacon(Round { epoch: 97, view: 98 }, &[99; 48]));
+    pins.hash("beacon.genesis", genesis_beacon(HASH));
+    pins.hash("seed.immediate", selection_seed(SelectionMode::Immediate, HASH, JOB, 100));
+    pins.hash("seed.delayed", selection_seed(SelectionMode::Delayed, HASH, JOB, 100));
+    pins.hash("seed.retry", retry_seed(HASH, 2));
+    pins.hash("result_digest", result_digest(95, JOB, 1, WHO, b"result"));
+    let signature = Signature { bytes: [101; 65] };
+    let salt = B256::repeat_byte(102);
+    pins.hash("commitment", commitment(95, JOB, 1, WHO, b"result", &salt, &signature.bytes));
+}
+
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/encodings.txt");
+
+#[test]
+fn no_encoding_has_changed() {
+    let pins = pins().0;
+    let names: BTreeSet<&String> = pins.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), pins.len(), "a name is used twice");
+    let now: Vec<String> = pins.iter().map(|(name, hash)| format!("{name} {hash}")).collect();
+    if std::env::var_os("REMUDA_PIN").is_some() {
+        std::fs::write(FILE, now.join("\n") + "\n").expect("the file can be written");
+        return;
+    }
+    let file = std::fs::read_to_string(FILE).unwrap_or_default();
+    let before: Vec<&str> = file.lines().collect();
+    let gone = before.iter().filter(|line| !now.iter().any(|other| other == *line));
+    let new = now.iter().filter(|line| !before.contains(&line.as_str()));
+    let gone = gone.map(|line| format!("- {line}\n"));
+    let changes: String = gone.chain(new.map(|line| format!("+ {line}\n"))).collect();
+    assert!(
+        changes.is_empty(),
+        "encodings have changed, which forks every chain that runs:\n{changes}\
+         If that is meant: REMUDA_PIN=1 cargo test -p remuda-protocol --test encodings"
+    );
+}
+
+/// The table of keys has no list of its own, so its source is asked.
+#[test]
+fn every_key_of_the_state_is_pinned() {
+    let source = include_str!("../src/key.rs");
+    let rows = source.lines().filter_map(|line| line.trim().split_once(" => "));
+    let rows = rows.filter(|(tag, _)| tag.parse::<u8>().is_ok());
+    let keys: BTreeSet<String> =
+        rows.filter_map(|(_, row)| Some(format!("key.{}", row.split_once(' ')?.0))).collect();
+    assert!(keys.len() > 20, "the table is not where it was");
+    let pinned: BTreeSet<String> =
+        pins().0.into_iter().map(|(name, _)| name).filter(|n| n.starts_with("key.")).collect();
+    assert_eq!(keys, pinned);
+}
