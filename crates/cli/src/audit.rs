@@ -25,7 +25,7 @@ use std::process::ExitCode;
 /// block does to a fee. Give it the inputs that a block or a receipt shows, and compare what it prints with what the
 /// chain did. Nothing is read but stdin: no network, no state, no clock.
 ///
-/// The exit status is 0 with the answer on stdout; 1 with {"error": "<code>"} on stdout, and the reason in words on
+/// The exit status is 0 with the answer on stdout; 1 with `{"error": …}` on stdout, and the reason in words on
 /// stderr, if the rule has no answer; 2 for wrong use.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = EXAMPLE)]

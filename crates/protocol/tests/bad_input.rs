@@ -162,6 +162,16 @@ fn money_cases() -> Vec<Case> {
             body.cycles_limit = intrinsic(&body.instruction, size).cycles;
             Signed { sender: key.address(), bytes: body.sign(&key).to_bytes() }
         }),
+        case(OutOfCycles, "a useless result that does not pay for the next draw", |w| {
+            let (job, runner) = w.single(VerificationMode::None);
+            let (_, reveal) = w.chain.sealed(&runner, job, b"no json").unwrap();
+            let (result, result_sig) = (reveal.result, reveal.result_sig);
+            let instruction = Instruction::SubmitResult { job, result, result_sig };
+            let used = w.clone().ok(&runner, instruction.clone()).used.cycles.get();
+            let mut body = w.chain.transaction(runner.address(), instruction);
+            body.cycles_limit = used - 1;
+            Signed { sender: runner.address(), bytes: body.sign(&runner).to_bytes() }
+        }),
         case(InsufficientBalance, "a transfer of more than there is", |w| {
             let amount = w.balance(&w.customer());
             w.signed(&w.customer(), Instruction::Transfer { to: PROPOSER, amount })
@@ -686,7 +696,7 @@ fn result_cases() -> Vec<Case> {
             let mut future = w.clone();
             future.await_draw(job);
             let deadline = future.job(job).commit_by;
-            w.crowd(deadline);
+            w.crowd(deadline, 1);
             w.step_to(deadline);
             assert_eq!(w.status(job), Status::Assigned);
             let runner = w.seated(job).remove(0);
@@ -695,7 +705,7 @@ fn result_cases() -> Vec<Case> {
         case(DeadlinePassed, "a result after the deadline of a busy block", |w| {
             let spec = single_job(Unverified, Amount::cby(1));
             let deadline = w.chain.height().plus(1 + spec.timeout_blocks);
-            w.crowd(deadline);
+            w.crowd(deadline, 1);
             let job = w.submit(spec);
             w.step_to(deadline);
             let runner = w.seated(job).remove(0);
@@ -706,7 +716,7 @@ fn result_cases() -> Vec<Case> {
             let mut future = w.clone();
             future.commit_all(job, ANSWER);
             let deadline = future.job(job).reveal_by;
-            w.crowd(deadline);
+            w.crowd(deadline, 1);
             w.commit_all(job, ANSWER);
             w.step_to(deadline);
             let runner = w.seated(job).remove(0);

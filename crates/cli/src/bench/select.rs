@@ -48,6 +48,9 @@ pub(super) struct Args {
     /// Blocks to measure; a few more run before to warm up.
     #[arg(long, default_value_t = 10)]
     blocks: u32,
+    /// Only this workload: alike, mixed or hostile.
+    #[arg(long, value_parser = ["alike", "mixed", "hostile"])]
+    workload: Option<String>,
     /// Print one JSON object instead of a table.
     #[arg(long)]
     json: bool,
@@ -79,7 +82,10 @@ impl Workload {
 pub(super) fn main(args: &Args) -> ExitCode {
     let mut rows = Vec::new();
     for &runners in &args.runners {
-        for workload in Workload::ALL {
+        for workload in Workload::ALL
+            .into_iter()
+            .filter(|w| args.workload.as_ref().is_none_or(|n| n == w.name()))
+        {
             progress(&format!("{runners} runners, {} jobs …", workload.name()));
             let row = measure(args, runners, workload);
             if !args.json {
@@ -239,6 +245,8 @@ impl World {
             let profile = Arc::new(profile_of(slot.get()));
             entries.push(Entry { address, profile, candidacy });
         }
+        // As a block does it: ascending by slot.
+        entries.sort_unstable_by_key(Entry::slot);
         let mut roster = self.state.roster();
         self.state.commit(&diff, Roster::default());
         let height = self.height();

@@ -334,19 +334,19 @@ impl Roster {
     }
 
     fn apply_slots(&self, key: &Query, lists: Lists, slots: &[u32], height: Height) -> Lists {
-        let entries = slots.iter().filter_map(|slot| self.entry(Slot(*slot)));
-        let mut entries: Vec<&Arc<Entry>> = entries.collect();
-        entries.sort_unstable_by_key(|entry| entry.address);
-        let places: Vec<_> = entries.iter().map(|entry| self.place(key, entry, height)).collect();
+        // Sorted by keys that lie side by side: entries are scattered over the whole memory.
+        let mut places: Vec<(Address, Option<(usize, Leaf)>)> = slots
+            .iter()
+            .filter_map(|slot| self.entry(Slot(*slot)))
+            .map(|entry| (entry.address, self.place(key, entry, height)))
+            .collect();
+        places.sort_unstable_by_key(|(address, _)| *address);
         [0, 1].map(|list| {
-            let changes: Vec<Change> = entries
-                .iter()
-                .zip(&places)
-                .map(|(entry, place)| {
-                    let leaf = place.filter(|(at, _)| *at == list).map(|(_, leaf)| leaf);
-                    (entry.address, leaf)
-                })
-                .collect();
+            let leaf = |place: &Option<(usize, Leaf)>| {
+                place.filter(|(at, _)| *at == list).map(|(_, leaf)| leaf)
+            };
+            let changes: Vec<Change> =
+                places.iter().map(|(address, place)| (*address, leaf(place))).collect();
             apply(&lists[list], &changes)
         })
     }

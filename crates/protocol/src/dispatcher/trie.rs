@@ -235,6 +235,8 @@ fn join(
     }
 }
 
+type Subtree = Option<Arc<Node>>;
+
 // Recursion below is as deep as an address has bits: 160.
 
 fn build(leaves: &[Leaf]) -> Result<Option<Arc<Node>>, Overflow> {
@@ -265,7 +267,7 @@ fn update(node: Option<&Arc<Node>>, changes: &[Change]) -> Result<Option<Arc<Nod
             let shared = common_bits(first, sample).min(common_bits(last, sample));
             if shared >= *bit {
                 let (low, high) = split(changes, *bit);
-                let new = (update(Some(left), low)?, update(Some(right), high)?);
+                let new = update_both((left, low), (right, high))?;
                 if same(&new.0, left) && same(&new.1, right) {
                     return Ok(Some(old.clone()));
                 }
@@ -280,6 +282,25 @@ fn update(node: Option<&Arc<Node>>, changes: &[Change]) -> Result<Option<Arc<Nod
             }
         }
     }
+}
+
+/// From so many changes on, two halves are worth a thread each. The result is the same.
+const CHANGES_PER_THREAD: usize = 2_048;
+
+/// A subtree, and what changes in it.
+type Part<'a> = (&'a Arc<Node>, &'a [Change]);
+
+fn update_both(left: Part<'_>, right: Part<'_>) -> Result<(Subtree, Subtree), Overflow> {
+    let one = |(node, changes): Part<'_>| update(Some(node), changes);
+    if left.1.len() < CHANGES_PER_THREAD || right.1.len() < CHANGES_PER_THREAD {
+        return Ok((one(left)?, one(right)?));
+    }
+    std::thread::scope(|scope| {
+        let aside = scope.spawn(|| one(left));
+        let right = one(right)?;
+        let left = aside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok((left, right))
+    })
 }
 
 fn same(new: &Option<Arc<Node>>, old: &Arc<Node>) -> bool {

@@ -326,18 +326,18 @@ impl World {
         job
     }
 
-    /// Fills the agenda of a height with so much idle work that what else is due then has to wait
-    /// for the block after it.
-    pub fn crowd(&mut self, height: Height) {
+    /// Puts so much idle work on the agenda of a height that whatever is scheduled for it from now
+    /// on has to wait `blocks` blocks longer.
+    pub fn crowd(&mut self, height: Height, blocks: u32) {
         let mut entries = self.chain.state.entries().clone();
-        let length = read(&self.chain.state, &AgendaLengthKey { height }).unwrap_or(0);
-        assert_eq!(length, 0, "what is due already is not put off");
-        for index in 0..WORK_PER_BLOCK as u32 {
+        let length = read(&self.chain.state, &AgendaLengthKey { height });
+        assert_eq!(length, None, "what is scheduled already is not put off");
+        let tasks = WORK_PER_BLOCK as u32 * blocks;
+        for index in 0..tasks {
             let task = Task::BondRelease { job: B256::ZERO };
             entries.insert(AgendaKey { height, index }.bytes(), task.to_bytes());
         }
-        let length = (WORK_PER_BLOCK as u32).to_bytes();
-        entries.insert(AgendaLengthKey { height }.bytes(), length);
+        entries.insert(AgendaLengthKey { height }.bytes(), tasks.to_bytes());
         self.chain.state = MemoryState::new(entries, &self.chain.params);
     }
 

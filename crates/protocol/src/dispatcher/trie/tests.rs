@@ -82,3 +82,21 @@ fn a_sum_beyond_128_bits_is_an_error() {
     let leaves = [leaf(Address::with_last_byte(1), u128::MAX), leaf(Address::with_last_byte(2), 1)];
     assert_eq!(Trie::build(&leaves).unwrap_err(), Overflow);
 }
+
+#[test]
+fn an_update_in_two_threads_equals_one_in_a_row() {
+    let leaf_of = |i: u32, weight: u128| {
+        let hash = keccak256(i.to_be_bytes());
+        Leaf { address: Address::from_slice(&hash[12..]), slot: Slot(i), weight }
+    };
+    let sorted = |mut leaves: Vec<Leaf>| {
+        leaves.sort_unstable_by_key(|leaf| leaf.address);
+        leaves
+    };
+    let old = sorted((0..20_000).map(|i| leaf_of(i, 1)).collect());
+    let new = sorted((0..20_000).map(|i| leaf_of(i, u128::from(i % 7) + 1)).collect());
+    let changes: Vec<Change> = new.iter().map(|leaf| (leaf.address, Some(*leaf))).collect();
+    let updated = Trie::build(&old).unwrap().update(&changes).unwrap();
+    let built = Trie::build(&new).unwrap();
+    assert_eq!((updated.root(), updated.sum()), (built.root(), built.sum()));
+}
