@@ -36,6 +36,7 @@ events! {
     20 RunnerJailed { runner: Address, until: Height } "A runner was jailed.";
     21 RunnerReleased { runner: Address } "A runner left jail, on probation.";
     22 PresenceChanged { runner: Address, present: bool } "The validators' attestation of a runner changed.";
+    23 HeartbeatSeen { runner: Address } "A runner said that it is alive.";
 
     40 JobSubmitted { job: JobId, submitter: Address, escrow: Amount } "A job was accepted.";
     41 JobBound { job: JobId, attempt: u32, view: u64, roots: Vec<(B256, u128)>, seats: u32 } "Candidates are fixed; the draw waits for the seed of a view.";
@@ -44,6 +45,7 @@ events! {
     44 JobFailed { job: JobId, reason: Failure } "A job ended without a result.";
     45 Refunded { job: JobId, to: Address, amount: Amount } "What was left of an escrow went back.";
     46 RunnerTimedOut { job: JobId, runner: Address, excused: bool } "A runner did not deliver in time.";
+    47 CommitteeSized { active: u64, hhi_nano: Option<u64>, m_adaptive: u64 } "An epoch begins with another look at how large committees are.";
 
     60 Committed { job: JobId, runner: Address, commitment: B256 } "A runner is bound to a result.";
     61 CommitsClosed { job: JobId } "Reveals are taken from now on.";

@@ -546,8 +546,8 @@ mod bonds {
 
     #[test]
     fn a_fizzled_challenge_keeps_the_window_open_once() {
-        // Nobody but the runner itself is there to do the work again.
-        let mut world = World::new(calm(), 1);
+        // Two are too few to do the work again, and the runner itself does not count.
+        let mut world = World::new(calm(), 3);
         let (job, _) = bonded_lie(&mut world, Amount::cby(10));
         let quarter = world.chain.params.dispute_blocks / 4;
         let first_end = world.bond(job).unwrap().until;
@@ -687,8 +687,10 @@ mod load {
         assert_eq!(cold - warm, 20 * 40, "twenty runners are taken out");
         assert!(warm >= warm_class);
         assert_eq!(cycles(&mut world, other), cold, "another price is another list");
+        world.chain.steps(WARM_BLOCKS - 1);
+        assert_eq!(cycles(&mut world, other), warm, "asked {WARM_BLOCKS} blocks ago");
         world.chain.steps(WARM_BLOCKS);
-        assert_eq!(cycles(&mut world, own), cold + (cold_class - warm_class));
+        assert_eq!(cycles(&mut world, other), cold + (cold_class - warm_class));
     }
 }
 

@@ -112,7 +112,7 @@ variants!(instruction: Instruction {
 variants!(event: Event {
     Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
     RunnerResumed, RunnerDeregistered, Delegated, ReputationChanged, RunnerJailed, RunnerReleased,
-    PresenceChanged, JobSubmitted, JobBound, JobAssigned, JobCancelled, JobFailed, Refunded,
+    PresenceChanged, HeartbeatSeen, CommitteeSized, JobSubmitted, JobBound, JobAssigned, JobCancelled, JobFailed, Refunded,
     RunnerTimedOut, Committed, CommitsClosed, Revealed, CrashAttested, CrashFlagged, NonRevealSlash,
     InvalidRevealSlash, ResultRejected, JobSettled, Paid, CallbackQueued, CallbackFailed, BondLocked,
     BondReleased, ResultChallenged, ChallengeUpheld, ChallengeRejected, ChallengeUndecided,
@@ -249,6 +249,7 @@ fn events() -> Vec<Event> {
         Event::RunnerJailed { runner, until },
         Event::RunnerReleased { runner },
         Event::PresenceChanged { runner, present: true },
+        Event::HeartbeatSeen { runner },
         Event::JobSubmitted { job, submitter, escrow: amount },
         Event::JobBound { job, attempt: 1, view: 13, roots, seats: 3 },
         Event::JobAssigned {
@@ -263,6 +264,7 @@ fn events() -> Vec<Event> {
         Event::JobFailed { job, reason: Failure::NoRunners },
         Event::Refunded { job, to: OTHER, amount },
         Event::RunnerTimedOut { job, runner, excused: true },
+        Event::CommitteeSized { active: 7, hhi_nano: Some(8), m_adaptive: 9 },
         Event::Committed { job, runner, commitment: HASH },
         Event::CommitsClosed { job },
         Event::Revealed { job, runner, result_hash: HASH },

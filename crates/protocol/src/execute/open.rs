@@ -157,5 +157,6 @@ impl<'a> Exec<'a> {
         let target = m_target(count, hhi_nano.unwrap_or(0), self.params.hhi_min_nano);
         let m_adaptive = m_adaptive(target, self.params.m_min, self.params.m_max);
         self.committee = EpochCommittee { active: count, hhi_nano, m_adaptive };
+        self.emit(Event::CommitteeSized { active: count, hhi_nano, m_adaptive });
     }
 }

@@ -202,8 +202,14 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Also what every other transaction about a job by the runner itself does.
     pub(crate) fn heartbeat(&mut self, who: Address) -> Result<(), Refusal> {
+        self.sign_of_life(who)?;
+        self.emit(Event::HeartbeatSeen { runner: who });
+        Ok(())
+    }
+
+    /// What every transaction by the runner about its work shows: it is alive, and bad days fade.
+    pub(crate) fn sign_of_life(&mut self, who: Address) -> Result<(), Refusal> {
         let mut runner = self.registered(who)?;
         runner.last_seen = self.env.height;
         self.refresh(&mut runner);

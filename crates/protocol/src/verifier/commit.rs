@@ -35,7 +35,7 @@ impl Exec<'_> {
             return Err(Refusal::ResultDirectly);
         }
         seat.progress = Progress::Committed { commitment, at };
-        self.heartbeat(who)?;
+        self.sign_of_life(who)?;
         self.emit(Event::Committed { job: *id, runner: who, commitment });
         if job.taking_part().all(|seat| seat.progress != Progress::Waiting) {
             self.close_commits(id, job);

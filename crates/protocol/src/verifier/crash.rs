@@ -30,7 +30,7 @@ impl Exec<'_> {
         if revealed || self.env.height > at.plus(self.params.crash_exemption_blocks) {
             return Err(Refusal::TooLateToAttest);
         }
-        self.heartbeat(who)?;
+        self.sign_of_life(who)?;
         let exempt = self.note_crash(who);
         self.emit(Event::CrashAttested { job: *id, runner: who, signal, exempt });
         if !exempt {

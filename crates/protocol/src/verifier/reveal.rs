@@ -33,7 +33,7 @@ impl Exec<'_> {
         }
         let (expected, attempt) = awaited(&mut job, who)?;
         self.charge_reveal(&spec, reveal)?;
-        self.heartbeat(who)?;
+        self.sign_of_life(who)?;
         match self.open_commitment(id, attempt, expected, reveal) {
             Opening::Matches => self.accept(id, &mut job, &spec, reveal),
             Opening::Invalid => self.slash_seat(id, &mut job, who, true),
@@ -74,7 +74,7 @@ impl Exec<'_> {
         if accepted == 0 {
             return Err(Refusal::AlreadyRevealed);
         }
-        self.heartbeat(who)?;
+        self.sign_of_life(who)?;
         self.resolve_if_complete(id, job);
         Ok(())
     }

@@ -39,7 +39,7 @@ impl Exec<'_> {
         }
         let spec = self.spec_of(id);
         self.charge(result.len() as u64, 0)?;
-        self.heartbeat(who)?;
+        self.sign_of_life(who)?;
         let result_hash = keccak256(&result[..]);
         self.emit(Event::Revealed { job: *id, runner: who, result_hash });
         if fits_schema(&spec, result) {
