@@ -96,6 +96,7 @@ impl Exec<'_> {
             if let Some(task) = self.state.get(&key) {
                 self.state.remove(&key);
                 work += 1 + self.perform(&task);
+                self.keep_new_lists();
             }
         }
         self.chain.agenda = cursor;

@@ -2,7 +2,7 @@
 //!
 //! An [`Inadmissible`] transaction cannot be in a block at all: nobody would pay for it. A
 //! [`Refusal`] is how an admissible one ends that the rules turn down: it pays its fee, and changes
-//! nothing else. Within an operation the checks run in the order of their codes.
+//! nothing else.
 
 use thiserror::Error;
 
@@ -105,7 +105,7 @@ codes! {
         421 EscrowNotCovered "the balance does not cover max_price + tip + the prepaid callback";
         422 UnknownJob "there is no such job";
         423 NotYourJob "only the submitter may do this";
-        424 TooLateToCancel "a runner has committed, or is alone at work, or the job is over";
+        424 TooLateToCancel "a runner has committed or timed out, or is alone at work, or the job is over";
         425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";
         426 FieldsOverlap "a field that results are grouped by is part of another";
 

@@ -115,6 +115,7 @@ params! {
     heartbeat_timeout_blocks: u64 = 100, 1 => BLOCKS, "system:cip2:heartbeat_timeout_blocks", "Blocks after its last sign of life for which a runner counts as healthy";
     min_reputation_nano: u64 = 50_000_000_000, 0 => 200_000_000_000, "system:cip2:min_reputation", "Least reputation of a runner that is drawn, in nano";
     w_min_floor_nano: u64 = 100_000_000, 0 => 1_000_000_000, "system:cip2:w_min_floor", "Least factor of reputation in a runner's weight, in nano";
+    min_scored_price: u128 = CBY, 1 => u128::MAX, "system:cip2:reputation.min_scored_price", "Least price of a job whose success counts for reputation";
     jail_failures: u64 = 3, 1 => 1_000, "system:cip2:reputation.jail_failures", "Failures in a row that send a runner to jail";
     jail_blocks: u64 = 3_600, 1 => BLOCKS, "system:cip2:reputation.jail_blocks", "First jail term; each further one inside the memory doubles it";
     jail_blocks_max: u64 = 86_400, 1 => BLOCKS, "system:cip2:reputation.jail_blocks_max", "Longest jail term";

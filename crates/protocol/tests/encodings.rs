@@ -222,6 +222,8 @@ fn seat() -> Seat {
         runner: WHO,
         attempt: 1,
         reputation_nano: 60_000_000_000,
+        effective: Amount(31),
+        delegated: Amount(32),
         stake: SOME,
         commission_bps: 250,
         overbooked: true,

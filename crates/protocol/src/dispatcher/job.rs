@@ -74,12 +74,6 @@ impl Job {
         self.seats.iter_mut().find(|seat| seat.runner == runner && seat.progress.takes_part())
     }
 
-    /// The commission that a seated runner was drawn with.
-    pub fn commission_of(&self, runner: Address) -> u16 {
-        let seat = self.seats.iter().find(|seat| seat.runner == runner);
-        seat.map_or(0, |seat| seat.commission_bps)
-    }
-
     /// Seats that still take part.
     pub fn taking_part(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|seat| seat.progress.takes_part())
@@ -161,8 +155,13 @@ pub struct Seat {
     pub attempt: u32,
     /// Its reputation when it was drawn.
     pub reputation_nano: u64,
-    /// Its effective stake when it was drawn: what it answers with.
+    /// Its effective stake when it was drawn, or when its candidates were fixed if that was more:
+    /// what it answers with.
     pub stake: Amount,
+    /// Own and delegated stake when it was drawn.
+    pub effective: Amount,
+    /// The delegators' part of that, and so of its pay.
+    pub delegated: Amount,
     /// Its commission when it was drawn.
     pub commission_bps: u16,
     /// It had no place free when it was drawn: it may let this job pass without blame.
@@ -175,6 +174,8 @@ codec_struct!(Seat {
     attempt,
     reputation_nano,
     stake,
+    effective,
+    delegated,
     commission_bps,
     overbooked,
     progress,

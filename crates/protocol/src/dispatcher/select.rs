@@ -224,14 +224,12 @@ impl Exec<'_> {
         let spec = self.spec_of(id);
         let seated = job.taking_part().count() as u32;
         let empty = job.committee.saturating_sub(seated);
-        // Who is paid a share of the old size must not be asked at a share of a smaller one.
-        let bound = self.committee_bound(&spec).max(u64::from(job.committee));
-        let query = Query::of(&spec, self.params, bound);
+        let (query, bound) = self.retry_query(&job, &spec);
         let work = u64::from(empty) + self.selection_cycles(&query) / CYCLES_PER_WORK;
         let lists = self.roster.lists(&query, &barred(&job), self.env.height);
         let candidates: usize = lists.iter().map(Trie::len).sum();
         let seats = empty.min(candidates as u32);
-        let least = job.n_threshold.max(spec.verification.mode.minimum() as u32);
+        let least = self.winners_needed(id, &job).max(spec.verification.mode.minimum() as u32);
         if seats == 0 || seated + seats < least {
             self.fail_job(id, &mut job, Failure::InsufficientRunners);
             return work;
@@ -240,8 +238,20 @@ impl Exec<'_> {
         job.aggregator = None;
         job.snapshot = self.snapshot(&lists, seats, bound as u32);
         self.bind(*id, job, lists);
-        self.keep_new_lists();
         work
+    }
+
+    /// What a retry asks for. Who is paid a share of the old size must not be asked at a share of
+    /// a smaller one.
+    fn retry_query(&self, job: &Job, spec: &JobSpec) -> (Query, u64) {
+        let bound = self.committee_bound(spec).max(u64::from(job.committee));
+        (Query::of(spec, self.params, bound), bound)
+    }
+
+    /// A transaction that makes a job draw again pays for that, before it is done.
+    pub(crate) fn charge_retry(&mut self, job: &Job, spec: &JobSpec) -> Result<(), Refusal> {
+        let (query, _) = self.retry_query(job, spec);
+        self.charge_selection(&query)
     }
 
     /// Hands the lists of newly bound jobs to the roster: from here on nothing is taken back.

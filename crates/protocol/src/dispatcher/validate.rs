@@ -1,6 +1,6 @@
 //! What a job may ask for: every cap of CIP-2 §3.1 and the rules of SPEC §4 and §5.
 //!
-//! Checks run in the order of their codes, before any selection work.
+//! All of it is checked before any selection work.
 
 use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::spec::{DataFormat, JobSpec, JobType, ResourceBounds};

@@ -15,8 +15,7 @@ pub struct Pool {
 codec_struct!(Pool { amount, shares });
 
 impl Pool {
-    /// Puts money in; says how many shares that is. None if it is not worth one, or the pool has
-    /// been wiped out and its shares are worth nothing.
+    /// Puts money in; says how many shares that is. None if it is not worth one.
     pub fn deposit(&mut self, amount: Amount) -> Option<u128> {
         let shares = match self.shares {
             0 => amount.get(),
@@ -42,9 +41,11 @@ impl Pool {
         amount
     }
 
-    /// Takes up to an amount from all shares alike; says how much.
+    /// Takes up to an amount from all shares alike; says how much. The last unit stays, so that
+    /// shares keep a worth and others can still join.
     pub fn take(&mut self, amount: Amount) -> Amount {
-        let taken = amount.at_most(self.amount);
+        let most = self.amount.minus(Amount(1)).unwrap_or_default();
+        let taken = amount.at_most(most);
         self.amount = self.amount.minus(taken).unwrap_or_default();
         taken
     }

@@ -5,6 +5,7 @@
 //! it, so nobody can step aside between a commit and its reveal.
 
 use crate::agenda::Task;
+use crate::dispatcher::job::Seat;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -118,48 +119,58 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Slashes up to `amount`: pro rata from own and delegated stake, and if that is not enough
-    /// from what is unbonding. Says how much was there.
-    pub(crate) fn take_stake(&mut self, runner: &mut Runner, amount: Amount) -> Amount {
-        let active = amount.at_most(runner.effective_stake());
-        let effective = runner.effective_stake().get();
-        let delegated = runner.delegated.amount.get();
-        let share = mul_div(active.get(), delegated, effective).unwrap_or(0);
-        // Rounding may leave one unit to the own stake that only the delegated one has.
-        let from_own = (active.get() - share).min(runner.stake.get());
-        runner.stake = Amount(runner.stake.get() - from_own);
-        let from_delegated = runner.delegated.take(Amount(active.get() - from_own));
-        let missing = Amount(amount.get() - active.get());
-        let from_unbonding = runner.unbonding.take(missing);
+    /// Slashes up to `amount` of a stake that was `at_risk`: what has begun to unbond since bears
+    /// its part of it, the rest is taken pro rata from own and delegated stake, and whatever is
+    /// missing then from what unbonds. Says how much was there.
+    pub(crate) fn take_stake(
+        &mut self,
+        runner: &mut Runner,
+        amount: Amount,
+        at_risk: Amount,
+    ) -> Amount {
+        let left = at_risk.minus(runner.effective_stake()).unwrap_or_default();
+        let theirs = amount.scale(left.get(), at_risk.get()).unwrap_or_default();
+        let first = runner.unbonding.take(theirs);
+        let rest = Amount(amount.get() - first.get());
+        let second = take_active(runner, rest);
+        let third = runner.unbonding.take(Amount(rest.get() - second.get()));
         runner.locked = runner.locked.at_most(runner.effective_stake());
-        Amount(from_own + from_delegated.get() + from_unbonding.get())
+        [first, second, third].into_iter().sum()
     }
 
-    /// Pays a runner; its delegators get their part after its commission. Returns that part.
-    pub(crate) fn pay_runner(
-        &mut self,
-        address: Address,
-        amount: Amount,
-        commission_bps: u16,
-    ) -> Amount {
-        let Some(mut runner) = self.known(address) else {
-            self.credit(address, amount);
+    /// Pays a runner for a seat; its delegators get the part that was theirs at the draw, after its
+    /// commission. Returns that part.
+    pub(crate) fn pay_runner(&mut self, seat: &Seat, amount: Amount) -> Amount {
+        let Some(mut runner) = self.known(seat.runner) else {
+            self.credit(seat.runner, amount);
             return Amount::ZERO;
         };
-        let shared = amount.scale(BPS - u128::from(commission_bps), BPS);
-        let effective = runner.effective_stake().get();
-        let delegated = runner.delegated.amount.get();
+        let shared = amount.scale(BPS - u128::from(seat.commission_bps), BPS);
         let to_delegators = shared
-            .and_then(|shared| shared.scale(delegated, effective))
+            .and_then(|shared| shared.scale(seat.delegated.get(), seat.effective.get()))
             .filter(|_| runner.delegated.shares > 0)
             .unwrap_or_default();
         if !to_delegators.is_zero() {
+            let delegated = runner.delegated.amount.get();
             runner.delegated.amount = Amount(delegated + to_delegators.get());
-            self.put_runner(address, runner);
+            self.put_runner(seat.runner, runner);
         }
-        self.credit(address, Amount(amount.get() - to_delegators.get()));
+        self.credit(seat.runner, Amount(amount.get() - to_delegators.get()));
         to_delegators
     }
+}
+
+/// Takes up to an amount pro rata from own and delegated stake.
+fn take_active(runner: &mut Runner, amount: Amount) -> Amount {
+    let effective = runner.effective_stake();
+    let amount = amount.at_most(effective);
+    let delegated = runner.delegated.amount.get();
+    let share = mul_div(amount.get(), delegated, effective.get()).unwrap_or(0);
+    // Rounding may leave one unit to the own stake that only the delegated one has.
+    let from_own = (amount.get() - share).min(runner.stake.get());
+    runner.stake = Amount(runner.stake.get() - from_own);
+    let from_delegated = runner.delegated.take(Amount(amount.get() - from_own));
+    Amount(from_own + from_delegated.get())
 }
 
 /// Stake that answers for open jobs and for bonded results.

@@ -9,6 +9,7 @@ use crate::key::RunnerKey;
 use crate::primitives::{Address, Amount, Height};
 use crate::registry::reputation::Reputation;
 use crate::registry::runner::{Runner, Status};
+use crate::registry::versioned::Stamp;
 
 /// Score of a runner in the winning group.
 pub const SCORE_SETTLED: u32 = 100;
@@ -62,10 +63,15 @@ impl Exec<'_> {
         runner.reputation.refresh(self.env.height.get()).expect("heights never fall");
     }
 
-    /// Scores a runner for a job. Unpaid jobs score nothing: they never lower a reputation, and
-    /// who could raise one with them could wash it by working for itself.
-    pub(crate) fn score(&mut self, address: Address, score: u32, paid: bool) {
-        let Some(mut runner) = self.known(address).filter(|_| paid) else { return };
+    /// Scores a runner for a job at a price. Unpaid jobs score nothing. Success at less than a
+    /// least price counts for nothing either: who could raise a reputation with work that costs
+    /// next to nothing could wash it by working for itself.
+    pub(crate) fn score(&mut self, address: Address, score: u32, price: Amount) {
+        let cheap = score > SCORE_FAILED && price < Amount(self.params.min_scored_price);
+        if price.is_zero() || cheap {
+            return;
+        }
+        let Some(mut runner) = self.known(address) else { return };
         let height = self.env.height.get();
         runner.reputation.record(height, score).expect("heights never fall, sums stay small");
         runner.failures = if score > SCORE_FAILED { 0 } else { runner.failures.saturating_add(1) };
@@ -131,12 +137,16 @@ impl Exec<'_> {
         attempt: u32,
     ) -> Option<Seat> {
         let mut runner = self.known(address)?;
+        let before = runner.candidacy.at(Stamp::opening(snapshot));
+        let before = before.map_or(Amount::ZERO, |candidacy| candidacy.effective_stake);
         let full = runner.open_jobs >= runner.terms.max_concurrent_jobs;
         let seat = Seat {
             runner: address,
             attempt,
             reputation_nano: runner.reputation.nano(),
-            stake: runner.effective_stake(),
+            stake: runner.effective_stake().max(before),
+            effective: runner.effective_stake(),
+            delegated: runner.delegated.amount,
             commission_bps: runner.terms.commission_bps,
             overbooked: full && runner.terms.since <= snapshot,
             progress: Progress::Waiting,

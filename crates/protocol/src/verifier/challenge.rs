@@ -10,6 +10,7 @@
 use crate::agenda::Task;
 use crate::codec::codec_struct;
 use crate::dispatcher::committee::VerificationMode;
+use crate::dispatcher::job::Seat;
 use crate::dispatcher::spec::{DataFormat, JobSpec, Verification};
 use crate::dispatcher::submit::{NewJob, job_id};
 use crate::error::Refusal;
@@ -57,7 +58,8 @@ codec_struct!(Challenge { challenger, bond, cost });
 impl Exec<'_> {
     /// Pays for a bonded result, and locks the stake that answers for it. If the free stake does
     /// not cover it, because draws of one moment overlap, the pay itself becomes stake.
-    pub(crate) fn pay_bonded(&mut self, id: &JobId, runner: Address, pay: Amount, price: Amount) {
+    pub(crate) fn pay_bonded(&mut self, id: &JobId, seat: &Seat, pay: Amount, price: Amount) {
+        let runner = seat.runner;
         let Some(mut record) = self.known(runner) else { return self.credit(runner, pay) };
         let wanted = price.scale(3, 2).unwrap_or(Amount(u128::MAX));
         let covered = free_stake(&record) >= wanted;
@@ -66,10 +68,8 @@ impl Exec<'_> {
         }
         let locked = wanted.at_most(free_stake(&record));
         record.locked = Amount(record.locked.get() + locked.get());
-        let commission = record.terms.commission_bps;
         self.put_runner(runner, record);
-        let to_delegators =
-            if covered { self.pay_runner(runner, pay, commission) } else { Amount::ZERO };
+        let to_delegators = if covered { self.pay_runner(seat, pay) } else { Amount::ZERO };
         self.emit(Event::Paid { job: *id, runner, amount: pay, to_delegators });
         self.lock_bond(id, runner, locked);
     }
@@ -145,12 +145,10 @@ impl Exec<'_> {
         self.emit(Event::ChallengeUndecided { job: *id });
         bond.challenge = None;
         // A challenge that its own maker lets fizzle out must not use up everybody else's time;
-        // nor may a row of them hold the runner's stake for ever.
-        let reopened = self.env.height.plus(self.params.dispute_blocks / 4);
-        if !bond.extended && reopened > bond.until {
+        // nor may a row of them, which cost nothing, hold the runner's stake for ever.
+        if !bond.extended {
             bond.extended = true;
-            bond.until = reopened;
-            self.schedule(reopened.plus(1), &Task::BondRelease { job: *id });
+            self.reopen(id, &mut bond);
         }
         if self.env.height > bond.until {
             self.unlock(id, &bond);
@@ -164,11 +162,20 @@ impl Exec<'_> {
         let Some((bond, challenge)) = self.challenged(id) else { return };
         let Some(claimed) = self.state.get(&ResultKey { job: *id }) else { return };
         let spec = self.spec_of(id);
-        self.unlock(id, &bond);
         if same_result(&spec, &claimed, found) {
-            self.reject_challenge(id, &challenge);
+            self.reject_challenge(id, bond, &challenge);
         } else {
+            self.unlock(id, &bond);
             self.uphold_challenge(id, &bond, &challenge, &spec);
+        }
+    }
+
+    /// Leaves others a quarter of the window.
+    fn reopen(&mut self, id: &JobId, bond: &mut Bond) {
+        let until = self.env.height.plus(self.params.dispute_blocks / 4);
+        if until > bond.until {
+            bond.until = until;
+            self.schedule(until.plus(1), &Task::BondRelease { job: *id });
         }
     }
 
@@ -178,21 +185,27 @@ impl Exec<'_> {
         Some((bond, challenge))
     }
 
-    fn reject_challenge(&mut self, id: &JobId, challenge: &Challenge) {
+    /// The bond is lost. The window stays open for others: a committee of friends that confirms a
+    /// lie costs its maker a bond each time and settles nothing.
+    fn reject_challenge(&mut self, id: &JobId, mut bond: Bond, challenge: &Challenge) {
         let Challenge { challenger, bond: forfeited, .. } = *challenge;
         self.distribute_slash(forfeited, self.submitter_of(id));
+        bond.challenge = None;
+        self.reopen(id, &mut bond);
+        self.state.put(&BondKey { job: *id }, &bond);
         self.emit(Event::ChallengeRejected { job: *id, challenger, forfeited });
     }
 
     fn uphold_challenge(&mut self, id: &JobId, bond: &Bond, challenge: &Challenge, spec: &JobSpec) {
         let Some(mut runner) = self.known(bond.runner) else { return };
-        let slashed = self.take_stake(&mut runner, bond.locked);
+        let at_risk = runner.effective_stake();
+        let slashed = self.take_stake(&mut runner, bond.locked, at_risk);
         self.put_runner(bond.runner, runner);
         let reimbursed = challenge.cost.at_most(slashed);
         self.credit(challenge.challenger, Amount(challenge.bond.get() + reimbursed.get()));
         let rest = Amount(slashed.get() - reimbursed.get());
         self.distribute_slash(rest, self.submitter_of(id));
-        self.score(bond.runner, SCORE_FAILED, !spec.max_price.is_zero());
+        self.score(bond.runner, SCORE_FAILED, spec.max_price);
         self.emit(Event::ChallengeUpheld { job: *id, runner: bond.runner, slashed });
     }
 

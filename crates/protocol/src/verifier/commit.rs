@@ -2,7 +2,7 @@
 
 use crate::agenda::Task;
 use crate::dispatcher::committee::VerificationMode;
-use crate::dispatcher::job::{Job, Progress, Status};
+use crate::dispatcher::job::{Job, Progress, Seat, Status};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -37,7 +37,8 @@ impl Exec<'_> {
         seat.progress = Progress::Committed { commitment, at };
         self.sign_of_life(who)?;
         self.emit(Event::Committed { job: *id, runner: who, commitment });
-        if job.taking_part().all(|seat| seat.progress != Progress::Waiting) {
+        let all = job.taking_part().all(|seat| seat.progress != Progress::Waiting);
+        if all && self.enough_commits(id, &job) {
             self.close_commits(id, job);
         } else {
             self.state.put(&JobKey { job: *id }, &job);
@@ -65,20 +66,26 @@ impl Exec<'_> {
             return 0;
         }
         self.time_out_waiting(id, &mut job);
-        let mode = self.spec_of(id).verification.mode;
-        let needed = match mode {
-            VerificationMode::Deterministic => job.committee,
-            _ => job.n_threshold,
-        };
-        let committed = |seat: &&crate::dispatcher::job::Seat| {
-            matches!(seat.progress, Progress::Committed { .. })
-        };
-        let commits = job.taking_part().filter(committed).count() as u32;
-        if job.committee > 1 && commits >= needed {
+        if self.enough_commits(id, &job) {
             self.close_commits(id, job);
             return 0;
         }
         self.reselect(id, job)
+    }
+
+    /// Whether a verdict is still possible with those that have committed.
+    fn enough_commits(&self, id: &JobId, job: &Job) -> bool {
+        let committed = |seat: &&Seat| matches!(seat.progress, Progress::Committed { .. });
+        let commits = job.taking_part().filter(committed).count() as u32;
+        job.committee > 1 && commits >= self.winners_needed(id, job)
+    }
+
+    /// N_threshold, or everybody in deterministic mode.
+    pub(crate) fn winners_needed(&self, id: &JobId, job: &Job) -> u32 {
+        match self.spec_of(id).verification.mode {
+            VerificationMode::Deterministic => job.committee,
+            _ => job.n_threshold,
+        }
     }
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {
@@ -93,7 +100,7 @@ impl Exec<'_> {
             self.emit(Event::RunnerTimedOut { job: *id, runner, excused });
             self.unseat_runner(runner, value);
             if !excused {
-                self.score(runner, SCORE_FAILED, !value.is_zero());
+                self.score(runner, SCORE_FAILED, value);
             }
         }
     }

@@ -40,7 +40,7 @@ impl Exec<'_> {
         seat.progress = Progress::Crashed;
         let value = self.price_of(id);
         self.unseat_runner(who, value);
-        self.score(who, SCORE_FAILED, !value.is_zero());
+        self.score(who, SCORE_FAILED, value);
         self.resolve_if_complete(id, job);
         Ok(())
     }

@@ -54,7 +54,7 @@ impl Exec<'_> {
         let part =
             at_risk.scale(u128::from(self.params.non_reveal_slash_bps), BPS).unwrap_or_default();
         let amount = part.at_most(Amount(self.params.max_non_reveal_slash));
-        let amount = self.take_stake(&mut runner, amount);
+        let amount = self.take_stake(&mut runner, amount, at_risk);
         self.disgrace(who, &mut runner);
         self.put_runner(who, runner);
         self.distribute_slash(amount, job.submitter);

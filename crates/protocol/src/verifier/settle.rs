@@ -55,12 +55,12 @@ impl Exec<'_> {
         let bonded = spec.verification.mode == VerificationMode::EconomicBond;
         for (runner, amount) in split.payouts {
             let amount = Amount(amount);
+            let Some(seat) = job.seat_of(runner) else { continue };
             if bonded {
-                self.pay_bonded(id, runner, amount, spec.max_price);
+                self.pay_bonded(id, seat, amount, spec.max_price);
                 continue;
             }
-            let commission = job.commission_of(runner);
-            let to_delegators = self.pay_runner(runner, amount, commission);
+            let to_delegators = self.pay_runner(seat, amount);
             self.emit(Event::Paid { job: *id, runner, amount, to_delegators });
         }
         self.score_seats(id, &job, spec, &verdict.winners);
@@ -76,17 +76,17 @@ impl Exec<'_> {
     }
 
     fn score_seats(&mut self, id: &JobId, job: &Job, spec: &JobSpec, winners: &[Address]) {
-        let paid = !spec.max_price.is_zero();
+        let price = spec.max_price;
         for seat in job.taking_part() {
             let won = winners.contains(&seat.runner);
             match seat.progress {
                 Progress::Revealed { .. } if won && job.aggregator == Some(seat.runner) => {
-                    self.score(seat.runner, SCORE_AGGREGATOR, paid);
+                    self.score(seat.runner, SCORE_AGGREGATOR, price);
                 }
-                Progress::Revealed { .. } if won => self.score(seat.runner, SCORE_SETTLED, paid),
+                Progress::Revealed { .. } if won => self.score(seat.runner, SCORE_SETTLED, price),
                 Progress::Revealed { .. } => {
                     self.emit(Event::ResultRejected { job: *id, runner: seat.runner });
-                    self.score(seat.runner, SCORE_FAILED, paid);
+                    self.score(seat.runner, SCORE_FAILED, price);
                 }
                 // An attested crash was scored when it was attested.
                 _ => {}

@@ -52,9 +52,9 @@ impl Exec<'_> {
             job.excluded.push(who);
             self.emit(Event::ResultRejected { job: *id, runner: who });
             self.unseat_runner(who, spec.max_price);
-            self.score(who, SCORE_FAILED, !spec.max_price.is_zero());
-            let work = self.reselect(id, job);
-            self.charge(work, 0)?;
+            self.score(who, SCORE_FAILED, spec.max_price);
+            self.charge_retry(&job, &spec)?;
+            self.reselect(id, job);
         }
         Ok(())
     }
