@@ -14,18 +14,24 @@ test: ## tests, doc tests, and each fuzz target for FUZZ_SECONDS (20)
 	@scripts/test.sh
 
 check: ## formatting, clippy and documentation, with warnings as errors
+	@scripts/packages.sh
 	cargo fmt --all --check
 	cd fuzz && cargo fmt --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
 
 demo: ## run `remuda demo` (ARGS=… are passed on)
-	cargo run -q --bin remuda -- demo $(ARGS)
+	@scripts/packages.sh
+	@cargo run -q --bin remuda -- demo $(ARGS)
 
 bench: ## run `remuda bench select` in a release build (ARGS=--json)
-	cargo run --release --bin remuda -- bench select $(ARGS)
+	@scripts/packages.sh
+	@cargo run --release --bin remuda -- bench select $(ARGS)
 
 fuzz: ## fuzz TARGET=transaction|block for SECONDS=60, or replay INPUT=file
+	@if [ -z "$(TARGET)" ]; then \
+		echo "make fuzz TARGET=transaction|block SECONDS=60" >&2; exit 2; \
+	fi
 	@scripts/fuzz.sh "$(TARGET)" "$(or $(INPUT),$(SECONDS))"
 
 clean: ## remove what was built, and the fuzzers' corpora and artifacts

@@ -48,8 +48,10 @@ run=$(mktemp -d)
 trap 'rm -rf "$run"' EXIT
 touch "$run/started"
 status=0
-# One line for every new input is too much; those at powers of two show how it goes.
+# One line for every new input is too much; those at powers of two show how it goes. Nobody uses
+# the dictionary that libFuzzer recommends at the end.
 cargo run -q --release --bin "$target" -- "${options[@]}" 2>&1 | tee "$run/log" |
+    sed -u '/^###### Recommended dictionary/,/^###### End of recommended dictionary/d' |
     grep --line-buffered -vE '^#[0-9]+\s+(NEW|REDUCE) |Failed to find function' || status=$?
 
 # Without counters libFuzzer only guesses, and says so in a warning that nobody reads.

@@ -178,6 +178,9 @@ pub fn run(topic: Topic, input: &[u8]) -> Outcome {
 }
 
 fn answer(topic: Topic, input: &[u8]) -> Result<Value, Failure> {
+    if input.trim_ascii().is_empty() {
+        return Err(Failure::invalid("stdin is empty; a JSON object is expected"));
+    }
     let document: Map<String, Value> = serde_json::from_slice(input)
         .map_err(|error| Failure::invalid(format!("stdin is no JSON object: {error}")))?;
     topic.rule()(&Node::root(&Value::Object(document)))

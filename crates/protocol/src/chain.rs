@@ -28,6 +28,9 @@ pub struct ChainState {
     pub calls_head: u64,
     /// One past the last deferred call.
     pub calls_tail: u64,
+    /// Changes to what selection reads of runners, counted: what lists that were not asked for
+    /// since have to catch up with.
+    pub roster_changes: u64,
     /// Up to where the agenda is done.
     pub agenda: Cursor,
 }
@@ -42,6 +45,7 @@ codec_struct!(ChainState {
     pending_tail,
     calls_head,
     calls_tail,
+    roster_changes,
     agenda,
 });
 
@@ -54,6 +58,16 @@ pub struct Supply {
     pub burned: Amount,
 }
 codec_struct!(Supply { total, burned });
+
+/// When a selection query was last asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Warm {
+    /// At this height.
+    pub asked_at: Height,
+    /// After so many changes to the runners.
+    pub changes: u64,
+}
+codec_struct!(Warm { asked_at, changes });
 
 /// The committee size that an epoch's jobs get (SPEC §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

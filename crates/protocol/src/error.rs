@@ -121,7 +121,7 @@ codes! {
         509 BadResultSignature "the result's signature is not the runner's";
         511 TooLateToAttest "a crash is attested within 50 blocks of the commit and before the first reveal";
         512 NotChallengeable "only a bonded result inside its dispute window can be challenged";
-        513 AlreadyChallenged "this result is being challenged already";
+        513 AlreadyChallenged "this result is being challenged with as high a tip already, or by too many; a higher tip may go beside it";
         514 CommitFirst "this job takes commits before results";
         515 ResultDirectly "this job has one runner: it submits its result without a commit";
     }

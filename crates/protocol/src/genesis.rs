@@ -110,6 +110,7 @@ impl Genesis {
             pending_tail: 0,
             calls_head: 0,
             calls_tail: 0,
+            roster_changes: 0,
             agenda: Cursor { height: Height(1), index: 0 },
         };
         let fee = self.params.initial_basefee.max(self.params.min_basefee);

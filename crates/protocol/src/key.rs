@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::agenda::Task;
 use crate::callback::DeferredCall;
-use crate::chain::{ChainState, EpochCommittee, Supply};
+use crate::chain::{ChainState, EpochCommittee, Supply, Warm};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
 use crate::dispatcher::spec::JobSpec;
@@ -86,7 +86,7 @@ keys! {
     /// A deferred call, first in first out.
     39 => CallKey { index: u64 } -> DeferredCall;
     /// When a selection query was last asked, by its hash: nodes keep its lists for a while.
-    40 => WarmKey { query: B256 } -> Height;
+    40 => WarmKey { query: B256 } -> Warm;
 
     /// An executor binary that governance vouches for.
     48 => PinnedExecutorKey { hash: B256 } -> bool;

@@ -51,7 +51,7 @@ impl Holdings {
             }
             CallKey::TAG => bucket(&mut self.escrows, decode::<DeferredCall>(value).deposit),
             BondKey::TAG => {
-                if let Some(challenge) = decode::<Bond>(value).challenge {
+                for challenge in decode::<Bond>(value).challenges {
                     bucket(&mut self.bonds, challenge.bond);
                 }
             }

@@ -681,10 +681,11 @@ mod load {
         let (fair, own, other) = (Amount::cby(10), Amount::cby(1), Amount::cby(2));
         let cold_class = cycles(&mut world, fair);
         let warm_class = cycles(&mut world, fair);
-        assert_eq!(cold_class - warm_class, 40 * 20, "every runner of the class is put in");
+        // The runner that the last job seated has changed, and is put in place again.
+        assert_eq!(cold_class - warm_class, (40 - 1) * 20, "every runner of the class is put in");
         let cold = cycles(&mut world, own);
         let warm = cycles(&mut world, own);
-        assert_eq!(cold - warm, 20 * 40, "twenty runners are taken out");
+        assert_eq!(cold - warm, (20 - 1) * 40, "twenty runners are taken out");
         assert!(warm >= warm_class);
         assert_eq!(cycles(&mut world, other), cold, "another price is another list");
         world.chain.steps(WARM_BLOCKS - 1);

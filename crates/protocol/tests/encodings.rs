@@ -10,7 +10,7 @@ use remuda_protocol::beacon::{Round, SelectionMode};
 use remuda_protocol::beacon::{beacon, genesis_beacon, retry_seed, selection_seed};
 use remuda_protocol::block::{Block, Header, SeedSignature, seeds_root, transactions_root};
 use remuda_protocol::callback::DeferredCall;
-use remuda_protocol::chain::{ChainState, EpochCommittee, Supply};
+use remuda_protocol::chain::{ChainState, EpochCommittee, Supply, Warm};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -455,6 +455,7 @@ fn chain_state() -> ChainState {
         pending_tail: 70,
         calls_head: 71,
         calls_tail: 72,
+        roster_changes: 33,
         agenda: Cursor { height: Height(73), index: 74 },
     }
 }
@@ -490,7 +491,7 @@ fn pin_state(pins: &mut Pins) {
     );
     pins.record("BondKey", &BondKey { job: JOB }, &bond());
     pins.record("CallKey", &CallKey { index: 86 }, &call());
-    pins.record("WarmKey", &WarmKey { query: HASH }, &AT);
+    pins.record("WarmKey", &WarmKey { query: HASH }, &Warm { asked_at: AT, changes: 34 });
     pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
     pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
 }
@@ -512,8 +513,9 @@ fn pin_tasks(pins: &mut Pins) {
 }
 
 fn bond() -> Bond {
-    let challenge = Challenge { challenger: OTHER, bond: Amount(90), cost: Amount(91) };
-    Bond { runner: WHO, locked: SOME, until: AT, challenge: Some(challenge), extended: true }
+    let challenge =
+        Challenge { challenger: OTHER, bond: Amount(90), cost: Amount(91), by_job: JOB };
+    Bond { runner: WHO, locked: SOME, until: AT, challenges: vec![challenge], extended: true }
 }
 
 fn call() -> DeferredCall {

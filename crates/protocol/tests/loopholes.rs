@@ -48,7 +48,6 @@ fn paid(events: &[Event]) -> Option<(Amount, Amount)> {
     })
 }
 
-/// S1
 #[test]
 fn unstaking_after_a_commit_does_not_put_the_slash_on_the_delegators() {
     let own_loss = [false, true].map(|dodges| {
@@ -70,7 +69,6 @@ fn unstaking_after_a_commit_does_not_put_the_slash_on_the_delegators() {
     assert_eq!(own_loss, [50_000, 50_000]);
 }
 
-/// S2
 #[test]
 fn a_commission_raised_after_the_draw_takes_nothing_from_delegators_of_a_bonded_result() {
     let mut world = World::new(calm(), 1);
@@ -85,7 +83,6 @@ fn a_commission_raised_after_the_draw_takes_nothing_from_delegators_of_a_bonded_
     assert_eq!(to_delegators, amount.scale(5_000, 10_000).unwrap());
 }
 
-/// S3
 #[test]
 fn a_bad_result_pays_for_the_lists_of_the_next_draw() {
     let mut world = World::new(calm(), 100);
@@ -95,10 +92,10 @@ fn a_bad_result_pays_for_the_lists_of_the_next_draw() {
     let warm = world.clone().ok(&runner, bad.clone()).used.cycles.get();
     world.chain.steps(40);
     let cold = world.ok(&runner, bad).used.cycles.get();
-    assert_eq!(cold - warm, 100 * 20, "what the same lists cost who asks for them first");
+    // The runner's own sign of life is one change that a warm list catches up with.
+    assert_eq!(cold - warm, (100 - 1) * 20, "what the same lists cost who asks for them first");
 }
 
-/// S4
 #[test]
 fn a_refused_transaction_leaves_no_lists_in_memory() {
     let mut world = World::new(calm(), 100);
@@ -117,7 +114,6 @@ fn a_refused_transaction_leaves_no_lists_in_memory() {
     assert_eq!(world.chain.state.roster().held().count(), restarted.roster().held().count());
 }
 
-/// S5
 #[test]
 fn unstaking_between_submission_and_draw_does_not_shrink_the_slash() {
     let slash = [false, true].map(|dodges| {
@@ -140,7 +136,6 @@ fn unstaking_between_submission_and_draw_does_not_shrink_the_slash() {
     assert_eq!(slash, [50_000, 50_000]);
 }
 
-/// S6
 #[test]
 fn a_deterministic_job_that_can_no_longer_fill_its_committee_fails_at_once() {
     let pinned = Offer { executors: vec![B256::ZERO], ..offer() };
@@ -156,7 +151,6 @@ fn a_deterministic_job_that_can_no_longer_fill_its_committee_fails_at_once() {
     assert_eq!(world.status(job), Status::Failed { reason: Failure::InsufficientRunners });
 }
 
-/// S8
 #[test]
 fn stake_can_leave_again_after_everything_was_slashed() {
     let mut world = World::with_runners(calm(), vec![(Amount::cby(15_000), offer()); 3]);
@@ -180,7 +174,6 @@ fn stake_can_leave_again_after_everything_was_slashed() {
     world.ok(&runner, Instruction::Unstake { amount: Amount::cby(1_000) });
 }
 
-/// S9
 #[test]
 fn a_delegation_after_the_draw_takes_nothing_of_the_runners_pay() {
     let mut world = World::new(calm(), 1);
@@ -193,7 +186,6 @@ fn a_delegation_after_the_draw_takes_nothing_of_the_runners_pay() {
     assert_eq!(to_delegators, Amount::ZERO, "of {amount}");
 }
 
-/// S22
 #[test]
 fn a_challenge_by_the_runners_friends_does_not_close_the_window_for_others() {
     // Four runners of one liar ask nothing; five honest ones ask 8 CBY, which the job pays.
@@ -229,7 +221,6 @@ fn a_challenge_by_the_runners_friends_does_not_close_the_window_for_others() {
     world.ok(&honest, challenge);
 }
 
-/// S34
 #[test]
 fn work_for_oneself_at_a_price_of_one_unit_does_not_wash_failures_away() {
     let kinds = vec![JobKind::Llm, JobKind::Http];
@@ -261,7 +252,6 @@ fn work_for_oneself_at_a_price_of_one_unit_does_not_wash_failures_away() {
     assert!(standing.jail_terms > 0, "40 failures, never jailed");
 }
 
-/// S49
 #[test]
 fn commits_close_early_only_when_there_are_enough() {
     let mut world = World::new(calm(), 6);
@@ -277,4 +267,97 @@ fn commits_close_early_only_when_there_are_enough() {
     world.chain.send_commit(&c, job, ANSWER);
     world.step();
     assert_ne!(world.status(job), Status::Committed, "one commit of three goes on");
+}
+
+/// Friends who challenge first, and cheaply, cannot keep a better funded challenge out.
+#[test]
+fn a_cheap_challenge_does_not_keep_others_out() {
+    let mut world = World::with_runners(calm(), vec![(STAKE, offer()); 9]);
+    let job = world.assigned(bonded(Amount::cby(10)));
+    let runner = world.seated(job).remove(0);
+    world.chain.send_result(&runner, job, LIE);
+    world.step();
+    let (friend, honest) = (world.stranger(), world.customers[2].clone());
+    world.ok(&friend, Instruction::ChallengeResult { job, tip: Amount::ZERO });
+    let receipt = world.ok(&honest, Instruction::ChallengeResult { job, tip: Amount::cby(30) });
+    let again = receipt
+        .events
+        .iter()
+        .find_map(|event| match event {
+            Event::ResultChallenged { by_job, .. } => Some(*by_job),
+            _ => None,
+        })
+        .unwrap();
+    world.await_draw(again);
+    world.commit_all(again, ANSWER);
+    let before = world.chain.balance(friend.address());
+    let events = world.reveal_all(again, ANSWER);
+    let _ = events;
+    assert_eq!(world.status(again), Status::Settled);
+    assert!(world.standing(&runner).stake < STAKE, "the liar pays");
+    let back = world.chain.balance(friend.address()).get() - before.get();
+    assert_eq!(Amount(back), Amount::cby(100), "who is overtaken gets its bond back");
+}
+
+/// The pay that becomes locked stake is the delegators' as far as it was at the draw.
+#[test]
+fn bonded_pay_that_is_locked_still_belongs_to_delegators_too() {
+    let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer())]);
+    let runner = world.runner(0);
+    let (honest, puppet) = (world.stranger(), world.customers[2].clone());
+    let address = runner.address();
+    world.ok(&honest, Instruction::Delegate { runner: address, amount: Amount::cby(10_000) });
+    let receipt =
+        world.ok(&puppet, Instruction::Delegate { runner: address, amount: Amount::cby(40_000) });
+    let shares = receipt
+        .events
+        .iter()
+        .find_map(|event| match event {
+            Event::Delegated { shares, .. } => Some(*shares),
+            _ => None,
+        })
+        .unwrap();
+    let job = world.assigned(bonded(Amount::cby(20_000)));
+    world.ok(&puppet, Instruction::Undelegate { runner: address, shares });
+    world.chain.send_result(&runner, job, ANSWER);
+    let (amount, to_delegators) = paid(&world.step()).unwrap();
+    assert_eq!(to_delegators, amount.scale(5, 6).unwrap());
+}
+
+/// Asking a warm query again costs what has changed since, so nobody makes nodes catch up for free.
+#[test]
+fn a_warm_query_pays_for_the_changes_it_catches_up_with() {
+    let mut world = World::new(calm(), 100);
+    let cycles = |world: &mut World| {
+        let spec = unverified(Amount::cby(1));
+        let customer = world.customers[2].clone();
+        world.ok(&customer, Instruction::SubmitJob { spec }).used.cycles.get()
+    };
+    let cold = cycles(&mut world);
+    let warm = cycles(&mut world);
+    for i in 0..50 {
+        let runner = world.runner(i);
+        world.chain.send(&runner, Instruction::Heartbeat);
+    }
+    world.step();
+    let changed = cycles(&mut world);
+    assert!(warm < changed && changed < cold, "{cold} {warm} {changed}");
+    assert!(changed - warm >= 50 * 20);
+}
+
+/// Jobs that ask alike share their lists after a restart, too.
+#[test]
+fn a_restart_shares_the_lists_of_alike_jobs() {
+    let mut world = World::new(calm(), 20);
+    for _ in 0..30 {
+        world.send_job(vote_job(3, Amount::cby(1)));
+    }
+    world.step();
+    let state = &world.chain.state;
+    let restarted = MemoryState::new(state.entries().clone(), &world.chain.params);
+    let roots = |state: &MemoryState| -> Vec<_> {
+        state.roster().held().map(|(job, lists)| (*job, lists[0].root())).collect()
+    };
+    assert_eq!(roots(state).len(), 30);
+    assert_eq!(roots(state), roots(&restarted));
 }

@@ -15,9 +15,8 @@ pub(super) fn size(input: &Node<'_>) -> Result<Value, Failure> {
     let stakes: Vec<u128> = input.get("stakes")?.each(|stake| stake.uint_in(1, u128::MAX))?;
     let prior =
         input.get("hhi_prior_nano")?.non_null().map(|prior| prior.uint_in(0, NANO)).transpose()?;
-    let mode = input.get("mode")?;
-    let mode =
-        VerificationMode::from_name(mode.text()?).ok_or_else(|| mode.invalid("no such mode"))?;
+    let modes = VerificationMode::ALL.map(|mode| (mode.name(), mode));
+    let mode = input.get("mode")?.one_of("mode", &modes)?;
     let runners = input.get("runners")?.uint_in(1, RUNNERS_MAX)?;
     let threshold = input.get("threshold")?.uint_in(1, runners)?;
     let candidates: u32 = input.get("candidates")?.uint()?;

@@ -68,6 +68,21 @@ impl<'a> Node<'a> {
         self.value.as_str().ok_or_else(|| self.invalid("must be a string"))
     }
 
+    /// A text that names one of a few things.
+    pub(super) fn one_of<T: Copy>(&self, what: &str, named: &[(&str, T)]) -> Result<T, Failure> {
+        let text = self.text()?;
+        let found = named.iter().find(|(name, _)| *name == text);
+        found.map(|(_, thing)| *thing).ok_or_else(|| {
+            let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+            self.no_such(what, text, &names)
+        })
+    }
+
+    /// A failure at this place: a name that nothing has, and the names that there are.
+    pub(super) fn no_such(&self, what: &str, name: &str, allowed: &[&str]) -> Failure {
+        self.invalid(format_args!("no {what} is called {name:?}; allowed: {}", allowed.join(", ")))
+    }
+
     /// true or false.
     pub(super) fn flag(&self) -> Result<bool, Failure> {
         self.value.as_bool().ok_or_else(|| self.invalid("must be true or false"))

@@ -78,9 +78,8 @@ struct Applicant {
 pub(super) fn select(input: &Node<'_>) -> Result<Value, Failure> {
     let seed = input.get("seed")?.hash()?;
     let m = input.get("m")?.uint_in(1, u32::MAX)? as usize;
-    let policy = input.get("policy")?;
-    let policy = PresencePolicy::from_name(policy.text()?)
-        .ok_or_else(|| policy.invalid("no such policy"))?;
+    let policies = PresencePolicy::ALL.map(|policy| (policy.name(), policy));
+    let policy = input.get("policy")?.one_of("policy", &policies)?;
     let mru = input.get("mru")?.non_null().map(|mru| mru.address()).transpose()?;
     let list = input.get("candidates")?;
     let applicants = list.each(applicant)?;
@@ -134,7 +133,7 @@ fn weighted(applicants: Vec<Applicant>) -> Result<Vec<Leaf>, Failure> {
     let candidate = |applicant: Applicant| {
         let Applicant { address, slot, effective_stake, reputation_nano, .. } = applicant;
         let weight = weight(effective_stake, reputation_nano, floor).ok_or_else(|| {
-            Failure::overflow(format!("the weight of {address} is 2^128 or more"))
+            Failure::overflow(format!("the weight of {} is 2^128 or more", hex_text(address)))
         })?;
         Ok(Leaf { address, slot: Slot(slot), weight })
     };

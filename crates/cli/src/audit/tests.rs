@@ -55,6 +55,28 @@ fn reason_names_the_place() {
 }
 
 #[test]
+fn reasons_say_what_is_allowed() {
+    let reason = |topic, input: Value| run(topic, input.to_string().as_bytes()).reason.unwrap();
+    let size = json!({
+        "stakes": [1], "hhi_prior_nano": null, "mode": "vote", "runners": 1, "threshold": 1, "candidates": 1,
+    });
+    let reasons = [
+        (reason(Topic::Select, select(1, "maybe", "1")), "\"maybe\"; allowed: shadow, prefer"),
+        (reason(Topic::CommitteeSize, size), "\"vote\"; allowed: none, "),
+        (reason(Topic::Verify, verify("vote", json!([]))), "\"vote\"; allowed: majority_vote, "),
+        (
+            reason(Topic::Verify, verify("structured_match", json!([{ "Vote": {} }]))),
+            "\"Vote\"; allowed: MajorityVote, ",
+        ),
+        (reason(Topic::Select, select(1, "shadow", U128_MAX)), B),
+        (run(Topic::Lane, b" \n").reason.unwrap(), "stdin is empty; a JSON object is expected"),
+    ];
+    for (reason, part) in reasons {
+        assert!(reason.contains(part), "{reason}");
+    }
+}
+
+#[test]
 fn sums_beyond_u128_are_overflows() {
     let lane = json!({ "basefee": U128_MAX, "quotient": 1, "used": [2_000_000] });
     assert_eq!(code(Topic::Lane, lane), "overflow");

@@ -11,6 +11,18 @@ use serde_json::{Value, json};
 /// `MAX_RUNNERS requested` (SPEC §17).
 const M_MAX: u32 = 64;
 
+/// The names of checks.
+const CHECKS: [&str; 8] = [
+    "MajorityVote",
+    "StructuredMatch",
+    "NumericRange",
+    "NumericTolerance",
+    "JsonSchemaValid",
+    "Custom",
+    "DnsTxtRecordMatch",
+    "DnsCnameMatch",
+];
+
 /// A check as far as the results alone can judge it.
 enum Readable {
     Judged(Check),
@@ -45,12 +57,12 @@ pub(super) fn verify(input: &Node<'_>) -> Result<Value, Failure> {
 }
 
 fn mode(node: &Node<'_>) -> Result<Mode, Failure> {
-    match node.text()? {
-        "majority_vote" => Ok(Mode::MajorityVote),
-        "structured_match" => Ok(Mode::StructuredMatch),
-        "deterministic" => Ok(Mode::Deterministic),
-        _ => Err(node.invalid("must be majority_vote, structured_match or deterministic")),
-    }
+    let modes = [
+        ("majority_vote", Mode::MajorityVote),
+        ("structured_match", Mode::StructuredMatch),
+        ("deterministic", Mode::Deterministic),
+    ];
+    node.one_of("mode", &modes)
 }
 
 /// Reads all checks, and whether the mode takes them.
@@ -110,7 +122,7 @@ fn check(node: &Node<'_>) -> Result<Readable, Failure> {
         "Custom" | "DnsTxtRecordMatch" | "DnsCnameMatch" => {
             return body.members().map(|_| Readable::Unsupported);
         }
-        _ => return Err(node.invalid(format_args!("no check is called {name:?}"))),
+        _ => return Err(node.no_such("check", name, &CHECKS)),
     };
     Check::compile(&check).map(Readable::Judged).map_err(|error| body.invalid(error))
 }

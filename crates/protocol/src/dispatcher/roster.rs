@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub const WARM_BLOCKS: u64 = 32;
 /// Queries whose lists are kept at most, whatever jobs have paid for. Queries of one class share
 /// what they do not rule out.
-const KEPT_QUERIES: usize = 1_024;
+const KEPT_QUERIES: usize = 256;
 /// Changes that a kept trie may be behind before it is built anew.
 const LOG_LENGTH: usize = 1 << 20;
 
@@ -198,9 +198,10 @@ impl Roster {
         }
     }
 
-    /// Notices the runners whose filters turn by themselves up to this height.
-    pub fn turn(&mut self, height: Height) {
+    /// Notices the runners whose filters turn by themselves up to this height; says how many.
+    pub fn turn(&mut self, height: Height) -> u64 {
         self.cool(height);
+        let mut turned = 0;
         let rules = self.rules().0;
         while let Some(&(turn, _)) = self.turns.get_min().filter(|(turn, _)| *turn <= height.get())
         {
@@ -209,12 +210,14 @@ impl Roster {
                 // A turn that a later sign of life has put off is not one.
                 if entry.next_turn(&rules, Height(turn).minus(1)) == Some(Height(turn)) {
                     self.touch(slot);
+                    turned += 1;
                 }
                 if let Some(next) = entry.next_turn(&rules, Height(turn)) {
                     self.turns.entry(next.get()).or_default().insert(slot);
                 }
             }
         }
+        turned
     }
 
     /// The runner with a slot.
@@ -289,7 +292,10 @@ impl Roster {
 
     fn kept_lists(&mut self, key: &Query, height: Height) -> Lists {
         let seen = self.log_start + self.log.len() as u64;
-        let lists = match self.kept.get(key) {
+        let behind = self.kept.get(key).map_or(0, |kept| seen - kept.seen);
+        // Starting again from the class may be less work than catching up, and shares its nodes.
+        let anew = *key != key.base() && behind > self.moved(key);
+        let lists = match self.kept.get(key).filter(|_| !anew) {
             Some(kept) if kept.seen == seen => kept.lists.clone(),
             Some(kept) if kept.seen >= self.log_start => {
                 let (lists, from) = (kept.lists.clone(), kept.seen);

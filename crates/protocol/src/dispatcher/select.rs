@@ -2,6 +2,7 @@
 
 use crate::agenda::Task;
 use crate::beacon::{SelectionMode, retry_seed, selection_seed};
+use crate::chain::Warm;
 use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
 use crate::dispatcher::draw::{Favourite, draw};
 use crate::dispatcher::filter::{Entry, Query, Rules};
@@ -82,21 +83,26 @@ impl Exec<'_> {
         let key = self.roster.normalise(query);
         let base = key.base();
         let mut cycles = self.roster.too_dear(query) / PRICES_PER_CYCLE;
-        if !self.touch_query(&base) {
-            cycles += self.roster.offered(&base).saturating_mul(CLASS_RUNNER_CYCLES);
-        }
-        if key != base && !self.touch_query(&key) {
-            cycles += self.roster.moved(&key).saturating_mul(MOVED_RUNNER_CYCLES);
+        let offered = self.roster.offered(&base);
+        cycles += self.touch_query(&base, offered).saturating_mul(CLASS_RUNNER_CYCLES);
+        if key != base {
+            let moved = self.roster.moved(&key);
+            cycles += self.touch_query(&key, moved).saturating_mul(MOVED_RUNNER_CYCLES);
         }
         cycles
     }
 
-    /// Notes that a query is asked; says whether it was asked lately.
-    fn touch_query(&mut self, query: &Query) -> bool {
+    /// Notes that a query is asked; says how many runners have to be put in place for it: all of
+    /// its `size` if it was not asked lately, else no more than have changed since.
+    fn touch_query(&mut self, query: &Query, size: u64) -> u64 {
         let key = WarmKey { query: query.hash() };
-        let asked = self.state.get(&key);
-        self.state.put(&key, &self.env.height);
-        asked.is_some_and(|height| height.plus(WARM_BLOCKS) >= self.env.height)
+        let (height, changes) = (self.env.height, self.chain.roster_changes);
+        let before = self.state.get(&key);
+        self.state.put(&key, &Warm { asked_at: height, changes });
+        match before.filter(|warm| warm.asked_at.plus(WARM_BLOCKS) >= height) {
+            Some(warm) => size.min(changes - warm.changes),
+            None => size,
+        }
     }
 
     fn snapshot(&self, lists: &Lists, seats: u32, bound: u32) -> Snapshot {
@@ -271,6 +277,8 @@ fn barred(job: &Job) -> Vec<Address> {
 pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), params: &ChainParams) {
     let Some(chain) = read(view, &ChainKey {}) else { return };
     let mut at: BTreeMap<Height, Vec<Entry>> = BTreeMap::new();
+    // Jobs that ask alike share their lists, as they do on a node that was there.
+    let mut built: BTreeMap<(Height, Query, Vec<Address>), Lists> = BTreeMap::new();
     let rules = Rules::of(params);
     for pending in pending(view) {
         let (Some(job), Some(spec)) = (
@@ -287,12 +295,18 @@ pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), para
         });
         let query = Query::of(&spec, params, u64::from(job.snapshot.bound));
         let barred = barred(&job);
-        let lists = naive_lists(&*entries, &query, &barred, &rules, params.policy(), height)
-            .map(|leaves| Trie::build(&leaves).expect("the supply is capped so that weights fit"));
+        let lists =
+            built.entry((height, query, barred)).or_insert_with_key(|(_, query, barred)| {
+                naive_lists(&*entries, query, barred, &rules, params.policy(), height).map(
+                    |leaves| {
+                        Trie::build(&leaves).expect("the supply is capped so that weights fit")
+                    },
+                )
+            });
         let roots: Vec<_> = lists.iter().map(|trie| (trie.root(), trie.sum())).collect();
         let bound = &job.snapshot.roots;
         let same = !matches!(job.status, Status::Pending { .. }) || roots.starts_with(bound);
         assert!(same, "the state does not hold the candidates of a waiting job");
-        roster.hold(pending.job, lists);
+        roster.hold(pending.job, lists.clone());
     }
 }

@@ -122,7 +122,7 @@ impl Exec<'_> {
         self.emit(Event::JobFailed { job: *id, reason });
         self.end_job(id, job, Status::Failed { reason });
         if let Some(challenged) = job.challenges {
-            self.challenge_undecided(&challenged);
+            self.challenge_undecided(&challenged, id);
         }
     }
 

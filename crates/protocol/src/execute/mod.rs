@@ -35,7 +35,7 @@ use crate::params::ChainParams;
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Why a block is not a block of this chain. The state stays as it was.
@@ -205,10 +205,11 @@ pub(crate) struct Exec<'a> {
     pub(crate) meter: transact::Meter,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
-    /// Runners whose standing was written since the roster was last brought up to date.
-    changed: BTreeSet<Slot>,
-    /// Runners whose profile was written.
-    reprofiled: BTreeSet<Slot>,
+    /// Runners that were written since the roster was last brought up to date; whether their
+    /// profile was, too.
+    changed: BTreeMap<Slot, bool>,
+    /// The same for the operation that is under way and may still be taken back.
+    changing: Vec<(Slot, bool)>,
     events: Vec<Event>,
     receipts: Vec<Receipt>,
     used: Usage,
@@ -241,25 +242,35 @@ impl<'a> Exec<'a> {
 
     /// Remembers that a runner's standing was written.
     pub(crate) fn note_change(&mut self, slot: Slot) {
-        self.changed.insert(slot);
+        self.changing.push((slot, false));
     }
 
     /// Remembers that a runner's profile was written, or its slot given up.
     pub(crate) fn note_profile(&mut self, slot: Slot) {
-        self.reprofiled.insert(slot);
+        self.changing.push((slot, true));
+    }
+
+    /// From here on what was written is not taken back.
+    fn keep_changes(&mut self) {
+        for (slot, profile) in core::mem::take(&mut self.changing) {
+            *self.changed.entry(slot).or_default() |= profile;
+        }
     }
 
     /// Brings the roster up to date with what was written.
     fn update_roster(&mut self) {
+        self.keep_changes();
         let height = self.env.height;
-        for slot in core::mem::take(&mut self.reprofiled) {
-            self.changed.remove(&slot);
+        let changed = core::mem::take(&mut self.changed);
+        self.chain.roster_changes += changed.len() as u64;
+        // Profiles first: a slot that is given up must be empty before its runner shows up again.
+        for slot in changed.iter().filter(|(_, profile)| **profile).map(|(slot, _)| *slot) {
             match load_entry(&self.state, slot, None) {
                 Some(entry) => self.roster.set(entry, height),
                 None => self.roster.vacate(slot),
             }
         }
-        for slot in core::mem::take(&mut self.changed) {
+        for slot in changed.iter().filter(|(_, profile)| !**profile).map(|(slot, _)| *slot) {
             let Some(old) = self.roster.entry(slot).cloned() else { continue };
             if let Some(runner) = self.known(old.address) {
                 let candidacy = *runner.candidacy.current();

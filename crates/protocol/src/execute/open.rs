@@ -14,7 +14,7 @@ use crate::params::ChainParams;
 use crate::primitives::Slot;
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a
 /// few views, and long after that only receipts speak of it.
@@ -73,8 +73,8 @@ impl<'a> Exec<'a> {
             roster,
             meter: Meter::default(),
             new_lists: Vec::new(),
-            changed: BTreeSet::new(),
-            reprofiled: BTreeSet::new(),
+            changed: BTreeMap::new(),
+            changing: Vec::new(),
             events: Vec::new(),
             receipts: Vec::new(),
             used: Default::default(),
@@ -94,7 +94,7 @@ impl<'a> Exec<'a> {
         }
         self.draw_pending();
         self.update_roster();
-        self.roster.turn(self.env.height);
+        self.chain.roster_changes += self.roster.turn(self.env.height);
         if self.env.height.get().is_multiple_of(self.params.epoch_blocks) {
             self.size_committees();
         }

@@ -59,6 +59,7 @@ impl Exec<'_> {
         operation: impl FnOnce(&mut Self) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         self.state.checkpoint();
+        self.keep_changes();
         let (chain, supply) = (self.chain.clone(), self.supply);
         let result = operation(self);
         if result.is_err() {
@@ -66,6 +67,7 @@ impl Exec<'_> {
             (self.chain, self.supply) = (chain, supply);
             self.events.clear();
             self.new_lists.clear();
+            self.changing.clear();
         }
         self.keep_new_lists();
         result

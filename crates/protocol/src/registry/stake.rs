@@ -145,11 +145,7 @@ impl Exec<'_> {
             self.credit(seat.runner, amount);
             return Amount::ZERO;
         };
-        let shared = amount.scale(BPS - u128::from(seat.commission_bps), BPS);
-        let to_delegators = shared
-            .and_then(|shared| shared.scale(seat.delegated.get(), seat.effective.get()))
-            .filter(|_| runner.delegated.shares > 0)
-            .unwrap_or_default();
+        let to_delegators = delegators_part(seat, &runner, amount);
         if !to_delegators.is_zero() {
             let delegated = runner.delegated.amount.get();
             runner.delegated.amount = Amount(delegated + to_delegators.get());
@@ -158,6 +154,15 @@ impl Exec<'_> {
         self.credit(seat.runner, Amount(amount.get() - to_delegators.get()));
         to_delegators
     }
+}
+
+/// What of a payment is the delegators', if any are left.
+pub(crate) fn delegators_part(seat: &Seat, runner: &Runner, amount: Amount) -> Amount {
+    let shared = amount.scale(BPS - u128::from(seat.commission_bps), BPS);
+    shared
+        .and_then(|shared| shared.scale(seat.delegated.get(), seat.effective.get()))
+        .filter(|_| runner.delegated.shares > 0)
+        .unwrap_or_default()
 }
 
 /// Takes up to an amount pro rata from own and delegated stake.

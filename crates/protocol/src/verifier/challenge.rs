@@ -19,6 +19,7 @@ use crate::execute::Exec;
 use crate::key::{BondKey, JobKey, JobSpecKey, ResultKey};
 use crate::primitives::{Address, Amount, Height, JobId, TxHash};
 use crate::registry::runner::Runner;
+use crate::registry::stake::delegators_part;
 use crate::registry::standing::SCORE_FAILED;
 use crate::verifier::check::VerifierCheck;
 use crate::verifier::json;
@@ -26,6 +27,9 @@ use crate::verifier::settle::VerifiedResult;
 
 /// Runners that do a challenged job again, and how many of them must agree.
 const COMMITTEE: (u32, u32) = (3, 2);
+
+/// Challenges of one result under way at once.
+const CHALLENGES_MAX: usize = 8;
 
 /// Stake that answers for a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,12 +40,12 @@ pub struct Bond {
     pub locked: Amount,
     /// Last height at which it can be challenged.
     pub until: Height,
-    /// The challenge that is under way.
-    pub challenge: Option<Challenge>,
+    /// Challenges under way, each funded better than the one before it.
+    pub challenges: Vec<Challenge>,
     /// The window was kept open once after a challenge that nobody could decide.
     pub extended: bool,
 }
-codec_struct!(Bond { runner, locked, until, challenge, extended });
+codec_struct!(Bond { runner, locked, until, challenges, extended });
 
 /// A challenge under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +56,10 @@ pub struct Challenge {
     pub bond: Amount,
     /// The price of the fresh committee.
     pub cost: Amount,
+    /// The job that does the work again.
+    pub by_job: JobId,
 }
-codec_struct!(Challenge { challenger, bond, cost });
+codec_struct!(Challenge { challenger, bond, cost, by_job });
 
 impl Exec<'_> {
     /// Pays for a bonded result, and locks the stake that answers for it. If the free stake does
@@ -63,20 +69,26 @@ impl Exec<'_> {
         let Some(mut record) = self.known(runner) else { return self.credit(runner, pay) };
         let wanted = price.scale(3, 2).unwrap_or(Amount(u128::MAX));
         let covered = free_stake(&record) >= wanted;
+        let mut to_delegators = Amount::ZERO;
         if !covered {
-            record.stake = Amount(record.stake.get() + pay.get());
+            to_delegators = delegators_part(seat, &record, pay);
+            let (own, theirs) = (pay.get() - to_delegators.get(), to_delegators.get());
+            record.stake = Amount(record.stake.get() + own);
+            record.delegated.amount = Amount(record.delegated.amount.get() + theirs);
         }
         let locked = wanted.at_most(free_stake(&record));
         record.locked = Amount(record.locked.get() + locked.get());
         self.put_runner(runner, record);
-        let to_delegators = if covered { self.pay_runner(seat, pay) } else { Amount::ZERO };
+        if covered {
+            to_delegators = self.pay_runner(seat, pay);
+        }
         self.emit(Event::Paid { job: *id, runner, amount: pay, to_delegators });
         self.lock_bond(id, runner, locked);
     }
 
     fn lock_bond(&mut self, id: &JobId, runner: Address, locked: Amount) {
         let until = self.env.height.plus(self.params.dispute_blocks);
-        let bond = Bond { runner, locked, until, challenge: None, extended: false };
+        let bond = Bond { runner, locked, until, challenges: Vec::new(), extended: false };
         self.state.put(&BondKey { job: *id }, &bond);
         self.schedule(until.plus(1), &Task::BondRelease { job: *id });
         self.emit(Event::BondLocked { job: *id, runner, amount: locked, until });
@@ -85,7 +97,7 @@ impl Exec<'_> {
     /// The dispute window closes; a challenge that is under way keeps the bond until it is decided.
     pub(crate) fn release_bond(&mut self, id: &JobId) -> u64 {
         if let Some(bond) = self.state.get(&BondKey { job: *id })
-            && bond.challenge.is_none()
+            && bond.challenges.is_empty()
             && self.env.height > bond.until
         {
             self.unlock(id, &bond);
@@ -114,16 +126,18 @@ impl Exec<'_> {
         if self.env.height > bond.until {
             return Err(Refusal::NotChallengeable);
         }
-        if bond.challenge.is_some() {
-            return Err(Refusal::AlreadyChallenged);
-        }
         let stake = Amount(self.params.challenge_bond);
         let cost = spec.max_price.plus(tip).ok_or(Refusal::AmountOverflow)?;
+        // A cheap challenge, whose committee is its maker's friends, must not keep others out.
+        let outbid = bond.challenges.iter().all(|other| other.cost < cost);
+        if !outbid || bond.challenges.len() >= CHALLENGES_MAX {
+            return Err(Refusal::AlreadyChallenged);
+        }
         let total = stake.plus(cost).ok_or(Refusal::AmountOverflow)?;
         self.debit(challenger, total).map_err(|_| Refusal::EscrowNotCovered)?;
         let by_job = job_id(self.params.chain_id, tx_hash, 0);
         let excluded = vec![bond.runner];
-        bond.challenge = Some(Challenge { challenger, bond: stake, cost });
+        bond.challenges.push(Challenge { challenger, bond: stake, cost, by_job });
         self.state.put(&BondKey { job: *id }, &bond);
         self.emit(Event::ResultChallenged { job: *id, challenger, by_job });
         self.open_job(NewJob {
@@ -139,18 +153,16 @@ impl Exec<'_> {
     }
 
     /// No committee could tell: the bond goes back. Its price has gone back already.
-    pub(crate) fn challenge_undecided(&mut self, id: &JobId) {
-        let Some((mut bond, challenge)) = self.challenged(id) else { return };
+    pub(crate) fn challenge_undecided(&mut self, id: &JobId, by_job: &JobId) {
+        let Some((mut bond, challenge)) = self.challenged(id, by_job) else { return };
         self.credit(challenge.challenger, challenge.bond);
         self.emit(Event::ChallengeUndecided { job: *id });
-        bond.challenge = None;
         // A challenge that its own maker lets fizzle out must not use up everybody else's time;
         // nor may a row of them, which cost nothing, hold the runner's stake for ever.
         if !bond.extended {
-            bond.extended = true;
-            self.reopen(id, &mut bond);
+            bond.extended = self.reopen(id, &mut bond);
         }
-        if self.env.height > bond.until {
+        if self.env.height > bond.until && bond.challenges.is_empty() {
             self.unlock(id, &bond);
         } else {
             self.state.put(&BondKey { job: *id }, &bond);
@@ -158,30 +170,37 @@ impl Exec<'_> {
     }
 
     /// The fresh committee agrees on something.
-    pub(crate) fn decide_challenge(&mut self, id: &JobId, found: &VerifiedResult) {
-        let Some((bond, challenge)) = self.challenged(id) else { return };
+    pub(crate) fn decide_challenge(&mut self, id: &JobId, by_job: &JobId, found: &VerifiedResult) {
+        let Some((bond, challenge)) = self.challenged(id, by_job) else { return };
         let Some(claimed) = self.state.get(&ResultKey { job: *id }) else { return };
         let spec = self.spec_of(id);
         if same_result(&spec, &claimed, found) {
             self.reject_challenge(id, bond, &challenge);
         } else {
             self.unlock(id, &bond);
+            for other in &bond.challenges {
+                self.credit(other.challenger, other.bond);
+            }
             self.uphold_challenge(id, &bond, &challenge, &spec);
         }
     }
 
-    /// Leaves others a quarter of the window.
-    fn reopen(&mut self, id: &JobId, bond: &mut Bond) {
+    /// Leaves others a quarter of the window; says whether that moved its end.
+    fn reopen(&mut self, id: &JobId, bond: &mut Bond) -> bool {
         let until = self.env.height.plus(self.params.dispute_blocks / 4);
-        if until > bond.until {
+        let later = until > bond.until;
+        if later {
             bond.until = until;
             self.schedule(until.plus(1), &Task::BondRelease { job: *id });
         }
+        later
     }
 
-    fn challenged(&self, id: &JobId) -> Option<(Bond, Challenge)> {
-        let bond = self.state.get(&BondKey { job: *id })?;
-        let challenge = bond.challenge.clone()?;
+    /// The bond of a challenged result without one of its challenges, and that challenge.
+    fn challenged(&self, id: &JobId, by_job: &JobId) -> Option<(Bond, Challenge)> {
+        let mut bond = self.state.get(&BondKey { job: *id })?;
+        let at = bond.challenges.iter().position(|challenge| challenge.by_job == *by_job)?;
+        let challenge = bond.challenges.remove(at);
         Some((bond, challenge))
     }
 
@@ -190,7 +209,6 @@ impl Exec<'_> {
     fn reject_challenge(&mut self, id: &JobId, mut bond: Bond, challenge: &Challenge) {
         let Challenge { challenger, bond: forfeited, .. } = *challenge;
         self.distribute_slash(forfeited, self.submitter_of(id));
-        bond.challenge = None;
         self.reopen(id, &mut bond);
         self.state.put(&BondKey { job: *id }, &bond);
         self.emit(Event::ChallengeRejected { job: *id, challenger, forfeited });

@@ -71,7 +71,7 @@ impl Exec<'_> {
         self.queue_callback(id, &mut job, spec);
         self.end_job(id, &mut job, Status::Settled);
         if let Some(challenged) = job.challenges {
-            self.decide_challenge(&challenged, &result);
+            self.decide_challenge(&challenged, id, &result);
         }
     }
 
