@@ -58,3 +58,28 @@ fn files_that_the_documents_point_to_exist() {
         }
     }
 }
+
+#[test]
+fn the_excerpt_of_the_story_is_what_the_demonstration_tells() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let start = text.find("Act two").expect("the README shows the second act");
+    let excerpt = text[start..].split("```").next().unwrap();
+    let run = Command::new(env!("CARGO_BIN_EXE_remuda")).arg("demo").output().unwrap();
+    let told = String::from_utf8_lossy(&run.stdout);
+    for line in excerpt.lines().filter(|line| line.trim() != "…") {
+        assert!(told.lines().any(|other| other == line), "the story does not say: {line}");
+    }
+}
+
+#[test]
+fn no_placeholder_is_left_in_the_documents() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for document in ["README.md", "ARCHITECTURE.md", "CHANGELOG.md"] {
+        let text = std::fs::read_to_string(root.join(document)).unwrap();
+        let shouts = |line: &&str| {
+            line.contains('_') && line.chars().all(|c| c == '_' || c.is_ascii_uppercase())
+        };
+        assert_eq!(text.lines().find(shouts), None, "{document} has a placeholder");
+    }
+}

@@ -27,7 +27,7 @@ pub struct Parameter {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParamError {
     /// No such key.
-    #[error("there is no parameter {0}; `remuda params` lists them")]
+    #[error("there is no parameter {0}")]
     UnknownKey(String),
     /// A value outside its range.
     #[error("{key} must be between {min} and {max}, not {value}")]

@@ -1,8 +1,9 @@
 //! Execution of blocks: `apply_block(view, params, context, block) -> outcome`.
 //!
 //! ```text
-//! opening   seed log → presence → committees whose round has come → epoch's committee size
-//! body      deferred calls of earlier blocks → transactions, in order
+//! opening   seed log → presence → committees whose round has come → epoch's committee size →
+//!           deferred calls of earlier blocks
+//! body      transactions, in order
 //! closing   agenda (deadlines, jail terms, unbonding) → basefees, counters
 //! ```
 //! The opening decides what the block's own selections see: a job submitted in this block draws

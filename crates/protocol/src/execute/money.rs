@@ -1,4 +1,4 @@
-//! Balances and the supply. Every movement of money goes through here.
+//! Balances and the supply.
 
 use super::Exec;
 use crate::account::Account;
