@@ -291,8 +291,7 @@ fn a_cheap_challenge_does_not_keep_others_out() {
     world.await_draw(again);
     world.commit_all(again, ANSWER);
     let before = world.chain.balance(friend.address());
-    let events = world.reveal_all(again, ANSWER);
-    let _ = events;
+    world.reveal_all(again, ANSWER);
     assert_eq!(world.status(again), Status::Settled);
     assert!(world.standing(&runner).stake < STAKE, "the liar pays");
     let back = world.chain.balance(friend.address()).get() - before.get();
