@@ -3,7 +3,8 @@
 use crate::beacon::Round;
 use crate::codec::{Bytes, Encode, codec_struct};
 use crate::merkle;
-use crate::primitives::{Address, B256, Height, Slot, keccak256};
+use crate::presence::PresenceCertificate;
+use crate::primitives::{B256, Height, keccak256};
 
 /// A threshold signature on a round: 48 bytes, a compressed BLS12-381 point (MinSig).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +14,28 @@ pub struct SeedSignature {
 }
 codec_struct!(SeedSignature { bytes });
 
+/// What a header says about the state after its block. Proofs verify against `root`; the rest tells
+/// a node's store which of its operations lead up to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateCommitment {
+    /// Root of all entries.
+    pub root: B256,
+    /// Root of the log of operations.
+    pub ops_root: B256,
+    /// First operation that the state still needs.
+    pub ops_start: u64,
+    /// One past the last operation.
+    pub ops_end: u64,
+}
+codec_struct!(StateCommitment { root, ops_root, ops_start, ops_end });
+
 /// What a block says of itself. Its hash names the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Hash of the parent's header.
     pub parent: B256,
+    /// View of the parent's round.
+    pub parent_view: u64,
     /// Parent's height and one.
     pub height: Height,
     /// The round in which it was proposed.
@@ -30,8 +48,8 @@ pub struct Header {
     pub transactions_root: B256,
     /// Merkle root of the receipts.
     pub receipts_root: B256,
-    /// Root of the state after this block.
-    pub state_root: B256,
+    /// The state after this block.
+    pub state: StateCommitment,
     /// Merkle root of the seed log.
     pub seeds_root: B256,
     /// Hash of the presence certificate; 0 for none.
@@ -39,13 +57,14 @@ pub struct Header {
 }
 codec_struct!(Header {
     parent,
+    parent_view,
     height,
     round,
     proposer,
     timestamp_ms,
     transactions_root,
     receipts_root,
-    state_root,
+    state,
     seeds_root,
     presence_hash,
 });
@@ -66,10 +85,21 @@ pub struct Block {
     pub header: Header,
     /// Seeds of all rounds since the last that is on chain, oldest first.
     pub seeds: Vec<SeedSignature>,
+    /// The newest finalization certificate of an ancestor that its proposer had.
+    pub presence: Option<PresenceCertificate>,
     /// Signed transactions.
     pub transactions: Vec<Bytes>,
 }
-codec_struct!(Block { header, seeds, transactions });
+codec_struct!(Block { header, seeds, presence, transactions });
+
+impl Block {
+    /// Whether the header commits to exactly this body.
+    pub fn is_consistent(&self) -> bool {
+        self.header.transactions_root == transactions_root(&self.transactions)
+            && self.header.seeds_root == seeds_root(&self.seeds)
+            && self.header.presence_hash == presence_hash(self.presence.as_ref())
+    }
+}
 
 /// Merkle root of a list of transactions.
 pub fn transactions_root(transactions: &[Bytes]) -> B256 {
@@ -81,11 +111,10 @@ pub fn seeds_root(seeds: &[SeedSignature]) -> B256 {
     merkle::root(seeds.iter().map(|seed| &seed.bytes[..]))
 }
 
-/// What consensus has already verified about a block and hands to its execution.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Context {
-    /// The proposer's account.
-    pub fee_recipient: Address,
-    /// Runners whose attested presence changed with this block's certificate.
-    pub presence: Vec<(Slot, bool)>,
+/// Hash of a presence certificate; 0 for none.
+pub fn presence_hash(certificate: Option<&PresenceCertificate>) -> B256 {
+    let Some(certificate) = certificate else { return B256::ZERO };
+    let mut bytes = b"cowboy-certificate-v1:".to_vec();
+    certificate.encode(&mut bytes);
+    keccak256(bytes)
 }

@@ -3,7 +3,7 @@
 use crate::agenda::Cursor;
 use crate::beacon::Round;
 use crate::codec::codec_struct;
-use crate::primitives::{Amount, B256, Height, Slot};
+use crate::primitives::{Address, Amount, B256, Height, Slot};
 
 /// The tip, and the ends of the queues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +48,16 @@ codec_struct!(ChainState {
     roster_changes,
     agenda,
 });
+
+/// One of those who make blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Validator {
+    /// Its Ed25519 identity key.
+    pub key: [u8; 32],
+    /// The account that gets its tips.
+    pub fee_recipient: Address,
+}
+codec_struct!(Validator { key, fee_recipient });
 
 /// Money: what exists, and what was destroyed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

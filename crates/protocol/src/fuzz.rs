@@ -1,6 +1,6 @@
 //! What fuzzers call: any bytes, and the properties that must hold for them.
 
-use crate::block::{Block, Context};
+use crate::block::Block;
 use crate::codec::{Bytes, Decode, Encode};
 use crate::crypto::SecretKey;
 use crate::dispatcher::spec::JobKind;
@@ -29,8 +29,7 @@ pub fn block(bytes: &[u8]) {
     if let Ok(block) = Block::from_bytes(bytes) {
         assert_eq!(block.to_bytes(), bytes, "an encoding is not the only one");
         let chain = world();
-        let context = Context::default();
-        let _ = apply_block(&chain.state, &chain.params, &context, &block);
+        let _ = apply_block(&chain.state, &chain.params, &block);
     }
     let mut chain = world().clone();
     let mut rest = bytes;

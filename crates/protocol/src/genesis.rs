@@ -3,11 +3,12 @@
 use crate::account::Account;
 use crate::agenda::Cursor;
 use crate::beacon::{Round, genesis_beacon};
-use crate::chain::{ChainState, EpochCommittee, Supply};
-use crate::codec::{Encode, codec_struct};
+use crate::chain::{ChainState, EpochCommittee, Supply, Validator};
+use crate::codec::{Bytes, Encode, codec_struct};
 use crate::fees::Basefees;
 use crate::key::{
     AccountKey, BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PinnedExecutorKey, SupplyKey,
+    ValidatorsKey,
 };
 use crate::params::{ChainParams, ParamError};
 use crate::primitives::{Address, Amount, B256, Height, Slot, keccak256};
@@ -17,6 +18,9 @@ use thiserror::Error;
 
 /// The supply at most. Weights are stake times at most 1.5 · 10^9, so their sum fits into 128 bits.
 pub const SUPPLY_MAX: Amount = Amount(1 << 96);
+
+/// Validators at most: a vote from each is kept in every certificate.
+pub const VALIDATORS_MAX: usize = 128;
 
 /// What a chain starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +33,10 @@ pub struct Genesis {
     pub balances: Vec<(Address, Amount)>,
     /// Executors that governance vouches for from the start.
     pub pinned_executors: Vec<B256>,
+    /// Who makes blocks; ascending by key. Their places in this list are their numbers.
+    pub validators: Vec<Validator>,
+    /// The validators' public threshold key, in the encoding of the consensus engine.
+    pub threshold_key: Bytes,
 }
 
 /// Why a genesis cannot start a chain.
@@ -40,6 +48,9 @@ pub enum GenesisError {
     /// An account twice, or out of order.
     #[error("balances must be ascending by address")]
     NotAscending,
+    /// Validators missing, twice, or out of order.
+    #[error("between 1 and {VALIDATORS_MAX} validators, ascending by key")]
+    BadValidators,
     /// Too much money.
     #[error("the balances add up to more than {SUPPLY_MAX} base units")]
     TooMuchMoney,
@@ -51,8 +62,17 @@ struct Contents {
     timestamp_ms: u64,
     balances: Vec<(Address, Amount)>,
     pinned_executors: Vec<B256>,
+    validators: Vec<Validator>,
+    threshold_key: Bytes,
 }
-codec_struct!(Contents { params_hash, timestamp_ms, balances, pinned_executors });
+codec_struct!(Contents {
+    params_hash,
+    timestamp_ms,
+    balances,
+    pinned_executors,
+    validators,
+    threshold_key,
+});
 
 impl Genesis {
     /// Names the chain's beginning; covers everything in it.
@@ -62,6 +82,8 @@ impl Genesis {
             timestamp_ms: self.timestamp_ms,
             balances: self.balances.clone(),
             pinned_executors: self.pinned_executors.clone(),
+            validators: self.validators.clone(),
+            threshold_key: self.threshold_key.clone(),
         };
         let mut bytes = b"cowboy-genesis-v1:".to_vec();
         bytes.extend_from_slice(&self.params.chain_id.to_be_bytes());
@@ -79,6 +101,10 @@ impl Genesis {
         self.params.validate()?;
         if !self.balances.windows(2).all(|pair| pair[0].0 < pair[1].0) {
             return Err(GenesisError::NotAscending);
+        }
+        let ascending = self.validators.windows(2).all(|pair| pair[0].key < pair[1].key);
+        if !ascending || !(1..=VALIDATORS_MAX).contains(&self.validators.len()) {
+            return Err(GenesisError::BadValidators);
         }
         let mut entries = BTreeMap::new();
         let mut total = Amount::ZERO;
@@ -117,6 +143,7 @@ impl Genesis {
         let committee =
             EpochCommittee { active: 0, hhi_nano: None, m_adaptive: self.params.m_min.max(3) };
         insert(entries, &ChainKey {}, &chain);
+        insert(entries, &ValidatorsKey {}, &self.validators);
         insert(entries, &SupplyKey {}, &Supply { total, burned: Amount::ZERO });
         insert(entries, &BasefeesKey {}, &Basefees { cycle: fee, cell: fee });
         insert(entries, &EpochCommitteeKey {}, &committee);

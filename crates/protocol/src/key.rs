@@ -3,11 +3,12 @@
 use crate::account::Account;
 use crate::agenda::Task;
 use crate::callback::DeferredCall;
-use crate::chain::{ChainState, EpochCommittee, Supply, Warm};
+use crate::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
 use crate::dispatcher::spec::JobSpec;
 use crate::fees::Basefees;
+use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::runner::{Profile, Runner};
 use crate::registry::versioned::Versioned;
@@ -54,6 +55,8 @@ keys! {
     5 => AccountKey { address: Address } -> Account;
     /// Beacon of a view.
     6 => BeaconKey { view: u64 } -> B256;
+    /// Who makes blocks.
+    7 => ValidatorsKey {} -> Vec<Validator>;
 
     /// Number of tasks set for a height.
     8 => AgendaLengthKey { height: Height } -> u32;
@@ -64,7 +67,7 @@ keys! {
     16 => ProfileKey { runner: Address } -> Versioned<Profile>;
     /// Where a runner stands.
     17 => RunnerKey { runner: Address } -> Runner;
-    /// Which runner has a slot.
+    /// Which runner has or had a slot.
     18 => SlotKey { slot: Slot } -> Address;
     /// Shares of a delegator in a runner's delegated stake.
     19 => DelegationKey { runner: Address, delegator: Address } -> u128;
@@ -87,6 +90,13 @@ keys! {
     39 => CallKey { index: u64 } -> DeferredCall;
     /// When a selection query was last asked, by its hash: nodes keep its lists for a while.
     40 => WarmKey { query: B256 } -> Warm;
+
+    /// Where presence stands.
+    42 => PresenceKey {} -> PresenceState;
+    /// A validator's newest attestation on chain.
+    43 => AttestationKey { validator: u32 } -> AttestationRecord;
+    /// A recent block, by its height modulo the length of the window.
+    44 => AncestorKey { place: u64 } -> AncestorRecord;
 
     /// An executor binary that governance vouches for.
     48 => PinnedExecutorKey { hash: B256 } -> bool;

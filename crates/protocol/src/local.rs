@@ -5,8 +5,8 @@
 
 use crate::account::Account;
 use crate::beacon::Round;
-use crate::block::{Block, Context, Header, SeedSignature};
-use crate::chain::ChainState;
+use crate::block::{Block, Header, SeedSignature, StateCommitment};
+use crate::chain::{ChainState, Validator};
 use crate::codec::{Bytes, Encode};
 use crate::crypto::SecretKey;
 use crate::dispatcher::job::{Job, Progress};
@@ -28,6 +28,8 @@ use std::collections::BTreeMap;
 
 /// Who gets the tips.
 pub const PROPOSER: Address = Address::repeat_byte(0xb0);
+/// The only validator.
+pub const VALIDATOR: [u8; 32] = [0; 32];
 
 /// The chain.
 #[derive(Clone, Debug)]
@@ -58,7 +60,16 @@ impl LocalChain {
     ) -> Result<Self, GenesisError> {
         let balances: BTreeMap<Address, Amount> = balances.into_iter().collect();
         let balances = balances.into_iter().collect();
-        let genesis = Genesis { params, timestamp_ms: 0, balances, pinned_executors };
+        let validators = vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }];
+        let threshold_key = Bytes::default();
+        let genesis = Genesis {
+            params,
+            timestamp_ms: 0,
+            balances,
+            pinned_executors,
+            validators,
+            threshold_key,
+        };
         Ok(Self {
             state: genesis.state()?,
             tip: genesis.hash(),
@@ -174,16 +185,16 @@ impl LocalChain {
 
     /// Makes a block of everything that waits.
     pub fn step(&mut self) -> Outcome {
-        let (draft, context) = (self.draft(), self.context());
+        let draft = self.draft();
         let waiting = core::mem::take(&mut self.waiting);
         let (block, outcome, left_out) =
-            propose_block(&self.state, &self.params, &context, draft, &waiting)
+            propose_block(&self.state, &self.params, draft, &waiting)
                 .expect("a draft of ours follows its parent");
         for (index, reason) in left_out {
             self.left_out.insert(tx_hash(&waiting[index]), reason);
         }
         if self.paranoid {
-            self.check_replay(&context, &block, &outcome);
+            self.check_replay(&block, &outcome);
         }
         self.commit(&block, &outcome);
         if self.paranoid {
@@ -206,25 +217,22 @@ impl LocalChain {
         let seeds = (1..=owed).map(|i| seed_of(chain.newest_seed + i)).collect();
         let header = Header {
             parent: self.tip,
+            parent_view: chain.round.view,
             height: chain.height.plus(1),
             round: Round { epoch: chain.round.epoch, view },
-            proposer: [0; 32],
+            proposer: VALIDATOR,
             timestamp_ms: chain.timestamp_ms + self.params.block_time_ms,
             transactions_root: B256::ZERO,
             receipts_root: B256::ZERO,
-            state_root: B256::ZERO,
+            state: StateCommitment::default(),
             seeds_root: B256::ZERO,
             presence_hash: B256::ZERO,
         };
-        Draft { header, seeds }
-    }
-
-    fn context(&mut self) -> Context {
-        Context { fee_recipient: PROPOSER, presence: core::mem::take(&mut self.presence) }
+        Draft { header, seeds, presence: None }
     }
 
     fn commit(&mut self, block: &Block, outcome: &Outcome) {
-        self.state.commit(&outcome.diff, outcome.roster.clone());
+        self.state.commit(outcome);
         self.tip = block.header.hash();
         for receipt in &outcome.receipts {
             if let Cause::Transaction { hash } = receipt.cause {
@@ -234,10 +242,10 @@ impl LocalChain {
         self.nonces.clear();
     }
 
-    fn check_replay(&self, context: &Context, block: &Block, outcome: &Outcome) {
+    fn check_replay(&self, block: &Block, outcome: &Outcome) {
         let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
         for state in [&self.state, &restarted] {
-            let again = apply_block(state, &self.params, context, block)
+            let again = apply_block(state, &self.params, block)
                 .expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");

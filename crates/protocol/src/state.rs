@@ -6,7 +6,10 @@
 
 use crate::codec::{Decode, Encode};
 use crate::dispatcher::roster::Roster;
+use crate::execute::Outcome;
 use crate::params::ChainParams;
+use crate::presence::Subsets;
+use imbl::OrdMap;
 use std::collections::BTreeMap;
 
 /// Key and value bytes as a node stores them.
@@ -24,6 +27,9 @@ pub trait View {
     /// The runners, arranged for selection. It follows from the state alone
     /// ([`Roster::load`]); views carry it along because building it costs a walk over all runners.
     fn roster(&self) -> Roster;
+
+    /// The validators' lists of runners; carried along like the roster.
+    fn subsets(&self) -> Subsets;
 }
 
 /// A key that knows the type of its value.
@@ -118,36 +124,45 @@ impl View for Overlay<'_> {
     fn roster(&self) -> Roster {
         self.base.roster()
     }
+
+    fn subsets(&self) -> Subsets {
+        self.base.subsets()
+    }
 }
 
-/// The whole state in memory: what tests, the demonstration and the benchmarks run on.
+/// The whole state in memory. A copy shares with its original what neither has changed, so a node
+/// keeps one for every block that is not final.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryState {
-    entries: BTreeMap<Key, Value>,
+    entries: OrdMap<Key, Value>,
     roster: Roster,
+    subsets: Subsets,
 }
 
 impl MemoryState {
     /// From the entries of a genesis or of a stored state, as a node starts.
-    pub fn new(entries: BTreeMap<Key, Value>, params: &ChainParams) -> Self {
-        let mut state = Self { entries, roster: Roster::default() };
+    pub fn new(entries: impl IntoIterator<Item = (Key, Value)>, params: &ChainParams) -> Self {
+        let entries = entries.into_iter().collect();
+        let mut state = Self { entries, ..Self::default() };
         state.roster = Roster::load(&state, params);
+        state.subsets = Subsets::load(&state);
         state
     }
 
     /// Takes over the result of a block.
-    pub fn commit(&mut self, diff: &Diff, roster: Roster) {
-        for (key, value) in diff {
+    pub fn commit(&mut self, outcome: &Outcome) {
+        for (key, value) in &outcome.diff {
             match value {
                 Some(value) => self.entries.insert(key.clone(), value.clone()),
                 None => self.entries.remove(key),
             };
         }
-        self.roster = roster;
+        self.roster = outcome.roster.clone();
+        self.subsets = outcome.subsets.clone();
     }
 
     /// Every entry, in key order.
-    pub fn entries(&self) -> &BTreeMap<Key, Value> {
+    pub fn entries(&self) -> &OrdMap<Key, Value> {
         &self.entries
     }
 
@@ -170,5 +185,9 @@ impl View for MemoryState {
 
     fn roster(&self) -> Roster {
         self.roster.clone()
+    }
+
+    fn subsets(&self) -> Subsets {
+        self.subsets.clone()
     }
 }

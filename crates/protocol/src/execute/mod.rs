@@ -1,4 +1,4 @@
-//! Execution of blocks: `apply_block(view, params, context, block) -> outcome`.
+//! Execution of blocks: `apply_block(view, params, block) -> outcome`.
 //!
 //! ```text
 //! opening   seed log → presence → committees whose round has come → epoch's committee size →
@@ -21,7 +21,9 @@ pub(crate) use cost::{
 pub use cost::{Cost, intrinsic};
 pub(crate) use transact::Sender;
 
-use crate::block::{Block, Context, Header, SeedSignature, seeds_root, transactions_root};
+use crate::block::{
+    Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root,
+};
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::filter::Entry;
@@ -33,6 +35,7 @@ use crate::fees::{Basefees, Lane, Usage};
 use crate::key::{BasefeesKey, ChainKey, EpochCommitteeKey, SupplyKey};
 use crate::merkle;
 use crate::params::ChainParams;
+use crate::presence::{PresenceCertificate, Subsets};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
@@ -56,6 +59,17 @@ pub enum BlockError {
     /// The round does not come after the parent's.
     #[error("the round does not come after the parent's")]
     RoundNotAfterParent,
+    /// The parent was made in another view.
+    #[error("the parent's view is {expected}, not {got}")]
+    WrongParentView {
+        /// The parent's.
+        expected: u64,
+        /// What the header says.
+        got: u64,
+    },
+    /// Not one of the validators.
+    #[error("the proposer is not a validator")]
+    UnknownProposer,
     /// The time does not come after the parent's.
     #[error("the time does not come after the parent's")]
     TimeNotAfterParent,
@@ -87,6 +101,8 @@ pub struct Outcome {
     pub diff: Diff,
     /// The roster after the block.
     pub roster: Roster,
+    /// The validators' lists after the block.
+    pub subsets: Subsets,
     /// How everything ended: the opening, each transaction, the closing.
     pub receipts: Vec<Receipt>,
     /// Merkle root of the receipts.
@@ -107,7 +123,6 @@ impl Outcome {
 pub fn apply_block(
     view: &dyn View,
     params: &ChainParams,
-    context: &Context,
     block: &Block,
 ) -> Result<Outcome, BlockError> {
     if block.header.transactions_root != transactions_root(&block.transactions) {
@@ -116,7 +131,11 @@ pub fn apply_block(
     if block.header.seeds_root != seeds_root(&block.seeds) {
         return Err(BlockError::WrongRoot("seeds"));
     }
-    let mut exec = Exec::begin(view, params, context, &block.header, &block.seeds)?;
+    if block.header.presence_hash != presence_hash(block.presence.as_ref()) {
+        return Err(BlockError::WrongRoot("presence"));
+    }
+    let presence = block.presence.as_ref();
+    let mut exec = Exec::begin(view, params, &block.header, &block.seeds, presence)?;
     for (index, bytes) in block.transactions.iter().enumerate() {
         exec.transact(bytes).map_err(|reason| BlockError::Inadmissible { index, reason })?;
     }
@@ -130,10 +149,13 @@ pub fn apply_block(
 /// A block that is being put together: everything but its transactions and roots.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Parent, height, round, proposer, time and presence; the roots are filled in.
+    /// Parent, height, round, proposer and time; the roots are filled in, the state's by whoever
+    /// stores it.
     pub header: Header,
     /// Seeds that are owed.
     pub seeds: Vec<SeedSignature>,
+    /// A certificate that this block may carry.
+    pub presence: Option<PresenceCertificate>,
 }
 
 /// Builds a block from what is waiting: the same code as [`apply_block`], but a transaction that
@@ -141,12 +163,11 @@ pub struct Draft {
 pub fn propose_block(
     view: &dyn View,
     params: &ChainParams,
-    context: &Context,
     draft: Draft,
     waiting: &[Bytes],
 ) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
-    let Draft { mut header, seeds } = draft;
-    let mut exec = Exec::begin(view, params, context, &header, &seeds)?;
+    let Draft { mut header, seeds, presence } = draft;
+    let mut exec = Exec::begin(view, params, &header, &seeds, presence.as_ref())?;
     let mut left_out = BTreeMap::new();
     let mut transactions = Vec::new();
     for (index, bytes) in waiting.iter().enumerate() {
@@ -160,8 +181,9 @@ pub fn propose_block(
     let outcome = exec.finish();
     header.transactions_root = transactions_root(&transactions);
     header.seeds_root = seeds_root(&seeds);
+    header.presence_hash = presence_hash(presence.as_ref());
     header.receipts_root = outcome.receipts_root;
-    Ok((Block { header, seeds, transactions }, outcome, left_out))
+    Ok((Block { header, seeds, presence, transactions }, outcome, left_out))
 }
 
 /// What a block of jobs costs without signatures and fees: the block is opened, the jobs are
@@ -170,11 +192,11 @@ pub fn propose_block(
 pub fn submit_unsigned(
     view: &dyn View,
     params: &ChainParams,
-    context: &Context,
     draft: &Draft,
     jobs: &[(Address, B256, JobSpec)],
 ) -> Result<Outcome, BlockError> {
-    let mut exec = Exec::begin(view, params, context, &draft.header, &draft.seeds)?;
+    let presence = draft.presence.as_ref();
+    let mut exec = Exec::begin(view, params, &draft.header, &draft.seeds, presence)?;
     for (submitter, hash, spec) in jobs {
         exec.submit_alone(*submitter, *hash, spec);
     }
@@ -203,6 +225,7 @@ pub(crate) struct Exec<'a> {
     pub(crate) basefees: Basefees,
     pub(crate) committee: EpochCommittee,
     pub(crate) roster: Roster,
+    pub(crate) subsets: Subsets,
     pub(crate) meter: transact::Meter,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
@@ -294,6 +317,7 @@ impl<'a> Exec<'a> {
             receipts_root: merkle::root(encoded.iter().map(|bytes| &bytes[..])),
             diff: self.state.into_diff(),
             roster: self.roster,
+            subsets: self.subsets,
             receipts: self.receipts,
             used: self.used,
         }

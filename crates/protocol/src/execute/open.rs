@@ -2,15 +2,17 @@
 
 use super::{BlockError, Env, Exec, transact::Meter};
 use crate::beacon::{Round, beacon};
-use crate::block::{Context, Header, SeedSignature};
+use crate::block::{Header, SeedSignature};
 use crate::chain::EpochCommittee;
 use crate::dispatcher::committee::{hhi_instant, m_adaptive, m_target, smooth_hhi};
 use crate::dispatcher::filter::Rules;
 use crate::event::{Cause, Event};
 use crate::key::{
     BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PendingKey, SlotKey, SupplyKey,
+    ValidatorsKey,
 };
 use crate::params::ChainParams;
+use crate::presence::PresenceCertificate;
 use crate::primitives::Slot;
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
@@ -28,9 +30,9 @@ impl<'a> Exec<'a> {
     pub(super) fn begin(
         view: &'a dyn View,
         params: &'a ChainParams,
-        context: &Context,
         header: &Header,
         seeds: &[SeedSignature],
+        presence: Option<&PresenceCertificate>,
     ) -> Result<Self, BlockError> {
         let (Some(chain), Some(supply), Some(basefees), Some(committee)) = (
             read(view, &ChainKey {}),
@@ -47,6 +49,13 @@ impl<'a> Exec<'a> {
         if header.round.epoch != chain.round.epoch || header.round <= chain.round {
             return Err(BlockError::RoundNotAfterParent);
         }
+        if header.parent_view != chain.round.view {
+            let expected = chain.round.view;
+            return Err(BlockError::WrongParentView { expected, got: header.parent_view });
+        }
+        let validators = read(view, &ValidatorsKey {}).unwrap_or_default();
+        let proposer = validators.iter().find(|validator| validator.key == header.proposer);
+        let fee_recipient = proposer.ok_or(BlockError::UnknownProposer)?.fee_recipient;
         if header.timestamp_ms <= chain.timestamp_ms {
             return Err(BlockError::TimeNotAfterParent);
         }
@@ -62,7 +71,7 @@ impl<'a> Exec<'a> {
             env: Env {
                 height: header.height,
                 view: header.round.view,
-                fee_recipient: context.fee_recipient,
+                fee_recipient,
                 parent_beacon: Default::default(),
                 stamp: Stamp::opening(header.height),
             },
@@ -71,6 +80,7 @@ impl<'a> Exec<'a> {
             basefees,
             committee,
             roster,
+            subsets: view.subsets(),
             meter: Meter::default(),
             new_lists: Vec::new(),
             changed: BTreeMap::new(),
@@ -83,15 +93,13 @@ impl<'a> Exec<'a> {
         exec.chain.height = header.height;
         exec.chain.round = header.round;
         exec.chain.timestamp_ms = header.timestamp_ms;
-        exec.open(seeds, context);
+        exec.open(seeds, presence);
         Ok(exec)
     }
 
-    fn open(&mut self, seeds: &[SeedSignature], context: &Context) {
+    fn open(&mut self, seeds: &[SeedSignature], presence: Option<&PresenceCertificate>) {
         self.take_seeds(seeds);
-        for (slot, present) in &context.presence {
-            self.set_presence(*slot, *present);
-        }
+        let _ = presence;
         self.draw_pending();
         self.update_roster();
         self.chain.roster_changes += self.roster.turn(self.env.height);
