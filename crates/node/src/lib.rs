@@ -1,1 +1,12 @@
-//! A validator.
+//! A Remuda validator: consensus, storage, mempool and API around the rules of `remuda-protocol`.
+
+pub mod app;
+pub mod block;
+pub mod chain;
+pub mod gate;
+pub mod history;
+pub mod network;
+pub mod scheme;
+pub mod seeds;
+pub mod store;
+pub mod validator;

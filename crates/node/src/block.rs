@@ -1,0 +1,152 @@
+//! A block as the engine moves it: the rules' block, its bytes and its name, worked out once.
+
+use crate::scheme::PublicKey;
+use bytes::{BufMut, Bytes};
+use commonware_codec::{Buf, DecodeExt, EncodeSize, Error, RangeCfg, Read, Write};
+use commonware_consensus::simplex::types::Context;
+use commonware_consensus::types::{Epoch, Height, Round, View};
+use commonware_consensus::{Block as ConsensusBlock, BoundedBlock, CertifiableBlock, Heightable};
+use commonware_cryptography::{Digestible, keccak256::Digest};
+use remuda_protocol::beacon::Round as ChainRound;
+use remuda_protocol::block::{self, Header, StateCommitment};
+use remuda_protocol::codec::{Decode as _, Encode as _};
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::primitives::{B256, Height as ChainHeight};
+use std::sync::Arc;
+
+/// Bytes of a block at most. Its cells bound transactions to a quarter of this, and seeds and
+/// certificate to a tenth; so no honest block comes near.
+pub const BLOCK_BYTES_MAX: usize = 4 << 20;
+
+/// What consensus knows of a block when it asks for one.
+pub type BlockContext = Context<Digest, PublicKey>;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    rules: Arc<block::Block>,
+    bytes: Bytes,
+    digest: Digest,
+    context: BlockContext,
+}
+
+impl Block {
+    /// Wraps a block whose header matches its body. `None` if the proposer is not a key.
+    pub fn new(rules: block::Block) -> Option<Self> {
+        let bytes = Bytes::from(rules.to_bytes());
+        Self::wrap(rules, bytes)
+    }
+
+    fn wrap(rules: block::Block, bytes: Bytes) -> Option<Self> {
+        let header = &rules.header;
+        let context = Context {
+            round: Round::new(Epoch::new(header.round.epoch), View::new(header.round.view)),
+            leader: PublicKey::decode(Bytes::copy_from_slice(&header.proposer)).ok()?,
+            parent: (View::new(header.parent_view), to_digest(header.parent)),
+        };
+        let digest = to_digest(header.hash());
+        Some(Self { rules: Arc::new(rules), bytes, digest, context })
+    }
+
+    /// The block of height 0: what the genesis says, and the state that follows from it. It names
+    /// the first validator as its proposer, since it must name somebody.
+    pub fn genesis(genesis: &Genesis, state: StateCommitment) -> Option<Self> {
+        let header = Header {
+            parent: genesis.hash(),
+            parent_view: 0,
+            height: ChainHeight::ZERO,
+            round: ChainRound { epoch: 0, view: 0 },
+            proposer: genesis.validators.first()?.key,
+            timestamp_ms: genesis.timestamp_ms,
+            transactions_root: block::transactions_root(&[]),
+            receipts_root: B256::ZERO,
+            state,
+            seeds_root: block::seeds_root(&[]),
+            presence_hash: B256::ZERO,
+        };
+        let (seeds, transactions) = (Vec::new(), Vec::new());
+        Self::new(block::Block { header, seeds, presence: None, transactions })
+    }
+
+    /// The block as the rules see it.
+    pub fn rules(&self) -> &Arc<block::Block> {
+        &self.rules
+    }
+
+    /// Its header.
+    pub fn header(&self) -> &Header {
+        &self.rules.header
+    }
+}
+
+/// A hash as the engine's digest.
+pub fn to_digest(hash: B256) -> Digest {
+    Digest::from(hash.0)
+}
+
+/// A digest of the engine as a hash.
+pub fn to_hash(digest: &Digest) -> B256 {
+    B256::from_slice(digest.as_ref())
+}
+
+impl Write for Block {
+    fn write(&self, buf: &mut impl BufMut) {
+        self.bytes.write(buf);
+    }
+}
+
+impl EncodeSize for Block {
+    fn encode_size(&self) -> usize {
+        self.bytes.encode_size()
+    }
+}
+
+impl Read for Block {
+    type Cfg = ();
+
+    /// The name covers the header only, so a body that the header does not commit to is refused
+    /// here, before anything could be filed under the name.
+    fn read_cfg(buf: &mut impl Buf, (): &()) -> Result<Self, Error> {
+        let bytes = Bytes::read_cfg(buf, &RangeCfg::new(0..=BLOCK_BYTES_MAX))?;
+        let rules = block::Block::from_bytes(&bytes)
+            .map_err(|_| Error::Invalid("block", "not an encoding"))?;
+        if !rules.is_consistent() {
+            return Err(Error::Invalid("block", "the header commits to another body"));
+        }
+        Self::wrap(rules, bytes).ok_or(Error::Invalid("block", "the proposer is not a key"))
+    }
+}
+
+impl BoundedBlock for Block {
+    fn max_encode_size((): &()) -> usize {
+        5 + BLOCK_BYTES_MAX
+    }
+}
+
+impl Digestible for Block {
+    type Digest = Digest;
+
+    fn digest(&self) -> Digest {
+        self.digest
+    }
+}
+
+impl Heightable for Block {
+    fn height(&self) -> Height {
+        Height::new(self.rules.header.height.get())
+    }
+}
+
+impl ConsensusBlock for Block {
+    fn parent(&self) -> Digest {
+        self.context.parent.1
+    }
+}
+
+impl CertifiableBlock for Block {
+    type Context = BlockContext;
+
+    fn context(&self) -> BlockContext {
+        self.context.clone()
+    }
+}
