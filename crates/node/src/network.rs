@@ -177,8 +177,17 @@ impl Network {
 
     /// Signs as one of them; `None` if the secrets are not of this network.
     pub fn signer(&self, secrets: &Secrets, sight: Arc<dyn Sight>) -> Option<Scheme> {
-        self.index(&secrets.public_key())?;
-        // The upstream scheme panics on a share of another place.
+        // A share speaks for its place, so it must be the key's; others would not take its votes.
+        if self.index(&secrets.public_key()) != Some(secrets.share.index.get()) {
+            return None;
+        }
+        self.signer_unchecked(secrets, sight)
+    }
+
+    /// As [`Self::signer`], but whether the identity is the share's is not checked: for tests of
+    /// forged votes.
+    pub fn signer_unchecked(&self, secrets: &Secrets, sight: Arc<dyn Sight>) -> Option<Scheme> {
+        // The upstream scheme panics on a share of no place.
         if self.sharing.partial_public(secrets.share.index).is_err() {
             return None;
         }

@@ -12,7 +12,7 @@
 
 use crate::app::{App, Pool, Tamper};
 use crate::block::Block;
-use crate::chain::{Chain, OwnSight, Sessions, standing};
+use crate::chain::{Chain, standing};
 use crate::gate::Gate;
 use crate::history::History;
 use crate::network::Network;
@@ -63,14 +63,14 @@ pub struct Setup {
     pub partition: String,
     /// The network that it is one of.
     pub network: Arc<Network>,
-    /// Its secrets.
-    pub secrets: crate::network::Secrets,
+    /// Its name.
+    pub public_key: PublicKey,
+    /// Its voice.
+    pub scheme: Scheme,
     /// How long it waits.
     pub patience: Patience,
     /// Its transactions.
     pub pool: Arc<dyn Pool>,
-    /// Runners' sessions with it.
-    pub sessions: Sessions,
     /// States in memory; made by the caller, who may read them.
     pub chain: Chain,
     /// See [`Tamper`].
@@ -136,19 +136,11 @@ where
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
 {
-    let Setup { partition, network, secrets, patience, pool, sessions, chain, tamper } = setup;
+    let Setup { partition, network, public_key, scheme, patience, pool, chain, tamper } = setup;
     let [votes, certificates, resolver, backfilling, broadcast] = channels;
-    let public_key = secrets.public_key();
     let cache = CacheRef::new(NZU16!(4096), NZUsize!(2048));
     let buffer = NZUsize!(1 << 16);
     let participants = network.participants().len();
-
-    let sight = Arc::new(OwnSight {
-        chain: chain.clone(),
-        sessions,
-        validator: network.index(&public_key).ok_or(StoreError::NotAValidator)?,
-    });
-    let scheme = network.signer(&secrets, sight).ok_or(StoreError::NotAValidator)?;
 
     let config = store::config(&partition, cache.clone());
     let scratch = store::config(&format!("{partition}-scratch"), cache.clone());

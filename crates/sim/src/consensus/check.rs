@@ -1,0 +1,110 @@
+//! What must hold at the end of every run.
+//!
+//! - Agreement: no height has two final blocks, on one validator or on two.
+//! - Every round's seed is on chain exactly once and in order, and is the network's signature.
+//! - Equal states: the roots that honest validators reached are those of the blocks.
+//! - No honest validator has blocked another.
+
+use super::cluster::Cluster;
+use commonware_codec::DecodeExt as _;
+use commonware_consensus::marshal::Identifier;
+use commonware_consensus::types::Height;
+use remuda_node::scheme::SeedPoint;
+use remuda_protocol::codec::Encode as _;
+use remuda_protocol::state::MemoryState;
+use std::collections::BTreeMap;
+
+/// What was counted on the way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Final blocks that all honest validators have.
+    pub height: u64,
+    /// The newest one's round.
+    pub view: u64,
+    /// Seeds on chain.
+    pub seeds: u64,
+    /// Blocks with a certificate.
+    pub certificates: u64,
+    /// Transactions.
+    pub transactions: u64,
+}
+
+pub(super) async fn check(cluster: &Cluster) -> Result<Counts, String> {
+    let honest = cluster.honest();
+    agreement(cluster, &honest)?;
+    nobody_blocked(cluster).await?;
+    equal_states(cluster, &honest)?;
+    seed_log(cluster, &honest).await
+}
+
+fn agreement(cluster: &Cluster, honest: &[usize]) -> Result<(), String> {
+    let mut blocks = BTreeMap::new();
+    for i in honest {
+        let log = &cluster.nodes[*i].log;
+        if let Some(height) = log.conflicts().first() {
+            return Err(format!("validator {i} finalised two blocks at height {height}"));
+        }
+        for (height, entry) in log.blocks() {
+            let first = blocks.entry(height).or_insert(entry);
+            if *first != entry {
+                return Err(format!("two blocks are final at height {height}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn nobody_blocked(cluster: &Cluster) -> Result<(), String> {
+    let blocked = cluster.oracle.blocked().await.map_err(|e| e.to_string())?;
+    let wrong = blocked.iter().find(|(by, whom)| cluster.is_honest(by) && cluster.is_honest(whom));
+    wrong.map_or(Ok(()), |(by, whom)| Err(format!("{by} blocked {whom}, who is honest")))
+}
+
+/// At equal heights, everything is equal, entry by entry.
+fn equal_states(cluster: &Cluster, honest: &[usize]) -> Result<(), String> {
+    let mut by_height: BTreeMap<u64, MemoryState> = BTreeMap::new();
+    for i in honest {
+        let Some(state) = cluster.nodes[*i].log.newest() else { continue };
+        let height = remuda_node::chain::standing(&state).height.get();
+        let first = by_height.entry(height).or_insert_with(|| state.clone());
+        if first.entries() != state.entries() {
+            return Err(format!("states at height {height} differ"));
+        }
+    }
+    Ok(())
+}
+
+/// Read from the archive of a validator: what its log was told may have gaps after a restart.
+async fn seed_log(cluster: &Cluster, honest: &[usize]) -> Result<Counts, String> {
+    let height = honest.iter().map(|i| cluster.nodes[*i].log.height()).min().unwrap_or(0);
+    let node = honest.iter().find(|i| cluster.is_up(**i)).ok_or("nobody is up")?;
+    let running = cluster.nodes[*node].running.as_ref().ok_or("nobody is up")?;
+    let transactions = cluster.nodes[*node].log.transactions();
+    let mut counts = Counts { height, transactions, ..Counts::default() };
+    let mut seeds = Vec::new();
+    for at in 1..=height {
+        let id = Identifier::Height(Height::new(at));
+        let block = running.marshal.get_block(id).await;
+        let block = block.ok_or_else(|| format!("validator {node} has no block {at}"))?;
+        let rules = block.inner().rules();
+        if rules.header.hash() != cluster.nodes[*node].log.blocks()[&at].0 {
+            return Err(format!("the archive of validator {node} has another block {at}"));
+        }
+        counts.view = rules.header.round.view;
+        counts.certificates += u64::from(rules.presence.is_some());
+        for seed in &rules.seeds {
+            let bytes = seed.bytes.to_bytes();
+            let seed = SeedPoint::decode(commonware_runtime::IoBuf::from(bytes));
+            seeds.push((seeds.len() as u64 + 1, seed.map_err(|e| e.to_string())?));
+        }
+        if seeds.len() as u64 != counts.view - 1 {
+            return Err(format!("after block {at} of view {} there are {} seeds", counts.view, seeds.len()));
+        }
+    }
+    counts.seeds = seeds.len() as u64;
+    let mut rng = <rand::rngs::StdRng as rand::SeedableRng>::seed_from_u64(1);
+    if !cluster.network.verifier().verify_seeds(&mut rng, seeds) {
+        return Err("a seed on chain is not the network's signature on its round".into());
+    }
+    Ok(counts)
+}

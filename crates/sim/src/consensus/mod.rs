@@ -1,0 +1,20 @@
+//! Validators on a simulated network: crashes, restarts, partitions, bad links, and some that lie.
+//!
+//! ```text
+//! seed → plan (who lies and how, what happens when) → cluster (real validators, simulated network,
+//! clock and disk) → turmoil → calm → checks
+//! ```
+//!
+//! What must hold at the end of every run is in [`check`].
+
+mod cast;
+mod check;
+mod cluster;
+mod conduct;
+mod log;
+mod plan;
+mod run;
+
+pub use conduct::Conduct;
+pub use plan::{Fault, Plan};
+pub use run::{Report, run};
