@@ -3,6 +3,7 @@
 pub mod app;
 pub mod block;
 pub mod chain;
+pub mod config;
 pub mod gate;
 pub mod history;
 pub mod network;

@@ -1,0 +1,77 @@
+//! Files of a node: the genesis that all share, its own settings, its secrets.
+//!
+//! ```text
+//! <network>/genesis.json          what all validators start from, with its hash
+//! <network>/faucet.key            money of a development chain
+//! <network>/validator-0/node.toml settings
+//! <network>/validator-0/node.key  secrets, for the owner only
+//! <network>/validator-0/data/     the chain
+//! ```
+
+mod genesis;
+mod init;
+mod secret;
+mod settings;
+
+pub use genesis::GenesisFile;
+pub use init::{InitError, InitOptions, Initialised, init};
+pub use secret::{read_secret, write_secret};
+pub use settings::{Peer, Settings};
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a file cannot be used.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// It cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is there already.
+    #[error("{} is there already; choose another directory or remove it first", path.display())]
+    Exists {
+        /// Which.
+        path: PathBuf,
+    },
+    /// It is not what it should be.
+    #[error("{}: {reason}", path.display())]
+    Malformed {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Others can read it.
+    #[error("{} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
+    TooOpen {
+        /// Which.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
+}
+
+/// Files are read up to here; a genesis of 100,000 accounts has 12 MB.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+fn read_text(path: &std::path::Path) -> Result<String, FileError> {
+    let failed = |error| FileError::Io { path: path.to_owned(), error };
+    let size = std::fs::metadata(path).map_err(failed)?.len();
+    if size > FILE_BYTES_MAX {
+        let reason = format!("{size} bytes are too many for such a file");
+        return Err(FileError::Malformed { path: path.to_owned(), reason });
+    }
+    std::fs::read_to_string(path).map_err(failed)
+}
+
+fn write_text(path: &std::path::Path, text: &str) -> Result<(), FileError> {
+    if path.exists() {
+        return Err(FileError::Exists { path: path.to_owned() });
+    }
+    std::fs::write(path, text).map_err(|error| FileError::Io { path: path.to_owned(), error })
+}

@@ -1,0 +1,240 @@
+//! A node as a process: real network, real disk, and a clean stop.
+
+use crate::chain::{Chain, OwnSight, Sessions};
+use crate::config::{FileError, GenesisFile, Settings, read_secret};
+use crate::gossip::{self, Gossip};
+use crate::ledger::Ledger;
+use crate::network::{Network, NetworkError, Secrets};
+use crate::scheme::PublicKey;
+use crate::store::StoreError;
+use crate::validator::{self, CHANNELS, Patience, Setup};
+use alloy_primitives::hex;
+use commonware_codec::DecodeExt as _;
+use commonware_cryptography::ChaCha20Poly1305;
+use commonware_p2p::{
+    Address, AddressableManager as _,
+    authenticated::lookup::{self, Network as Wires},
+};
+use commonware_runtime::{
+    Metrics as _, Quota, Runner as _, Spawner as _, Supervisor as _, tokio as runtime,
+};
+use commonware_stream::{
+    cups::{self, Cups},
+    sake::{self, Sake},
+};
+use commonware_utils::{NZU32, NZUsize, ordered::Map};
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::primitives::B256;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Messages of one peer on one channel, per second.
+const QUOTA: u32 = 4096;
+/// How long tasks may take to end.
+const STOP: Duration = Duration::from_secs(2);
+
+/// Why a node does not run.
+#[derive(Debug, Error)]
+pub enum NodeError {
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The genesis.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The settings.
+    #[error("{0}")]
+    Settings(String),
+    /// Another chain is in the data directory.
+    #[error(
+        "{} holds the chain {found}, and the genesis is that of {expected}; \
+         give another data directory, or remove this one to start anew",
+        path.display()
+    )]
+    OtherChain {
+        /// The data directory.
+        path: PathBuf,
+        /// Whose chain is there.
+        found: String,
+        /// Whose should be.
+        expected: B256,
+    },
+    /// The API cannot listen.
+    #[error("the API cannot listen on {address}: {error}; is another node running there?")]
+    Api {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// Consensus ended.
+    #[error("consensus has stopped; see the log")]
+    Stopped,
+}
+
+/// Runs a validator until it is told to stop. Blocks.
+pub fn run(settings: Settings) -> Result<(), NodeError> {
+    let network = Arc::new(Network::new(GenesisFile::read(&settings.genesis)?)?);
+    let secrets = Secrets::from_bytes(&read_secret(&settings.key)?).ok_or_else(|| {
+        let reason = "not the secrets of a validator; take the file that init wrote".into();
+        FileError::Malformed { path: settings.key.clone(), reason }
+    })?;
+    let faucet = settings.faucet.as_ref().map(|path| read_faucet(path)).transpose()?;
+    claim_data(&settings, network.genesis().hash())?;
+    let peers = peers(&settings, &network)?;
+    let config = runtime::Config::default()
+        .with_storage_directory(settings.data.clone())
+        .with_worker_threads(2);
+    runtime::Runner::new(config)
+        .start(|context| serve(context, settings, network, secrets, faucet, peers))
+}
+
+async fn serve(
+    context: runtime::Context,
+    settings: Settings,
+    network: Arc<Network>,
+    secrets: Secrets,
+    faucet: Option<SecretKey>,
+    peers: Map<PublicKey, Address>,
+) -> Result<(), NodeError> {
+    let listener = tokio::net::TcpListener::bind(settings.api)
+        .await
+        .map_err(|error| NodeError::Api { address: settings.api, error })?;
+    let participants = network.participants().len() as u32;
+    let handshake = Cups::<_, ChaCha20Poly1305>::new(
+        Sake {
+            signer: secrets.identity.clone(),
+            synchrony_bound: Duration::from_secs(5),
+            max_handshake_age: Duration::from_secs(10),
+            version: sake::Version::V1,
+        },
+        cups::Version::V1,
+    );
+    // Quick to come back: `recommended` waits a minute before it connects again, and lets only one
+    // peer of an address in every five seconds.
+    let config = lookup::Config::local(
+        handshake,
+        network.namespace(),
+        settings.listen,
+        NZUsize!(remuda_protocol::genesis::VALIDATORS_MAX),
+        validator::max_message_size(participants),
+        NZUsize!(1024),
+    );
+    let (mut wires, mut oracle) = Wires::new(context.child("network"), config);
+    oracle.track(0, peers);
+    let quota = || Quota::per_second(NZU32!(QUOTA));
+    let channels: Vec<_> =
+        (0..CHANNELS as u64).map(|channel| wires.register(channel, quota())).collect();
+    let Ok(channels) = <[_; CHANNELS]>::try_from(channels) else { unreachable!("one for each") };
+    let gossip_channel = wires.register(CHANNELS as u64, quota());
+    wires.start();
+
+    let block_time = Duration::from_millis(network.genesis().params.block_time_ms);
+    let chain = Chain::new(Arc::new(network.genesis().params.clone()));
+    let sessions = Sessions::default();
+    let validator = network.index(&secrets.public_key()).ok_or(StoreError::NotAValidator)?;
+    let sight =
+        Arc::new(OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator });
+    let scheme = network.signer(&secrets, sight).ok_or(StoreError::NotAValidator)?;
+    let (outbox, mail) = tokio::sync::mpsc::channel(gossip::OUTBOX);
+    let ledger = Ledger::new(network.clone(), chain.clone(), sessions, outbox, faucet, {
+        let context = context.child("metrics");
+        Box::new(move || context.encode())
+    });
+    let setup = Setup {
+        partition: "chain".into(),
+        network,
+        public_key: secrets.public_key(),
+        scheme,
+        patience: Patience::for_block_time(block_time),
+        pool: ledger.clone(),
+        chain,
+        tamper: None,
+    };
+    let running =
+        validator::start(context.child("validator"), setup, channels, oracle.clone(), oracle)
+            .await?;
+    ledger.attach(&running).await;
+    let gossip = Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
+    tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
+
+    let (stop_api, api_stopped) = tokio::sync::watch::channel(false);
+    let api = tokio::spawn(crate::api::serve(listener, ledger.clone(), api_stopped));
+    let mut engine = running.engine;
+    let result = tokio::select! {
+        () = told_to_stop() => Ok(()),
+        _ = &mut engine => Err(NodeError::Stopped),
+    };
+    // In order: nobody asks any more, then nobody votes any more, then the rest.
+    let _ = stop_api.send(true);
+    let _ = tokio::time::timeout(STOP, api).await;
+    engine.abort();
+    gossip.abort();
+    let _ = context.child("stop").stop(0, Some(STOP)).await;
+    result
+}
+
+/// Ctrl-C, or the signal that service managers send.
+async fn told_to_stop() {
+    let mut terminate =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+            .expect("signals can be listened to");
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+    tracing::info!("stopping");
+}
+
+fn read_faucet(path: &std::path::Path) -> Result<SecretKey, FileError> {
+    let bytes = read_secret(path)?;
+    let key = <[u8; 32]>::try_from(&bytes[..]).ok().and_then(|bytes| SecretKey::from_bytes(&bytes));
+    key.ok_or_else(|| FileError::Malformed {
+        path: path.to_owned(),
+        reason: "not a secp256k1 key".into(),
+    })
+}
+
+/// Marks an empty data directory as this chain's; refuses another's.
+fn claim_data(settings: &Settings, genesis: B256) -> Result<(), NodeError> {
+    let failed = |error| FileError::Io { path: settings.data.clone(), error };
+    std::fs::create_dir_all(&settings.data).map_err(failed)?;
+    let mark = settings.data.join("genesis-hash");
+    match std::fs::read_to_string(&mark) {
+        Ok(found) if found.trim() == genesis.to_string() => Ok(()),
+        Ok(found) => Err(NodeError::OtherChain {
+            path: settings.data.clone(),
+            found: found.trim().to_owned(),
+            expected: genesis,
+        }),
+        Err(_) => Ok(std::fs::write(&mark, format!("{genesis}\n")).map_err(failed)?),
+    }
+}
+
+/// Everybody in the genesis, with an address.
+fn peers(settings: &Settings, network: &Network) -> Result<Map<PublicKey, Address>, NodeError> {
+    let mut peers = Vec::new();
+    for peer in &settings.peers {
+        let key = hex::decode(&peer.key)
+            .ok()
+            .and_then(|bytes| PublicKey::decode(bytes::Bytes::from(bytes)).ok());
+        let key = key.filter(|key| network.index(key).is_some()).ok_or_else(|| {
+            NodeError::Settings(format!("{} is not a validator of the genesis", peer.key))
+        })?;
+        peers.push((key, Address::from(peer.address)));
+    }
+    if peers.len() != network.participants().len() {
+        return Err(NodeError::Settings(format!(
+            "the settings name {} peers; the genesis has {} validators",
+            peers.len(),
+            network.participants().len()
+        )));
+    }
+    Map::try_from(peers)
+        .map_err(|_| NodeError::Settings("the settings name a peer twice".to_owned()))
+}
