@@ -1,1 +1,3 @@
 //! A validator.
+
+pub mod mempool;
