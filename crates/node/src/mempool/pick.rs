@@ -15,10 +15,6 @@ use std::collections::BinaryHeap;
 /// parameters near the defaults.
 const BLOCK_TRANSACTIONS: usize = 10_000;
 
-/// When so many did not fit into what all lanes share, the block counts as full. Without it a full
-/// pool would be walked to its end for the last few hundred bytes.
-const MISSES_MAX: usize = 256;
-
 /// Room in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -76,39 +72,16 @@ impl Budget {
         }
     }
 
-    /// Takes a transaction's limits out, if they fit.
-    fn take(&mut self, pooled: &Pooled) -> Fit {
-        let mut rest = *self;
-        let shared = [
-            shrink(&mut rest.transactions, 1),
-            shrink(&mut rest.bytes, pooled.bytes.len()),
-            reduce(&mut rest.cycles, pooled.cycles_limit),
-            reduce(&mut rest.cells, pooled.cells_limit),
-        ];
-        if shared.contains(&false) {
-            return Fit::BlockFull;
-        }
-        if !reduce(rest.lane(pooled.lane), pooled.cycles_limit) {
-            return Fit::LaneFull;
-        }
-        *self = rest;
-        Fit::Taken
+    /// What is left after a transaction, all of whose limits must fit.
+    fn without(mut self, pooled: &Pooled) -> Option<Self> {
+        self.transactions = self.transactions.checked_sub(1)?;
+        self.bytes = self.bytes.checked_sub(pooled.bytes.len())?;
+        self.cycles = self.cycles.checked_sub(pooled.cycles_limit)?;
+        self.cells = self.cells.checked_sub(pooled.cells_limit)?;
+        let lane = self.lane(pooled.lane);
+        *lane = lane.checked_sub(pooled.cycles_limit)?;
+        Some(self)
     }
-}
-
-/// Whether a transaction fitted.
-enum Fit {
-    Taken,
-    LaneFull,
-    BlockFull,
-}
-
-fn shrink(room: &mut usize, by: usize) -> bool {
-    room.checked_sub(by).map(|rest| *room = rest).is_some()
-}
-
-fn reduce(room: &mut u64, by: u64) -> bool {
-    room.checked_sub(by).map(|rest| *room = rest).is_some()
 }
 
 impl Mempool {
@@ -122,29 +95,27 @@ impl Mempool {
         let prices = Prices { basefees: &basefees, params };
         let mut heap: BinaryHeap<Candidate<'_>> =
             self.store.queues().filter_map(|queue| Candidate::unread(queue, prices)).collect();
-        let (mut room, mut misses, mut picked) = (budget, 0, Vec::new());
-        while misses < MISSES_MAX
-            && room.transactions > 0
+        let (mut room, mut picked) = (budget, Vec::new());
+        while room.transactions > 0
             && let Some(Candidate { queue, pooled, purse, .. }) = heap.pop()
         {
             let Some(purse) = purse else {
-                let account = account(state, pooled.sender);
-                heap.extend(Candidate::ready(queue, account.nonce, account.balance, prices));
+                // Room only shrinks: whose transactions all do not fit need not be read.
+                if queue.iter().any(|pooled| room.without(pooled).is_some()) {
+                    let account = account(state, pooled.sender);
+                    heap.extend(Candidate::ready(queue, account.nonce, account.balance, prices));
+                }
                 continue;
             };
-            match room.take(pooled) {
-                // Whoever does not fit keeps its own successors out, and nobody else.
-                Fit::LaneFull => {}
-                Fit::BlockFull => misses += 1,
-                Fit::Taken => {
-                    picked.push(pooled.bytes.clone());
-                    // What it takes beyond its known cost only shows after it has run.
-                    let purse = purse.minus(pooled.cost).filter(|_| !pooled.open_ended);
-                    heap.extend(purse.and_then(|purse| {
-                        Candidate::ready(queue, pooled.nonce.checked_add(1)?, purse, prices)
-                    }));
-                }
-            }
+            // Whoever does not fit keeps its own successors out, and nobody else.
+            let Some(rest) = room.without(pooled) else { continue };
+            room = rest;
+            picked.push(pooled.bytes.clone());
+            // What it takes beyond its known cost only shows after it has run.
+            let purse = purse.minus(pooled.cost).filter(|_| !pooled.open_ended);
+            heap.extend(purse.and_then(|purse| {
+                Candidate::ready(queue, pooled.nonce.checked_add(1)?, purse, prices)
+            }));
         }
         picked
     }
