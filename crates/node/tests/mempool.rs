@@ -4,6 +4,8 @@
 mod model;
 #[path = "mempool/order.rs"]
 mod order;
+#[path = "mempool/outlays.rs"]
+mod outlays;
 #[path = "mempool/refusals.rs"]
 mod refusals;
 #[path = "mempool/scale.rs"]

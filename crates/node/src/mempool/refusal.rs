@@ -28,7 +28,7 @@ pub enum Refusal {
         next: u64,
     },
     /// Too many would have to come before it.
-    #[error("nonce {nonce} is too far ahead of the account's {next}; send below {end} first")]
+    #[error("nonce {nonce} is too far ahead of the account's {next}; send those below {end} first")]
     NonceTooFar {
         /// The transaction's.
         nonce: u64,

@@ -1,28 +1,25 @@
 //! Random histories against a model that is only a set: inserts, replacements, evictions, blocks
 //! from the pool, blocks from elsewhere.
 
-use crate::world::{ELSEWHERE, World, sign, tight};
+use crate::world::{ELSEWHERE, World, job, sign, tight};
 use proptest::prelude::*;
 use remuda_node::mempool::{Budget, Limits, Refusal};
 use remuda_protocol::codec::Bytes;
-use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::spec::{
-    Callback, DataFormat, JobKind, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
-};
+use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::fees::Bid;
 use remuda_protocol::primitives::{Address, Amount, B256, TxHash};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
 use std::collections::{BTreeMap, BTreeSet};
 
-const BALANCES: [u128; 5] = [50_000, 20_000, 500, 30, 2];
+const BALANCES: [u128; 5] = [50_000, 20_000, 5_000, 500, 30];
 
 fn limits() -> Limits {
     Limits {
-        transactions: 14,
-        bytes: 4_500,
-        sender_transactions: 6,
-        sender_bytes: 2_000,
+        transactions: 10,
+        bytes: 2_500,
+        sender_transactions: 5,
+        sender_bytes: 1_400,
         nonces_ahead: 8,
         replacement_percent: 10,
         age_blocks: 6,
@@ -73,9 +70,9 @@ enum What {
 fn step() -> impl Strategy<Value = Step> {
     let order = (
         0..BALANCES.len(),
-        0u64..9,
-        0u128..5_000,
-        60u128..300,
+        prop_oneof![3 => 0u64..4, 1 => 0u64..11],
+        prop_oneof![Just(1u128), Just(50), Just(500), Just(5_000), Just(20_000)],
+        prop_oneof![Just(60u128), Just(100), Just(150), Just(250), Just(500)],
         prop_oneof![5 => Just(1u64), 2 => 2u64..10, 1 => 500u64..4_000],
         prop_oneof![
             4 => Just(What::Pay),
@@ -114,33 +111,6 @@ fn instruction(world: &World, order: &Order) -> Instruction {
         What::Challenge => Instruction::ChallengeResult { job: B256::ZERO, tip: amount },
         What::Heartbeat => Instruction::Heartbeat,
         What::Cancel => Instruction::CancelJob { job: B256::ZERO },
-    }
-}
-
-fn job(price: Amount) -> JobSpec {
-    let mode = VerificationMode::None;
-    JobSpec {
-        job_type: JobType::Http {
-            method: "GET".into(),
-            url: "https://example.org".into(),
-            headers: Vec::new(),
-            body: Bytes::default(),
-            extract: String::new(),
-        },
-        bounds: ResourceBounds::default(),
-        verification: Verification { mode, runners: 1, threshold: 1, checks: Vec::new() },
-        result_schema: ResultSchema {
-            max_return_bytes: 64,
-            expected_execution_ms: 100,
-            data_format: DataFormat::Json,
-        },
-        max_price: price,
-        tip: Amount(price.get() / 10),
-        timeout_blocks: 10,
-        callback: Some(Callback { actor: ELSEWHERE, handler: "on".into(), cycles_limit: 1_000 }),
-        tee_required: false,
-        secrets: Vec::new(),
-        required_runner_pool: None,
     }
 }
 
@@ -245,11 +215,26 @@ impl Run {
     }
 
     fn block(&mut self, transactions: &[Bytes]) {
+        self.pick_ahead(transactions);
         let dropped = self.world.block(transactions);
         assert_eq!(dropped, self.twin.block(transactions), "the twin drops the same");
         for one in dropped {
             assert!(self.waiting.remove(&one.hash).is_some(), "dropped once: {one:?}");
         }
+    }
+
+    /// A proposer builds on blocks that are not final yet, of which the pool knows nothing.
+    fn pick_ahead(&self, transactions: &[Bytes]) {
+        let mut chain = self.world.chain.clone();
+        for bytes in transactions {
+            chain.queue(bytes.to_vec());
+        }
+        chain.step();
+        let budget = Budget::of_block(&chain.params);
+        let picked = self.world.pool.pick(&chain.state, &chain.params, budget);
+        let hashes: Vec<TxHash> = picked.iter().map(|bytes| chain.queue(bytes.to_vec())).collect();
+        chain.step();
+        assert!(hashes.iter().all(|hash| chain.left_out(*hash).is_none()));
     }
 
     fn check(&self) {
@@ -277,7 +262,7 @@ impl Run {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn limits_accounts_and_blocks_agree_through_any_history(

@@ -1,6 +1,6 @@
 //! In which order transactions are picked, and when picking stops.
 
-use crate::world::{World, key, pay, tight};
+use crate::world::{World, pay, sign, tight};
 use remuda_node::mempool::{Budget, Limits};
 use remuda_protocol::fees::Bid;
 use remuda_protocol::primitives::{Amount, B256, TxHash};
@@ -62,6 +62,23 @@ fn a_state_ahead_of_the_pool_is_picked_for_from_its_own_nonces() {
 }
 
 #[test]
+fn a_state_ahead_of_the_pool_is_picked_for_from_its_own_balances() {
+    let mut world = World::new(Limits::default(), &[100]);
+    let paying = |world: &World, nonce, amount: u128| {
+        let instruction = pay(Amount::cby(amount).get());
+        tight(Transaction { instruction, ..world.body(nonce, 1) })
+    };
+    for nonce in [1, 2, 3] {
+        let body = paying(&world, nonce, 30);
+        world.offer(0, body).unwrap();
+    }
+    let spent = sign(&world.keys[0], paying(&world, 0, 35));
+    world.chain.queue(spent);
+    world.chain.step();
+    assert_eq!(world.pick().len(), 2, "of the 65 that are left");
+}
+
+#[test]
 fn a_full_lane_does_not_hold_up_the_other() {
     let mut world = world(3);
     let lane = Budget::of_block(&world.chain.params).user_cycles;
@@ -114,26 +131,4 @@ fn nothing_follows_a_challenge_in_its_block() {
     assert_eq!(world.pick(), [first.hash]);
     world.step();
     assert_eq!(world.pick(), [second]);
-}
-
-#[test]
-fn what_a_transaction_takes_is_never_more_than_its_cost() {
-    // Everything goes, so that the next one could not pay if the pool reckoned with less.
-    let mut world = World::new(Limits::default(), &[100]);
-    let owner = key(0).address();
-    let body = world.body(0, 7);
-    let fees = |body: &Transaction| {
-        u128::from(body.cycles_limit) * body.cycle_bid.max_fee
-            + u128::from(body.cells_limit) * body.cell_bid.max_fee
-    };
-    let rest = world.chain.balance(owner).get() - 2 * fees(&body);
-    let all = tight(Transaction { instruction: pay(rest - 1), ..body });
-    world.offer(0, all).unwrap();
-    world.wait(0, 1, 7);
-    let over = world.body(2, 7);
-    assert_eq!(world.offer(0, over).unwrap_err().code(), "cannot_pay");
-    assert_eq!(world.pick().len(), 2);
-    world.step();
-    assert_eq!(world.chain.account(owner).nonce, 2);
-    assert!(world.pool.is_empty());
 }

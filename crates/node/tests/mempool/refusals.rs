@@ -189,6 +189,25 @@ fn a_pool_full_of_bytes_makes_room_by_bytes() {
     assert!(world.pool.contains(&stays));
 }
 
+#[test]
+fn what_a_larger_replacement_frees_is_counted_once() {
+    let mut world = World::new(Limits::default(), &[1_000]);
+    world.wait(0, 0, 1);
+    let size = world.pool.bytes();
+    let limits = Limits { bytes: 3 * size, ..Limits::default() };
+    let mut world = World::new(limits, &[1_000, 1_000, 1_000]);
+    let old = world.wait(0, 0, 1);
+    let other = world.wait(1, 0, 20);
+    let dear = world.wait(2, 0, 100_000);
+    let larger = |world: &World, tip| {
+        tight(Transaction { instruction: padded(size / 2), ..world.body(0, tip) })
+    };
+    let body = larger(&world, 50_000);
+    let accepted = world.offer(0, body).unwrap();
+    assert_eq!((accepted.replaced, accepted.evicted), (Some(old), vec![other]));
+    assert!(world.pool.contains(&dear) && world.pool.bytes() <= 3 * size);
+}
+
 /// A result of so many bytes for a job that there is not.
 fn padded(bytes: usize) -> Instruction {
     let result_sig = crate::world::key(0).sign(&B256::ZERO);

@@ -3,6 +3,10 @@
 use remuda_node::mempool::{Accepted, Budget, Dropped, Limits, Mempool, Refusal};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::spec::{
+    Callback, DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
+};
 use remuda_protocol::execute::intrinsic;
 use remuda_protocol::fees::{Basefees, Bid};
 use remuda_protocol::key::BasefeesKey;
@@ -115,4 +119,32 @@ pub(crate) fn tight(mut body: Transaction) -> Transaction {
 
 pub(crate) fn sign(key: &SecretKey, body: Transaction) -> Vec<u8> {
     body.sign(key).to_bytes()
+}
+
+/// A web request for one runner, with a tip and a callback.
+pub(crate) fn job(price: Amount) -> JobSpec {
+    let mode = VerificationMode::None;
+    JobSpec {
+        job_type: JobType::Http {
+            method: "GET".into(),
+            url: "https://example.org".into(),
+            headers: Vec::new(),
+            body: Bytes::default(),
+            extract: String::new(),
+        },
+        bounds: ResourceBounds::default(),
+        verification: Verification { mode, runners: 1, threshold: 1, checks: Vec::new() },
+        result_schema: ResultSchema {
+            max_return_bytes: 64,
+            expected_execution_ms: 100,
+            data_format: DataFormat::Json,
+        },
+        max_price: price,
+        tip: Amount(price.get() / 10),
+        timeout_blocks: 10,
+        callback: Some(Callback { actor: ELSEWHERE, handler: "on".into(), cycles_limit: 100_000 }),
+        tee_required: false,
+        secrets: Vec::new(),
+        required_runner_pool: None,
+    }
 }
