@@ -20,6 +20,7 @@ pub(crate) use cost::{
 };
 pub use cost::{Cost, intrinsic};
 pub(crate) use transact::Sender;
+pub use transact::{check_bids, check_limits, deposit};
 
 use crate::block::{
     Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root,

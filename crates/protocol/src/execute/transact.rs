@@ -8,6 +8,7 @@ use crate::error::{Inadmissible, Refusal};
 use crate::event::{Cause, Receipt};
 use crate::fees::{Usage, cost as price};
 use crate::key::AccountKey;
+use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, Cells, Cycles, TxHash};
 use crate::transaction::{Instruction, SignedTransaction, Transaction, tx_hash};
 
@@ -117,8 +118,9 @@ impl Exec<'_> {
             core::cmp::Ordering::Greater => return Err(Inadmissible::NonceTooHigh),
             core::cmp::Ordering::Equal => {}
         }
+        check_bids(&body)?;
         let (cycle_tip, cell_tip) = self.tips(&body)?;
-        self.check_limits(&body, bytes.len())?;
+        check_limits(&body, bytes.len(), self.params)?;
         let deposit = deposit(&body).ok_or(Inadmissible::CostOverflow)?;
         if account.balance < deposit {
             return Err(Inadmissible::CannotPay);
@@ -129,25 +131,9 @@ impl Exec<'_> {
     }
 
     fn tips(&self, body: &Transaction) -> Result<(u128, u128), Inadmissible> {
-        if [body.cycle_bid, body.cell_bid].iter().any(|bid| bid.max_priority > bid.max_fee) {
-            return Err(Inadmissible::PriorityAboveMaximum);
-        }
         let cycle = body.cycle_bid.tip(self.basefees.cycle);
         let cell = body.cell_bid.tip(self.basefees.cell);
         cycle.zip(cell).ok_or(Inadmissible::FeeBelowBasefee)
-    }
-
-    fn check_limits(&self, body: &Transaction, bytes: usize) -> Result<(), Inadmissible> {
-        let least = cost::intrinsic(&body.instruction, bytes);
-        if body.cycles_limit < least.cycles || body.cells_limit < least.cells {
-            return Err(Inadmissible::LimitTooLow);
-        }
-        let lane = body.instruction.lane().limit(self.params);
-        if body.cycles_limit > lane || body.cells_limit > self.params.cells_target.saturating_mul(2)
-        {
-            return Err(Inadmissible::LimitTooHigh);
-        }
-        Ok(())
     }
 
     /// What others left in the block. Limits count, not what is used in the end: a block's work is
@@ -231,8 +217,34 @@ impl Exec<'_> {
     }
 }
 
-/// Limits times maximal fees.
-fn deposit(body: &Transaction) -> Option<Amount> {
+/// Whether the bids contradict themselves. No state is asked, so a pool can refuse at the door
+/// with the very check that blocks are held to; so with the two functions below.
+pub fn check_bids(body: &Transaction) -> Result<(), Inadmissible> {
+    if [body.cycle_bid, body.cell_bid].iter().any(|bid| bid.max_priority > bid.max_fee) {
+        return Err(Inadmissible::PriorityAboveMaximum);
+    }
+    Ok(())
+}
+
+/// Whether the limits cover the least that a transaction of `bytes` bytes costs, and fit a block.
+pub fn check_limits(
+    body: &Transaction,
+    bytes: usize,
+    params: &ChainParams,
+) -> Result<(), Inadmissible> {
+    let least = cost::intrinsic(&body.instruction, bytes);
+    if body.cycles_limit < least.cycles || body.cells_limit < least.cells {
+        return Err(Inadmissible::LimitTooLow);
+    }
+    let lane = body.instruction.lane().limit(params);
+    if body.cycles_limit > lane || body.cells_limit > params.cells_target.saturating_mul(2) {
+        return Err(Inadmissible::LimitTooHigh);
+    }
+    Ok(())
+}
+
+/// Limits times maximal fees: what is taken before the instruction runs. `None` if it overflows.
+pub fn deposit(body: &Transaction) -> Option<Amount> {
     let cycles = price(body.cycles_limit, body.cycle_bid.max_fee)?;
     let cells = price(body.cells_limit, body.cell_bid.max_fee)?;
     cycles.plus(cells)

@@ -1,0 +1,133 @@
+//! Why a transaction is not let in.
+
+use remuda_protocol::error::Inadmissible;
+use remuda_protocol::primitives::Amount;
+use thiserror::Error;
+
+/// Why a transaction is not let in, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// No block could hold it, now or later.
+    #[error(transparent)]
+    Inadmissible(#[from] Inadmissible),
+    /// It waits here already.
+    #[error("this transaction waits here already; there is nothing to do but wait")]
+    AlreadyKnown,
+    /// No basefee can fall to its bid.
+    #[error("max_fee is below {floor}, which no basefee falls below; bid at least that per unit")]
+    FeeBelowFloor {
+        /// The floor of both basefees.
+        floor: u128,
+    },
+    /// Its nonce is used up.
+    #[error("nonce {nonce} is on chain already; the account's next is {next}")]
+    NonceTooLow {
+        /// The transaction's.
+        nonce: u64,
+        /// The account's.
+        next: u64,
+    },
+    /// Too many would have to come before it.
+    #[error("nonce {nonce} is too far ahead of the account's {next}; send those below {end} first")]
+    NonceTooFar {
+        /// The transaction's.
+        nonce: u64,
+        /// The account's.
+        next: u64,
+        /// First nonce that is too far.
+        end: u64,
+    },
+    /// The sender has enough waiting.
+    #[error("this sender has {count} transactions waiting; wait until some are on chain")]
+    SenderFull {
+        /// How many.
+        count: usize,
+    },
+    /// The sender has enough bytes waiting.
+    #[error("this sender may have {limit} bytes waiting; wait until some are on chain")]
+    SenderBytesFull {
+        /// How many bytes.
+        limit: usize,
+    },
+    /// The balance does not cover it beside what waits already.
+    #[error(
+        "limits times fees, and what the instruction takes, need {needed} together with the \
+         sender's waiting transactions; the balance is {balance}; add money or lower the limits"
+    )]
+    CannotPay {
+        /// By all of the sender's transactions together; the largest number if it does not fit.
+        needed: Amount,
+        /// On the chain.
+        balance: Amount,
+    },
+    /// Another one with the same nonce waits, and this one does not bid enough to take its place.
+    #[error(
+        "another transaction with nonce {nonce} waits; to take its place raise max_fee and \
+         max_priority of both bids by at least {percent} percent"
+    )]
+    ReplacementUnderpriced {
+        /// The nonce.
+        nonce: u64,
+        /// By how much.
+        percent: u128,
+    },
+    /// The pool is full of better ones.
+    #[error("the pool is full of transactions that bid as much or more; bid more or try later")]
+    PoolFull,
+}
+
+impl Refusal {
+    /// The stable name that programs compare.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Inadmissible(reason) => inadmissible_code(*reason),
+            Self::AlreadyKnown => "already_known",
+            Self::FeeBelowFloor { .. } => "fee_below_floor",
+            Self::NonceTooLow { .. } => "nonce_too_low",
+            Self::NonceTooFar { .. } => "nonce_too_far",
+            Self::SenderFull { .. } => "sender_full",
+            Self::SenderBytesFull { .. } => "sender_bytes_full",
+            Self::CannotPay { .. } => "cannot_pay",
+            Self::ReplacementUnderpriced { .. } => "replacement_underpriced",
+            Self::PoolFull => "pool_full",
+        }
+    }
+}
+
+/// The protocol's own names, in the spelling of the API.
+const fn inadmissible_code(reason: Inadmissible) -> &'static str {
+    match reason {
+        Inadmissible::TooLarge => "too_large",
+        Inadmissible::Malformed => "malformed",
+        Inadmissible::WrongChain => "wrong_chain",
+        Inadmissible::BadSignature => "bad_signature",
+        Inadmissible::NonceTooLow => "nonce_too_low",
+        Inadmissible::NonceTooHigh => "nonce_too_high",
+        Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
+        Inadmissible::FeeBelowBasefee => "fee_below_basefee",
+        Inadmissible::LimitTooLow => "limit_too_low",
+        Inadmissible::LimitTooHigh => "limit_too_high",
+        Inadmissible::CostOverflow => "cost_overflow",
+        Inadmissible::CannotPay => "cannot_pay",
+        Inadmissible::BlockFull => "block_full",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_the_protocols_names_in_snake_case() {
+        for reason in Inadmissible::ALL {
+            let mut snake = String::new();
+            for letter in reason.name().chars() {
+                if letter.is_uppercase() && !snake.is_empty() {
+                    snake.push('_');
+                }
+                snake.extend(letter.to_lowercase());
+            }
+            assert_eq!(Refusal::Inadmissible(*reason).code(), snake);
+        }
+    }
+}

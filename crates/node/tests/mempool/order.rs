@@ -1,0 +1,134 @@
+//! In which order transactions are picked, and when picking stops.
+
+use crate::world::{World, pay, sign, tight};
+use remuda_node::mempool::{Budget, Limits};
+use remuda_protocol::fees::Bid;
+use remuda_protocol::primitives::{Amount, B256, TxHash};
+use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
+
+fn world(people: usize) -> World {
+    World::new(Limits::default(), &vec![10_000; people])
+}
+
+#[test]
+fn higher_tips_first_then_earlier_arrivals_and_nonces_in_order() {
+    let mut world = world(4);
+    let second_of_0 = world.wait(0, 1, 900);
+    let late = world.wait(1, 0, 50);
+    let later = world.wait(2, 0, 50);
+    let first_of_0 = world.wait(0, 0, 100);
+    let best = world.wait(3, 0, 500);
+    assert_eq!(world.pick(), [best, first_of_0, second_of_0, late, later]);
+}
+
+#[test]
+fn a_gap_holds_back_what_is_behind_it() {
+    let mut world = world(2);
+    world.wait(0, 1, 900);
+    let other = world.wait(1, 0, 1);
+    assert_eq!(world.pick(), [other]);
+    assert_eq!(world.pool.next_nonce(&world.keys[0].address(), &world.chain.state), 0);
+    world.wait(0, 0, 1);
+    assert_eq!(world.pick().len(), 3);
+    assert_eq!(world.pool.next_nonce(&world.keys[0].address(), &world.chain.state), 2);
+}
+
+#[test]
+fn who_bids_below_the_basefee_waits_alone() {
+    let mut world = world(2);
+    let mut body = world.body(0, 0);
+    body.cell_bid = Bid { max_fee: world.basefees().cell - 1, max_priority: 0 };
+    let patient = world.offer(0, body).expect("the basefee may fall").hash;
+    world.wait(0, 1, 900);
+    let other = world.wait(1, 0, 1);
+    assert_eq!(world.pick(), [other]);
+    // A nearly empty block later the basefee has fallen.
+    world.step();
+    assert_eq!(world.pick()[0], patient);
+    assert_eq!(world.pick().len(), 2);
+}
+
+#[test]
+fn a_state_ahead_of_the_pool_is_picked_for_from_its_own_nonces() {
+    let mut world = world(1);
+    let hashes: Vec<TxHash> = (0..4).map(|nonce| world.wait(0, nonce, 1)).collect();
+    // Two blocks that the pool has not been told of.
+    for hash in &hashes[..2] {
+        let bytes = world.pool.get(hash).unwrap().bytes.to_vec();
+        world.chain.queue(bytes);
+        world.chain.step();
+    }
+    assert_eq!(world.pick(), hashes[2..]);
+}
+
+#[test]
+fn a_state_ahead_of_the_pool_is_picked_for_from_its_own_balances() {
+    let mut world = World::new(Limits::default(), &[100]);
+    let paying = |world: &World, nonce, amount: u128| {
+        let instruction = pay(Amount::cby(amount).get());
+        tight(Transaction { instruction, ..world.body(nonce, 1) })
+    };
+    for nonce in [1, 2, 3] {
+        let body = paying(&world, nonce, 30);
+        world.offer(0, body).unwrap();
+    }
+    let spent = sign(&world.keys[0], paying(&world, 0, 35));
+    world.chain.queue(spent);
+    world.chain.step();
+    assert_eq!(world.pick().len(), 2, "of the 65 that are left");
+}
+
+#[test]
+fn a_full_lane_does_not_hold_up_the_other() {
+    let mut world = world(3);
+    let lane = Budget::of_block(&world.chain.params).user_cycles;
+    let body = world.body(0, 900);
+    let huge = world.offer(0, Transaction { cycles_limit: lane, ..body }).unwrap().hash;
+    let user = world.wait(1, 0, 1);
+    let body = world.body(0, 1);
+    let heartbeat = tight(Transaction { instruction: Instruction::Heartbeat, ..body });
+    let runner = world.offer(2, heartbeat).unwrap().hash;
+    let of_block = Budget::of_block(&world.chain.params);
+    let hashes = |budget| -> Vec<TxHash> {
+        world.pick_within(budget).iter().map(|bytes| tx_hash(bytes)).collect()
+    };
+    // The tip of the huge one counts per cycle that it blocks.
+    assert_eq!(hashes(of_block), [runner, user]);
+    let roomy = hashes(of_block.overbooked(2));
+    assert_eq!(roomy.len(), 3);
+    assert_eq!(roomy[2], huge);
+    let narrow = Budget { user_cycles: 0, ..of_block };
+    assert_eq!(hashes(narrow), [runner]);
+}
+
+#[test]
+fn every_part_of_a_budget_is_kept() {
+    let mut world = world(8);
+    for who in 0..8 {
+        world.wait(who, 0, 1);
+    }
+    let one = world.pool.iter().next().unwrap();
+    let (bytes, cells, cycles) = (one.bytes.len(), one.cells_limit, one.cycles_limit);
+    let all = Budget::of_block(&world.chain.params);
+    for budget in [
+        Budget { transactions: 3, ..all },
+        Budget { bytes: 4 * bytes - 1, ..all },
+        Budget { cells: 4 * cells - 1, ..all },
+        Budget { cycles: 4 * cycles - 1, ..all },
+        Budget { user_cycles: 4 * cycles - 1, ..all },
+    ] {
+        assert_eq!(world.pick_within(budget).len(), 3, "{budget:?}");
+    }
+}
+
+#[test]
+fn nothing_follows_a_challenge_in_its_block() {
+    let mut world = world(1);
+    let body = world.body(0, 1);
+    let challenge = Instruction::ChallengeResult { job: B256::ZERO, tip: Amount(5) };
+    let first = world.offer(0, tight(Transaction { instruction: challenge, ..body })).unwrap();
+    let second = world.wait(0, 1, 1);
+    assert_eq!(world.pick(), [first.hash]);
+    world.step();
+    assert_eq!(world.pick(), [second]);
+}
