@@ -17,14 +17,15 @@ use crate::fees::{Basefees, Bid};
 use crate::genesis::{Genesis, GenesisError};
 use crate::key::{AccountKey, BasefeesKey, ChainKey, JobKey, ProfileKey, ResultKey, RunnerKey};
 use crate::params::ChainParams;
+use crate::presence::{Attestation, PresenceCertificate};
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, keccak256};
 use crate::registry::runner::{Profile, Runner};
-use crate::state::{MemoryState, read};
+use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who gets the tips.
 pub const PROPOSER: Address = Address::repeat_byte(0xb0);
@@ -44,9 +45,12 @@ pub struct LocalChain {
     /// and applies it, gets the same.
     pub paranoid: bool,
     tip: B256,
+    /// View of the tip's parent.
+    parent_view: u64,
     waiting: Vec<Bytes>,
     nonces: BTreeMap<Address, u64>,
-    presence: Vec<(Slot, bool)>,
+    /// Slots that the validator sees.
+    attested: BTreeSet<Slot>,
     receipts: BTreeMap<TxHash, Receipt>,
     left_out: BTreeMap<TxHash, Inadmissible>,
 }
@@ -73,12 +77,13 @@ impl LocalChain {
         Ok(Self {
             state: genesis.state()?,
             tip: genesis.hash(),
+            parent_view: 0,
             params: genesis.params,
             skip_views: 0,
             paranoid: false,
             waiting: Vec::new(),
             nonces: BTreeMap::new(),
-            presence: Vec::new(),
+            attested: BTreeSet::new(),
             receipts: BTreeMap::new(),
             left_out: BTreeMap::new(),
         })
@@ -176,10 +181,13 @@ impl LocalChain {
         body
     }
 
-    /// The validators' attestation of a runner changes with the next block.
+    /// From the next block on the validator sees this runner, or no longer does.
     pub fn attest(&mut self, runner: Address, present: bool) {
-        if let Some(profile) = self.profile(runner) {
-            self.presence.push((profile.slot, present));
+        let Some(Profile { slot, .. }) = self.profile(runner) else { return };
+        if present {
+            self.attested.insert(slot);
+        } else {
+            self.attested.remove(&slot);
         }
     }
 
@@ -187,9 +195,8 @@ impl LocalChain {
     pub fn step(&mut self) -> Outcome {
         let draft = self.draft();
         let waiting = core::mem::take(&mut self.waiting);
-        let (block, outcome, left_out) =
-            propose_block(&self.state, &self.params, draft, &waiting)
-                .expect("a draft of ours follows its parent");
+        let (block, outcome, left_out) = propose_block(&self.state, &self.params, draft, &waiting)
+            .expect("a draft of ours follows its parent");
         for (index, reason) in left_out {
             self.left_out.insert(tx_hash(&waiting[index]), reason);
         }
@@ -210,7 +217,8 @@ impl LocalChain {
         }
     }
 
-    fn draft(&self) -> Draft {
+    /// What the next block will be, but for its transactions.
+    pub fn draft(&self) -> Draft {
         let chain = self.chain();
         let view = chain.round.view + 1 + self.skip_views;
         let owed = (view - 1 - chain.newest_seed).min(self.params.max_seeds_per_block);
@@ -228,12 +236,31 @@ impl LocalChain {
             seeds_root: B256::ZERO,
             presence_hash: B256::ZERO,
         };
-        Draft { header, seeds, presence: None }
+        Draft { header, seeds, presence: self.certificate(&chain) }
+    }
+
+    /// The finalization of the newest block, by its one validator. Nobody checks signatures here.
+    fn certificate(&self, chain: &ChainState) -> Option<PresenceCertificate> {
+        if chain.height == Height::ZERO {
+            return None;
+        }
+        let seen = |slot: Slot| self.attested.contains(&slot);
+        let bits = Bytes(self.state.subsets().pack(0, seen));
+        Some(PresenceCertificate {
+            height: chain.height,
+            round: chain.round,
+            parent_view: self.parent_view,
+            block: self.tip,
+            vote_signature: [0; 48],
+            seed_signature: [0; 48],
+            attestations: vec![Attestation { validator: 0, bits, signature: [0; 64] }],
+        })
     }
 
     fn commit(&mut self, block: &Block, outcome: &Outcome) {
         self.state.commit(outcome);
         self.tip = block.header.hash();
+        self.parent_view = block.header.parent_view;
         for receipt in &outcome.receipts {
             if let Cause::Transaction { hash } = receipt.cause {
                 self.receipts.insert(hash, receipt.clone());
@@ -245,8 +272,8 @@ impl LocalChain {
     fn check_replay(&self, block: &Block, outcome: &Outcome) {
         let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
         for state in [&self.state, &restarted] {
-            let again = apply_block(state, &self.params, block)
-                .expect("what was proposed can be applied");
+            let again =
+                apply_block(state, &self.params, block).expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
         }

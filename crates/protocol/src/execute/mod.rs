@@ -21,9 +21,7 @@ pub(crate) use cost::{
 pub use cost::{Cost, intrinsic};
 pub(crate) use transact::Sender;
 
-use crate::block::{
-    Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root,
-};
+use crate::block::{Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root};
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::filter::Entry;
@@ -317,7 +315,7 @@ impl<'a> Exec<'a> {
             receipts_root: merkle::root(encoded.iter().map(|bytes| &bytes[..])),
             diff: self.state.into_diff(),
             roster: self.roster,
-            subsets: self.subsets,
+            subsets: Subsets::of_slots(self.chain.next_slot),
             receipts: self.receipts,
             used: self.used,
         }

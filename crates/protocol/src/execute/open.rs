@@ -99,7 +99,12 @@ impl<'a> Exec<'a> {
 
     fn open(&mut self, seeds: &[SeedSignature], presence: Option<&PresenceCertificate>) {
         self.take_seeds(seeds);
-        let _ = presence;
+        // For now: one validator, whose list is all slots.
+        let newest = presence.and_then(|certificate| certificate.attestations.first());
+        for slot in (0..self.chain.next_slot.get()).filter(|_| newest.is_some()) {
+            let byte = newest.and_then(|attested| attested.bits.get(slot as usize / 8));
+            self.set_presence(Slot(slot), byte.is_some_and(|byte| byte >> (slot % 8) & 1 == 1));
+        }
         self.draw_pending();
         self.update_roster();
         self.chain.roster_changes += self.roster.turn(self.env.height);
