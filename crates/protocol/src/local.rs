@@ -1,4 +1,4 @@
-//! A chain of one, without consensus: blocks are built and applied in this process.
+//! A chain without consensus: blocks are built and applied in this process.
 //!
 //! Tests, the demonstration, simulations and benchmarks drive the rules through it. Its seeds are
 //! made up from the view; on a network they are threshold signatures that consensus verifies.
@@ -25,11 +25,12 @@ use crate::supply::{Holdings, recorded};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;
+use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Who gets the tips.
 pub const PROPOSER: Address = Address::repeat_byte(0xb0);
-/// The only validator.
+/// The first validator, which makes all blocks.
 pub const VALIDATOR: [u8; 32] = [0; 32];
 
 /// The chain.
@@ -49,22 +50,35 @@ pub struct LocalChain {
     parent_view: u64,
     waiting: Vec<Bytes>,
     nonces: BTreeMap<Address, u64>,
-    /// Slots that the validator sees.
+    validators: Range<u32>,
+    /// Slots that the validators see.
     attested: BTreeSet<Slot>,
     receipts: BTreeMap<TxHash, Receipt>,
     left_out: BTreeMap<TxHash, Inadmissible>,
 }
 
 impl LocalChain {
-    /// Starts a chain on which some keys have money.
+    /// Starts a chain of one validator, on which some keys have money.
     pub fn start(
+        params: ChainParams,
+        balances: impl IntoIterator<Item = (Address, Amount)>,
+        pinned_executors: Vec<B256>,
+    ) -> Result<Self, GenesisError> {
+        Self::with_validators(1, params, balances, pinned_executors)
+    }
+
+    /// Starts a chain of `n` validators, on which some keys have money.
+    pub fn with_validators(
+        n: u8,
         params: ChainParams,
         balances: impl IntoIterator<Item = (Address, Amount)>,
         pinned_executors: Vec<B256>,
     ) -> Result<Self, GenesisError> {
         let balances: BTreeMap<Address, Amount> = balances.into_iter().collect();
         let balances = balances.into_iter().collect();
-        let validators = vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }];
+        let validators: Vec<Validator> =
+            (0..n).map(|i| Validator { key: [i; 32], fee_recipient: PROPOSER }).collect();
+        let numbers = 0..u32::from(n);
         let threshold_key = Bytes::default();
         let genesis = Genesis {
             params,
@@ -76,6 +90,7 @@ impl LocalChain {
         };
         Ok(Self {
             state: genesis.state()?,
+            validators: numbers,
             tip: genesis.hash(),
             parent_view: 0,
             params: genesis.params,
@@ -181,7 +196,7 @@ impl LocalChain {
         body
     }
 
-    /// From the next block on the validator sees this runner, or no longer does.
+    /// From the next block on the validators see this runner, or no longer do.
     pub fn attest(&mut self, runner: Address, present: bool) {
         let Some(Profile { slot, .. }) = self.profile(runner) else { return };
         if present {
@@ -193,7 +208,11 @@ impl LocalChain {
 
     /// Makes a block of everything that waits.
     pub fn step(&mut self) -> Outcome {
-        let draft = self.draft();
+        self.step_with(self.draft())
+    }
+
+    /// Makes a block of everything that waits, on a draft that was changed.
+    pub fn step_with(&mut self, draft: Draft) -> Outcome {
         let waiting = core::mem::take(&mut self.waiting);
         let (block, outcome, left_out) = propose_block(&self.state, &self.params, draft, &waiting)
             .expect("a draft of ours follows its parent");
@@ -239,13 +258,17 @@ impl LocalChain {
         Draft { header, seeds, presence: self.certificate(&chain) }
     }
 
-    /// The finalization of the newest block, by its one validator. Nobody checks signatures here.
+    /// The finalization of the newest block, by all validators. Nobody checks signatures here.
     fn certificate(&self, chain: &ChainState) -> Option<PresenceCertificate> {
         if chain.height == Height::ZERO {
             return None;
         }
         let seen = |slot: Slot| self.attested.contains(&slot);
-        let bits = Bytes(self.state.subsets().pack(0, seen));
+        let subsets = self.state.subsets();
+        let attest = |validator| {
+            let bits = Bytes(subsets.pack(validator, seen));
+            Attestation { validator, bits, signature: [0; 64] }
+        };
         Some(PresenceCertificate {
             height: chain.height,
             round: chain.round,
@@ -253,7 +276,7 @@ impl LocalChain {
             block: self.tip,
             vote_signature: [0; 48],
             seed_signature: [0; 48],
-            attestations: vec![Attestation { validator: 0, bits, signature: [0; 64] }],
+            attestations: self.validators.clone().map(attest).collect(),
         })
     }
 
@@ -276,6 +299,10 @@ impl LocalChain {
                 apply_block(state, &self.params, block).expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
+            for validator in self.validators.clone() {
+                let list = |outcome: &Outcome| outcome.subsets.list(validator);
+                assert_eq!(list(&again), list(outcome), "the lists of a replay differ");
+            }
         }
     }
 

@@ -19,6 +19,7 @@ use remuda_protocol::event::{CrashSignal, Event, Receipt};
 use remuda_protocol::execute::{BlockError, Draft, apply_block, intrinsic, propose_block};
 use remuda_protocol::key::{AccountKey, BasefeesKey, SupplyKey};
 use remuda_protocol::local::{LocalChain, PROPOSER};
+use remuda_protocol::presence::PresenceRefusal;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
 use remuda_protocol::registry::runner::{Offer, Profile, Runner};
 use remuda_protocol::state::{Key, MemoryState, StateKey};
@@ -1094,7 +1095,8 @@ fn kind(error: &BlockError) -> &'static str {
         BlockError::RoundNotAfterParent => "RoundNotAfterParent",
         BlockError::WrongParentView { .. } => "WrongParentView",
         BlockError::UnknownProposer => "UnknownProposer",
-        BlockError::TimeNotAfterParent => "TimeNotAfterParent",
+        BlockError::TooSoon { .. } => "TooSoon",
+        BlockError::Presence(_) => "Presence",
         BlockError::WrongSeedCount { .. } => "WrongSeedCount",
         BlockError::WrongRoot(_) => "WrongRoot",
         BlockError::Inadmissible { .. } => "Inadmissible",
@@ -1108,6 +1110,7 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
     let chain = world.chain.chain();
     let (expected, owed) = (chain.height.plus(1), block.seeds.len() as u64);
     assert_eq!(owed, 1);
+    let soonest = chain.timestamp_ms + world.chain.params.block_time_ms;
     let seed = SeedSignature { bytes: [1; 48] };
     type Spoil = Box<dyn Fn(&mut Block)>;
     let cases: Vec<(BlockError, Spoil)> = vec![
@@ -1123,8 +1126,15 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
         (BlockError::RoundNotAfterParent, Box::new(|b| b.header.round.view = 0)),
         (BlockError::RoundNotAfterParent, Box::new(|b| b.header.round.epoch += 1)),
         (
-            BlockError::TimeNotAfterParent,
-            Box::new(move |b| b.header.timestamp_ms = chain.timestamp_ms),
+            BlockError::TooSoon { least: soonest, got: soonest - 1 },
+            Box::new(move |b| b.header.timestamp_ms = soonest - 1),
+        ),
+        (
+            BlockError::Presence(PresenceRefusal::UnknownBlock),
+            Box::new(|b| {
+                b.presence.as_mut().unwrap().block = B256::ZERO;
+                b.header.presence_hash = presence_hash(b.presence.as_ref());
+            }),
         ),
         (
             BlockError::WrongParentView { expected: chain.round.view, got: 0 },
@@ -1188,7 +1198,7 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
         *met.entry(kind(&error)).or_default() += 1;
         assert_eq!(applied(&world, &spoiled), Err(error));
     }
-    assert_eq!(met.len(), 8, "every kind but NoGenesis: {met:?}");
+    assert_eq!(met.len(), 9, "every kind but NoGenesis: {met:?}");
 }
 
 #[test]

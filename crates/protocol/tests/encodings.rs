@@ -28,13 +28,14 @@ use remuda_protocol::genesis::Genesis;
 use remuda_protocol::key::*;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{
-    AncestorRecord, Attestation, AttestationRecord, PresenceCertificate, PresenceState,
+    AncestorRecord, Attestation, AttestationRecord, Phase, PresenceCertificate, PresenceState,
+    SubsetEpoch,
 };
 use remuda_protocol::primitives::{Address, Amount, B256, Cells, Cycles, Height, Slot, keccak256};
 use remuda_protocol::registry::pool::Pool;
 use remuda_protocol::registry::reputation::Reputation;
 use remuda_protocol::registry::runner::{
-    Candidacy, Membership, Profile, Runner, Status as RunnerStatus, Terms,
+    Candidacy, Membership, Profile, Runner, SlotRecord, Status as RunnerStatus, Terms,
 };
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::StateKey;
@@ -510,7 +511,8 @@ fn pin_state(pins: &mut Pins) {
     let profiles = versioned(Profile { pools: Vec::new(), ..profile() }, profile());
     pins.record("ProfileKey", &ProfileKey { runner: WHO }, &profiles);
     pins.record("RunnerKey", &RunnerKey { runner: WHO }, &runner());
-    pins.record("SlotKey", &SlotKey { slot: Slot(42) }, &WHO);
+    let slot = SlotRecord { runner: WHO, vacated: Some(Height(120)) };
+    pins.record("SlotKey", &SlotKey { slot: Slot(42) }, &slot);
     pins.record("DelegationKey", &DelegationKey { runner: WHO, delegator: OTHER }, &83);
     pins.record("JobKey", &JobKey { job: JOB }, &job());
     pins.record("JobSpecKey", &JobSpecKey { job: JOB }, &full_spec());
@@ -534,17 +536,24 @@ fn pin_state(pins: &mut Pins) {
 }
 
 fn pin_presence(pins: &mut Pins) {
+    let epoch =
+        |number, seed| SubsetEpoch { number, start: Height(115), first_slot: Slot(121), seed };
     let presence = PresenceState {
-        epoch: 114,
-        epoch_start: Height(115),
-        seed: HASH,
-        previous_seed: Some(JOB),
+        epoch: epoch(114, HASH),
+        previous: Some(epoch(113, JOB)),
+        phase: Phase { since: Height(122), overlap: true },
         newest_certificate: Some(Height(116)),
     };
     pins.record("PresenceKey", &PresenceKey {}, &presence);
     let attestation = AttestationRecord { height: AT, bits: Bytes(vec![0, 1]) };
     pins.record("AttestationKey", &AttestationKey { validator: 117 }, &attestation);
-    let ancestor = AncestorRecord { height: AT, hash: HASH, view: 118 };
+    let ancestor = AncestorRecord {
+        height: AT,
+        hash: HASH,
+        view: 118,
+        parent_view: Some(123),
+        next_slot: Slot(124),
+    };
     pins.record("AncestorKey", &AncestorKey { place: 119 }, &ancestor);
 }
 

@@ -30,7 +30,7 @@ use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::Subsets;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use remuda_protocol::registry::register::plain_offer;
-use remuda_protocol::registry::runner::{Profile, RateCard, Runner, Terms};
+use remuda_protocol::registry::runner::{Profile, RateCard, Runner, SlotRecord, Terms};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -278,7 +278,10 @@ impl World {
         for i in 0..runners {
             let address = address_of(i);
             let profile = Versioned::new(profile_of(i), Stamp::default());
-            entries.insert(SlotKey { slot: Slot(i) }.bytes(), address.to_bytes());
+            entries.insert(
+                SlotKey { slot: Slot(i) }.bytes(),
+                SlotRecord { runner: address, vacated: None }.to_bytes(),
+            );
             entries.insert(ProfileKey { runner: address }.bytes(), profile.to_bytes());
             entries.insert(RunnerKey { runner: address }.bytes(), runner_of(i).to_bytes());
         }

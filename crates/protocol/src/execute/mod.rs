@@ -12,6 +12,7 @@
 mod cost;
 mod money;
 mod open;
+mod presence;
 mod transact;
 
 pub(crate) use cost::{
@@ -33,7 +34,7 @@ use crate::fees::{Basefees, Lane, Usage};
 use crate::key::{BasefeesKey, ChainKey, EpochCommitteeKey, SupplyKey};
 use crate::merkle;
 use crate::params::ChainParams;
-use crate::presence::{PresenceCertificate, Subsets};
+use crate::presence::{PresenceCertificate, PresenceRefusal, Subsets};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
@@ -68,9 +69,14 @@ pub enum BlockError {
     /// Not one of the validators.
     #[error("the proposer is not a validator")]
     UnknownProposer,
-    /// The time does not come after the parent's.
-    #[error("the time does not come after the parent's")]
-    TimeNotAfterParent,
+    /// Less than a block's time after the parent.
+    #[error("time {got} ms is before {least} ms, a block's time after the parent's")]
+    TooSoon {
+        /// The earliest time.
+        least: u64,
+        /// The block's.
+        got: u64,
+    },
     /// Seeds are missing or surplus.
     #[error("the block carries {got} seeds, {expected} are owed")]
     WrongSeedCount {
@@ -82,6 +88,9 @@ pub enum BlockError {
     /// The header does not commit to the block's contents.
     #[error("the header's {0} root is not that of the block")]
     WrongRoot(&'static str),
+    /// A presence certificate that cannot be in this block.
+    #[error(transparent)]
+    Presence(#[from] PresenceRefusal),
     /// A transaction that cannot be in this block.
     #[error("transaction {index} cannot be in this block: {reason}")]
     Inadmissible {
@@ -305,6 +314,7 @@ impl<'a> Exec<'a> {
         self.run_agenda();
         self.close_phase(Cause::Closing);
         self.update_roster();
+        self.subsets.take_in(&self.state, self.chain.next_slot);
         self.basefees = self.basefees.next(self.params, self.used);
         self.state.put(&ChainKey {}, &self.chain);
         self.state.put(&SupplyKey {}, &self.supply);
@@ -315,7 +325,7 @@ impl<'a> Exec<'a> {
             receipts_root: merkle::root(encoded.iter().map(|bytes| &bytes[..])),
             diff: self.state.into_diff(),
             roster: self.roster,
-            subsets: Subsets::of_slots(self.chain.next_slot),
+            subsets: self.subsets,
             receipts: self.receipts,
             used: self.used,
         }
