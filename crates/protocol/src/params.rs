@@ -262,6 +262,17 @@ mod tests {
     }
 
     #[test]
+    fn no_attestation_can_live_through_a_phase_of_a_subset_epoch() {
+        let mut params = ChainParams::development();
+        let epoch = u128::from(params.subset_overlap_blocks + 30);
+        assert_eq!(params.set("system:cip11:subset_epoch_blocks", epoch), Ok(()));
+        let refused = params.set("system:cip11:subset_epoch_blocks", epoch - 1);
+        assert!(matches!(refused, Err(ParamError::Contradiction(_))));
+        let refused = params.set("system:cip11:overlap_blocks", 29);
+        assert!(matches!(refused, Err(ParamError::OutOfRange { .. })));
+    }
+
+    #[test]
     fn values_outside_their_range_are_refused_whatever_their_size() {
         let mut params = ChainParams::one_second();
         for value in [65, u128::MAX] {

@@ -6,10 +6,10 @@ mod common;
 use common::{Choices, STAKE, brisk, offer};
 use proptest::prelude::*;
 use remuda_protocol::block::Header;
-use remuda_protocol::codec::Bytes;
-use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::codec::{Bytes, Encode};
+use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::event::Event;
-use remuda_protocol::key::{AttestationKey, PresenceKey};
+use remuda_protocol::key::{AttestationKey, ChainKey, PresenceKey, ProfileKey, SlotKey};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{
@@ -17,8 +17,10 @@ use remuda_protocol::presence::{
     PresenceRunner, Subsets, ValidatorKey, Vote, acceptable, ancestor, present_slots, quorum,
     subset,
 };
-use remuda_protocol::primitives::{Amount, B256, Height, Slot};
-use remuda_protocol::state::{View, read};
+use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot};
+use remuda_protocol::registry::runner::{Profile, SlotRecord};
+use remuda_protocol::registry::versioned::{Stamp, Versioned};
+use remuda_protocol::state::{MemoryState, StateKey, View, read};
 use remuda_protocol::transaction::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -493,4 +495,38 @@ fn ancestors_of_the_window_are_known_by_hash_and_others_are_not() {
         assert_eq!(record.parent_view, Some(certificate.parent_view));
     }
     assert_eq!(known(header.hash()), None);
+}
+
+/// A state with so many slots and validators, as if all runners had registered before it began.
+fn crowded(slots: u32, validators: u8) -> MemoryState {
+    let mut network = Network::new(validators, 1);
+    network.step(None);
+    let mut entries = network.chain.state.entries().clone();
+    let mut chain = network.chain.chain();
+    chain.next_slot = Slot(slots);
+    entries.insert(ChainKey {}.bytes(), chain.to_bytes());
+    for slot in 0..slots {
+        let mut bytes = [2; 33];
+        bytes[1..5].copy_from_slice(&slot.to_be_bytes());
+        let runner = Address::left_padding_from(&slot.to_be_bytes());
+        let record = SlotRecord { runner, vacated: None };
+        let public_key = PublicKey { bytes };
+        let profile = Profile { public_key, slot: Slot(slot), offer: offer(), pools: Vec::new() };
+        let profile = Versioned::new(profile, Stamp::default());
+        entries.insert(SlotKey { slot: Slot(slot) }.bytes(), record.to_bytes());
+        entries.insert(ProfileKey { runner }.bytes(), profile.to_bytes());
+    }
+    MemoryState::new(entries, &network.chain.params)
+}
+
+#[test]
+fn a_vote_has_room_for_8192_runners_and_later_ones_get_no_place() {
+    let subsets = crowded(8_200, 1).subsets();
+    let list = subsets.list(0);
+    assert_eq!(list, (0..8_192).map(Slot).collect::<Vec<_>>());
+    assert_eq!(subsets.pack(0, |_| true), [0xff; ATTESTATION_BYTES_MAX]);
+    assert_eq!(subsets.pack(0, |slot| slot == Slot(8)), [0, 1]);
+    assert_eq!(subsets.pack(0, |slot| slot > Slot(8_191)), []);
+    assert_eq!(subsets.pack(1, |_| true), []);
+    assert_eq!(subsets.members(Slot(8_199)), [0], "it has a validator, but no place");
 }

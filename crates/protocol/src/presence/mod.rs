@@ -87,13 +87,15 @@ pub fn subset(
     runner_pubkey: &RunnerKey,
     validators: &[ValidatorKey],
 ) -> Vec<ValidatorKey> {
-    let mut ranked: Vec<(B256, ValidatorKey)> = validators
-        .iter()
-        .map(|key| {
-            let parts: [&[u8]; 4] = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey, key];
-            (keccak256(parts.concat()), *key)
-        })
-        .collect();
+    // One buffer for all: a rotation comes by here for every runner.
+    let mut bytes = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey].concat();
+    let common = bytes.len();
+    let mut rank = |key: &ValidatorKey| {
+        bytes.truncate(common);
+        bytes.extend_from_slice(key);
+        (keccak256(&bytes), *key)
+    };
+    let mut ranked: Vec<(B256, ValidatorKey)> = validators.iter().map(&mut rank).collect();
     ranked.sort_unstable();
     ranked.truncate(subset_size(validators.len()));
     ranked.into_iter().map(|(_, key)| key).collect()
