@@ -10,7 +10,7 @@ use crate::dispatcher::spec::JobSpec;
 use crate::fees::Basefees;
 use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
-use crate::registry::runner::{Profile, Runner};
+use crate::registry::runner::{Profile, Runner, SlotRecord};
 use crate::registry::versioned::Versioned;
 use crate::state::{Key, StateKey};
 use crate::verifier::challenge::Bond;
@@ -68,7 +68,7 @@ keys! {
     /// Where a runner stands.
     17 => RunnerKey { runner: Address } -> Runner;
     /// Which runner has or had a slot.
-    18 => SlotKey { slot: Slot } -> Address;
+    18 => SlotKey { slot: Slot } -> SlotRecord;
     /// Shares of a delegator in a runner's delegated stake.
     19 => DelegationKey { runner: Address, delegator: Address } -> u128;
 

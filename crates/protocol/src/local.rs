@@ -1,4 +1,4 @@
-//! A chain of one, without consensus: blocks are built and applied in this process.
+//! A chain without consensus: blocks are built and applied in this process.
 //!
 //! Tests, the demonstration, simulations and benchmarks drive the rules through it. Its seeds are
 //! made up from the view; on a network they are threshold signatures that consensus verifies.
@@ -17,18 +17,20 @@ use crate::fees::{Basefees, Bid};
 use crate::genesis::{Genesis, GenesisError};
 use crate::key::{AccountKey, BasefeesKey, ChainKey, JobKey, ProfileKey, ResultKey, RunnerKey};
 use crate::params::ChainParams;
+use crate::presence::{Attestation, PresenceCertificate};
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, keccak256};
 use crate::registry::runner::{Profile, Runner};
-use crate::state::{MemoryState, read};
+use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;
-use std::collections::BTreeMap;
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who gets the tips.
 pub const PROPOSER: Address = Address::repeat_byte(0xb0);
-/// The only validator.
+/// The first validator, which makes all blocks.
 pub const VALIDATOR: [u8; 32] = [0; 32];
 
 /// The chain.
@@ -44,23 +46,39 @@ pub struct LocalChain {
     /// and applies it, gets the same.
     pub paranoid: bool,
     tip: B256,
+    /// View of the tip's parent.
+    parent_view: u64,
     waiting: Vec<Bytes>,
     nonces: BTreeMap<Address, u64>,
-    presence: Vec<(Slot, bool)>,
+    validators: Range<u32>,
+    /// Slots that the validators see.
+    attested: BTreeSet<Slot>,
     receipts: BTreeMap<TxHash, Receipt>,
     left_out: BTreeMap<TxHash, Inadmissible>,
 }
 
 impl LocalChain {
-    /// Starts a chain on which some keys have money.
+    /// Starts a chain of one validator, on which some keys have money.
     pub fn start(
+        params: ChainParams,
+        balances: impl IntoIterator<Item = (Address, Amount)>,
+        pinned_executors: Vec<B256>,
+    ) -> Result<Self, GenesisError> {
+        Self::with_validators(1, params, balances, pinned_executors)
+    }
+
+    /// Starts a chain of `n` validators, on which some keys have money.
+    pub fn with_validators(
+        n: u8,
         params: ChainParams,
         balances: impl IntoIterator<Item = (Address, Amount)>,
         pinned_executors: Vec<B256>,
     ) -> Result<Self, GenesisError> {
         let balances: BTreeMap<Address, Amount> = balances.into_iter().collect();
         let balances = balances.into_iter().collect();
-        let validators = vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }];
+        let validators: Vec<Validator> =
+            (0..n).map(|i| Validator { key: [i; 32], fee_recipient: PROPOSER }).collect();
+        let numbers = 0..u32::from(n);
         let threshold_key = Bytes::default();
         let genesis = Genesis {
             params,
@@ -72,13 +90,15 @@ impl LocalChain {
         };
         Ok(Self {
             state: genesis.state()?,
+            validators: numbers,
             tip: genesis.hash(),
+            parent_view: 0,
             params: genesis.params,
             skip_views: 0,
             paranoid: false,
             waiting: Vec::new(),
             nonces: BTreeMap::new(),
-            presence: Vec::new(),
+            attested: BTreeSet::new(),
             receipts: BTreeMap::new(),
             left_out: BTreeMap::new(),
         })
@@ -176,20 +196,26 @@ impl LocalChain {
         body
     }
 
-    /// The validators' attestation of a runner changes with the next block.
+    /// From the next block on the validators see this runner, or no longer do.
     pub fn attest(&mut self, runner: Address, present: bool) {
-        if let Some(profile) = self.profile(runner) {
-            self.presence.push((profile.slot, present));
+        let Some(Profile { slot, .. }) = self.profile(runner) else { return };
+        if present {
+            self.attested.insert(slot);
+        } else {
+            self.attested.remove(&slot);
         }
     }
 
     /// Makes a block of everything that waits.
     pub fn step(&mut self) -> Outcome {
-        let draft = self.draft();
+        self.step_with(self.draft())
+    }
+
+    /// Makes a block of everything that waits, on a draft that was changed.
+    pub fn step_with(&mut self, draft: Draft) -> Outcome {
         let waiting = core::mem::take(&mut self.waiting);
-        let (block, outcome, left_out) =
-            propose_block(&self.state, &self.params, draft, &waiting)
-                .expect("a draft of ours follows its parent");
+        let (block, outcome, left_out) = propose_block(&self.state, &self.params, draft, &waiting)
+            .expect("a draft of ours follows its parent");
         for (index, reason) in left_out {
             self.left_out.insert(tx_hash(&waiting[index]), reason);
         }
@@ -210,7 +236,8 @@ impl LocalChain {
         }
     }
 
-    fn draft(&self) -> Draft {
+    /// What the next block will be, but for its transactions.
+    pub fn draft(&self) -> Draft {
         let chain = self.chain();
         let view = chain.round.view + 1 + self.skip_views;
         let owed = (view - 1 - chain.newest_seed).min(self.params.max_seeds_per_block);
@@ -228,12 +255,35 @@ impl LocalChain {
             seeds_root: B256::ZERO,
             presence_hash: B256::ZERO,
         };
-        Draft { header, seeds, presence: None }
+        Draft { header, seeds, presence: self.certificate(&chain) }
+    }
+
+    /// The finalization of the newest block, by all validators. Nobody checks signatures here.
+    fn certificate(&self, chain: &ChainState) -> Option<PresenceCertificate> {
+        if chain.height == Height::ZERO {
+            return None;
+        }
+        let seen = |slot: Slot| self.attested.contains(&slot);
+        let subsets = self.state.subsets();
+        let attest = |validator| {
+            let bits = Bytes(subsets.pack(validator, seen));
+            Attestation { validator, bits, signature: [0; 64] }
+        };
+        Some(PresenceCertificate {
+            height: chain.height,
+            round: chain.round,
+            parent_view: self.parent_view,
+            block: self.tip,
+            vote_signature: [0; 48],
+            seed_signature: [0; 48],
+            attestations: self.validators.clone().map(attest).collect(),
+        })
     }
 
     fn commit(&mut self, block: &Block, outcome: &Outcome) {
         self.state.commit(outcome);
         self.tip = block.header.hash();
+        self.parent_view = block.header.parent_view;
         for receipt in &outcome.receipts {
             if let Cause::Transaction { hash } = receipt.cause {
                 self.receipts.insert(hash, receipt.clone());
@@ -245,10 +295,14 @@ impl LocalChain {
     fn check_replay(&self, block: &Block, outcome: &Outcome) {
         let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
         for state in [&self.state, &restarted] {
-            let again = apply_block(state, &self.params, block)
-                .expect("what was proposed can be applied");
+            let again =
+                apply_block(state, &self.params, block).expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
+            for validator in self.validators.clone() {
+                let list = |outcome: &Outcome| outcome.subsets.list(validator);
+                assert_eq!(list(&again), list(outcome), "the lists of a replay differ");
+            }
         }
     }
 

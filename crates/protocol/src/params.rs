@@ -4,7 +4,7 @@
 //! Numbers of a single process (ports, caches, timeouts of its own) are not here.
 
 use crate::codec::Encode;
-use crate::presence::PresencePolicy;
+use crate::presence::{PRESENCE_TIMEOUT_BLOCKS, PresencePolicy};
 use crate::primitives::{Amount, B256, keccak256};
 use thiserror::Error;
 
@@ -86,6 +86,8 @@ macro_rules! params {
 
 const CBY: u128 = Amount::CBY.get();
 const BLOCKS: u128 = 1 << 40;
+/// No attestation may live through a whole phase: those of two phases can be told apart, not three.
+const OVERLAP_MIN: u128 = 2 * PRESENCE_TIMEOUT_BLOCKS as u128;
 
 params! {
     chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
@@ -146,6 +148,8 @@ params! {
     slash_submitter_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.submitter_bps", "Part of a slash that goes to the submitter";
     slash_treasury_bps: u16 = 0, 0 => 10_000, "system:cip2:slash_distribution.treasury_bps", "Part of a slash that goes to the treasury";
 
+    subset_epoch_blocks: u64 = 40_960, 60 => BLOCKS, "system:cip11:subset_epoch_blocks", "Blocks for which runners keep the validators that attest them";
+    subset_overlap_blocks: u64 = 160, OVERLAP_MIN => BLOCKS, "system:cip11:overlap_blocks", "Blocks after a rotation for which the validators before it count, too";
     presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
 }
 
@@ -155,6 +159,8 @@ impl ChainParams {
         let mut params = Self::one_second();
         params.block_time_ms = 250;
         params.presence_policy = 2;
+        params.subset_epoch_blocks = 4_096;
+        params.subset_overlap_blocks = 32;
         params
     }
 
@@ -205,6 +211,11 @@ impl ChainParams {
                 self.default_timeout_blocks <= self.max_timeout_blocks,
                 "the default timeout is longer than the longest",
             ),
+            (
+                self.subset_epoch_blocks
+                    >= self.subset_overlap_blocks + 2 * PRESENCE_TIMEOUT_BLOCKS,
+                "a subset epoch must outlast its overlap by 30 blocks",
+            ),
         ];
         match relations.iter().find(|(holds, _)| !holds) {
             Some((_, why)) => Err(ParamError::Contradiction(why)),
@@ -248,6 +259,17 @@ mod tests {
         let refused = params.set("system:cip2:slash_distribution.burn_bps", 9_999);
         assert!(matches!(refused, Err(ParamError::Contradiction(_))));
         assert_eq!(params, ChainParams::one_second());
+    }
+
+    #[test]
+    fn no_attestation_can_live_through_a_phase_of_a_subset_epoch() {
+        let mut params = ChainParams::development();
+        let epoch = u128::from(params.subset_overlap_blocks + 30);
+        assert_eq!(params.set("system:cip11:subset_epoch_blocks", epoch), Ok(()));
+        let refused = params.set("system:cip11:subset_epoch_blocks", epoch - 1);
+        assert!(matches!(refused, Err(ParamError::Contradiction(_))));
+        let refused = params.set("system:cip11:overlap_blocks", 29);
+        assert!(matches!(refused, Err(ParamError::OutOfRange { .. })));
     }
 
     #[test]

@@ -151,14 +151,25 @@ impl MemoryState {
 
     /// Takes over the result of a block.
     pub fn commit(&mut self, outcome: &Outcome) {
-        for (key, value) in &outcome.diff {
+        self.write(&outcome.diff);
+        self.roster = outcome.roster.clone();
+        self.subsets = outcome.subsets.clone();
+    }
+
+    /// Takes over changes alone. What is carried along stays, so they must not concern it, or the
+    /// roster has to follow with [`MemoryState::set_roster`].
+    pub fn write(&mut self, diff: &Diff) {
+        for (key, value) in diff {
             match value {
                 Some(value) => self.entries.insert(key.clone(), value.clone()),
                 None => self.entries.remove(key),
             };
         }
-        self.roster = outcome.roster.clone();
-        self.subsets = outcome.subsets.clone();
+    }
+
+    /// Puts another roster in place, for benchmarks that change runners without a block.
+    pub fn set_roster(&mut self, roster: Roster) {
+        self.roster = roster;
     }
 
     /// Every entry, in key order.

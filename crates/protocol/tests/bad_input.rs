@@ -8,7 +8,7 @@ use common::{
 };
 use proptest::prelude::*;
 use remuda_protocol::account::Account;
-use remuda_protocol::block::{Block, Context, SeedSignature, seeds_root, transactions_root};
+use remuda_protocol::block::{Block, SeedSignature, presence_hash, seeds_root, transactions_root};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -19,6 +19,7 @@ use remuda_protocol::event::{CrashSignal, Event, Receipt};
 use remuda_protocol::execute::{BlockError, Draft, apply_block, intrinsic, propose_block};
 use remuda_protocol::key::{AccountKey, BasefeesKey, SupplyKey};
 use remuda_protocol::local::{LocalChain, PROPOSER};
+use remuda_protocol::presence::PresenceRefusal;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
 use remuda_protocol::registry::runner::{Offer, Profile, Runner};
 use remuda_protocol::state::{Key, MemoryState, StateKey};
@@ -1044,8 +1045,7 @@ fn an_inadmissible_transaction_is_left_out_and_spoils_a_block_that_holds_it() {
         let mut transactions = (case.make)(&mut world);
         let block = forced(world.draft(), &transactions);
         let index = transactions.len() - 1;
-        let refused =
-            apply_block(&world.chain.state, &world.chain.params, &Context::default(), &block);
+        let refused = apply_block(&world.chain.state, &world.chain.params, &block);
         let expected = BlockError::Inadmissible { index, reason: case.reason };
         assert_eq!(refused.err(), Some(expected), "{}", case.name);
 
@@ -1065,32 +1065,26 @@ fn an_inadmissible_transaction_is_left_out_and_spoils_a_block_that_holds_it() {
 
 /// A block with these transactions, whether they can be in it or not.
 fn forced(draft: Draft, transactions: &[Vec<u8>]) -> Block {
-    let Draft { mut header, seeds } = draft;
+    let Draft { mut header, seeds, presence } = draft;
     let transactions: Vec<Bytes> = transactions.iter().cloned().map(Bytes).collect();
     header.transactions_root = transactions_root(&transactions);
     header.seeds_root = seeds_root(&seeds);
-    Block { header, seeds, transactions }
+    header.presence_hash = presence_hash(presence.as_ref());
+    Block { header, seeds, presence, transactions }
 }
 
 /// A block with one transfer that is right in everything, and the world it follows.
 fn sound_block() -> (World, Block) {
     let world = World::new(calm(), 1);
     let transfer = Bytes(world.transfer(|_| ()));
-    let (block, _, left_out) = propose_block(
-        &world.chain.state,
-        &world.chain.params,
-        &Context::default(),
-        world.draft(),
-        &[transfer],
-    )
-    .unwrap();
+    let (block, _, left_out) =
+        propose_block(&world.chain.state, &world.chain.params, world.draft(), &[transfer]).unwrap();
     assert!(left_out.is_empty());
     (world, block)
 }
 
 fn applied(world: &World, block: &Block) -> Result<(), BlockError> {
-    let context = Context::default();
-    apply_block(&world.chain.state, &world.chain.params, &context, block).map(|_| ())
+    apply_block(&world.chain.state, &world.chain.params, block).map(|_| ())
 }
 
 /// The kind of an error. A new kind does not compile until it has a name here.
@@ -1099,7 +1093,10 @@ fn kind(error: &BlockError) -> &'static str {
         BlockError::NoGenesis => "NoGenesis",
         BlockError::WrongHeight { .. } => "WrongHeight",
         BlockError::RoundNotAfterParent => "RoundNotAfterParent",
-        BlockError::TimeNotAfterParent => "TimeNotAfterParent",
+        BlockError::WrongParentView { .. } => "WrongParentView",
+        BlockError::UnknownProposer => "UnknownProposer",
+        BlockError::TooSoon { .. } => "TooSoon",
+        BlockError::Presence(_) => "Presence",
         BlockError::WrongSeedCount { .. } => "WrongSeedCount",
         BlockError::WrongRoot(_) => "WrongRoot",
         BlockError::Inadmissible { .. } => "Inadmissible",
@@ -1113,6 +1110,7 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
     let chain = world.chain.chain();
     let (expected, owed) = (chain.height.plus(1), block.seeds.len() as u64);
     assert_eq!(owed, 1);
+    let soonest = chain.timestamp_ms + world.chain.params.block_time_ms;
     let seed = SeedSignature { bytes: [1; 48] };
     type Spoil = Box<dyn Fn(&mut Block)>;
     let cases: Vec<(BlockError, Spoil)> = vec![
@@ -1128,9 +1126,23 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
         (BlockError::RoundNotAfterParent, Box::new(|b| b.header.round.view = 0)),
         (BlockError::RoundNotAfterParent, Box::new(|b| b.header.round.epoch += 1)),
         (
-            BlockError::TimeNotAfterParent,
-            Box::new(move |b| b.header.timestamp_ms = chain.timestamp_ms),
+            BlockError::TooSoon { least: soonest, got: soonest - 1 },
+            Box::new(move |b| b.header.timestamp_ms = soonest - 1),
         ),
+        (
+            BlockError::Presence(PresenceRefusal::UnknownBlock),
+            Box::new(|b| {
+                b.presence.as_mut().unwrap().block = B256::ZERO;
+                b.header.presence_hash = presence_hash(b.presence.as_ref());
+            }),
+        ),
+        (
+            BlockError::WrongParentView { expected: chain.round.view, got: 0 },
+            Box::new(|b| b.header.parent_view = 0),
+        ),
+        (BlockError::UnknownProposer, Box::new(|b| b.header.proposer = [1; 32])),
+        (BlockError::WrongRoot("presence"), Box::new(|b| b.presence = None)),
+        (BlockError::WrongRoot("presence"), Box::new(|b| b.header.presence_hash = B256::ZERO)),
         (
             BlockError::WrongSeedCount { expected: 1, got: 0 },
             Box::new(|b| {
@@ -1186,7 +1198,7 @@ fn a_block_with_a_wrong_header_root_or_seed_log_is_refused_with_the_reason() {
         *met.entry(kind(&error)).or_default() += 1;
         assert_eq!(applied(&world, &spoiled), Err(error));
     }
-    assert_eq!(met.len(), 6, "every kind but NoGenesis: {met:?}");
+    assert_eq!(met.len(), 9, "every kind but NoGenesis: {met:?}");
 }
 
 #[test]
@@ -1278,7 +1290,7 @@ proptest! {
             .collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, outcome, left_out) =
-            propose_block(state, params, &Context::default(), world.draft(), &mutants).unwrap();
+            propose_block(state, params, world.draft(), &mutants).unwrap();
         prop_assert_eq!(left_out.len(), mutants.len());
         prop_assert!(block.transactions.is_empty() && outcome.receipts.is_empty());
     }
@@ -1291,7 +1303,7 @@ proptest! {
         let waiting: Vec<Bytes> = waiting.into_iter().map(Bytes).collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, ..) =
-            propose_block(state, params, &Context::default(), world.draft(), &waiting).unwrap();
+            propose_block(state, params, world.draft(), &waiting).unwrap();
         prop_assert!(block.transactions.is_empty());
     }
 

@@ -8,9 +8,11 @@ use remuda_protocol::account::Account;
 use remuda_protocol::agenda::{Cursor, Task};
 use remuda_protocol::beacon::{Round, SelectionMode};
 use remuda_protocol::beacon::{beacon, genesis_beacon, retry_seed, selection_seed};
-use remuda_protocol::block::{Block, Header, SeedSignature, seeds_root, transactions_root};
+use remuda_protocol::block::{
+    Block, Header, SeedSignature, StateCommitment, presence_hash, seeds_root, transactions_root,
+};
 use remuda_protocol::callback::DeferredCall;
-use remuda_protocol::chain::{ChainState, EpochCommittee, Supply, Warm};
+use remuda_protocol::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -25,11 +27,15 @@ use remuda_protocol::fees::{Basefees, Bid, Usage};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::key::*;
 use remuda_protocol::params::ChainParams;
+use remuda_protocol::presence::{
+    AncestorRecord, Attestation, AttestationRecord, Phase, PresenceCertificate, PresenceState,
+    SubsetEpoch,
+};
 use remuda_protocol::primitives::{Address, Amount, B256, Cells, Cycles, Height, Slot, keccak256};
 use remuda_protocol::registry::pool::Pool;
 use remuda_protocol::registry::reputation::Reputation;
 use remuda_protocol::registry::runner::{
-    Candidacy, Membership, Profile, Runner, Status as RunnerStatus, Terms,
+    Candidacy, Membership, Profile, Runner, SlotRecord, Status as RunnerStatus, Terms,
 };
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::StateKey;
@@ -334,16 +340,41 @@ fn pin_transactions(pins: &mut Pins) {
 fn header() -> Header {
     Header {
         parent: B256::repeat_byte(1),
+        parent_view: 103,
         height: AT,
         round: Round { epoch: 24, view: 25 },
         proposer: [2; 32],
         timestamp_ms: 26,
         transactions_root: B256::repeat_byte(3),
         receipts_root: B256::repeat_byte(4),
-        state_root: B256::repeat_byte(5),
+        state: StateCommitment {
+            root: B256::repeat_byte(5),
+            ops_root: B256::repeat_byte(10),
+            ops_start: 104,
+            ops_end: 105,
+        },
         seeds_root: B256::repeat_byte(6),
         presence_hash: B256::repeat_byte(7),
     }
+}
+
+fn certificate() -> PresenceCertificate {
+    let attestation =
+        |validator, bits| Attestation { validator, bits: Bytes(bits), signature: [106; 64] };
+    PresenceCertificate {
+        height: AT,
+        round: Round { epoch: 107, view: 108 },
+        parent_view: 109,
+        block: HASH,
+        vote_signature: [110; 48],
+        seed_signature: [111; 48],
+        attestations: vec![attestation(1, vec![5]), attestation(2, vec![])],
+    }
+}
+
+fn validators() -> Vec<Validator> {
+    let validator = |byte, fee_recipient| Validator { key: [byte; 32], fee_recipient };
+    vec![validator(1, WHO), validator(2, OTHER)]
 }
 
 fn pin_blocks(pins: &mut Pins) {
@@ -351,9 +382,14 @@ fn pin_blocks(pins: &mut Pins) {
     let transactions = vec![Bytes(vec![1, 2]), Bytes(vec![3]), Bytes(vec![])];
     pins.hash("block.transactions_root", transactions_root(&transactions));
     pins.hash("block.seeds_root", seeds_root(&seeds));
+    pins.hash("block.presence_hash", presence_hash(Some(&certificate())));
+    pins.value("certificate", &certificate());
     pins.value("header", &header());
     pins.hash("header.hash", header().hash());
-    pins.value("block", &Block { header: header(), seeds, transactions });
+    pins.value(
+        "block",
+        &Block { header: header(), seeds, presence: Some(certificate()), transactions },
+    );
 }
 
 fn job() -> Job {
@@ -469,11 +505,14 @@ fn pin_state(pins: &mut Pins) {
     pins.record("EpochCommitteeKey", &EpochCommitteeKey {}, &committee);
     pins.record("AccountKey", &AccountKey { address: WHO }, &account);
     pins.record("BeaconKey", &BeaconKey { view: 82 }, &HASH);
+    pins.record("ValidatorsKey", &ValidatorsKey {}, &validators());
     pin_tasks(pins);
+    pin_presence(pins);
     let profiles = versioned(Profile { pools: Vec::new(), ..profile() }, profile());
     pins.record("ProfileKey", &ProfileKey { runner: WHO }, &profiles);
     pins.record("RunnerKey", &RunnerKey { runner: WHO }, &runner());
-    pins.record("SlotKey", &SlotKey { slot: Slot(42) }, &WHO);
+    let slot = SlotRecord { runner: WHO, vacated: Some(Height(120)) };
+    pins.record("SlotKey", &SlotKey { slot: Slot(42) }, &slot);
     pins.record("DelegationKey", &DelegationKey { runner: WHO, delegator: OTHER }, &83);
     pins.record("JobKey", &JobKey { job: JOB }, &job());
     pins.record("JobSpecKey", &JobSpecKey { job: JOB }, &full_spec());
@@ -494,6 +533,28 @@ fn pin_state(pins: &mut Pins) {
     pins.record("WarmKey", &WarmKey { query: HASH }, &Warm { asked_at: AT, changes: 34 });
     pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
     pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
+}
+
+fn pin_presence(pins: &mut Pins) {
+    let epoch =
+        |number, seed| SubsetEpoch { number, start: Height(115), first_slot: Slot(121), seed };
+    let presence = PresenceState {
+        epoch: epoch(114, HASH),
+        previous: Some(epoch(113, JOB)),
+        phase: Phase { since: Height(122), overlap: true },
+        newest_certificate: Some(Height(116)),
+    };
+    pins.record("PresenceKey", &PresenceKey {}, &presence);
+    let attestation = AttestationRecord { height: AT, bits: Bytes(vec![0, 1]) };
+    pins.record("AttestationKey", &AttestationKey { validator: 117 }, &attestation);
+    let ancestor = AncestorRecord {
+        height: AT,
+        hash: HASH,
+        view: 118,
+        parent_view: Some(123),
+        next_slot: Slot(124),
+    };
+    pins.record("AncestorKey", &AncestorKey { place: 119 }, &ancestor);
 }
 
 fn pin_tasks(pins: &mut Pins) {
@@ -538,6 +599,8 @@ fn pin_digests(pins: &mut Pins) {
         timestamp_ms: 93,
         balances: vec![(WHO, SOME), (OTHER, Amount(94))],
         pinned_executors: vec![HASH],
+        validators: validators(),
+        threshold_key: Bytes(vec![112, 113]),
     };
     pins.hash("genesis", genesis.hash());
     pins.hash("genesis.state", genesis.state().unwrap().digest());

@@ -6,10 +6,12 @@
 mod common;
 
 use common::{offer, single_job, vote_job};
+use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Progress, Status};
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::event::{CrashSignal, Event};
+use remuda_protocol::execute::{apply_block, propose_block};
 use remuda_protocol::fuzz::{self, keys, script, seed_transaction, world};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::primitives::{Amount, B256, JobId};
@@ -120,7 +122,17 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
     }
     stakes.step();
     let recorders = [("vote", vote), ("bonded", bonded), ("crash", crash), ("stakes", stakes)];
-    recorders.into_iter().map(|(name, recorder)| (name, script(&recorder.steps))).collect()
+    let scripts = recorders.into_iter().map(|(name, recorder)| (name, script(&recorder.steps)));
+    scripts.chain([("whole", whole_block())]).collect()
+}
+
+/// The next block of the fuzzed world, with a presence certificate.
+fn whole_block() -> Vec<u8> {
+    let (chain, draft) = (world(), world().draft());
+    assert!(draft.presence.is_some());
+    let (block, ..) = propose_block(&chain.state, &chain.params, draft, &[]).unwrap();
+    assert!(apply_block(&chain.state, &chain.params, &block).is_ok());
+    block.to_bytes()
 }
 
 fn transactions() -> BTreeMap<&'static str, Vec<u8>> {

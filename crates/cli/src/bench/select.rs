@@ -9,7 +9,8 @@
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
 use remuda_protocol::beacon::Round;
-use remuda_protocol::block::{Context, Header, SeedSignature};
+use remuda_protocol::block::{Header, SeedSignature, StateCommitment};
+use remuda_protocol::chain::Validator;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -24,10 +25,12 @@ use remuda_protocol::event::Event;
 use remuda_protocol::execute::{Draft, Outcome, submit_unsigned};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::key::{ChainKey, ProfileKey, RunnerKey, SlotKey};
+use remuda_protocol::local::{PROPOSER, VALIDATOR};
 use remuda_protocol::params::ChainParams;
+use remuda_protocol::presence::Subsets;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use remuda_protocol::registry::register::plain_offer;
-use remuda_protocol::registry::runner::{Profile, RateCard, Runner, Terms};
+use remuda_protocol::registry::runner::{Profile, RateCard, Runner, SlotRecord, Terms};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -259,8 +262,14 @@ impl World {
         params.presence_policy = 0;
         params.heartbeat_timeout_blocks = 1 << 30;
         let balances = vec![(SUBMITTER, Amount(1 << 95))];
-        let genesis =
-            Genesis { params: params.clone(), timestamp_ms: 0, balances, pinned_executors: vec![] };
+        let genesis = Genesis {
+            params: params.clone(),
+            timestamp_ms: 0,
+            balances,
+            pinned_executors: vec![],
+            validators: vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }],
+            threshold_key: Bytes::default(),
+        };
         let mut entries = genesis.entries().expect("a sound genesis");
         let mut chain = read(&MemoryState::new(entries.clone(), &params), &ChainKey {})
             .expect("genesis has a tip");
@@ -269,7 +278,10 @@ impl World {
         for i in 0..runners {
             let address = address_of(i);
             let profile = Versioned::new(profile_of(i), Stamp::default());
-            entries.insert(SlotKey { slot: Slot(i) }.bytes(), address.to_bytes());
+            entries.insert(
+                SlotKey { slot: Slot(i) }.bytes(),
+                SlotRecord { runner: address, vacated: None }.to_bytes(),
+            );
             entries.insert(ProfileKey { runner: address }.bytes(), profile.to_bytes());
             entries.insert(RunnerKey { runner: address }.bytes(), runner_of(i).to_bytes());
         }
@@ -306,14 +318,14 @@ impl World {
         // As a block does it: ascending by slot.
         entries.sort_unstable_by_key(Entry::slot);
         let mut roster = self.state.roster();
-        self.state.commit(&diff, Roster::default());
+        self.state.write(&diff);
         let height = self.height();
         let start = Instant::now();
         for entry in entries {
             roster.set(entry, height);
         }
         let took = start.elapsed();
-        self.state.commit(&Diff::new(), roster);
+        self.state.set_roster(roster);
         took
     }
 
@@ -361,24 +373,26 @@ impl World {
         let draft = Draft {
             header: Header {
                 parent: B256::ZERO,
+                parent_view: chain.round.view,
                 height: chain.height.plus(1),
                 round: Round { epoch: 0, view },
-                proposer: [0; 32],
-                timestamp_ms: chain.timestamp_ms + 1,
+                proposer: VALIDATOR,
+                timestamp_ms: chain.timestamp_ms + self.params.block_time_ms,
                 transactions_root: B256::ZERO,
                 receipts_root: B256::ZERO,
-                state_root: B256::ZERO,
+                state: StateCommitment::default(),
                 seeds_root: B256::ZERO,
                 presence_hash: B256::ZERO,
             },
             seeds: (1..=owed).map(|i| seed(chain.newest_seed + i)).collect(),
+            presence: None,
         };
-        submit_unsigned(&self.state, &self.params, &Context::default(), &draft, jobs)
+        submit_unsigned(&self.state, &self.params, &draft, jobs)
             .expect("the block follows its parent")
     }
 
     fn commit(&mut self, outcome: &Outcome) {
-        self.state.commit(&outcome.diff, outcome.roster.clone());
+        self.state.commit(outcome);
     }
 
     /// The naive rule for one job of the block, timed; and whether it finds the same root.
@@ -428,6 +442,10 @@ impl View for After<'_> {
 
     fn roster(&self) -> Roster {
         self.1.roster.clone()
+    }
+
+    fn subsets(&self) -> Subsets {
+        self.1.subsets.clone()
     }
 }
 

@@ -478,7 +478,7 @@ fn list_of(entry: &Entry, policy: PresencePolicy) -> Option<usize> {
 
 /// A runner as it was at a stamp, or as it is.
 pub fn load_entry(view: &(impl View + ?Sized), slot: Slot, at: Option<Stamp>) -> Option<Entry> {
-    let address = read(view, &SlotKey { slot })?;
+    let address = read(view, &SlotKey { slot })?.runner;
     let profile = read(view, &ProfileKey { runner: address })?;
     let runner = read(view, &RunnerKey { runner: address })?;
     let (profile, candidacy) = match at {

@@ -12,6 +12,7 @@
 mod cost;
 mod money;
 mod open;
+mod presence;
 mod transact;
 
 pub(crate) use cost::{
@@ -22,9 +23,7 @@ pub use cost::{Cost, intrinsic};
 pub(crate) use transact::Sender;
 pub use transact::{check_bids, check_limits, deposit};
 
-use crate::block::{
-    Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root,
-};
+use crate::block::{Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root};
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::filter::Entry;
@@ -36,7 +35,7 @@ use crate::fees::{Basefees, Lane, Usage};
 use crate::key::{BasefeesKey, ChainKey, EpochCommitteeKey, SupplyKey};
 use crate::merkle;
 use crate::params::ChainParams;
-use crate::presence::{PresenceCertificate, Subsets};
+use crate::presence::{PresenceCertificate, PresenceRefusal, Subsets};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
@@ -71,9 +70,14 @@ pub enum BlockError {
     /// Not one of the validators.
     #[error("the proposer is not a validator")]
     UnknownProposer,
-    /// The time does not come after the parent's.
-    #[error("the time does not come after the parent's")]
-    TimeNotAfterParent,
+    /// Less than a block's time after the parent.
+    #[error("time {got} ms is before {least} ms, a block's time after the parent's")]
+    TooSoon {
+        /// The earliest time.
+        least: u64,
+        /// The block's.
+        got: u64,
+    },
     /// Seeds are missing or surplus.
     #[error("the block carries {got} seeds, {expected} are owed")]
     WrongSeedCount {
@@ -85,6 +89,9 @@ pub enum BlockError {
     /// The header does not commit to the block's contents.
     #[error("the header's {0} root is not that of the block")]
     WrongRoot(&'static str),
+    /// A presence certificate that cannot be in this block.
+    #[error(transparent)]
+    Presence(#[from] PresenceRefusal),
     /// A transaction that cannot be in this block.
     #[error("transaction {index} cannot be in this block: {reason}")]
     Inadmissible {
@@ -308,6 +315,7 @@ impl<'a> Exec<'a> {
         self.run_agenda();
         self.close_phase(Cause::Closing);
         self.update_roster();
+        self.subsets.take_in(&self.state, self.chain.next_slot);
         self.basefees = self.basefees.next(self.params, self.used);
         self.state.put(&ChainKey {}, &self.chain);
         self.state.put(&SupplyKey {}, &self.supply);

@@ -8,12 +8,10 @@ use crate::dispatcher::committee::{hhi_instant, m_adaptive, m_target, smooth_hhi
 use crate::dispatcher::filter::Rules;
 use crate::event::{Cause, Event};
 use crate::key::{
-    BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PendingKey, SlotKey, SupplyKey,
-    ValidatorsKey,
+    BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PendingKey, SupplyKey, ValidatorsKey,
 };
 use crate::params::ChainParams;
-use crate::presence::PresenceCertificate;
-use crate::primitives::Slot;
+use crate::presence::{AncestorRecord, PresenceCertificate, finalized, parent_record};
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
 use std::collections::BTreeMap;
@@ -56,13 +54,20 @@ impl<'a> Exec<'a> {
         let validators = read(view, &ValidatorsKey {}).unwrap_or_default();
         let proposer = validators.iter().find(|validator| validator.key == header.proposer);
         let fee_recipient = proposer.ok_or(BlockError::UnknownProposer)?.fee_recipient;
-        if header.timestamp_ms <= chain.timestamp_ms {
-            return Err(BlockError::TimeNotAfterParent);
+        // Saturating: a time at the end of all times must not be the end of the chain.
+        let least = chain.timestamp_ms.saturating_add(params.block_time_ms);
+        if header.timestamp_ms < least {
+            return Err(BlockError::TooSoon { least, got: header.timestamp_ms });
         }
         let owed = (header.round.view - 1 - chain.newest_seed).min(params.max_seeds_per_block);
         if seeds.len() as u64 != owed {
             return Err(BlockError::WrongSeedCount { expected: owed, got: seeds.len() as u64 });
         }
+        let parent = parent_record(view, header);
+        let carried = match presence {
+            Some(certificate) => Some((certificate, finalized(view, header, certificate)?)),
+            None => None,
+        };
         let mut roster = view.roster();
         roster.prepare(Rules::of(params), params.policy());
         let mut exec = Self {
@@ -93,13 +98,18 @@ impl<'a> Exec<'a> {
         exec.chain.height = header.height;
         exec.chain.round = header.round;
         exec.chain.timestamp_ms = header.timestamp_ms;
-        exec.open(seeds, presence);
+        exec.open(seeds, parent.as_ref(), carried);
         Ok(exec)
     }
 
-    fn open(&mut self, seeds: &[SeedSignature], presence: Option<&PresenceCertificate>) {
+    fn open(
+        &mut self,
+        seeds: &[SeedSignature],
+        parent: Option<&AncestorRecord>,
+        carried: Option<(&PresenceCertificate, AncestorRecord)>,
+    ) {
         self.take_seeds(seeds);
-        let _ = presence;
+        self.open_presence(parent, carried);
         self.draw_pending();
         self.update_roster();
         self.chain.roster_changes += self.roster.turn(self.env.height);
@@ -123,18 +133,6 @@ impl<'a> Exec<'a> {
         }
         let newest = BeaconKey { view: self.chain.newest_seed };
         self.env.parent_beacon = self.state.get(&newest).expect("the newest beacon is kept");
-    }
-
-    fn set_presence(&mut self, slot: Slot, present: bool) {
-        let Some(address) = self.state.get(&SlotKey { slot }) else { return };
-        let Some(mut runner) = self.known(address) else { return };
-        if runner.slot != slot || runner.present == present {
-            return;
-        }
-        runner.present = present;
-        runner.last_seen = self.env.height;
-        self.put_runner(address, runner);
-        self.emit(Event::PresenceChanged { runner: address, present });
     }
 
     /// Draws the committees of the jobs whose round has come.

@@ -3,17 +3,24 @@
 //! Each runner has a subset of k validators, drawn by hash with a seed that it could not know when it chose its key.
 //! A slot is present if more than half of its subset have the bit set in their newest attestation of the window.
 //! Signatures are checked where a certificate enters the chain, not here.
+//!
+//! [`present_slots`] is the rule, said plainly; audits use it. A chain comes to the same by looking only at what
+//! has changed: `certificate` is what blocks carry, `window` what the state keeps of it, `subsets` who attests whom.
 
+mod certificate;
 mod subsets;
 mod window;
 
-pub use subsets::Subsets;
-pub use window::{AncestorRecord, AttestationRecord, PresenceState};
+pub(crate) use certificate::finalized;
+pub use certificate::{
+    ATTESTATION_BYTES_MAX, Attestation, PresenceCertificate, PresenceRefusal, acceptable, quorum,
+};
+pub use subsets::{LIST_MAX, Subsets};
+pub use window::{AncestorRecord, AttestationRecord, Phase, PresenceState, SubsetEpoch, ancestor};
+pub(crate) use window::{parent_record, place_of};
 
-use crate::beacon::Round;
-use crate::codec::{Bytes, codec_struct};
 use crate::math::ceil_log2;
-use crate::primitives::{B256, Height, keccak256};
+use crate::primitives::{B256, keccak256};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
@@ -80,13 +87,15 @@ pub fn subset(
     runner_pubkey: &RunnerKey,
     validators: &[ValidatorKey],
 ) -> Vec<ValidatorKey> {
-    let mut ranked: Vec<(B256, ValidatorKey)> = validators
-        .iter()
-        .map(|key| {
-            let parts: [&[u8]; 4] = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey, key];
-            (keccak256(parts.concat()), *key)
-        })
-        .collect();
+    // One buffer for all: a rotation comes by here for every runner.
+    let mut bytes = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey].concat();
+    let common = bytes.len();
+    let mut rank = |key: &ValidatorKey| {
+        bytes.truncate(common);
+        bytes.extend_from_slice(key);
+        (keccak256(&bytes), *key)
+    };
+    let mut ranked: Vec<(B256, ValidatorKey)> = validators.iter().map(&mut rank).collect();
     ranked.sort_unstable();
     ranked.truncate(subset_size(validators.len()));
     ranked.into_iter().map(|(_, key)| key).collect()
@@ -126,47 +135,6 @@ pub struct Certificate {
     /// The attestations of its quorum.
     pub votes: Vec<Vote>,
 }
-
-/// What one validator of a quorum saw when it voted, with its own signature: a threshold signature
-/// alone could not say who saw what.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attestation {
-    /// Index of the validator in the set.
-    pub validator: u32,
-    /// Bits of its own list (SPEC §9), least significant first, without zero bytes at the end.
-    pub bits: Bytes,
-    /// Its Ed25519 signature.
-    pub signature: [u8; 64],
-}
-codec_struct!(Attestation { validator, bits, signature });
-
-/// A finalization certificate as a block carries it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PresenceCertificate {
-    /// Height of the finalized block.
-    pub height: Height,
-    /// Its round.
-    pub round: Round,
-    /// View of its parent; part of what was voted on.
-    pub parent_view: u64,
-    /// Its hash.
-    pub block: B256,
-    /// The network's signature on the finalization.
-    pub vote_signature: [u8; 48],
-    /// The network's signature on the round.
-    pub seed_signature: [u8; 48],
-    /// The quorum's attestations, ascending by validator.
-    pub attestations: Vec<Attestation>,
-}
-codec_struct!(PresenceCertificate {
-    height,
-    round,
-    parent_view,
-    block,
-    vote_signature,
-    seed_signature,
-    attestations,
-});
 
 /// A runner as presence sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,30 +1,62 @@
-//! What blocks carry about presence, in the state: subset epochs, newest attestations, ancestors.
+//! What the state knows about presence: subset epochs, newest attestations, recent blocks.
 
+use crate::block::Header;
 use crate::codec::{Bytes, codec_struct};
-use crate::primitives::{B256, Height};
+use crate::key::{AncestorKey, ChainKey};
+use crate::presence::PRESENCE_TIMEOUT_BLOCKS;
+use crate::primitives::{B256, Height, Slot};
+use crate::state::{View, read};
+
+/// Blocks that the state knows by their hash: those of the window and one before, whose view is
+/// the parent view of the oldest.
+const ANCESTORS_KEPT: u64 = PRESENCE_TIMEOUT_BLOCKS + 1;
+
+/// A time for which subsets stay as they were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubsetEpoch {
+    /// Its number, from 0.
+    pub number: u64,
+    /// Its first block.
+    pub start: Height,
+    /// The slot of the first runner to come after its start.
+    pub first_slot: Slot,
+    /// `subset_seed`: the parent beacon of its first block.
+    pub seed: B256,
+}
+codec_struct!(SubsetEpoch { number, start, first_slot, seed });
+
+/// A time for which places in the validators' lists do not move: an epoch's overlap, or the rest
+/// of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Its first block.
+    pub since: Height,
+    /// Whether the subsets of the epoch before count, too.
+    pub overlap: bool,
+}
+codec_struct!(Phase { since, overlap });
 
 /// Where presence stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PresenceState {
-    /// Number of the running subset epoch.
-    pub epoch: u64,
-    /// Its first block.
-    pub epoch_start: Height,
-    /// `subset_seed` of the running epoch.
-    pub seed: B256,
-    /// `subset_seed` of the epoch before.
-    pub previous_seed: Option<B256>,
+    /// The running epoch.
+    pub epoch: SubsetEpoch,
+    /// The epoch before.
+    pub previous: Option<SubsetEpoch>,
+    /// The running phase.
+    pub phase: Phase,
     /// Height of the newest certificate that a block carried.
     pub newest_certificate: Option<Height>,
 }
-codec_struct!(PresenceState { epoch, epoch_start, seed, previous_seed, newest_certificate });
+codec_struct!(PresenceState { epoch, previous, phase, newest_certificate });
 
 /// A validator's newest attestation on chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttestationRecord {
     /// Height of the certificate.
     pub height: Height,
-    /// Bits of its list at that height.
+    /// Bits of its list at that height. What it attested beyond the end of the list is left out, so
+    /// that nobody can vouch for a runner that is still to come.
     pub bits: Bytes,
 }
 codec_struct!(AttestationRecord { height, bits });
@@ -38,5 +70,39 @@ pub struct AncestorRecord {
     pub hash: B256,
     /// The view of its round.
     pub view: u64,
+    /// The view of its parent's round; genesis has none.
+    pub parent_view: Option<u64>,
+    /// The first slot that was free after it: lists ended before.
+    pub next_slot: Slot,
 }
-codec_struct!(AncestorRecord { height, hash, view });
+codec_struct!(AncestorRecord { height, hash, view, parent_view, next_slot });
+
+/// A recent block that a block with this header descends from, by its hash. `view` is the state of
+/// the header's parent, which is one of them.
+pub fn ancestor(view: &dyn View, header: &Header, hash: B256) -> Option<AncestorRecord> {
+    if header.parent == hash {
+        return parent_record(view, header);
+    }
+    let records = (0..ANCESTORS_KEPT).filter_map(|place| read(view, &AncestorKey { place }));
+    records.into_iter().find(|record| record.hash == hash)
+}
+
+/// What is known of the parent of a block with this header.
+pub(crate) fn parent_record(view: &dyn View, header: &Header) -> Option<AncestorRecord> {
+    let height = Height(header.height.get().checked_sub(1)?);
+    let grandparent = height.get().checked_sub(1).and_then(|above| {
+        read(view, &place_of(Height(above))).filter(|record| record.height.get() == above)
+    });
+    Some(AncestorRecord {
+        height,
+        hash: header.parent,
+        view: header.parent_view,
+        parent_view: grandparent.map(|record| record.view),
+        next_slot: read(view, &ChainKey {})?.next_slot,
+    })
+}
+
+/// Where a block is kept.
+pub(crate) fn place_of(height: Height) -> AncestorKey {
+    AncestorKey { place: height.get() % ANCESTORS_KEPT }
+}

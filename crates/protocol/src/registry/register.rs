@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::execute::{Exec, Sender};
 use crate::key::{ProfileKey, SlotKey};
 use crate::primitives::{Address, Amount, Slot};
-use crate::registry::runner::{Offer, Profile, RateCard, Runner, Status, Terms};
+use crate::registry::runner::{Offer, Profile, RateCard, Runner, SlotRecord, Status, Terms};
 use crate::registry::versioned::Versioned;
 
 /// Items in each list of an offer.
@@ -109,7 +109,8 @@ impl Exec<'_> {
 
         let slot = self.chain.next_slot;
         self.chain.next_slot = Slot(slot.get() + 1);
-        self.state.put(&SlotKey { slot }, &sender.address);
+        let record = SlotRecord { runner: sender.address, vacated: None };
+        self.state.put(&SlotKey { slot }, &record);
         let (height, stamp) = (self.env.height, self.env.stamp);
         let mut runner = match known {
             Some(runner) => {
@@ -230,6 +231,8 @@ impl Exec<'_> {
         runner.present = false;
         self.refresh(&mut runner);
         self.unbond(who, &mut runner, who, stake)?;
+        let vacated = Some(self.env.height);
+        self.state.put(&SlotKey { slot: runner.slot }, &SlotRecord { runner: who, vacated });
         self.put_runner(who, runner);
         self.emit(Event::RunnerDeregistered { runner: who });
         Ok(())

@@ -3,7 +3,7 @@
 use crate::codec::{codec_enum, codec_struct};
 use crate::crypto::PublicKey;
 use crate::dispatcher::spec::JobKind;
-use crate::primitives::{Amount, B256, Height, Slot};
+use crate::primitives::{Address, Amount, B256, Height, Slot};
 use crate::registry::pool::Pool;
 use crate::registry::reputation::Reputation;
 use crate::registry::versioned::{Stamp, Versioned};
@@ -110,6 +110,16 @@ pub enum Status {
     Deregistered,
 }
 codec_enum!(Status { 1 => Active {}, 2 => Paused {}, 3 => Deregistered {} });
+
+/// Who has or had a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotRecord {
+    /// The runner.
+    pub runner: Address,
+    /// When it left. Who comes back gets another slot.
+    pub vacated: Option<Height>,
+}
+codec_struct!(SlotRecord { runner, vacated });
 
 /// Where a runner stands. Changes often.
 #[derive(Clone, Debug, PartialEq, Eq)]

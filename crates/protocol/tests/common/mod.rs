@@ -3,8 +3,6 @@
 #![allow(dead_code, unreachable_pub)]
 
 use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
-use remuda_protocol::beacon::Round;
-use remuda_protocol::block::{Header, SeedSignature};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::{SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -352,22 +350,7 @@ impl World {
 
     /// What the next block would be, without transactions.
     pub fn draft(&self) -> Draft {
-        let chain = self.chain.chain();
-        let view = chain.round.view + 1;
-        let owed = view - 1 - chain.newest_seed;
-        let header = Header {
-            parent: B256::ZERO,
-            height: chain.height.plus(1),
-            round: Round { epoch: chain.round.epoch, view },
-            proposer: [0; 32],
-            timestamp_ms: chain.timestamp_ms + 1,
-            transactions_root: B256::ZERO,
-            receipts_root: B256::ZERO,
-            state_root: B256::ZERO,
-            seeds_root: B256::ZERO,
-            presence_hash: B256::ZERO,
-        };
-        Draft { header, seeds: (0..owed).map(|_| SeedSignature { bytes: [7; 48] }).collect() }
+        self.chain.draft()
     }
 }
 
