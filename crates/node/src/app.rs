@@ -24,8 +24,8 @@ use rand_core::CryptoRng;
 use remuda_protocol::block::{Header, StateCommitment};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::execute::{Draft, Outcome, apply_block, propose_block};
-use remuda_protocol::presence::PresenceCertificate;
-use remuda_protocol::primitives::{B256, Height};
+use remuda_protocol::presence::{PresenceCertificate, acceptable, ancestor};
+use remuda_protocol::primitives::B256;
 use remuda_protocol::state::MemoryState;
 use std::sync::Arc;
 
@@ -89,8 +89,8 @@ impl<E: Spawner + StorageContext> App<E> {
     fn presence(&self, state: &MemoryState, header: &Header) -> Option<PresenceCertificate> {
         self.seeds.certificates().iter().find_map(|finalization| {
             let hash = to_hash(&finalization.proposal.payload);
-            let height = crate::app::ancestor_height(state, header, hash)?;
-            to_carried(height, finalization)
+            let certificate = to_carried(ancestor(state, header, hash)?.height, finalization)?;
+            acceptable(state, header, &certificate).ok().map(|()| certificate)
         })
     }
 
@@ -253,9 +253,4 @@ impl<E: Spawner + StorageContext> App<E> {
         let receipts = Arc::new(outcome.receipts);
         self.chain.executed(block.height().get(), block.digest(), Executed { state, receipts });
     }
-}
-
-/// Height of a recent ancestor of a block with this header.
-fn ancestor_height(_state: &MemoryState, header: &Header, hash: B256) -> Option<Height> {
-    (header.parent == hash).then(|| Height(header.height.get() - 1))
 }

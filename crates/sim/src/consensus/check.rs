@@ -3,16 +3,20 @@
 //! - Agreement: no height has two final blocks, on one validator or on two.
 //! - Every round's seed is on chain exactly once and in order, and is the network's signature.
 //! - Equal states: the roots that honest validators reached are those of the blocks.
+//! - Presence: a runner counts as present if and only if it is there, unless liars have enough of
+//!   its subset to say otherwise.
 //! - No honest validator has blocked another.
 
+use super::cast;
 use super::cluster::Cluster;
 use commonware_codec::DecodeExt as _;
 use commonware_consensus::marshal::Identifier;
 use commonware_consensus::types::Height;
 use remuda_node::scheme::SeedPoint;
-use remuda_protocol::codec::Encode as _;
-use remuda_protocol::state::MemoryState;
-use std::collections::BTreeMap;
+use remuda_protocol::key::RunnerKey;
+use remuda_protocol::presence::presence_threshold;
+use remuda_protocol::state::{MemoryState, View as _, read};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was counted on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +33,17 @@ pub struct Counts {
     pub transactions: u64,
 }
 
-pub(super) async fn check(cluster: &Cluster) -> Result<Counts, String> {
+pub(super) async fn check(
+    cluster: &Cluster,
+    there: &BTreeSet<usize>,
+) -> Result<Counts, String> {
     let honest = cluster.honest();
     agreement(cluster, &honest)?;
     nobody_blocked(cluster).await?;
     equal_states(cluster, &honest)?;
+    for i in &honest {
+        presence(cluster, *i, there)?;
+    }
     seed_log(cluster, &honest).await
 }
 
@@ -74,6 +84,33 @@ fn equal_states(cluster: &Cluster, honest: &[usize]) -> Result<(), String> {
     Ok(())
 }
 
+fn presence(cluster: &Cluster, i: usize, there: &BTreeSet<usize>) -> Result<(), String> {
+    let state = cluster.nodes[i].log.newest().ok_or("nothing is final")?;
+    for r in 0..cast::RUNNERS {
+        let address = cast::runner(r).address();
+        let runner = read(&state, &RunnerKey { runner: address });
+        let runner = runner.ok_or_else(|| format!("runner {r} is not registered"))?;
+        let members = state.subsets().members(runner.slot);
+        let is_liar = |member: &&u32| cluster.nodes[**member as usize].liar.is_some();
+        let liars = members.iter().filter(is_liar).count();
+        let threshold = presence_threshold(members.len());
+        let enough_to_lie = match there.contains(&r) {
+            true => liars > members.len() - threshold,
+            false => liars >= threshold,
+        };
+        if runner.present != there.contains(&r) && !enough_to_lie {
+            let is = if runner.present { "present" } else { "absent" };
+            let height = remuda_node::chain::standing(&state).height;
+            return Err(format!(
+                "for validator {i} at height {height} runner {r} is {is}, with {liars} liars among \
+                 the {} of its subset",
+                members.len()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Read from the archive of a validator: what its log was told may have gaps after a restart.
 async fn seed_log(cluster: &Cluster, honest: &[usize]) -> Result<Counts, String> {
     let height = honest.iter().map(|i| cluster.nodes[*i].log.height()).min().unwrap_or(0);
@@ -93,8 +130,7 @@ async fn seed_log(cluster: &Cluster, honest: &[usize]) -> Result<Counts, String>
         counts.view = rules.header.round.view;
         counts.certificates += u64::from(rules.presence.is_some());
         for seed in &rules.seeds {
-            let bytes = seed.bytes.to_bytes();
-            let seed = SeedPoint::decode(commonware_runtime::IoBuf::from(bytes));
+            let seed = SeedPoint::decode(commonware_runtime::IoBuf::from(seed.bytes.to_vec()));
             seeds.push((seeds.len() as u64 + 1, seed.map_err(|e| e.to_string())?));
         }
         if seeds.len() as u64 != counts.view - 1 {

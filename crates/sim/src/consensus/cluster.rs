@@ -3,7 +3,7 @@
 use super::cast;
 use super::log::Log;
 use super::plan::Plan;
-use super::Conduct;
+use super::conduct::{Conduct, Liar};
 use commonware_p2p::Recipients;
 use commonware_p2p::simulated::{Config, Link, Network as Wires, Oracle, SplitOrigin};
 use commonware_runtime::{Handle, IoBuf, Quota, Spawner as _, Supervisor as _, deterministic};
@@ -25,7 +25,7 @@ pub(super) struct Node {
     task: Option<Handle<()>>,
     twin: Option<Handle<()>>,
     generation: usize,
-    pub(super) conduct: Option<Conduct>,
+    pub(super) liar: Option<Liar>,
     pub(super) log: Log,
     pub(super) sessions: Sessions,
     pub(super) running: Option<Validator<Context>>,
@@ -97,7 +97,7 @@ impl Cluster {
             task: None,
             twin: None,
             generation: 0,
-            conduct: plan.liars.iter().find(|(who, _)| *who == i).map(|(_, conduct)| *conduct),
+            liar: plan.liars.iter().find(|(who, _)| *who == i).map(|(_, conduct)| Liar::new(*conduct)),
             log: Log::new(waiting.clone()),
             sessions: Sessions::default(),
             running: None,
@@ -125,7 +125,7 @@ impl Cluster {
 
     /// Numbers of those who do not lie.
     pub(super) fn honest(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|i| self.nodes[*i].conduct.is_none()).collect()
+        (0..self.nodes.len()).filter(|i| self.nodes[*i].liar.is_none()).collect()
     }
 
     pub(super) fn is_honest(&self, key: &PublicKey) -> bool {
@@ -177,7 +177,8 @@ impl Cluster {
     /// Starts a validator on what is on its disk.
     pub(super) async fn start(&mut self, i: usize) {
         self.nodes[i].generation += 1;
-        let conduct = self.nodes[i].conduct;
+        let liar = self.nodes[i].liar.clone();
+        let twins = liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::Equivocates);
         let control = self.oracle.control(self.key(i));
         let others: Vec<PublicKey> =
             (0..self.secrets.len()).filter(|j| *j != i).map(|j| self.key(j)).collect();
@@ -189,16 +190,16 @@ impl Cluster {
             let quota = Quota::per_second(NZU32!(4096));
             let (sender, receiver) =
                 control.register(channel, quota).await.expect("the network is up");
-            let halves = halves.clone();
+            let (halves, liar) = (halves.clone(), liar.clone());
             let (one, two) = sender.split_with(
                 move |origin: SplitOrigin, to: &Recipients<PublicKey>, message: &IoBuf| {
-                    match conduct {
+                    match &liar {
                         None => Some(to.clone()),
-                        Some(conduct) => conduct.forward(channel, origin, to, message, &halves),
+                        Some(liar) => liar.forward(channel, origin, to, message, &halves),
                     }
                 },
             );
-            if conduct == Some(Conduct::Equivocates) {
+            if twins {
                 let context = context.child("split").with_attribute("channel", channel);
                 let (for_one, for_two) = receiver
                     .split_with(context, |_| commonware_p2p::simulated::SplitTarget::Both);
@@ -235,11 +236,11 @@ impl Cluster {
             validator: i as u32,
         });
         let mut secrets = self.secrets[i].clone();
-        let sight = match node.conduct {
-            Some(conduct) => conduct.sight(honest),
+        let sight = match &node.liar {
+            Some(liar) => liar.sight(honest),
             None => honest,
         };
-        if node.conduct == Some(Conduct::ForgedVotes) {
+        if node.liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::ForgedVotes) {
             secrets.identity = self.secrets[(i + 1) % self.secrets.len()].identity.clone();
         }
         let scheme = self.network.signer_unchecked(&secrets, sight).expect("a share of this network");
@@ -255,7 +256,7 @@ impl Cluster {
             },
             pool: Arc::new(if life == "one" { node.log.clone() } else { Log::default() }),
             chain,
-            tamper: node.conduct.and_then(Conduct::tamper),
+            tamper: node.liar.as_ref().map(Liar::tamper),
         };
         let channels: [(S, R); CHANNELS] =
             channels.try_into().unwrap_or_else(|_| unreachable!("one for each channel"));

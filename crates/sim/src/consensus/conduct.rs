@@ -12,6 +12,7 @@ use remuda_node::scheme::{Bits, PRESENCE_BYTES, PublicKey, Scheme, Sight};
 use remuda_protocol::block::{Block, presence_hash, seeds_root};
 use remuda_protocol::presence::PresenceCertificate;
 use remuda_protocol::primitives::B256;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 macro_rules! conducts {
@@ -57,50 +58,55 @@ conducts! {
     FutureTime "future-time" "Makes blocks that are from the far future.";
 }
 
-impl Conduct {
+/// A validator that misbehaves, and how often it did.
+#[derive(Clone)]
+pub(super) struct Liar {
+    pub(super) conduct: Conduct,
+    told: Arc<AtomicU64>,
+}
+
+impl Liar {
+    pub(super) fn new(conduct: Conduct) -> Self {
+        Self { conduct, told: Arc::default() }
+    }
+
+    fn tell(&self) {
+        self.told.fetch_add(1, Relaxed);
+    }
+
+    /// How often it has lied: a run in which a liar had no occasion shows nothing.
+    pub(super) fn told(&self) -> u64 {
+        self.told.load(Relaxed)
+    }
+
     /// Its hand on the blocks it makes.
-    pub(super) fn tamper(self) -> Option<Arc<dyn Tamper>> {
-        let blocks = matches!(
-            self,
-            Self::Mute
-                | Self::MissingSeed
-                | Self::RepeatedSeed
-                | Self::ForeignSeed
-                | Self::OldCertificate
-                | Self::SmallCertificate
-                | Self::EditedCertificate
-                | Self::NoCertificate
-                | Self::WrongRoot
-                | Self::Hasty
-                | Self::FutureTime
-        );
-        blocks.then(|| Arc::new(Hand { conduct: self, carried: Mutex::default() }) as _)
+    pub(super) fn tamper(&self) -> Arc<dyn Tamper> {
+        Arc::new(Hand { liar: self.clone(), carried: Mutex::default() })
     }
 
     /// What it says it sees.
-    pub(super) fn sight(self, honest: Arc<dyn Sight>) -> Arc<dyn Sight> {
-        match self {
-            Self::WrongBits => Arc::new(Inverted(honest)),
-            Self::ForeignBits => Arc::new(Everybody),
-            _ => honest,
-        }
+    pub(super) fn sight(&self, honest: Arc<dyn Sight>) -> Arc<dyn Sight> {
+        Arc::new(Eyes { liar: self.clone(), honest })
     }
 
-    /// To whom it really sends what its engine sends; `half` of the others are the first half.
+    /// To whom it really sends what its engine sends.
     pub(super) fn forward(
-        self,
+        &self,
         channel: u64,
         origin: SplitOrigin,
         recipients: &Recipients<PublicKey>,
         message: &IoBuf,
         halves: &[Vec<PublicKey>; 2],
     ) -> Option<Recipients<PublicKey>> {
-        match self {
-            Self::Equivocates => {
+        match self.conduct {
+            Conduct::Equivocates => {
                 let half = match origin {
                     SplitOrigin::Primary => &halves[0],
                     SplitOrigin::Secondary => &halves[1],
                 };
+                if channel == VOTES && origin == SplitOrigin::Secondary {
+                    self.tell();
+                }
                 let wanted = match recipients {
                     Recipients::All => half.clone(),
                     Recipients::Some(some) => {
@@ -111,10 +117,16 @@ impl Conduct {
                 };
                 (!wanted.is_empty()).then_some(Recipients::Some(wanted))
             }
-            Self::WithholdsVotes if channel == 0 => None,
-            Self::WithholdsFinalize if channel == 0 => {
+            Conduct::WithholdsVotes if channel == VOTES => {
+                self.tell();
+                None
+            }
+            Conduct::WithholdsFinalize if channel == VOTES => {
                 let vote = Vote::<Scheme, Digest>::decode(message.clone());
                 let finalize = matches!(vote, Ok(Vote::Finalize(_)));
+                if finalize {
+                    self.tell();
+                }
                 (!finalize).then(|| recipients.clone())
             }
             _ => Some(recipients.clone()),
@@ -122,19 +134,39 @@ impl Conduct {
     }
 }
 
+/// The channel of votes.
+const VOTES: u64 = 0;
+
 struct Hand {
-    conduct: Conduct,
+    liar: Liar,
+    /// The first certificate that it carried.
     carried: Mutex<Option<PresenceCertificate>>,
 }
 
 impl Tamper for Hand {
     fn proposes(&self) -> bool {
-        self.conduct != Conduct::Mute
+        let mute = self.liar.conduct == Conduct::Mute;
+        if mute {
+            self.liar.tell();
+        }
+        !mute
     }
 
     fn built(&self, block: &mut Block) {
+        let honest = block.clone();
+        self.change(block);
+        block.header.seeds_root = seeds_root(&block.seeds);
+        block.header.presence_hash = presence_hash(block.presence.as_ref());
+        if *block != honest {
+            self.liar.tell();
+        }
+    }
+}
+
+impl Hand {
+    fn change(&self, block: &mut Block) {
         let seeds = &mut block.seeds;
-        match self.conduct {
+        match self.liar.conduct {
             Conduct::MissingSeed => drop(seeds.pop()),
             Conduct::RepeatedSeed => seeds.extend(seeds.last().copied()),
             Conduct::ForeignSeed => {
@@ -166,25 +198,31 @@ impl Tamper for Hand {
             Conduct::FutureTime => block.header.timestamp_ms = u64::MAX / 4,
             _ => {}
         }
-        block.header.seeds_root = seeds_root(&block.seeds);
-        block.header.presence_hash = presence_hash(block.presence.as_ref());
     }
 }
 
-struct Inverted(Arc<dyn Sight>);
+struct Eyes {
+    liar: Liar,
+    honest: Arc<dyn Sight>,
+}
 
-impl Sight for Inverted {
+impl Sight for Eyes {
     fn bits(&self, block: &[u8], round: Round) -> Bits {
-        let mut bits = self.0.bits(block, round).as_slice().to_vec();
-        bits.resize(4, 0);
-        Bits::new(bits.into_iter().map(|byte| !byte).collect())
-    }
-}
-
-struct Everybody;
-
-impl Sight for Everybody {
-    fn bits(&self, _: &[u8], _: Round) -> Bits {
-        Bits::new(vec![0xff; PRESENCE_BYTES])
+        let honest = self.honest.bits(block, round);
+        let bits = match self.liar.conduct {
+            Conduct::WrongBits => {
+                let mut bits = honest.as_slice().to_vec();
+                bits.resize(4, 0);
+                Bits::new(bits.into_iter().map(|byte| !byte).collect())
+            }
+            Conduct::ForeignBits => Bits::new(vec![0xff; PRESENCE_BYTES]),
+            Conduct::ForgedVotes => {
+                self.liar.tell();
+                return honest;
+            }
+            _ => return honest,
+        };
+        self.liar.tell();
+        bits
     }
 }

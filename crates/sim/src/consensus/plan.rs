@@ -6,6 +6,9 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 use std::time::Duration;
 
+/// Enough for every attestation from before calm to be forgotten.
+const CALM: u64 = 18;
+
 /// Something that goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -62,12 +65,12 @@ impl Plan {
             };
             faults.push((wait, fault));
         }
-        Self { seed, validators, liars, faults, calm_blocks: 8 }
+        Self { seed, validators, liars, faults, calm_blocks: CALM }
     }
 
     /// A run with one named liar among `validators`, and nothing else.
     pub fn with_liar(seed: u64, validators: usize, conduct: Conduct) -> Self {
         let liars = vec![(seed as usize % validators, conduct)];
-        Self { seed, validators, liars, faults: Vec::new(), calm_blocks: 12 }
+        Self { seed, validators, liars, faults: Vec::new(), calm_blocks: CALM }
     }
 }

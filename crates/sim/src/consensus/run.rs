@@ -3,10 +3,12 @@
 use super::cast;
 use super::check::{self, Counts};
 use super::cluster::{Cluster, Context, bad_link, good_link};
+use super::conduct::Conduct;
 use super::plan::{Fault, Plan};
 use commonware_runtime::{Clock as _, Runner as _, deterministic};
 use remuda_protocol::key::ProfileKey;
 use remuda_protocol::state::read;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// How a run ended.
@@ -14,6 +16,8 @@ use std::time::Duration;
 pub struct Report {
     /// What was run.
     pub plan: Plan,
+    /// How often each liar lied.
+    pub lies: Vec<(Conduct, u64)>,
     /// What was counted, or what did not hold.
     pub verdict: Result<Counts, String>,
     /// A hash of everything that happened: the same seed gives the same one.
@@ -30,22 +34,38 @@ pub fn run(plan: &Plan) -> Report {
     let config = deterministic::Config::default().with_seed(plan.seed);
     let plan = plan.clone();
     deterministic::Runner::new(config).start(|context| async move {
-        let verdict = play(&context, &plan).await;
-        Report { plan, verdict, fingerprint: context.auditor().state() }
+        let mut cluster = Cluster::new(&context, &plan).await;
+        let verdict = play(&context, &mut cluster, &plan).await;
+        let liars = cluster.nodes.iter().filter_map(|node| node.liar.as_ref());
+        let lies = liars.map(|liar| (liar.conduct, liar.told())).collect();
+        Report { plan, lies, verdict, fingerprint: context.auditor().state() }
     })
 }
 
-async fn play(context: &Context, plan: &Plan) -> Result<Counts, String> {
-    let mut cluster = Cluster::new(context, plan).await;
-    reach(context, &cluster, WARM_UP, "at the start").await?;
+async fn play(
+    context: &Context,
+    cluster: &mut Cluster,
+    plan: &Plan,
+) -> Result<Counts, String> {
+    reach(context, cluster, WARM_UP, "at the start").await?;
+    // Half of the runners are there from the start.
+    let mut there: BTreeSet<usize> = (0..cast::RUNNERS).step_by(2).collect();
+    for i in &there {
+        connect_runner(cluster, *i, true);
+    }
     for (wait, fault) in &plan.faults {
         context.sleep(*wait).await;
-        suffer(context, &mut cluster, *fault).await;
+        match fault {
+            Fault::Runner(i, true) => drop(there.insert(*i)),
+            Fault::Runner(i, false) => drop(there.remove(i)),
+            _ => {}
+        }
+        suffer(context, cluster, *fault).await;
     }
     let honest = cluster.honest();
     let height = honest.iter().map(|i| cluster.nodes[*i].log.height()).max().unwrap_or(0);
-    reach(context, &cluster, height + plan.calm_blocks, "after calm returned").await?;
-    check::check(&cluster).await
+    reach(context, cluster, height + plan.calm_blocks, "after calm returned").await?;
+    check::check(cluster, &there).await
 }
 
 async fn suffer(context: &Context, cluster: &mut Cluster, fault: Fault) {
