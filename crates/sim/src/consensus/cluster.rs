@@ -256,7 +256,7 @@ impl Cluster {
             },
             pool: Arc::new(if life == "one" { node.log.clone() } else { Log::default() }),
             chain,
-            tamper: node.liar.as_ref().map(Liar::tamper),
+            tamper: node.liar.as_ref().map(|liar| liar.tamper(self.secrets.len())),
         };
         let channels: [(S, R); CHANNELS] =
             channels.try_into().unwrap_or_else(|_| unreachable!("one for each channel"));

@@ -10,8 +10,10 @@ use commonware_runtime::IoBuf;
 use remuda_node::app::Tamper;
 use remuda_node::scheme::{Bits, PRESENCE_BYTES, PublicKey, Scheme, Sight};
 use remuda_protocol::block::{Block, presence_hash, seeds_root};
-use remuda_protocol::presence::PresenceCertificate;
+use remuda_protocol::execute::Draft;
+use remuda_protocol::presence::{Attestation, PresenceCertificate, quorum};
 use remuda_protocol::primitives::B256;
+use remuda_protocol::state::MemoryState;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -53,6 +55,7 @@ conducts! {
     SmallCertificate "small-certificate" "Carries a certificate of fewer than a quorum.";
     EditedCertificate "edited-certificate" "Clears the bits of others in the certificate that it carries.";
     NoCertificate "no-certificate" "Never carries a certificate.";
+    ChoosyCertificate "choosy-certificate" "Leaves those who see most out of the certificate, down to a quorum.";
     WrongRoot "wrong-root" "Commits to a state that does not follow.";
     Hasty "hasty" "Makes blocks as if the block time were nothing.";
     FutureTime "future-time" "Makes blocks that are from the far future.";
@@ -80,8 +83,9 @@ impl Liar {
     }
 
     /// Its hand on the blocks it makes.
-    pub(super) fn tamper(&self) -> Arc<dyn Tamper> {
-        Arc::new(Hand { liar: self.clone(), carried: Mutex::default() })
+    pub(super) fn tamper(&self, validators: usize) -> Arc<dyn Tamper> {
+        let quorum = quorum(validators);
+        Arc::new(Hand { liar: self.clone(), quorum, carried: Mutex::default() })
     }
 
     /// What it says it sees.
@@ -139,6 +143,7 @@ const VOTES: u64 = 0;
 
 struct Hand {
     liar: Liar,
+    quorum: usize,
     /// The first certificate that it carried.
     carried: Mutex<Option<PresenceCertificate>>,
 }
@@ -150,6 +155,24 @@ impl Tamper for Hand {
             self.liar.tell();
         }
         !mute
+    }
+
+    /// What is allowed, and only unkind: it becomes a valid block.
+    fn draft(&self, draft: &mut Draft, _: &MemoryState) {
+        match self.liar.conduct {
+            Conduct::NoCertificate if draft.presence.take().is_some() => self.liar.tell(),
+            Conduct::ChoosyCertificate => {
+                let Some(certificate) = &mut draft.presence else { return };
+                let seen = |a: &Attestation| a.bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
+                while certificate.attestations.len() > self.quorum {
+                    let most = (0..certificate.attestations.len())
+                        .max_by_key(|i| seen(&certificate.attestations[*i]));
+                    certificate.attestations.remove(most.unwrap_or(0));
+                }
+                self.liar.tell();
+            }
+            _ => {}
+        }
     }
 
     fn built(&self, block: &mut Block) {
@@ -192,7 +215,6 @@ impl Hand {
                     attestation.bits.0.clear();
                 }
             }
-            Conduct::NoCertificate => block.presence = None,
             Conduct::WrongRoot => block.header.state.root = B256::repeat_byte(0x11),
             Conduct::Hasty => block.header.timestamp_ms -= 20,
             Conduct::FutureTime => block.header.timestamp_ms = u64::MAX / 4,
