@@ -1,1 +1,4 @@
 //! A validator.
+
+pub mod api;
+pub mod backend;

@@ -1,0 +1,174 @@
+//! `GET /presence`: who attests whom (SPEC §9). All that the API computes about presence is here.
+
+use super::App;
+use super::error::Failure;
+use super::extract::Asked;
+use crate::backend::Tip;
+use axum::Json;
+use axum::extract::State;
+use remuda_client::types::{
+    ApiError, AttesterView, HexAddress, HexHash, PresenceRow, PresenceView, Uint,
+};
+use remuda_protocol::chain::Validator;
+use remuda_protocol::dispatcher::filter::Entry;
+use remuda_protocol::key::{AttestationKey, PresenceKey, ValidatorsKey};
+use remuda_protocol::presence::{
+    AttestationRecord, Bitmap, PRESENCE_TIMEOUT_BLOCKS, PresenceState, ValidatorKey,
+    presence_threshold, subset, subset_size,
+};
+use remuda_protocol::primitives::{B256, Slot};
+use remuda_protocol::state::{View, read};
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use utoipa::IntoParams;
+
+/// Runners up to which a request works out everybody's lists, to read packed bits with: a hash for
+/// each runner and validator.
+const LISTED_RUNNERS_MAX: usize = 1_024;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PresenceQuery {
+    /// Only slots after this one.
+    after: Option<u32>,
+    /// So many rows at most.
+    limit: Option<u32>,
+}
+
+/// Who attests whom: a row for each runner, a page at a time, ascending by slot.
+#[utoipa::path(
+    get, path = "/presence", tag = "chain", params(PresenceQuery),
+    responses((status = 200, body = PresenceView), (status = "4XX", body = ApiError))
+)]
+pub(super) async fn presence(
+    State(app): State<App>,
+    Asked(query): Asked<PresenceQuery>,
+) -> Result<Json<PresenceView>, Failure> {
+    let limit = query.limit.unwrap_or(app.limits.page).clamp(1, app.limits.page) as usize;
+    let tip = app.tip();
+    let connected: BTreeSet<Slot> = app.backend.presence_seen().into_iter().collect();
+    let matrix = Matrix::new(&tip);
+    let start = query.after.map_or(0, |after| after.saturating_add(1));
+    let roster = tip.state.roster();
+    let entries: Vec<&Arc<Entry>> = roster.entries().collect();
+    let mut page: Vec<&Entry> =
+        entries.iter().map(|entry| &***entry).filter(|entry| entry.slot() >= Slot(start)).collect();
+    page.sort_unstable_by_key(|entry| entry.slot());
+    let more = page.len() > limit;
+    page.truncate(limit);
+    let lists = matrix.lists(&entries);
+    let row = |entry: &&Entry| matrix.row(entry, &lists, connected.contains(&entry.slot()));
+    let rows: Vec<PresenceRow> = page.iter().map(row).collect();
+    let k = subset_size(matrix.keys.len());
+    Ok(Json(PresenceView {
+        height: Uint(tip.finalised.height().get()),
+        policy: app.params().policy().name().to_owned(),
+        epoch: Uint(matrix.state.epoch),
+        epoch_start: Uint(matrix.state.epoch_start.get()),
+        seed: HexHash(matrix.state.seed),
+        previous_seed: matrix.state.previous_seed.map(HexHash),
+        newest_certificate: matrix.state.newest_certificate.map(|height| Uint(height.get())),
+        subset_size: u32::try_from(k).unwrap_or(u32::MAX),
+        threshold: u32::try_from(presence_threshold(k)).unwrap_or(u32::MAX),
+        validators: matrix.attesters(),
+        next: rows.last().filter(|_| more).map(|row| row.slot),
+        rows,
+    }))
+}
+
+/// What the state says about presence.
+struct Matrix {
+    height: u64,
+    state: PresenceState,
+    keys: Vec<ValidatorKey>,
+    attestations: Vec<Option<AttestationRecord>>,
+}
+
+/// Every validator's list of slots, ascending; none if there are too many runners.
+type Lists = Option<Vec<Vec<Slot>>>;
+
+impl Matrix {
+    fn new(tip: &Tip) -> Self {
+        let view = &tip.state;
+        let validators: Vec<Validator> = read(view, &ValidatorsKey {}).unwrap_or_default();
+        let newest = |(validator, _)| read(view, &AttestationKey { validator });
+        Self {
+            height: tip.finalised.height().get(),
+            state: read(view, &PresenceKey {}).unwrap_or_default(),
+            attestations: (0..).zip(&validators).map(newest).collect(),
+            keys: validators.iter().map(|validator| validator.key).collect(),
+        }
+    }
+
+    /// The newest attestation of a validator, if it still counts.
+    fn fresh(&self, validator: usize) -> Option<&AttestationRecord> {
+        let record = self.attestations.get(validator)?.as_ref()?;
+        (record.height.get() + PRESENCE_TIMEOUT_BLOCKS > self.height).then_some(record)
+    }
+
+    fn attesters(&self) -> Vec<AttesterView> {
+        let view = |(index, key): (usize, &ValidatorKey)| AttesterView {
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            key: HexHash(B256::new(*key)),
+            attested_at: self.attestations[index].as_ref().map(|r| Uint(r.height.get())),
+            fresh: self.fresh(index).is_some(),
+        };
+        self.keys.iter().enumerate().map(view).collect()
+    }
+
+    /// Numbers of the validators in `Sub(R)` for a seed.
+    fn members(&self, entry: &Entry, seed: &B256) -> Vec<usize> {
+        let members = subset(seed, &entry.profile.public_key.bytes, &self.keys);
+        let number = |key| self.keys.iter().position(|known| known == key);
+        let mut numbers: Vec<usize> = members.iter().filter_map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The lists that attestations pack their bits by: during the overlap, the union of both
+    /// epochs' lists.
+    fn lists(&self, entries: &[&Arc<Entry>]) -> Lists {
+        if entries.len() > LISTED_RUNNERS_MAX {
+            return None;
+        }
+        let mut lists: Vec<BTreeSet<Slot>> = vec![BTreeSet::new(); self.keys.len()];
+        for entry in entries {
+            for seed in [Some(self.state.seed), self.state.previous_seed].into_iter().flatten() {
+                for member in self.members(entry, &seed) {
+                    lists[member].insert(entry.slot());
+                }
+            }
+        }
+        Some(lists.into_iter().map(|list| list.into_iter().collect()).collect())
+    }
+
+    fn row(&self, entry: &Entry, lists: &Lists, connected_here: bool) -> PresenceRow {
+        let numbers = |list: Vec<usize>| -> Vec<u32> {
+            list.into_iter().filter_map(|number| u32::try_from(number).ok()).collect()
+        };
+        let members = self.members(entry, &self.state.seed);
+        let previous = self.state.previous_seed;
+        let previous = previous.map_or(Vec::new(), |seed| self.members(entry, &seed));
+        let attests = |member: &usize, lists: &[Vec<Slot>]| {
+            let record = self.fresh(*member)?;
+            let place = lists.get(*member)?.binary_search(&entry.slot()).ok()?;
+            let bytes = record.bits.to_vec();
+            let bitmap = Bitmap { bit_length: u32::try_from(bytes.len() * 8).ok()?, bytes };
+            bitmap.get(u32::try_from(place).ok()?).then_some(*member)
+        };
+        let attested_by = lists.as_ref().map(|lists| {
+            let all: BTreeSet<usize> = members.iter().chain(&previous).copied().collect();
+            numbers(all.iter().filter_map(|member| attests(member, lists)).collect())
+        });
+        PresenceRow {
+            slot: entry.slot().get(),
+            runner: HexAddress(entry.address),
+            present: entry.candidacy.present,
+            members: numbers(members),
+            previous_members: numbers(previous),
+            attested_by,
+            connected_here,
+        }
+    }
+}
