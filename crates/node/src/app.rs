@@ -112,8 +112,9 @@ impl<E: Spawner + StorageContext> App<E> {
         let Some(seeds) = seeds else { return false };
         let certificate = match &block.presence {
             None => true,
-            Some(carried) => from_carried(carried)
-                .is_some_and(|f| f.verify(rng, &self.scheme, &Sequential)),
+            Some(carried) => {
+                from_carried(carried).is_some_and(|f| f.verify(rng, &self.scheme, &Sequential))
+            }
         };
         certificate && self.scheme.verify_seeds(rng, seeds)
     }

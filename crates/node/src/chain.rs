@@ -125,7 +125,11 @@ impl Sessions {
     /// A session begins or ends.
     pub fn set(&self, slot: Slot, live: bool) {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if live { slots.insert(slot) } else { slots.remove(&slot) };
+        if live {
+            slots.insert(slot)
+        } else {
+            slots.remove(&slot)
+        };
     }
 
     /// Whether a runner has one.

@@ -1,4 +1,4 @@
-//! How every final block ended: its receipts on disk, and where transactions are.
+//! How every final block ended: its receipts, on disk.
 //!
 //! Blocks themselves are in the engine's archive. Receipts follow from blocks, but only by executing
 //! everything from the genesis; so they are kept. The engine acknowledges a block after this has it,
@@ -13,10 +13,8 @@ use commonware_storage::{Context as StorageContext, translator::EightCap};
 use commonware_utils::{NZU64, NZUsize};
 use futures::lock::Mutex as AsyncMutex;
 use remuda_protocol::codec::{Decode as _, Encode as _};
-use remuda_protocol::event::{Cause, Receipt};
-use remuda_protocol::primitives::TxHash;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use remuda_protocol::event::Receipt;
+use std::sync::Arc;
 
 /// Bytes of a block's receipts at most: above anything that a block can cause.
 const RECEIPTS_BYTES_MAX: usize = 64 << 20;
@@ -26,18 +24,16 @@ type Archive<E> = prunable::Archive<EightCap, E, Digest, Bytes>;
 /// See the module.
 pub struct History<E: Spawner + StorageContext> {
     archive: Arc<AsyncMutex<Option<Archive<E>>>>,
-    /// About 56 bytes for each transaction.
-    index: Arc<Mutex<HashMap<TxHash, (u64, u32)>>>,
 }
 
 impl<E: Spawner + StorageContext> Clone for History<E> {
     fn clone(&self) -> Self {
-        Self { archive: self.archive.clone(), index: self.index.clone() }
+        Self { archive: self.archive.clone() }
     }
 }
 
 impl<E: Spawner + StorageContext> History<E> {
-    /// Opens what is on disk and reads it once, for the index.
+    /// Opens what is on disk.
     ///
     /// # Panics
     /// If the disk fails, here and in all that follows.
@@ -58,22 +54,11 @@ impl<E: Spawner + StorageContext> History<E> {
         };
         let archive: Archive<E> =
             prunable::Archive::init(context, config).await.expect("receipts on disk");
-        let heights: Vec<(u64, u64)> = archive.ranges().collect();
-        let history = Self {
-            archive: Arc::new(AsyncMutex::new(Some(archive))),
-            index: Arc::default(),
-        };
-        for height in heights.into_iter().flat_map(|(first, last)| first..=last) {
-            if let Some(receipts) = history.receipts(height).await {
-                history.index(height, &receipts);
-            }
-        }
-        history
+        Self { archive: Arc::new(AsyncMutex::new(Some(archive))) }
     }
 
     /// Keeps a final block's receipts, for good once this returns. Again is as good as once.
     pub async fn record(&self, height: u64, block: Digest, receipts: &[Receipt]) {
-        self.index(height, receipts);
         let mut bytes = Vec::new();
         receipts.to_vec().encode(&mut bytes);
         let mut guard = self.archive.lock().await;
@@ -89,19 +74,5 @@ impl<E: Spawner + StorageContext> History<E> {
         let archive = guard.as_ref().expect("receipts on disk");
         let bytes = archive.get(Identifier::Index(height)).await.expect("receipts on disk")?;
         Some(Vec::<Receipt>::from_bytes(&bytes).expect("receipts on disk are an encoding"))
-    }
-
-    /// Where a transaction is: the height, and its place among the receipts.
-    pub fn transaction(&self, hash: &TxHash) -> Option<(u64, u32)> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner).get(hash).copied()
-    }
-
-    fn index(&self, height: u64, receipts: &[Receipt]) {
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
-        for (place, receipt) in (0u32..).zip(receipts) {
-            if let Cause::Transaction { hash } = receipt.cause {
-                index.insert(hash, (height, place));
-            }
-        }
     }
 }

@@ -1,53 +1,50 @@
 //! What a node knows, for those who ask: the final chain, what waits, and who is there.
 
+use crate::api::index::Index;
 use crate::app::{App, Pool};
-use crate::block::Block;
+use crate::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
+use crate::block::{Block, to_hash};
 use crate::chain::{Chain, Executed, Sessions};
 use crate::history::History;
-use crate::mempool::{Budget, Limits, Mempool, Refusal};
+use crate::mempool::{self, Budget, Limits, Mempool};
 use crate::network::Network;
 use crate::scheme::Scheme;
 use crate::seeds::Seeds;
+use crate::store;
 use crate::validator::Validator;
-use commonware_consensus::marshal::{Identifier, core::Mailbox as MarshalMailbox, standard::Standard};
+use commonware_codec::Encode as _;
+use commonware_consensus::marshal::{
+    Identifier, core::Mailbox as MarshalMailbox, standard::Standard,
+};
 use commonware_consensus::types::Height as ConsensusHeight;
 use commonware_glue::stateful::Mailbox;
 use commonware_runtime::Spawner;
 use commonware_storage::Context as StorageContext;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use rand_core::CryptoRng;
-use remuda_protocol::codec::Bytes;
+use remuda_protocol::chain::ChainState;
+use remuda_protocol::codec::{Bytes, Decode as _};
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::event::Receipt;
-use remuda_protocol::primitives::{B256, TxHash};
-use remuda_protocol::state::MemoryState;
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::key::ChainKey;
+use remuda_protocol::primitives::{Address, B256, Height, JobId, Slot, TxHash};
+use remuda_protocol::state::{MemoryState, StateKey as _};
 use remuda_protocol::transaction::tx_hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
 use tokio::sync::{broadcast, mpsc};
 
 /// Final blocks that a slow listener may be behind before it misses some.
 const LISTENER_LAG: usize = 256;
 /// A block is offered more than fits, since limits are more than what is used.
 const OVERBOOKED: u64 = 2;
-
-/// A final block, and how everything in it ended.
-#[derive(Clone, Debug)]
-pub struct Finalised {
-    /// The block.
-    pub block: Arc<remuda_protocol::block::Block>,
-    /// Its hash.
-    pub hash: B256,
-    /// The receipts.
-    pub receipts: Arc<Vec<Receipt>>,
-}
-
-/// The newest final block, and the state after it.
-#[derive(Clone)]
-pub struct Tip {
-    /// The block.
-    pub finalised: Arc<Finalised>,
-    /// The state.
-    pub state: MemoryState,
-}
+/// Blocks whose transactions and jobs can be found by their names: about three months of 1 s blocks.
+const INDEXED_BLOCKS: usize = 8_000_000;
+/// A node is ready if its newest block is of one of the last rounds.
+const READY_WITHIN_VIEWS: u64 = 16;
+/// Name of the network's gauge.
+const CONNECTED_METRIC: &str = "tracker_connected";
 
 /// What there is once the validator runs.
 struct Parts<E: CryptoRng + Spawner + StorageContext> {
@@ -55,6 +52,7 @@ struct Parts<E: CryptoRng + Spawner + StorageContext> {
     state: Mailbox<E, App<E>>,
     history: History<E>,
     seeds: Seeds,
+    genesis: Arc<Finalised>,
 }
 
 /// See the module.
@@ -66,7 +64,9 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     outbox: mpsc::Sender<Bytes>,
     faucet: Option<SecretKey>,
     metrics: Box<dyn Fn() -> String + Send + Sync>,
+    started: Instant,
     tip: RwLock<Option<Arc<Tip>>>,
+    index: Mutex<Index>,
     listeners: broadcast::Sender<Arc<Finalised>>,
     parts: OnceLock<Parts<E>>,
 }
@@ -89,61 +89,87 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             outbox,
             faucet,
             metrics,
+            started: Instant::now(),
             tip: RwLock::new(None),
+            index: Mutex::new(Index::new(INDEXED_BLOCKS)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
             parts: OnceLock::new(),
         })
     }
 
-    /// The validator runs: everything can be answered.
+    /// The validator runs: reads what is final, so that everything can be answered.
+    ///
+    /// # Panics
+    /// If a block that is final is not on disk.
     pub async fn attach(&self, validator: &Validator<E>) {
+        let genesis = &validator.genesis;
+        let genesis = Arc::new(Finalised {
+            block: genesis.rules().clone(),
+            hash: genesis.header().hash(),
+            receipts: Arc::default(),
+        });
         let parts = Parts {
             marshal: validator.marshal.clone(),
             state: validator.state.clone(),
             history: validator.history.clone(),
             seeds: validator.seeds.clone(),
+            genesis: genesis.clone(),
         };
         let _ = self.parts.set(parts);
-        let Some((height, state)) = self.chain.base() else { return };
-        let finalised = if height == 0 {
-            let block = &validator.genesis;
-            Some(Arc::new(Finalised {
-                block: block.rules().clone(),
-                hash: block.header().hash(),
-                receipts: Arc::default(),
-            }))
-        } else {
-            self.finalised(height).await
-        };
-        let Some(finalised) = finalised else { return };
-        let mut tip = self.tip.write().unwrap_or_else(PoisonError::into_inner);
-        let newer = |tip: &Arc<Tip>| tip.finalised.block.header.height.get() >= height;
-        if !tip.as_ref().is_some_and(newer) {
-            *tip = Some(Arc::new(Tip { finalised, state }));
+        let (base, state) = self.chain.base().expect("the database is open");
+        self.index().apply(&genesis);
+        let mut newest = genesis;
+        for height in 1..=base {
+            newest = self.finalised(height).await.expect("final blocks are on disk");
+            self.note(&newest);
         }
+        self.advance(Tip { finalised: newest, state });
+    }
+
+    /// Takes the next block into the index. At a start blocks come from the disk and from the
+    /// engine at the same time, and each is taken once, in order.
+    fn note(&self, finalised: &Arc<Finalised>) {
+        let mut index = self.index();
+        if index.next() == finalised.height() {
+            index.apply(finalised);
+        }
+    }
+
+    fn advance(&self, newer: Tip) {
+        let mut tip = self.tip.write().unwrap_or_else(PoisonError::into_inner);
+        let height = newer.finalised.height();
+        if tip.as_ref().is_none_or(|tip| tip.finalised.height() < height) {
+            *tip = Some(Arc::new(newer));
+        }
+    }
+
+    fn index(&self) -> MutexGuard<'_, Index> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn parts(&self) -> Option<&Parts<E>> {
         self.parts.get()
     }
 
+    fn newest(&self) -> Option<Arc<Tip>> {
+        self.tip.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn mempool(&self) -> MutexGuard<'_, Mempool> {
         self.mempool.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest final block; none before the first start has got so far.
-    pub fn tip(&self) -> Option<Arc<Tip>> {
-        self.tip.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Its height.
+    /// Height of the newest final block.
     pub fn height(&self) -> u64 {
-        self.tip().map_or(0, |tip| tip.finalised.block.header.height.get())
+        self.newest().map_or(0, |tip| tip.finalised.block.header.height.get())
     }
 
-    /// A final block above the genesis.
+    /// A final block.
     pub async fn finalised(&self, height: u64) -> Option<Arc<Finalised>> {
         let parts = self.parts()?;
+        if height == 0 {
+            return Some(parts.genesis.clone());
+        }
         let id = Identifier::Height(ConsensusHeight::new(height));
         let block = parts.marshal.get_block(id).await?;
         let receipts = parts.history.receipts(height).await?;
@@ -155,7 +181,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     }
 
     /// Lets a transaction in at this node's door, and tells the others.
-    pub fn submit(&self, bytes: &[u8]) -> Result<TxHash, Refusal> {
+    pub fn take_in(&self, bytes: &[u8]) -> Result<TxHash, mempool::Refusal> {
         let hash = self.hear(bytes)?;
         // A full outbox is not the sender's fault: the transaction waits for this node's block.
         let _ = self.outbox.try_send(Bytes(bytes.to_vec()));
@@ -163,8 +189,8 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     }
 
     /// Takes a transaction that another node let in.
-    pub fn hear(&self, bytes: &[u8]) -> Result<TxHash, Refusal> {
-        let tip = self.tip();
+    pub fn hear(&self, bytes: &[u8]) -> Result<TxHash, mempool::Refusal> {
+        let tip = self.newest();
         let genesis = MemoryState::default;
         let state = tip.map_or_else(genesis, |tip| tip.state.clone());
         self.mempool().insert(bytes, &state, self.chain.params())?;
@@ -186,9 +212,132 @@ impl<E: CryptoRng + Spawner + StorageContext> Pool for Ledger<E> {
             hash: block.header().hash(),
             receipts: executed.receipts.clone(),
         });
-        let tip = Tip { finalised: finalised.clone(), state: executed.state.clone() };
-        *self.tip.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(tip));
+        self.note(&finalised);
+        self.advance(Tip { finalised: finalised.clone(), state: executed.state.clone() });
         // Nobody may be listening.
         let _ = self.listeners.send(finalised);
     }
+}
+
+impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
+    fn genesis(&self) -> &Genesis {
+        self.network.genesis()
+    }
+
+    fn tip(&self) -> Arc<Tip> {
+        self.newest().expect("the API starts after the validator")
+    }
+
+    fn block(&self, height: Height) -> BoxFuture<'_, Option<Arc<Finalised>>> {
+        let newest = self.height();
+        async move {
+            // What is final a moment before it is executed here is not shown yet.
+            if height.get() > newest { None } else { self.finalised(height.get()).await }
+        }
+        .boxed()
+    }
+
+    fn height_of(&self, hash: B256) -> Option<Height> {
+        self.index().height_of(hash)
+    }
+
+    fn transaction(&self, hash: TxHash) -> Option<(Height, u32)> {
+        self.index().transaction(hash)
+    }
+
+    fn job_heights(&self, job: JobId) -> Vec<Height> {
+        self.index().job_heights(job)
+    }
+
+    fn open_jobs(&self, runner: Address) -> Vec<JobId> {
+        self.index().open_jobs(runner)
+    }
+
+    fn subscribe(&self) -> broadcast::Receiver<Arc<Finalised>> {
+        self.listeners.subscribe()
+    }
+
+    fn submit(&self, bytes: Vec<u8>) -> Result<TxHash, Refusal> {
+        self.take_in(&bytes).map_err(|refusal| Refusal {
+            code: refusal.code(),
+            message: refusal.to_string(),
+            temporary: matches!(refusal, mempool::Refusal::PoolFull),
+        })
+    }
+
+    fn pending(&self, hash: TxHash) -> bool {
+        self.mempool().contains(&hash)
+    }
+
+    fn next_nonce(&self, address: Address) -> u64 {
+        self.mempool().next_nonce(&address, &self.tip().state)
+    }
+
+    fn prove(&self, key: Vec<u8>) -> BoxFuture<'_, Result<StateProof, ProofError>> {
+        async move { self.proof(&key).await }.boxed()
+    }
+
+    fn status(&self) -> NodeStatus {
+        let tip = self.tip();
+        let seeds = self.parts().map_or(0, |parts| parts.seeds.newest());
+        let view = seeds + 1;
+        // Rounds go on while blocks are fetched: a node that is behind has old blocks and new
+        // rounds.
+        let behind = view.saturating_sub(tip.finalised.block.header.round.view);
+        NodeStatus {
+            peers: connected(&(self.metrics)()),
+            view,
+            mempool: self.mempool().len(),
+            ready: behind < READY_WITHIN_VIEWS,
+            started: self.started,
+        }
+    }
+
+    fn metrics(&self) -> String {
+        (self.metrics)()
+    }
+
+    fn presence_seen(&self) -> Vec<Slot> {
+        self.sessions.all()
+    }
+
+    fn faucet(&self) -> Option<SecretKey> {
+        self.faucet.clone()
+    }
+}
+
+impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
+    /// Root, height, value and proof are of one state: they are read under one lock.
+    async fn proof(&self, key: &[u8]) -> Result<StateProof, ProofError> {
+        let unavailable = |e: &dyn std::fmt::Display| ProofError::Unavailable(e.to_string());
+        let parts = self.parts().ok_or_else(|| unavailable(&"the node is starting"))?;
+        let databases = parts.state.subscribe_databases().await;
+        let database = databases.read().await;
+        let root = to_hash(&database.root());
+        let standing = database.get(&store::place(&ChainKey {}.bytes())).await;
+        let standing = standing.map_err(|e| unavailable(&e))?;
+        let height = standing
+            .and_then(|bytes| store::parse_entry(&bytes))
+            .and_then(|(_, value)| ChainState::from_bytes(&value).ok())
+            .map(|chain| chain.height)
+            .ok_or_else(|| unavailable(&"the state has no chain"))?;
+        let place = store::place(key);
+        let value = database.get(&place).await.map_err(|e| unavailable(&e))?;
+        let proof = match &value {
+            Some(_) => database.key_value_proof(place).await.map(|proof| proof.encode()),
+            None => database.exclusion_proof(&place).await.map(|proof| proof.encode()),
+        };
+        let proof = proof.map_err(|e| unavailable(&e))?.to_vec();
+        let value = value.and_then(|bytes| store::parse_entry(&bytes)).map(|(_, value)| value);
+        Ok(StateProof { height, root, value, proof })
+    }
+}
+
+/// Peers that the network is connected to, as its metrics say.
+fn connected(metrics: &str) -> u32 {
+    let value = |line: &str| {
+        let (name, value) = line.rsplit_once(' ')?;
+        name.ends_with(CONNECTED_METRIC).then(|| value.parse().ok()).flatten()
+    };
+    metrics.lines().find_map(value).unwrap_or(0)
 }

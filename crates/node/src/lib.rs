@@ -1,6 +1,8 @@
 //! A Remuda validator: consensus, storage, mempool and API around the rules of `remuda-protocol`.
 
+pub mod api;
 pub mod app;
+pub mod backend;
 pub mod block;
 pub mod chain;
 pub mod config;
@@ -10,6 +12,7 @@ pub mod history;
 pub mod ledger;
 pub mod mempool;
 pub mod network;
+pub mod process;
 pub mod scheme;
 pub mod seeds;
 pub mod store;

@@ -17,7 +17,10 @@ use commonware_cryptography::{
     ed25519,
 };
 use commonware_math::algebra::Random as _;
-use commonware_utils::{N3f1, ordered::{Quorum as _, Set}};
+use commonware_utils::{
+    N3f1,
+    ordered::{Quorum as _, Set},
+};
 use rand_core::CryptoRng;
 use remuda_protocol::chain::Validator;
 use remuda_protocol::codec::Bytes;

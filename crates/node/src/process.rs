@@ -138,8 +138,7 @@ async fn serve(
     let chain = Chain::new(Arc::new(network.genesis().params.clone()));
     let sessions = Sessions::default();
     let validator = network.index(&secrets.public_key()).ok_or(StoreError::NotAValidator)?;
-    let sight =
-        Arc::new(OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator });
+    let sight = Arc::new(OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator });
     let scheme = network.signer(&secrets, sight).ok_or(StoreError::NotAValidator)?;
     let (outbox, mail) = tokio::sync::mpsc::channel(gossip::OUTBOX);
     let ledger = Ledger::new(network.clone(), chain.clone(), sessions, outbox, faucet, {
@@ -163,8 +162,11 @@ async fn serve(
     let gossip = Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
     tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
 
-    let (stop_api, api_stopped) = tokio::sync::watch::channel(false);
-    let api = tokio::spawn(crate::api::serve(listener, ledger.clone(), api_stopped));
+    let (stop_api, mut api_stopped) = tokio::sync::watch::channel(false);
+    let app = crate::api::App::new(ledger.clone(), crate::api::Limits::default());
+    let api = tokio::spawn(crate::api::serve(listener, app, async move {
+        let _ = api_stopped.wait_for(|stop| *stop).await;
+    }));
     let mut engine = running.engine;
     let result = tokio::select! {
         () = told_to_stop() => Ok(()),
@@ -181,9 +183,8 @@ async fn serve(
 
 /// Ctrl-C, or the signal that service managers send.
 async fn told_to_stop() {
-    let mut terminate =
-        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-            .expect("signals can be listened to");
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        .expect("signals can be listened to");
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}

@@ -101,7 +101,9 @@ impl Seeds {
     /// The seeds of these views, or `None` while one is missing.
     pub fn seeds(&self, views: impl Iterator<Item = u64>) -> Option<Vec<SeedSignature>> {
         let inner = self.lock();
-        views.map(|view| inner.seeds.get(&view).map(|bytes| SeedSignature { bytes: *bytes })).collect()
+        views
+            .map(|view| inner.seeds.get(&view).map(|bytes| SeedSignature { bytes: *bytes }))
+            .collect()
     }
 
     /// Waits until the seeds of these views are here.

@@ -40,9 +40,7 @@ use commonware_glue::stateful::{
 use commonware_p2p::{Blocker, Provider, Receiver, Sender};
 use commonware_parallel::Sequential;
 use commonware_runtime::{Handle, Spawner, buffer::paged::CacheRef};
-use commonware_storage::{
-    Context as StorageContext, archive::prunable, translator::EightCap,
-};
+use commonware_storage::{Context as StorageContext, archive::prunable, translator::EightCap};
 use commonware_utils::{NZDuration, NZU16, NZU64, NZUsize};
 use rand_core::CryptoRng;
 use std::{num::NonZeroU64, sync::Arc, time::Duration};
@@ -147,8 +145,7 @@ where
     let entries = network.genesis().entries().map_err(StoreError::Genesis)?;
     let commitment =
         store::genesis(context.child("genesis"), config.clone(), scratch, &entries).await?;
-    let genesis =
-        Block::genesis(network.genesis(), commitment).ok_or(StoreError::NotAValidator)?;
+    let genesis = Block::genesis(network.genesis(), commitment).ok_or(StoreError::NotAValidator)?;
     let (seeds, _) = Seeds::open(context.child("seeds"), &partition, cache.clone()).await;
     let history = History::open(context.child("receipts"), &partition, cache.clone()).await;
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// What the faucet of a development chain has.
-pub const FAUCET_BALANCE: Amount = Amount::cby(1_000_000_000);
+const FAUCET_BALANCE: Amount = Amount::cby(1_000_000_000);
 
 /// What to make.
 #[derive(Clone, Debug)]

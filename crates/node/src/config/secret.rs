@@ -30,10 +30,8 @@ pub fn read_secret(path: &Path) -> Result<Vec<u8>, FileError> {
     if mode & 0o077 != 0 {
         return Err(FileError::TooOpen { path: path.to_owned(), mode });
     }
-    let malformed = |reason: &str| FileError::Malformed {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
-    };
+    let malformed =
+        |reason: &str| FileError::Malformed { path: path.to_owned(), reason: reason.to_owned() };
     if metadata.len() > SECRET_BYTES_MAX {
         return Err(malformed("too long for a secret"));
     }

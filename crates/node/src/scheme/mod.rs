@@ -221,12 +221,7 @@ impl Verifier for Scheme {
             Kind::Presence => self.verify_seen(rng, &statement, &certificate.seen, strategy),
         };
         owners
-            && self.inner.verify_certificate::<R, D>(
-                rng,
-                subject,
-                &certificate.threshold,
-                strategy,
-            )
+            && self.inner.verify_certificate::<R, D>(rng, subject, &certificate.threshold, strategy)
     }
 
     fn is_batchable() -> bool {
@@ -294,9 +289,7 @@ impl votes::Scheme for Scheme {
     fn sign<D: Digest>(&self, subject: Subject<'_, D>) -> Option<Attestation<Self>> {
         let (key, sight) = self.own.as_ref()?;
         let bits = match &subject {
-            Subject::Finalize { proposal } => {
-                sight.bits(proposal.payload.as_ref(), proposal.round)
-            }
+            Subject::Finalize { proposal } => sight.bits(proposal.payload.as_ref(), proposal.round),
             Subject::Notarize { .. } | Subject::Nullify { .. } => Bits::default(),
         };
         let statement = self.statement(&subject);
@@ -469,7 +462,8 @@ impl Scheme {
                 strategy,
             );
         if !all {
-            let bad = entries.iter().filter(|(_, key, signature, _)| !statement.holds(key, signature));
+            let bad =
+                entries.iter().filter(|(_, key, signature, _)| !statement.holds(key, signature));
             invalid.extend(bad.map(|(signer, ..)| *signer));
         }
         drop(entries);

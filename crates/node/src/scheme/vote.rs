@@ -94,6 +94,5 @@ impl Read for Signature {
 }
 
 impl FixedSize for Signature {
-    const SIZE: usize =
-        vrf::Signature::<Bls>::SIZE + 1 + PRESENCE_BYTES + ed25519::Signature::SIZE;
+    const SIZE: usize = vrf::Signature::<Bls>::SIZE + 1 + PRESENCE_BYTES + ed25519::Signature::SIZE;
 }

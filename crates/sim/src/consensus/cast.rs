@@ -2,12 +2,12 @@
 
 use remuda_protocol::codec::{Bytes, Encode as _};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::execute::intrinsic;
 use remuda_protocol::fees::Bid;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::registry::runner::{Offer, RateCard};
-use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction};
 
 /// Runners of a network.

@@ -33,10 +33,7 @@ pub struct Counts {
     pub transactions: u64,
 }
 
-pub(super) async fn check(
-    cluster: &Cluster,
-    there: &BTreeSet<usize>,
-) -> Result<Counts, String> {
+pub(super) async fn check(cluster: &Cluster, there: &BTreeSet<usize>) -> Result<Counts, String> {
     let honest = cluster.honest();
     agreement(cluster, &honest)?;
     nobody_blocked(cluster).await?;
@@ -134,7 +131,11 @@ async fn seed_log(cluster: &Cluster, honest: &[usize]) -> Result<Counts, String>
             seeds.push((seeds.len() as u64 + 1, seed.map_err(|e| e.to_string())?));
         }
         if seeds.len() as u64 != counts.view - 1 {
-            return Err(format!("after block {at} of view {} there are {} seeds", counts.view, seeds.len()));
+            return Err(format!(
+                "after block {at} of view {} there are {} seeds",
+                counts.view,
+                seeds.len()
+            ));
         }
     }
     counts.seeds = seeds.len() as u64;

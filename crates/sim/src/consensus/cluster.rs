@@ -1,9 +1,9 @@
 //! The validators of a run, and the network between them.
 
 use super::cast;
+use super::conduct::{Conduct, Liar};
 use super::log::Log;
 use super::plan::Plan;
-use super::conduct::{Conduct, Liar};
 use commonware_p2p::Recipients;
 use commonware_p2p::simulated::{Config, Link, Network as Wires, Oracle, SplitOrigin};
 use commonware_runtime::{Handle, IoBuf, Quota, Spawner as _, Supervisor as _, deterministic};
@@ -69,16 +69,15 @@ impl Cluster {
         let params = params();
         // The same keys for all runs of a size: what differs comes from the seed of the run.
         let rng = rand::rngs::StdRng::seed_from_u64(plan.validators as u64);
-        let (network, secrets) = Network::deal(rng, plan.validators, |validators, threshold_key| {
-            Genesis {
+        let (network, secrets) =
+            Network::deal(rng, plan.validators, |validators, threshold_key| Genesis {
                 params: params.clone(),
                 timestamp_ms: 0,
                 balances: cast::balances(),
                 pinned_executors: Vec::new(),
                 validators,
                 threshold_key,
-            }
-        });
+            });
         let keys: Vec<PublicKey> = network.participants().iter().cloned().collect();
         let (wires, oracle) = Wires::new_with_peers(
             context.child("network"),
@@ -97,7 +96,11 @@ impl Cluster {
             task: None,
             twin: None,
             generation: 0,
-            liar: plan.liars.iter().find(|(who, _)| *who == i).map(|(_, conduct)| Liar::new(*conduct)),
+            liar: plan
+                .liars
+                .iter()
+                .find(|(who, _)| *who == i)
+                .map(|(_, conduct)| Liar::new(*conduct)),
             log: Log::new(waiting.clone()),
             sessions: Sessions::default(),
             running: None,
@@ -192,17 +195,16 @@ impl Cluster {
                 control.register(channel, quota).await.expect("the network is up");
             let (halves, liar) = (halves.clone(), liar.clone());
             let (one, two) = sender.split_with(
-                move |origin: SplitOrigin, to: &Recipients<PublicKey>, message: &IoBuf| {
-                    match &liar {
-                        None => Some(to.clone()),
-                        Some(liar) => liar.forward(channel, origin, to, message, &halves),
-                    }
+                move |origin: SplitOrigin, to: &Recipients<PublicKey>, message: &IoBuf| match &liar
+                {
+                    None => Some(to.clone()),
+                    Some(liar) => liar.forward(channel, origin, to, message, &halves),
                 },
             );
             if twins {
                 let context = context.child("split").with_attribute("channel", channel);
-                let (for_one, for_two) = receiver
-                    .split_with(context, |_| commonware_p2p::simulated::SplitTarget::Both);
+                let (for_one, for_two) =
+                    receiver.split_with(context, |_| commonware_p2p::simulated::SplitTarget::Both);
                 first.push((one, for_one));
                 second.push((two, for_two));
             } else {
@@ -243,7 +245,8 @@ impl Cluster {
         if node.liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::ForgedVotes) {
             secrets.identity = self.secrets[(i + 1) % self.secrets.len()].identity.clone();
         }
-        let scheme = self.network.signer_unchecked(&secrets, sight).expect("a share of this network");
+        let scheme =
+            self.network.signer_unchecked(&secrets, sight).expect("a share of this network");
         let setup = Setup {
             partition: format!("v{i}-{life}"),
             network: self.network.clone(),

@@ -163,7 +163,8 @@ impl Tamper for Hand {
             Conduct::NoCertificate if draft.presence.take().is_some() => self.liar.tell(),
             Conduct::ChoosyCertificate => {
                 let Some(certificate) = &mut draft.presence else { return };
-                let seen = |a: &Attestation| a.bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
+                let seen =
+                    |a: &Attestation| a.bits.iter().map(|byte| byte.count_ones()).sum::<u32>();
                 while certificate.attestations.len() > self.quorum {
                     let most = (0..certificate.attestations.len())
                         .max_by_key(|i| seen(&certificate.attestations[*i]));

@@ -42,11 +42,7 @@ pub fn run(plan: &Plan) -> Report {
     })
 }
 
-async fn play(
-    context: &Context,
-    cluster: &mut Cluster,
-    plan: &Plan,
-) -> Result<Counts, String> {
+async fn play(context: &Context, cluster: &mut Cluster, plan: &Plan) -> Result<Counts, String> {
     reach(context, cluster, WARM_UP, "at the start").await?;
     // Half of the runners are there from the start.
     let mut there: BTreeSet<usize> = (0..cast::RUNNERS).step_by(2).collect();

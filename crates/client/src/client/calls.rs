@@ -1,0 +1,285 @@
+//! One method per endpoint.
+
+use super::{Call, Client, ClientError, Events, Repeat};
+use crate::sign::{Quote, Signed};
+use crate::types::{
+    AccountView, BlockView, FaucetRequest, FaucetResponse, HealthView, HexAddress, HexBytes,
+    HexHash, JobHistory, JobReceipt, JobView, ParamsView, PresenceView, ProofView, ReceiptView,
+    RunnerJobs, RunnerPost, RunnerPosted, RunnerView, RunnersPage, StatusView, SubmitRequest,
+    SubmitResponse, SubmitStatus, Submitted, TransactionView,
+};
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};
+use remuda_protocol::state::StateKey;
+use remuda_protocol::transaction::Instruction;
+use reqwest::Method;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Which block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockId {
+    /// The newest that is finalised.
+    Latest,
+    /// By height.
+    Height(Height),
+    /// By hash.
+    Hash(B256),
+}
+
+impl core::fmt::Display for BlockId {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Latest => f.write_str("latest"),
+            Self::Height(height) => height.fmt(f),
+            Self::Hash(hash) => HexHash(*hash).fmt(f),
+        }
+    }
+}
+
+/// Which events of each block are wanted. Everything, if nothing is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventFilter {
+    /// Events about this job.
+    pub job: Option<JobId>,
+    /// Events about this runner.
+    pub runner: Option<Address>,
+    /// Kinds: `job`, `runner`, `money`.
+    pub kinds: Vec<String>,
+}
+
+impl EventFilter {
+    fn path(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.job.map(|job| format!("job={}", HexHash(job))));
+        parts.extend(self.runner.map(|runner| format!("runner={}", HexAddress(runner))));
+        if !self.kinds.is_empty() {
+            // Names that a node does not know are its business; here they must only fit a URL.
+            let plain = |kind: &String| kind.chars().all(|c| c.is_ascii_alphanumeric());
+            let kinds: Vec<&str> =
+                self.kinds.iter().filter(|kind| plain(kind)).map(String::as_str).collect();
+            parts.push(format!("kinds={}", kinds.join(",")));
+        }
+        if parts.is_empty() { "/events".to_owned() } else { format!("/events?{}", parts.join("&")) }
+    }
+}
+
+impl Client {
+    /// Where the node and its chain stand.
+    pub async fn status(&self) -> Result<StatusView, ClientError> {
+        self.get("/status".to_owned()).await
+    }
+
+    /// Whether a node is alive.
+    pub async fn health(&self) -> Result<HealthView, ClientError> {
+        self.get("/health".to_owned()).await
+    }
+
+    /// Whether a node has caught up.
+    pub async fn ready(&self) -> Result<HealthView, ClientError> {
+        self.get("/ready".to_owned()).await
+    }
+
+    /// A block with the hashes of its transactions.
+    pub async fn block(&self, id: BlockId) -> Result<BlockView, ClientError> {
+        self.get(format!("/block/{id}")).await
+    }
+
+    /// A block with everything in it.
+    pub async fn full_block(&self, id: BlockId) -> Result<BlockView, ClientError> {
+        self.get(format!("/block/{id}?full=true")).await
+    }
+
+    /// A transaction that is in a block.
+    pub async fn transaction(&self, hash: TxHash) -> Result<TransactionView, ClientError> {
+        self.get(format!("/transaction/{}", HexHash(hash))).await
+    }
+
+    /// How a transaction ended.
+    pub async fn receipt(&self, hash: TxHash) -> Result<ReceiptView, ClientError> {
+        self.get(format!("/transaction/{}/receipt", HexHash(hash))).await
+    }
+
+    /// An account.
+    pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
+        self.get(format!("/account/{}", HexAddress(address))).await
+    }
+
+    /// Some of all runners: those after an address, so many at most.
+    pub async fn runners(
+        &self,
+        after: Option<Address>,
+        limit: u32,
+    ) -> Result<RunnersPage, ClientError> {
+        let after = after.map_or(String::new(), |after| format!("&after={}", HexAddress(after)));
+        self.get(format!("/runners?limit={limit}{after}")).await
+    }
+
+    /// A runner.
+    pub async fn runner(&self, address: Address) -> Result<RunnerView, ClientError> {
+        self.get(format!("/runner/{}", HexAddress(address))).await
+    }
+
+    /// Jobs that a runner sits on.
+    pub async fn runner_jobs(&self, address: Address) -> Result<RunnerJobs, ClientError> {
+        self.get(format!("/runner/{}/jobs", HexAddress(address))).await
+    }
+
+    /// A job.
+    pub async fn job(&self, job: JobId) -> Result<JobView, ClientError> {
+        self.get(format!("/job/{}", HexHash(job))).await
+    }
+
+    /// Everything that happened to a job.
+    pub async fn job_history(&self, job: JobId) -> Result<JobHistory, ClientError> {
+        self.get(format!("/job/{}/history", HexHash(job))).await
+    }
+
+    /// A job, its history and a proof of its record.
+    pub async fn job_receipt(&self, job: JobId) -> Result<JobReceipt, ClientError> {
+        self.get(format!("/job/{}/receipt", HexHash(job))).await
+    }
+
+    /// Who attests whom: rows after a slot, so many at most.
+    pub async fn presence(
+        &self,
+        after: Option<u32>,
+        limit: u32,
+    ) -> Result<PresenceView, ClientError> {
+        let after = after.map_or(String::new(), |after| format!("&after={after}"));
+        self.get(format!("/presence?limit={limit}{after}")).await
+    }
+
+    /// The chain's parameters.
+    pub async fn params(&self) -> Result<ParamsView, ClientError> {
+        self.get("/params".to_owned()).await
+    }
+
+    /// Proof of a state entry, or of its absence.
+    pub async fn proof(&self, key: &impl StateKey) -> Result<ProofView, ClientError> {
+        self.get(format!("/proof/{}", HexBytes(key.bytes()))).await
+    }
+
+    /// The API's own description.
+    pub async fn openapi(&self) -> Result<serde_json::Value, ClientError> {
+        self.get("/openapi.json".to_owned()).await
+    }
+
+    /// Blocks as they are finalised, from the one after `last` on; from now on if there is none.
+    pub fn events(&self, filter: &EventFilter, last: Option<Height>) -> Events {
+        Events::follow(self.clone(), filter.path(), last.map(Height::get))
+    }
+
+    /// What a transaction of this account needs to know.
+    pub async fn quote(&self, address: Address) -> Result<Quote, ClientError> {
+        let (status, account) = (self.status().await?, self.account(address).await?);
+        Ok(Quote::new(&status, &account))
+    }
+
+    /// Signs an instruction with the account's next nonce and current fees.
+    pub async fn sign(
+        &self,
+        key: &SecretKey,
+        instruction: Instruction,
+    ) -> Result<Signed, ClientError> {
+        Ok(self.quote(key.address()).await?.sign(key, instruction))
+    }
+
+    /// Hands a signed transaction in.
+    pub async fn submit(&self, signed: &Signed) -> Result<Submitted, ClientError> {
+        self.submit_one(signed, false).await
+    }
+
+    /// Hands a signed transaction in and waits until it is in a finalised block.
+    pub async fn submit_and_wait(&self, signed: &Signed) -> Result<ReceiptView, ClientError> {
+        let submitted = self.submit_one(signed, true).await?;
+        submitted.receipt.ok_or(ClientError::NotIncluded(submitted.hash))
+    }
+
+    /// Signs, hands in and waits.
+    pub async fn send(
+        &self,
+        key: &SecretKey,
+        instruction: Instruction,
+    ) -> Result<ReceiptView, ClientError> {
+        let signed = self.sign(key, instruction).await?;
+        self.submit_and_wait(&signed).await
+    }
+
+    /// Hands several transactions in; each has its own answer.
+    pub async fn submit_batch(
+        &self,
+        batch: &[Signed],
+        wait: bool,
+    ) -> Result<Vec<Submitted>, ClientError> {
+        let transactions = batch.iter().map(|signed| HexBytes(signed.bytes.clone())).collect();
+        let request =
+            SubmitRequest { transactions: Some(transactions), wait, ..SubmitRequest::default() };
+        let answer: SubmitResponse = self.post_submit(&request).await?;
+        if answer.results.len() != batch.len() {
+            return Err(ClientError::Unexpected("an answer for each transaction".to_owned()));
+        }
+        Ok(answer.results)
+    }
+
+    async fn submit_one(&self, signed: &Signed, wait: bool) -> Result<Submitted, ClientError> {
+        let transaction = Some(HexBytes(signed.bytes.clone()));
+        let request = SubmitRequest { transaction, wait, ..SubmitRequest::default() };
+        let answer = self.post_submit(&request).await?;
+        let [submitted] = <[Submitted; 1]>::try_from(answer.results)
+            .map_err(|_| ClientError::Unexpected("one result".to_owned()))?;
+        if submitted.hash.0 != signed.hash {
+            return Err(ClientError::Unexpected("the same hash".to_owned()));
+        }
+        match (submitted.status, submitted.error) {
+            (SubmitStatus::Refused | SubmitStatus::Dropped, Some(error)) => {
+                Err(ClientError::Refused { status: 422, error })
+            }
+            (_, error) => Ok(Submitted { error, ..submitted }),
+        }
+    }
+
+    async fn post_submit(&self, request: &SubmitRequest) -> Result<SubmitResponse, ClientError> {
+        // The same bytes are the same transaction however often they arrive.
+        self.post("/submit".to_owned(), request, Repeat::Always, request.wait).await
+    }
+
+    /// Posts a result, commit or reveal to a runner's own endpoint.
+    pub async fn post_job_result(
+        &self,
+        runner: Address,
+        post: &RunnerPost,
+    ) -> Result<RunnerPosted, ClientError> {
+        let path = format!("/runner/{}/job_result", HexAddress(runner));
+        self.post(path, post, Repeat::Always, false).await
+    }
+
+    /// Posts a heartbeat to a runner's own endpoint.
+    pub async fn post_heartbeat(
+        &self,
+        runner: Address,
+        post: &RunnerPost,
+    ) -> Result<RunnerPosted, ClientError> {
+        let path = format!("/runner/{}/heartbeat", HexAddress(runner));
+        self.post(path, post, Repeat::Always, false).await
+    }
+
+    /// Asks a development chain for money.
+    pub async fn faucet(&self, address: Address) -> Result<FaucetResponse, ClientError> {
+        let request = FaucetRequest { address: HexAddress(address) };
+        self.post("/faucet".to_owned(), &request, Repeat::IfNotTaken, false).await
+    }
+
+    async fn post<T: DeserializeOwned>(
+        &self,
+        path: String,
+        body: &impl Serialize,
+        repeat: Repeat,
+        waits: bool,
+    ) -> Result<T, ClientError> {
+        let body = serde_json::to_value(body)
+            .map_err(|error| ClientError::Unexpected(error.to_string()))?;
+        let timeout = if waits { self.config.wait_timeout } else { self.config.timeout };
+        self.call(Call { method: Method::POST, path, body: Some(body), repeat, timeout }).await
+    }
+}

@@ -1,0 +1,14 @@
+//! The way into a Remuda node from outside: the API's JSON and a typed client for it.
+//!
+//! # Layout
+//! - [`types`]: what the API sends and takes; the node uses the same types
+//! - [`client`]: the client: several nodes, retries, events that resume
+//! - [`sign`]: from an instruction to a signed transaction
+//! - [`wallet`]: keys in files
+
+pub mod client;
+pub mod sign;
+pub mod types;
+pub mod wallet;
+
+pub use client::{BlockId, Client, ClientError, Config, EventFilter, Events};

@@ -1,0 +1,309 @@
+//! Jobs in JSON: where one stands.
+
+use super::event::{FailureName, RootView};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::spec::{JobSpecView, KindName};
+use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Status};
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::{Height, JobId};
+use remuda_protocol::verifier::challenge::Bond;
+use remuda_protocol::verifier::settle::VerifiedResult;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A job: what it asks for, and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobView {
+    /// Its name.
+    pub id: HexHash,
+    /// Who pays.
+    pub submitter: HexAddress,
+    /// When.
+    pub submitted_at: Uint,
+    /// Kind of work.
+    pub kind: KindName,
+    /// How far it is.
+    pub status: JobStatusView,
+    /// Whether it is over.
+    pub over: bool,
+    /// Selections so far beyond the first.
+    pub attempt: u32,
+    /// Committee size that it was submitted for.
+    pub committee: u32,
+    /// Winners that it needs.
+    pub n_threshold: u32,
+    /// The candidates it draws from.
+    pub snapshot: SnapshotView,
+    /// Seed of the newest draw.
+    pub seed: HexHash,
+    /// Who sits on it, in draw order, newest attempt last.
+    pub seats: Vec<SeatView>,
+    /// Runners that it will not draw again.
+    pub excluded: Vec<HexAddress>,
+    /// Who collects the results.
+    pub aggregator: Option<HexAddress>,
+    /// Last height for a commit; for a single runner, for its result.
+    pub commit_by: Uint,
+    /// Last height that belongs to the aggregator.
+    pub aggregator_until: Uint,
+    /// Last height for a reveal.
+    pub reveal_by: Uint,
+    /// What is left of price and tip.
+    pub escrow: BigUint,
+    /// Prepaid cycles of the callback.
+    pub callback_deposit: BigUint,
+    /// The challenged job, if this one re-executes it.
+    pub challenges: Option<HexHash>,
+    /// What it asks for.
+    pub spec: JobSpecView,
+    /// The verified result of a settled job.
+    pub result: Option<ResultView>,
+    /// Stake that answers for a bonded result.
+    pub bond: Option<BondView>,
+    /// The height that all of this is from.
+    pub height: Uint,
+}
+
+/// How far a job is: `{"Pending":{"view":7}}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum JobStatusView {
+    /// Waits for the seed of its round.
+    Pending {
+        /// The view of that round.
+        view: Uint,
+    },
+    /// Runners work; commits are taken.
+    Assigned {},
+    /// Commits are closed; reveals are taken.
+    Committed {},
+    /// Done and paid.
+    Settled {},
+    /// Over without a result; refunded.
+    Failed {
+        /// Why.
+        reason: FailureName,
+    },
+    /// Called off by its submitter; refunded.
+    Cancelled {},
+}
+
+impl JobStatusView {
+    /// Whether nothing more can happen.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Settled {} | Self::Failed { .. } | Self::Cancelled {})
+    }
+}
+
+/// The candidates of a draw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SnapshotView {
+    /// When they were taken.
+    pub height: Uint,
+    /// The lists that are drawn from, in order.
+    pub roots: Vec<RootView>,
+    /// How many seats are drawn.
+    pub seats: u32,
+    /// The largest committee that the price had to be enough for.
+    pub bound: u32,
+    /// The runner that is favoured in the first draw.
+    pub mru: Option<HexAddress>,
+}
+
+/// A runner's place in a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SeatView {
+    /// Who sits there.
+    pub runner: HexAddress,
+    /// In which selection it was drawn.
+    pub attempt: u32,
+    /// Its reputation when it was drawn.
+    pub reputation_nano: Uint,
+    /// What it answers with.
+    pub stake: BigUint,
+    /// Own and delegated stake when it was drawn.
+    pub effective: BigUint,
+    /// The delegators' part of that.
+    pub delegated: BigUint,
+    /// Its commission when it was drawn.
+    pub commission_bps: u16,
+    /// It may let this job pass without blame.
+    pub overbooked: bool,
+    /// What it did.
+    pub progress: ProgressView,
+}
+
+/// What a seated runner did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum ProgressView {
+    /// Nothing yet.
+    Waiting {},
+    /// It is bound to a result.
+    Committed {
+        /// By this hash.
+        commitment: HexHash,
+        /// Since.
+        at: Uint,
+    },
+    /// Its result is known.
+    Revealed {
+        /// keccak256 of the result.
+        result_hash: HexHash,
+    },
+    /// It committed, then attested a crash.
+    Crashed {},
+    /// It did not commit in time.
+    TimedOut {},
+    /// It committed and did not reveal, or revealed something else.
+    Slashed {},
+}
+
+/// A verified result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ResultView {
+    /// Canonical JSON of the fields that the winners agree on.
+    pub agreed: Option<HexBytes>,
+    /// The whole result of the first winner: that runner's word.
+    pub result: HexBytes,
+    /// That runner.
+    pub runner: HexAddress,
+}
+
+/// Stake that answers for a bonded result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BondView {
+    /// Whose.
+    pub runner: HexAddress,
+    /// How much.
+    pub locked: BigUint,
+    /// Last height for a challenge.
+    pub until: Uint,
+    /// Jobs that re-execute this one.
+    pub challenged_by: Vec<HexHash>,
+}
+
+/// The records of a job in the state.
+#[derive(Clone, Copy, Debug)]
+pub struct JobRecords<'a> {
+    /// Its progress.
+    pub job: &'a Job,
+    /// What it asks for.
+    pub spec: &'a JobSpec,
+    /// Its result, if it has one.
+    pub result: Option<&'a VerifiedResult>,
+    /// The bond on it, if there is one.
+    pub bond: Option<&'a Bond>,
+}
+
+impl JobView {
+    /// The job after the block of `height`.
+    pub fn new(id: JobId, records: JobRecords<'_>, height: Height) -> Self {
+        let JobRecords { job, spec, result, bond } = records;
+        let status = job.status.to_view();
+        Self {
+            id: HexHash(id),
+            submitter: job.submitter.to_view(),
+            submitted_at: job.submitted_at.to_view(),
+            kind: job.kind.into(),
+            status,
+            over: status.is_over(),
+            attempt: job.attempt,
+            committee: job.committee,
+            n_threshold: job.n_threshold,
+            snapshot: job.snapshot.to_view(),
+            seed: job.seed.to_view(),
+            seats: job.seats.to_view(),
+            excluded: job.excluded.to_view(),
+            aggregator: job.aggregator.to_view(),
+            commit_by: job.commit_by.to_view(),
+            aggregator_until: job.aggregator_until.to_view(),
+            reveal_by: job.reveal_by.to_view(),
+            escrow: job.escrow.to_view(),
+            callback_deposit: job.callback_deposit.to_view(),
+            challenges: job.challenges.to_view(),
+            spec: spec.into(),
+            result: result.map(ToView::to_view),
+            bond: bond.map(ToView::to_view),
+            height: height.to_view(),
+        }
+    }
+}
+
+impl ToView for Status {
+    type View = JobStatusView;
+    fn to_view(&self) -> JobStatusView {
+        match self {
+            Self::Pending { view } => JobStatusView::Pending { view: Uint(*view) },
+            Self::Assigned => JobStatusView::Assigned {},
+            Self::Committed => JobStatusView::Committed {},
+            Self::Settled => JobStatusView::Settled {},
+            Self::Failed { reason } => JobStatusView::Failed { reason: (*reason).into() },
+            Self::Cancelled => JobStatusView::Cancelled {},
+        }
+    }
+}
+
+impl ToView for Snapshot {
+    type View = SnapshotView;
+    fn to_view(&self) -> SnapshotView {
+        SnapshotView {
+            height: self.height.to_view(),
+            roots: self.roots.to_view(),
+            seats: self.seats,
+            bound: self.bound,
+            mru: self.mru.to_view(),
+        }
+    }
+}
+
+impl ToView for Seat {
+    type View = SeatView;
+    fn to_view(&self) -> SeatView {
+        let progress = match self.progress {
+            Progress::Waiting => ProgressView::Waiting {},
+            Progress::Committed { commitment, at } => {
+                ProgressView::Committed { commitment: commitment.to_view(), at: at.to_view() }
+            }
+            Progress::Revealed { result_hash } => {
+                ProgressView::Revealed { result_hash: result_hash.to_view() }
+            }
+            Progress::Crashed => ProgressView::Crashed {},
+            Progress::TimedOut => ProgressView::TimedOut {},
+            Progress::Slashed => ProgressView::Slashed {},
+        };
+        SeatView {
+            runner: self.runner.to_view(),
+            attempt: self.attempt,
+            reputation_nano: Uint(self.reputation_nano),
+            stake: self.stake.to_view(),
+            effective: self.effective.to_view(),
+            delegated: self.delegated.to_view(),
+            commission_bps: self.commission_bps,
+            overbooked: self.overbooked,
+            progress,
+        }
+    }
+}
+
+impl ToView for VerifiedResult {
+    type View = ResultView;
+    fn to_view(&self) -> ResultView {
+        ResultView {
+            agreed: self.agreed.to_view(),
+            result: self.result.to_view(),
+            runner: self.runner.to_view(),
+        }
+    }
+}
+
+impl ToView for Bond {
+    type View = BondView;
+    fn to_view(&self) -> BondView {
+        let by = self.challenges.iter().map(|challenge| challenge.by_job.to_view());
+        BondView {
+            runner: self.runner.to_view(),
+            locked: self.locked.to_view(),
+            until: self.until.to_view(),
+            challenged_by: by.collect(),
+        }
+    }
+}

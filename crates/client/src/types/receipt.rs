@@ -1,0 +1,96 @@
+//! How a transaction, or a block's own work, ended.
+
+use super::event::EventBody;
+use super::scalar::{BigUint, HexHash, ToView, Uint};
+use remuda_protocol::error::Refusal;
+use remuda_protocol::event::{Cause, Receipt};
+use remuda_protocol::primitives::{B256, Height};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What caused events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CauseName {
+    /// A transaction.
+    Transaction,
+    /// The block itself, before its transactions.
+    Opening,
+    /// The block itself, after its transactions.
+    Closing,
+}
+
+/// A receipt and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReceiptView {
+    /// Height of its block.
+    pub height: Uint,
+    /// Hash of its block.
+    pub block: HexHash,
+    /// What caused it.
+    pub cause: CauseName,
+    /// The transaction, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<HexHash>,
+    /// Whether it did what it was meant to.
+    pub ok: bool,
+    /// 0, or the code of the refusal.
+    pub code: u16,
+    /// Why it was turned down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<RefusalView>,
+    /// What it consumed.
+    pub used: UsageView,
+    /// Paid for it.
+    pub fee: BigUint,
+    /// What happened, in order.
+    pub events: Vec<EventBody>,
+}
+
+/// Why the rules turned a transaction down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefusalView {
+    /// Stable name.
+    pub name: String,
+    /// What to do about it.
+    pub message: String,
+}
+
+/// Computation and bytes consumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UsageView {
+    /// Computation.
+    pub cycles: Uint,
+    /// Bytes.
+    pub cells: Uint,
+}
+
+impl ReceiptView {
+    /// The receipt as it stands in a block.
+    pub fn new(receipt: &Receipt, height: Height, block: B256) -> Self {
+        let (cause, transaction) = match receipt.cause {
+            Cause::Transaction { hash } => (CauseName::Transaction, Some(hash.to_view())),
+            Cause::Opening => (CauseName::Opening, None),
+            Cause::Closing => (CauseName::Closing, None),
+        };
+        let refusal = Refusal::from_code(receipt.code).map(|refusal| RefusalView {
+            name: refusal.name().to_owned(),
+            message: refusal.to_string(),
+        });
+        Self {
+            height: height.to_view(),
+            block: block.to_view(),
+            cause,
+            transaction,
+            ok: receipt.code == 0,
+            code: receipt.code,
+            refusal,
+            used: UsageView {
+                cycles: receipt.used.cycles.to_view(),
+                cells: receipt.used.cells.to_view(),
+            },
+            fee: receipt.fee.to_view(),
+            events: receipt.events.iter().map(Into::into).collect(),
+        }
+    }
+}

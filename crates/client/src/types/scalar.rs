@@ -1,0 +1,308 @@
+//! Numbers and bytes as JSON can carry them.
+//!
+//! A JavaScript reader loses digits beyond 53 bits, so a number that may have more is written as a
+//! decimal string: [`BigUint`] always, [`Uint`] from 2^53 on. Bytes, hashes and addresses are
+//! `0x`-prefixed hex, lower case on the way out, any case on the way in.
+
+use alloy_primitives::{Address, B256, hex};
+use core::fmt;
+use remuda_protocol::primitives::{Amount, Cells, Cycles, Height, Slot};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::str::FromStr;
+use thiserror::Error;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{OneOfBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+/// The largest number that every JSON reader keeps.
+pub const SAFE_MAX: u64 = (1 << 53) - 1;
+
+/// Why a text is no number or no bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum ScalarError {
+    /// Not a decimal number of the type.
+    #[error("write an unsigned whole number below 2^{0}, in decimal digits")]
+    NotANumber(u32),
+    /// No 0x.
+    #[error("write bytes as hex with 0x in front")]
+    NoPrefix,
+    /// Not hex, or an odd number of digits.
+    #[error("after 0x there is something that is no pair of hex digits")]
+    NotHex,
+    /// Hex of another length.
+    #[error("write {0} bytes, that is 0x and {n} hex digits", n = 2 * .0)]
+    WrongLength(usize),
+}
+
+/// Hex digits after 0x.
+fn digits(text: &str) -> Result<&str, ScalarError> {
+    text.strip_prefix("0x").ok_or(ScalarError::NoPrefix)
+}
+
+fn fixed<const N: usize>(text: &str) -> Result<[u8; N], ScalarError> {
+    let digits = digits(text)?;
+    if digits.len() != 2 * N {
+        return Err(ScalarError::WrongLength(N));
+    }
+    let mut bytes = [0; N];
+    hex::decode_to_slice(digits, &mut bytes).map_err(|_| ScalarError::NotHex)?;
+    Ok(bytes)
+}
+
+fn plain_digits(text: &str) -> bool {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits && (text.len() == 1 || !text.starts_with('0'))
+}
+
+fn string_schema(about: &str, pattern: &str) -> RefOr<Schema> {
+    let object = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
+    object.description(Some(about)).pattern(Some(pattern)).build().into()
+}
+
+/// The traits of a type that is a string in JSON.
+macro_rules! string_scalar {
+    ($name:ident, $about:literal, $pattern:literal) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text = Cow::<'de, str>::deserialize(from)?;
+                text.parse().map_err(D::Error::custom)
+            }
+        }
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                string_schema($about, $pattern)
+            }
+        }
+        impl ToSchema for $name {}
+    };
+}
+
+/// An address: 20 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HexAddress(pub Address);
+string_scalar!(HexAddress, "20 bytes as hex", "^0x[0-9a-fA-F]{40}$");
+
+impl fmt::Display for HexAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not alloy's own form: that mixes upper and lower case as a checksum.
+        write!(f, "0x{}", hex::encode(self.0))
+    }
+}
+impl FromStr for HexAddress {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        fixed(text).map(|bytes| Self(Address::new(bytes)))
+    }
+}
+impl From<Address> for HexAddress {
+    fn from(address: Address) -> Self {
+        Self(address)
+    }
+}
+
+/// A hash, an identity key or a job's id: 32 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HexHash(pub B256);
+string_scalar!(HexHash, "32 bytes as hex", "^0x[0-9a-fA-F]{64}$");
+
+impl fmt::Display for HexHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{}", hex::encode(self.0))
+    }
+}
+impl FromStr for HexHash {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        fixed(text).map(|bytes| Self(B256::new(bytes)))
+    }
+}
+impl From<B256> for HexHash {
+    fn from(hash: B256) -> Self {
+        Self(hash)
+    }
+}
+
+/// Any bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HexBytes(pub Vec<u8>);
+string_scalar!(HexBytes, "bytes as hex", "^0x([0-9a-fA-F]{2})*$");
+
+impl fmt::Display for HexBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{}", hex::encode(&self.0))
+    }
+}
+impl FromStr for HexBytes {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        // What it allocates is half of what is there already.
+        hex::decode(digits(text)?).map(Self).map_err(|_| ScalarError::NotHex)
+    }
+}
+impl From<Vec<u8>> for HexBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+/// A number of up to 128 bits, always a decimal string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BigUint(pub u128);
+
+impl fmt::Display for BigUint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl FromStr for BigUint {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        let number = plain_digits(text).then(|| text.parse().ok()).flatten();
+        number.map(Self).ok_or(ScalarError::NotANumber(128))
+    }
+}
+impl Serialize for BigUint {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+impl<'de> Deserialize<'de> for BigUint {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        number_text(from)?.parse().map_err(D::Error::custom)
+    }
+}
+impl PartialSchema for BigUint {
+    fn schema() -> RefOr<Schema> {
+        string_schema("an unsigned number below 2^128 in decimal digits", "^(0|[1-9][0-9]*)$")
+    }
+}
+impl ToSchema for BigUint {}
+
+/// A number of up to 64 bits: a JSON number, and a decimal string from 2^53 on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uint(pub u64);
+
+impl fmt::Display for Uint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+impl FromStr for Uint {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        let number = plain_digits(text).then(|| text.parse().ok()).flatten();
+        number.map(Self).ok_or(ScalarError::NotANumber(64))
+    }
+}
+impl Serialize for Uint {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        if self.0 <= SAFE_MAX { to.serialize_u64(self.0) } else { to.collect_str(self) }
+    }
+}
+impl<'de> Deserialize<'de> for Uint {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        number_text(from)?.parse().map_err(D::Error::custom)
+    }
+}
+impl PartialSchema for Uint {
+    fn schema() -> RefOr<Schema> {
+        let number = ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::Integer))
+            .minimum(Some(0))
+            .description(Some("up to 2^53 - 1"));
+        let text = string_schema("from 2^53 on, in decimal digits", "^[1-9][0-9]{15,19}$");
+        Schema::from(OneOfBuilder::new().item(number).item(text).build()).into()
+    }
+}
+impl ToSchema for Uint {}
+
+/// The digits of a number, whether it stands in quotes or not. Through `Value`, because numbers
+/// reach a visitor in another shape when somebody in the build turns on `arbitrary_precision`.
+fn number_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    match Value::deserialize(from)? {
+        Value::Number(number) => Ok(number.to_string()),
+        Value::String(text) => Ok(text),
+        _ => Err(D::Error::custom("write a number, or its decimal digits as a string")),
+    }
+}
+
+/// The JSON form of a protocol type.
+pub(crate) trait ToView {
+    /// That form.
+    type View;
+    /// Makes it.
+    fn to_view(&self) -> Self::View;
+}
+
+macro_rules! views {
+    ($( $ty:ty => $view:ty: |$value:ident| $make:expr; )*) => {$(
+        impl ToView for $ty {
+            type View = $view;
+            fn to_view(&self) -> $view {
+                let $value = self;
+                $make
+            }
+        }
+        impl From<&$ty> for $view {
+            fn from(value: &$ty) -> Self {
+                value.to_view()
+            }
+        }
+    )*};
+}
+views! {
+    Address => HexAddress: |v| HexAddress(*v);
+    B256 => HexHash: |v| HexHash(*v);
+    Amount => BigUint: |v| BigUint(v.get());
+    u128 => BigUint: |v| BigUint(*v);
+    Height => Uint: |v| Uint(v.get());
+    Cycles => Uint: |v| Uint(v.get());
+    Cells => Uint: |v| Uint(v.get());
+    u64 => Uint: |v| Uint(*v);
+    remuda_protocol::codec::Bytes => HexBytes: |v| HexBytes(v.0.clone());
+    remuda_protocol::crypto::Signature => HexBytes: |v| HexBytes(v.bytes.to_vec());
+    remuda_protocol::crypto::PublicKey => HexBytes: |v| HexBytes(v.bytes.to_vec());
+}
+
+macro_rules! as_they_are {
+    ($($ty:ty),*) => {$(
+        impl ToView for $ty {
+            type View = $ty;
+            fn to_view(&self) -> $ty {
+                self.clone()
+            }
+        }
+    )*};
+}
+as_they_are!(u16, u32, bool, String);
+
+impl ToView for Slot {
+    type View = u32;
+    fn to_view(&self) -> u32 {
+        self.get()
+    }
+}
+
+impl<T: ToView> ToView for Vec<T> {
+    type View = Vec<T::View>;
+    fn to_view(&self) -> Self::View {
+        self.iter().map(ToView::to_view).collect()
+    }
+}
+impl<T: ToView> ToView for Option<T> {
+    type View = Option<T::View>;
+    fn to_view(&self) -> Self::View {
+        self.as_ref().map(ToView::to_view)
+    }
+}
+
+#[cfg(test)]
+mod tests;

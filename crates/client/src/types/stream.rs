@@ -1,0 +1,60 @@
+//! What `/events` sends.
+//!
+//! One message per block, with the block's height as its id: whoever comes back with the last id
+//! continues with the next block, and nothing inside a block can be missed or seen twice.
+
+use super::event::EventBody;
+use super::receipt::CauseName;
+use super::scalar::{HexHash, Uint};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A finalised block and what happened in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EventView {
+    /// Height of the block.
+    pub height: Uint,
+    /// Its hash.
+    pub block: HexHash,
+    /// Its parent's hash.
+    pub parent: HexHash,
+    /// View of its round.
+    pub view: Uint,
+    /// Its time.
+    pub timestamp_ms: Uint,
+    /// How many transactions it has.
+    pub transactions: u32,
+    /// What happened, in order; only what was asked for.
+    pub events: Vec<Occurrence>,
+}
+
+/// One event and its cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Occurrence {
+    /// What caused it.
+    pub cause: CauseName,
+    /// The transaction, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction: Option<HexHash>,
+    /// What happened.
+    pub event: EventBody,
+}
+
+/// The last message of a stream that the node ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct StreamEnd {
+    /// `too_slow`, `shutting_down` or `unknown_block`.
+    pub code: String,
+    /// What to do about it.
+    pub message: String,
+    /// The last block that was sent.
+    pub last_height: Option<Uint>,
+}
+
+/// Names of the messages.
+pub mod message {
+    /// A block: [`EventView`](super::EventView).
+    pub const BLOCK: &str = "block";
+    /// The end: [`StreamEnd`](super::StreamEnd).
+    pub const END: &str = "end";
+}

@@ -1,0 +1,156 @@
+//! Transactions in JSON.
+
+use super::event::SignalName;
+use super::runner::OfferView;
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::spec::JobSpecView;
+use remuda_protocol::codec::{Decode, DecodeError};
+use remuda_protocol::fees::Bid;
+use remuda_protocol::primitives::Height;
+use remuda_protocol::transaction::{Instruction, Reveal, SignedTransaction, tx_hash};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A transaction, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TransactionView {
+    /// Hash of its signed bytes.
+    pub hash: HexHash,
+    /// Who signed it; none if the signature names nobody.
+    pub from: Option<HexAddress>,
+    /// For which chain.
+    pub chain_id: Uint,
+    /// The account's count of transactions.
+    pub nonce: Uint,
+    /// Cycles at most.
+    pub cycles_limit: Uint,
+    /// Cells at most.
+    pub cells_limit: Uint,
+    /// Offer per cycle.
+    pub cycle_bid: BidView,
+    /// Offer per cell.
+    pub cell_bid: BidView,
+    /// What to do.
+    pub instruction: InstructionView,
+    /// r, s and v.
+    pub signature: HexBytes,
+    /// Size of its signed bytes.
+    pub bytes: u32,
+    /// Height of its block.
+    pub height: Uint,
+    /// Its place in that block.
+    pub index: u32,
+}
+
+impl TransactionView {
+    /// Reads the bytes that a block holds.
+    pub fn new(signed: &[u8], height: Height, index: u32) -> Result<Self, DecodeError> {
+        let SignedTransaction { body, signature } = SignedTransaction::from_bytes(signed)?;
+        let from = signature.recover_address(&body.digest()).ok();
+        Ok(Self {
+            hash: HexHash(tx_hash(signed)),
+            from: from.to_view(),
+            chain_id: Uint(body.chain_id),
+            nonce: Uint(body.nonce),
+            cycles_limit: Uint(body.cycles_limit),
+            cells_limit: Uint(body.cells_limit),
+            cycle_bid: body.cycle_bid.into(),
+            cell_bid: body.cell_bid.into(),
+            instruction: (&body.instruction).into(),
+            signature: signature.to_view(),
+            bytes: u32::try_from(signed.len()).unwrap_or(u32::MAX),
+            height: height.to_view(),
+            index,
+        })
+    }
+}
+
+/// What a transaction offers for one meter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BidView {
+    /// Most it pays per unit, everything included.
+    pub max_fee: BigUint,
+    /// Most of it that goes to the proposer.
+    pub max_priority: BigUint,
+}
+
+impl From<Bid> for BidView {
+    fn from(bid: Bid) -> Self {
+        Self { max_fee: BigUint(bid.max_fee), max_priority: BigUint(bid.max_priority) }
+    }
+}
+
+/// One runner's result, opened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RevealView {
+    /// Whose.
+    pub runner: HexAddress,
+    /// The result.
+    pub result: HexBytes,
+    /// What hid it in the commitment.
+    pub salt: HexHash,
+    /// The runner's signature over it.
+    pub result_sig: HexBytes,
+}
+
+impl ToView for Reveal {
+    type View = RevealView;
+    fn to_view(&self) -> RevealView {
+        RevealView {
+            runner: self.runner.to_view(),
+            result: self.result.to_view(),
+            salt: self.salt.to_view(),
+            result_sig: self.result_sig.to_view(),
+        }
+    }
+}
+
+/// The table of instructions; it does not compile unless it names every one of the protocol.
+macro_rules! instruction_views {
+    ($( $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
+        /// What a transaction does: `{"Transfer":{"to":"0x…","amount":"1"}}`.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        pub enum InstructionView {
+            $( #[doc = $about] $variant { $( #[doc = stringify!($field)] $field: $ty, )* }, )*
+        }
+
+        impl From<&Instruction> for InstructionView {
+            fn from(instruction: &Instruction) -> Self {
+                match instruction {
+                    $( Instruction::$variant { $($field),* } => Self::$variant {
+                        $( $field: $field.to_view(), )*
+                    }, )*
+                }
+            }
+        }
+
+        impl InstructionView {
+            /// Its name, as it stands in the JSON.
+            pub fn name(&self) -> &'static str {
+                match self { $( Self::$variant { .. } => stringify!($variant), )* }
+            }
+        }
+    };
+}
+
+instruction_views! {
+    Transfer { to: HexAddress, amount: BigUint } "Send money.";
+    RegisterRunner { stake: BigUint, offer: OfferView } "Join as a runner.";
+    UpdateRunner { offer: OfferView } "Change the offer.";
+    Stake { amount: BigUint } "Raise the own stake.";
+    Unstake { amount: BigUint } "Lower the own stake.";
+    PauseRunner {} "Take no new jobs.";
+    ResumeRunner {} "Take jobs again.";
+    Heartbeat {} "Say that one is alive.";
+    DeregisterRunner {} "Leave; all stake unbonds.";
+    Delegate { runner: HexAddress, amount: BigUint } "Stake on a runner.";
+    Undelegate { runner: HexAddress, shares: BigUint } "Withdraw from a runner.";
+    SubmitJob { spec: JobSpecView } "Order work.";
+    CancelJob { job: HexHash } "Call a job off.";
+    CommitResult { job: HexHash, commitment: HexHash } "Bind oneself to a result.";
+    RevealResult { job: HexHash, reveal: RevealView } "Open one's own result.";
+    RevealAggregate { job: HexHash, reveals: Vec<RevealView> } "Open the results of several runners.";
+    SubmitResult { job: HexHash, result: HexBytes, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
+    CrashAttestation { job: HexHash, signal: SignalName } "Say that one crashed after the commit.";
+    ChallengeResult { job: HexHash, tip: BigUint } "Put a bond on a bonded result being wrong.";
+}

@@ -1,0 +1,69 @@
+//! `POST /faucet`: money for trying things out, on chains where money is worth nothing.
+
+use super::App;
+use super::error::Failure;
+use super::extract::{Body, Peer};
+use super::metrics::count;
+use super::rate::{Buckets, peer_key};
+use axum::Json;
+use axum::extract::State;
+use remuda_client::sign::Quote;
+use remuda_client::types::{ApiError, BigUint, FaucetRequest, FaucetResponse, code};
+use remuda_protocol::key::BasefeesKey;
+use remuda_protocol::primitives::{Address, Amount};
+use remuda_protocol::state::read;
+use remuda_protocol::transaction::Instruction;
+use std::hash::Hash;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// Sends some money to an account; development chains only.
+#[utoipa::path(
+    post, path = "/faucet", tag = "accounts", request_body = FaucetRequest,
+    responses(
+        (status = 200, body = FaucetResponse),
+        (status = "4XX", body = ApiError), (status = "5XX", body = ApiError),
+    )
+)]
+pub(super) async fn faucet(
+    State(app): State<App>,
+    Peer(ip): Peer,
+    Body(FaucetRequest { address }): Body<FaucetRequest>,
+) -> Result<Json<FaucetResponse>, Failure> {
+    let key = app.backend.faucet().ok_or_else(|| {
+        Failure::new(code::NO_FAUCET, "this chain gives no money away")
+            .hint("only a development chain does; ask somebody who has some")
+    })?;
+    app.allow_gift(&app.gifts_by_peer, &peer_key(ip))?;
+    app.allow_gift(&app.gifts_by_account, &address.0)?;
+    let amount = Amount::cby(app.limits.faucet_cby);
+    let _one_at_a_time = app.giving.lock().await;
+    let quote = app.quote(key.address())?;
+    let gift = quote.sign(&key, Instruction::Transfer { to: address.0, amount });
+    let given = app.hand_in(gift.bytes).map_err(|(_, failure)| failure)?;
+    Ok(Json(FaucetResponse { transaction: given.hash, amount: BigUint(amount.get()) }))
+}
+
+impl App {
+    fn allow_gift<K: Hash + Eq + Clone>(
+        &self,
+        gifts: &Mutex<Buckets<K>>,
+        key: &K,
+    ) -> Result<(), Failure> {
+        let mut gifts = gifts.lock().unwrap_or_else(PoisonError::into_inner);
+        gifts.take(key, 1, Instant::now()).map_err(|wait| {
+            count(&self.metrics.limited);
+            Failure::new(code::RATE_LIMITED, "the faucet gave you enough for now")
+                .hint("come back after the time in Retry-After")
+                .retry_after(wait)
+        })
+    }
+
+    /// What a transaction of this node's own needs to know.
+    fn quote(&self, sender: Address) -> Result<Quote, Failure> {
+        let basefees = read(&self.tip().state, &BasefeesKey {})
+            .ok_or_else(|| Failure::new(code::INTERNAL, "the state has no genesis"))?;
+        let nonce = self.backend.next_nonce(sender);
+        Ok(Quote { chain_id: self.params().chain_id, nonce, basefees })
+    }
+}

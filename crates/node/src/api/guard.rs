@@ -1,0 +1,49 @@
+//! What every request passes: allowance, time limit, counters, a line in the log.
+//!
+//! The log has the route's template, never the path, the query or the body: what people ask for,
+//! sign and send is not the log's business.
+
+use super::App;
+use super::error::Failure;
+use super::extract::Peer;
+use super::metrics::count;
+use super::rate::peer_key;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use remuda_client::types::code;
+use std::time::Instant;
+
+pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let route = request.extensions().get::<MatchedPath>();
+    let route = route.map_or("none", MatchedPath::as_str).to_owned();
+    let peer = Peer::of(request.extensions());
+    let response = match app.allow(peer, 1) {
+        Err(failure) => failure.into_response(),
+        Ok(()) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
+            Ok(response) => response,
+            Err(_) => Failure::new(code::TIMEOUT, "the request took too long")
+                .hint("ask for less, or send the body faster")
+                .closing()
+                .into_response(),
+        },
+    };
+    let (status, took) = (response.status().as_u16(), started.elapsed());
+    app.metrics.answered(&route, status, took);
+    tracing::debug!(route, status, micros = took.as_micros() as u64, "answered");
+    response
+}
+
+impl App {
+    /// Takes from a peer's allowance.
+    pub(super) fn allow(&self, peer: Peer, tokens: u32) -> Result<(), Failure> {
+        let mut buckets = self.requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        buckets.take(&peer_key(peer.0), tokens, Instant::now()).map_err(|wait| {
+            count(&self.metrics.limited);
+            Failure::new(code::RATE_LIMITED, "too many requests from this address")
+                .hint("come back after the time in Retry-After; /events tells what is new")
+                .retry_after(wait)
+        })
+    }
+}

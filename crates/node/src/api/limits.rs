@@ -1,0 +1,81 @@
+//! Every limit on what the outside may ask of a node, beside its reason.
+
+use std::time::Duration;
+
+/// What the outside may ask. One per process, not part of the chain.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of a body: a batch of large transactions in hex, no more.
+    pub body_bytes: usize,
+    /// From the first byte of a request to the first byte of its answer, the body's way included.
+    pub request: Duration,
+    /// A peer's time for its headers; also how long an idle connection stays.
+    pub headers: Duration,
+    /// A peer that takes nothing for so long is gone.
+    pub write_stall: Duration,
+    /// Connections at a time. Each costs a task and two buffers.
+    pub connections: usize,
+    /// Connections at a time from one address.
+    pub connections_per_ip: usize,
+    /// Requests that one address may make at once.
+    pub burst: u32,
+    /// Requests per second that one address may go on making.
+    pub per_second: u32,
+    /// Addresses that are told apart; all beyond share one allowance.
+    pub addresses: usize,
+    /// Event streams at a time.
+    pub streams: usize,
+    /// Event streams at a time from one address.
+    pub streams_per_ip: usize,
+    /// Blocks that a reader of a stream may fall behind after it had caught up.
+    pub stream_lag: u64,
+    /// Time between two comments on a quiet stream.
+    pub stream_heartbeat: Duration,
+    /// Transactions in one batch. Each costs a signature check.
+    pub batch: usize,
+    /// How long a submission may wait for its block.
+    pub wait: Duration,
+    /// Items on one page.
+    pub page: u32,
+    /// Blocks that one history is gathered from.
+    pub history_blocks: usize,
+    /// Bytes of a state key in a path; the protocol's longest is 53.
+    pub key_bytes: usize,
+    /// What the faucet gives, in CBY: enough for a runner's stake and some jobs.
+    pub faucet_cby: u128,
+    /// Gifts that one address of the network, or one account, gets at once.
+    pub faucet_burst: u32,
+    /// Time until the next gift.
+    pub faucet_every: Duration,
+    /// Time for open requests to end when the node stops.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 2 * 1024 * 1024,
+            request: Duration::from_secs(45),
+            headers: Duration::from_secs(30),
+            write_stall: Duration::from_secs(30),
+            connections: 1_024,
+            connections_per_ip: 256,
+            burst: 200,
+            per_second: 100,
+            addresses: 10_000,
+            streams: 256,
+            streams_per_ip: 16,
+            stream_lag: 256,
+            stream_heartbeat: Duration::from_secs(10),
+            batch: 64,
+            wait: Duration::from_secs(30),
+            page: 200,
+            history_blocks: 1_024,
+            key_bytes: 256,
+            faucet_cby: 50_000,
+            faucet_burst: 3,
+            faucet_every: Duration::from_secs(60),
+            drain: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
+//!
+//! # Layout
+//! - [`limits`], [`rate`], [`places`], `guard`: what the outside may ask for
+//! - `error`, `extract`: failing in JSON
+//! - `server`: sockets; everything else works without one
+//! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
+//!   `reports`, `job`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
+//! - [`index`]: where things are in the blocks, for backends that keep that in memory
+//!
+//! Nothing here writes to the chain but through [`Backend::submit`].
+
+mod account;
+mod actor;
+mod block;
+mod docs;
+mod error;
+mod events;
+mod extract;
+mod faucet;
+mod guard;
+mod history;
+pub mod index;
+mod job;
+pub mod limits;
+mod metrics;
+mod node;
+mod params;
+pub mod places;
+mod presence;
+mod proof;
+pub mod rate;
+mod reports;
+mod runners;
+mod server;
+mod submit;
+mod transaction;
+
+pub use extract::Peer;
+pub use limits::Limits;
+pub use server::serve;
+
+use crate::backend::{Backend, Tip};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::Uri;
+use error::Failure;
+use metrics::Metrics;
+use places::Places;
+use rate::Buckets;
+use remuda_client::types::code;
+use remuda_protocol::params::ChainParams;
+use remuda_protocol::primitives::Address;
+use std::net::IpAddr;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// What handlers share.
+#[derive(Clone)]
+pub struct App(Arc<Shared>);
+
+/// See [`App`].
+pub struct Shared {
+    backend: Arc<dyn Backend>,
+    limits: Limits,
+    metrics: Metrics,
+    requests: Mutex<Buckets<IpAddr>>,
+    gifts_by_peer: Mutex<Buckets<IpAddr>>,
+    gifts_by_account: Mutex<Buckets<Address>>,
+    /// One gift at a time: the next one's nonce follows from it.
+    giving: tokio::sync::Mutex<()>,
+    connections: Arc<Places>,
+    streams: Arc<Places>,
+    stopping: watch::Sender<bool>,
+}
+
+impl Deref for App {
+    type Target = Shared;
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl core::fmt::Debug for App {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("App").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl App {
+    /// An API over a backend.
+    pub fn new(backend: Arc<dyn Backend>, limits: Limits) -> Self {
+        let every = Duration::from_secs(1) / limits.per_second.max(1);
+        let gifts = (limits.faucet_burst, limits.faucet_every, limits.addresses);
+        Self(Arc::new(Shared {
+            metrics: Metrics::default(),
+            requests: Mutex::new(Buckets::new(limits.burst, every, limits.addresses)),
+            gifts_by_peer: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
+            gifts_by_account: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
+            giving: tokio::sync::Mutex::default(),
+            connections: Places::new(limits.connections, limits.connections_per_ip),
+            streams: Places::new(limits.streams, limits.streams_per_ip),
+            stopping: watch::Sender::new(false),
+            backend,
+            limits,
+        }))
+    }
+
+    /// Ends event streams; nothing else is cut short.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    fn tip(&self) -> Arc<Tip> {
+        self.backend.tip()
+    }
+
+    fn params(&self) -> &ChainParams {
+        &self.backend.genesis().params
+    }
+}
+
+#[derive(OpenApi)]
+#[openapi(info(
+    title = "Remuda node",
+    description = "Numbers that may exceed 53 bits are decimal strings, bytes are hex with 0x. Errors are always {code, message, hint?} with stable codes.",
+    license(name = "MIT OR Apache-2.0")
+))]
+struct Description;
+
+/// Every route with its description.
+fn described() -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .routes(routes!(docs::page))
+        .routes(routes!(docs::openapi))
+        .routes(routes!(node::status))
+        .routes(routes!(node::health))
+        .routes(routes!(node::ready))
+        .routes(routes!(node::metrics))
+        .routes(routes!(submit::submit))
+        .routes(routes!(transaction::transaction))
+        .routes(routes!(transaction::receipt))
+        .routes(routes!(block::block))
+        .routes(routes!(account::account))
+        .routes(routes!(actor::actor))
+        .routes(routes!(actor::logs))
+        .routes(routes!(actor::state))
+        .routes(routes!(runners::runners))
+        .routes(routes!(runners::runner))
+        .routes(routes!(runners::jobs))
+        .routes(routes!(reports::job_result))
+        .routes(routes!(reports::heartbeat))
+        .routes(routes!(job::job))
+        .routes(routes!(history::history))
+        .routes(routes!(history::receipt))
+        .routes(routes!(presence::presence))
+        .routes(routes!(params::params))
+        .routes(routes!(proof::proof))
+        .routes(routes!(events::events))
+        .routes(routes!(faucet::faucet))
+}
+
+/// The API's description of itself.
+pub fn openapi() -> utoipa::openapi::OpenApi {
+    described().into_openapi()
+}
+
+/// The API as a service without a socket.
+pub fn router(app: App) -> Router {
+    let (router, _) = described().split_for_parts();
+    let guard = axum::middleware::from_fn_with_state(app.clone(), guard::guard);
+    router
+        .fallback(no_such_endpoint)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(DefaultBodyLimit::max(app.limits.body_bytes))
+        .layer(guard)
+        .with_state(app)
+}
+
+async fn no_such_endpoint(uri: Uri) -> Failure {
+    Failure::new(code::NOT_FOUND, format!("there is no {}", uri.path()))
+        .hint("/ lists the endpoints, /openapi.json describes them")
+}
+
+async fn no_such_method(uri: Uri) -> Failure {
+    Failure::new(code::METHOD_NOT_ALLOWED, format!("{} does not take this method", uri.path()))
+        .hint("/openapi.json lists the methods of every path")
+}

@@ -1,0 +1,148 @@
+//! Sockets: the accept loop, its limits, and an orderly end.
+//!
+//! Instead of `axum::serve`, which neither caps connections nor limits the time that a peer may
+//! take over its headers or over reading an answer.
+
+use super::extract::Peer;
+use super::{App, router};
+use axum::body::Body;
+use futures::FutureExt;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Sleep, sleep};
+use tower::ServiceExt;
+
+/// Bytes of a request's head, and of what is read ahead.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// After an accept that failed for want of resources.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// Serves until `stop` resolves; then takes no more, ends event streams, and lets open requests
+/// end within [`Limits::drain`](super::Limits::drain).
+pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = ()> + Send) {
+    let service = router(app.clone());
+    let open = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop.fuse());
+    loop {
+        let (stream, address) = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot accept a connection");
+                    sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            },
+            () = &mut stop => break,
+        };
+        let peer = Peer::from(address);
+        // Over the limit: closed at once, which costs less than an answer.
+        let Some(place) = app.connections.take(peer.0) else { continue };
+        let _ = stream.set_nodelay(true);
+        let io = TokioIo::new(Patient::new(stream, app.limits.write_stall));
+        let service = service.clone();
+        let answer = service_fn(move |request: hyper::Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            service.clone().oneshot(request)
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(app.limits.headers)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(io, answer);
+        let connection = open.watch(connection);
+        tokio::spawn(async move {
+            // A peer that breaks off, or speaks no HTTP, is its own business.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    app.stop();
+    if tokio::time::timeout(app.limits.drain, open.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not end in time");
+    }
+}
+
+/// A stream whose peer must take what is written within a time.
+struct Patient {
+    stream: TcpStream,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    fn new(stream: TcpStream, patience: Duration) -> Self {
+        Self { stream, patience, waiting: None }
+    }
+
+    /// Passes a result on; if the peer takes nothing, its time runs.
+    fn bounded<T>(
+        &mut self,
+        result: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if result.is_ready() {
+            self.waiting = None;
+            return result;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        ready!(waiting.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.bounded(result, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.bounded(result, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let result = Pin::new(&mut self.stream).poll_flush(context);
+        self.bounded(result, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,173 @@
+//! `POST /submit`: signed transactions, one or several, with or without waiting for their block.
+//!
+//! A transaction is named by the hash of its bytes, so handing the same bytes in again is no second
+//! transaction: the answer is where the first one is.
+
+use super::App;
+use super::error::Failure;
+use super::extract::{Body, Peer};
+use super::metrics::count;
+use crate::backend::Finalised;
+use axum::Json;
+use axum::extract::State;
+use remuda_client::types::{
+    ApiError, HexBytes, HexHash, ReceiptView, SubmitRequest, SubmitResponse, SubmitStatus,
+    Submitted, code,
+};
+use remuda_protocol::primitives::TxHash;
+use remuda_protocol::transaction::tx_hash;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::Receiver;
+use tokio::time::Instant;
+
+/// Between two looks at a transaction that waits, if no block comes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Hands in signed transactions.
+#[utoipa::path(
+    post, path = "/submit", tag = "transactions", request_body = SubmitRequest,
+    responses(
+        (status = 200, body = SubmitResponse),
+        (status = "4XX", body = ApiError), (status = "5XX", body = ApiError),
+    )
+)]
+pub(super) async fn submit(
+    State(app): State<App>,
+    peer: Peer,
+    Body(request): Body<SubmitRequest>,
+) -> Result<Json<SubmitResponse>, Failure> {
+    let SubmitRequest { transaction, transactions, wait } = request;
+    let (batch, single) = match (transaction, transactions) {
+        (Some(one), None) => (vec![one], true),
+        (None, Some(many)) => (many, false),
+        _ => {
+            return Err(Failure::new(
+                code::INVALID_BODY,
+                "give either `transaction` or `transactions`",
+            ));
+        }
+    };
+    check_batch(&app, peer, batch.len())?;
+    // From before the first is taken: its block must not be missed.
+    let blocks = app.backend.subscribe();
+    let mut results = Vec::with_capacity(batch.len());
+    for HexBytes(bytes) in batch {
+        match app.hand_in(bytes) {
+            Ok(submitted) => results.push(submitted),
+            Err((_, failure)) if single => return Err(failure),
+            Err((hash, failure)) => results.push(Submitted {
+                hash: HexHash(hash),
+                status: SubmitStatus::Refused,
+                receipt: None,
+                error: Some(failure.error().clone()),
+            }),
+        }
+    }
+    if wait {
+        app.await_blocks(&mut results, blocks).await;
+    }
+    Ok(Json(SubmitResponse { results }))
+}
+
+/// A batch costs as many tokens as it has transactions; the request itself was the first.
+fn check_batch(app: &App, peer: Peer, len: usize) -> Result<(), Failure> {
+    if len == 0 {
+        return Err(Failure::new(code::INVALID_BODY, "`transactions` is empty"));
+    }
+    if len > app.limits.batch {
+        let most = app.limits.batch;
+        return Err(Failure::new(
+            code::BATCH_TOO_LARGE,
+            format!("{len} transactions; the most is {most}"),
+        )
+        .hint("split the batch"));
+    }
+    match u32::try_from(len - 1) {
+        Ok(0) => Ok(()),
+        Ok(more) => app.allow(peer, more),
+        Err(_) => Ok(()),
+    }
+}
+
+impl App {
+    /// Hands one transaction in, unless it is there already.
+    pub(super) fn hand_in(&self, bytes: Vec<u8>) -> Result<Submitted, (TxHash, Failure)> {
+        let hash = tx_hash(&bytes);
+        let accepted = Submitted {
+            hash: HexHash(hash),
+            status: SubmitStatus::Accepted,
+            receipt: None,
+            error: None,
+        };
+        if self.backend.transaction(hash).is_some() {
+            return Ok(Submitted { status: SubmitStatus::Included, ..accepted });
+        }
+        if self.backend.pending(hash) {
+            return Ok(accepted);
+        }
+        match self.backend.submit(bytes) {
+            Ok(_) => {
+                count(&self.metrics.accepted);
+                Ok(accepted)
+            }
+            Err(refusal) => {
+                count(&self.metrics.refused);
+                Err((hash, refusal.into()))
+            }
+        }
+    }
+
+    /// Waits until everything that was taken is in a block, or patience ends.
+    async fn await_blocks(&self, results: &mut [Submitted], mut blocks: Receiver<Arc<Finalised>>) {
+        let deadline = Instant::now() + self.limits.wait;
+        // A transaction that neither waits nor is in a block may be between the two: only the
+        // second look decides.
+        let mut missing = vec![false; results.len()];
+        loop {
+            let mut open = false;
+            for (submitted, missing) in results.iter_mut().zip(&mut missing) {
+                open |= self.look(submitted, missing).await;
+            }
+            if !open || Instant::now() >= deadline {
+                return;
+            }
+            let look = (Instant::now() + LOOK_EVERY).min(deadline);
+            // Whatever it is, a block, too many at once, or time: look again.
+            let _ = tokio::time::timeout_at(look, blocks.recv()).await;
+        }
+    }
+
+    /// Brings one answer up to date; says whether it may still change.
+    async fn look(&self, submitted: &mut Submitted, missing: &mut bool) -> bool {
+        let hash = submitted.hash.0;
+        let settled = matches!(submitted.status, SubmitStatus::Refused | SubmitStatus::Dropped);
+        if settled || submitted.receipt.is_some() {
+            return false;
+        }
+        if let Some((height, _)) = self.backend.transaction(hash) {
+            submitted.status = SubmitStatus::Included;
+            if let Some(block) = self.backend.block(height).await {
+                let receipt = block.receipt_of(hash);
+                submitted.receipt =
+                    receipt.map(|receipt| ReceiptView::new(receipt, height, block.hash));
+            }
+            return false;
+        }
+        if self.backend.pending(hash) {
+            *missing = false;
+            return true;
+        }
+        if !core::mem::replace(missing, true) {
+            return true;
+        }
+        submitted.status = SubmitStatus::Dropped;
+        submitted.error = Some(ApiError {
+            code: "dropped".to_owned(),
+            message: "the node took the transaction and dropped it before any block had it"
+                .to_owned(),
+            hint: Some("another with the same nonce may have replaced it; sign again".to_owned()),
+        });
+        false
+    }
+}

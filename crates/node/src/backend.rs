@@ -1,0 +1,176 @@
+//! What the API reads the chain through.
+//!
+//! The API does not see consensus, storage or the mempool, nor their type parameters; a node, a
+//! simulation or a test gives it this one object. Everything in it is about finalised blocks.
+
+use futures::future::BoxFuture;
+use remuda_protocol::block::Block;
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::error::Inadmissible;
+use remuda_protocol::event::{Cause, Receipt};
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::primitives::{Address, B256, Height, JobId, Slot, TxHash};
+use remuda_protocol::state::MemoryState;
+use std::sync::Arc;
+use std::time::Instant;
+use thiserror::Error;
+use tokio::sync::broadcast;
+
+/// A finalised block and how everything in it ended.
+#[derive(Clone, Debug)]
+pub struct Finalised {
+    /// The block. At height 0 it is empty: nobody proposed the genesis.
+    pub block: Arc<Block>,
+    /// Its name: the header's hash, and the genesis hash at height 0.
+    pub hash: B256,
+    /// The receipts of its opening, its transactions and its closing.
+    pub receipts: Arc<Vec<Receipt>>,
+}
+
+impl Finalised {
+    /// Its height.
+    pub fn height(&self) -> Height {
+        self.block.header.height
+    }
+
+    /// How a transaction of this block ended.
+    pub fn receipt_of(&self, transaction: TxHash) -> Option<&Receipt> {
+        let caused = |receipt: &&Receipt| matches!(receipt.cause, Cause::Transaction { hash } if hash == transaction);
+        self.receipts.iter().find(caused)
+    }
+}
+
+/// The newest finalised block and the state after it. Both share what they hold, so a copy is
+/// cheap, and whoever has one sees a chain that stands still.
+#[derive(Clone, Debug)]
+pub struct Tip {
+    /// The block.
+    pub finalised: Arc<Finalised>,
+    /// The state after it.
+    pub state: MemoryState,
+}
+
+/// Why a transaction was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// Stable; it goes out as it is.
+    pub code: &'static str,
+    /// What to do about it.
+    pub message: String,
+    /// The same bytes may be taken a little later.
+    pub temporary: bool,
+}
+
+impl From<Inadmissible> for Refusal {
+    fn from(reason: Inadmissible) -> Self {
+        let code = match reason {
+            Inadmissible::TooLarge => "too_large",
+            Inadmissible::Malformed => "malformed",
+            Inadmissible::WrongChain => "wrong_chain",
+            Inadmissible::BadSignature => "bad_signature",
+            Inadmissible::NonceTooLow => "nonce_too_low",
+            Inadmissible::NonceTooHigh => "nonce_too_high",
+            Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
+            Inadmissible::FeeBelowBasefee => "fee_below_basefee",
+            Inadmissible::LimitTooLow => "limit_too_low",
+            Inadmissible::LimitTooHigh => "limit_too_high",
+            Inadmissible::CostOverflow => "cost_overflow",
+            Inadmissible::CannotPay => "cannot_pay",
+            Inadmissible::BlockFull => "block_full",
+        };
+        let temporary = reason == Inadmissible::BlockFull;
+        Self { code, message: reason.to_string(), temporary }
+    }
+}
+
+/// Proof that a key has a value in the state after a block, or has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateProof {
+    /// The block after which it holds.
+    pub height: Height,
+    /// State root in that block's header.
+    pub root: B256,
+    /// The value; none if the key is absent.
+    pub value: Option<Vec<u8>>,
+    /// The proof, in the store's encoding.
+    pub proof: Vec<u8>,
+}
+
+/// Why there is no proof.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProofError {
+    /// This backend keeps no authenticated store.
+    #[error("this node keeps no proofs")]
+    Unsupported,
+    /// The store is busy, or behind.
+    #[error("the store cannot prove this now: {0}")]
+    Unavailable(String),
+}
+
+/// What a node says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeStatus {
+    /// Peers that it is connected to.
+    pub peers: u32,
+    /// The view that it is in.
+    pub view: u64,
+    /// Transactions that wait.
+    pub mempool: usize,
+    /// Whether it has caught up.
+    pub ready: bool,
+    /// When it started.
+    pub started: Instant,
+}
+
+/// A chain, as far as the API needs it. Methods without a future answer from memory, at once.
+pub trait Backend: Send + Sync + 'static {
+    /// How the chain began; its parameters are in here.
+    fn genesis(&self) -> &Genesis;
+
+    /// The newest finalised block and the state after it.
+    fn tip(&self) -> Arc<Tip>;
+
+    /// A finalised block; none if it is unknown, not there yet, or no longer kept.
+    fn block(&self, height: Height) -> BoxFuture<'_, Option<Arc<Finalised>>>;
+
+    /// The height of a finalised block.
+    fn height_of(&self, hash: B256) -> Option<Height>;
+
+    /// Where a transaction is: height and place among the block's transactions.
+    fn transaction(&self, hash: TxHash) -> Option<(Height, u32)>;
+
+    /// Heights of the blocks with events about a job, ascending.
+    fn job_heights(&self, job: JobId) -> Vec<Height>;
+
+    /// Jobs that a runner was drawn for and that were not over when last looked at.
+    fn open_jobs(&self, runner: Address) -> Vec<JobId>;
+
+    /// Every block from now on, in order. A block is sent once [`tip`](Self::tip) and the lookups
+    /// above know it.
+    fn subscribe(&self) -> broadcast::Receiver<Arc<Finalised>>;
+
+    /// Takes a signed transaction, to be put into a block.
+    fn submit(&self, bytes: Vec<u8>) -> Result<TxHash, Refusal>;
+
+    /// Whether a transaction waits for a block.
+    fn pending(&self, hash: TxHash) -> bool;
+
+    /// Nonce of an account's next transaction if everything that waits is taken first.
+    fn next_nonce(&self, address: Address) -> u64;
+
+    /// Proves a key of the newest state that can be proven.
+    fn prove(&self, key: Vec<u8>) -> BoxFuture<'_, Result<StateProof, ProofError>>;
+
+    /// What the node says about itself.
+    fn status(&self) -> NodeStatus;
+
+    /// Metrics of everything but the API, in Prometheus' text form.
+    fn metrics(&self) -> String;
+
+    /// Runners with a live session with this validator.
+    fn presence_seen(&self) -> Vec<Slot>;
+
+    /// The key that a development chain gives money away with.
+    fn faucet(&self) -> Option<SecretKey>;
+}

@@ -1,0 +1,216 @@
+//! Following the chain.
+
+use crate::chain::{Chain, calm, key};
+use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy, vote_job};
+use axum::body::Body;
+use futures::StreamExt;
+use remuda_client::client::EventsError;
+use remuda_client::types::EventView;
+use remuda_client::{ClientError, EventFilter, Events};
+use remuda_node::api::{App, Limits, router};
+use remuda_node::backend::Backend;
+use remuda_protocol::primitives::{Amount, Height};
+use remuda_protocol::transaction::Instruction;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt;
+
+async fn take(events: &mut Events, count: usize) -> Vec<EventView> {
+    let next = events.take(count).map(|event| event.expect("the stream goes on"));
+    let all = tokio::time::timeout(Duration::from_secs(30), next.collect::<Vec<_>>());
+    all.await.expect("blocks come")
+}
+
+fn consecutive(events: &[EventView]) -> bool {
+    events
+        .windows(2)
+        .all(|pair| pair[0].height.0 + 1 == pair[1].height.0 && pair[0].block == pair[1].parent)
+}
+
+#[tokio::test]
+async fn blocks_come_in_order_from_where_one_asks() {
+    let world = World::new().await;
+    while world.height().await < 5 {}
+    let mut events = world.client.events(&EventFilter::default(), Some(Height(0)));
+    let blocks = take(&mut events, 20).await;
+    assert_eq!(blocks[0].height.0, 1);
+    assert!(consecutive(&blocks));
+    let mut now = world.client.events(&EventFilter::default(), None);
+    let next = take(&mut now, 1).await;
+    assert!(next[0].height.0 > 5, "from now on, not from the beginning");
+}
+
+/// A proxy that cuts every connection after so many bytes of answer.
+async fn cutting_proxy(to: SocketAddr, bytes: usize) -> SocketAddr {
+    let listener = TcpListener::bind(any_port()).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let Ok(mut node) = TcpStream::connect(to).await else { return };
+                let (mut from_client, mut to_client) = client.split();
+                let (mut from_node, mut to_node) = node.split();
+                let up = tokio::io::copy(&mut from_client, &mut to_node);
+                let down = async {
+                    let mut left = bytes;
+                    let mut buffer = [0; 512];
+                    while let Ok(n @ 1..) = from_node.read(&mut buffer).await {
+                        let n = n.min(left);
+                        if to_client.write_all(&buffer[..n]).await.is_err() {
+                            return;
+                        }
+                        left -= n;
+                        if left == 0 {
+                            return;
+                        }
+                    }
+                };
+                tokio::select! { _ = up => {}, () = down => {} }
+            });
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn cut_connections_neither_lose_nor_repeat_a_block() {
+    let world = World::new().await;
+    // Cut in the middle of messages, at ever another place of them.
+    let proxies = [
+        cutting_proxy(world.server.address, 1_500).await,
+        cutting_proxy(world.server.address, 2_777).await,
+    ];
+    let client = hasty(proxies.map(|proxy| format!("http://{proxy}")));
+    let mut events = client.events(&EventFilter::default(), Some(Height(0)));
+    let blocks = take(&mut events, 120).await;
+    assert_eq!((blocks[0].height.0, blocks[119].height.0), (1, 120));
+    assert!(consecutive(&blocks));
+}
+
+#[tokio::test]
+async fn a_node_that_restarts_is_come_back_to() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    let mut server = Server::start(&chain, roomy(), any_port()).await;
+    let address = server.address;
+    let client = hasty([server.url()]);
+    let mut events = client.events(&EventFilter::default(), Some(Height(0)));
+    (0..3).for_each(|_| chain.step());
+    let mut blocks = take(&mut events, 3).await;
+    server.stop();
+    server.task.await.unwrap();
+    (0..3).for_each(|_| chain.step());
+    let _again = Server::start(&chain, roomy(), address).await;
+    chain.step();
+    blocks.extend(take(&mut events, 4).await);
+    assert_eq!(blocks.len(), 7);
+    assert!(consecutive(&blocks));
+}
+
+#[tokio::test]
+async fn filters_narrow_what_a_block_tells_but_skip_no_block() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let start = Some(Height(world.height().await));
+    let job = world.submit_job(vote_job()).await;
+    let ann = key("ann");
+    world.ok(&ann, Instruction::Transfer { to: ann.address(), amount: Amount::CBY }).await;
+    let drawn = world.assigned(job).await;
+    let count = (drawn.height.0 - start.unwrap().get()) as usize;
+    let follow = |filter: EventFilter| {
+        let client = world.client.clone();
+        async move {
+            let blocks = take(&mut client.events(&filter, start), count).await;
+            assert!(consecutive(&blocks));
+            let events = blocks.iter().flat_map(|block| &block.events);
+            events.map(|occurrence| occurrence.event.name()).collect::<Vec<_>>()
+        }
+    };
+    let of_job = follow(EventFilter { job: Some(job), ..EventFilter::default() }).await;
+    assert_eq!(of_job, ["JobSubmitted", "JobBound", "JobAssigned"]);
+    let runner = Some(runners[0].address());
+    let of_runner = follow(EventFilter { runner, ..EventFilter::default() }).await;
+    assert_eq!(of_runner, ["JobAssigned"]);
+    let money = follow(EventFilter { kinds: vec!["money".into()], ..EventFilter::default() });
+    assert_eq!(money.await, ["Transferred"]);
+    let both = vec!["money".to_owned(), "job".to_owned()];
+    let both = follow(EventFilter { kinds: both, ..EventFilter::default() }).await;
+    assert_eq!(both.len(), 4);
+    let nonsense = EventFilter { kinds: vec!["weather".into()], ..EventFilter::default() };
+    let error = world.client.events(&nonsense, None).next().await.unwrap().unwrap_err();
+    let EventsError::Client(ClientError::Refused { status: 400, error }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(error.code, "malformed_query");
+}
+
+#[tokio::test]
+async fn blocks_that_nobody_has_any_more_end_the_stream() {
+    let world = World::still(calm(), roomy()).await;
+    (0..20).for_each(|_| world.chain.step());
+    world.chain.prune(5);
+    let mut events = world.client.events(&EventFilter::default(), Some(Height(3)));
+    let error = events.next().await.unwrap().unwrap_err();
+    assert!(matches!(error, EventsError::Gone(4)), "{error}");
+    assert!(events.next().await.is_none());
+    let mut newer = world.client.events(&EventFilter::default(), Some(Height(17)));
+    assert_eq!(take(&mut newer, 3).await.last().unwrap().height.0, 20);
+}
+
+/// The text of a stream as far as it is there.
+async fn frame(body: &mut axum::body::BodyDataStream) -> Option<String> {
+    let next = tokio::time::timeout(Duration::from_secs(5), body.next()).await.expect("a frame");
+    next.map(|bytes| String::from_utf8(bytes.unwrap().to_vec()).unwrap())
+}
+
+#[tokio::test]
+async fn a_reader_that_falls_behind_is_told_so_and_let_go() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    let limits = Limits { stream_lag: 10, ..roomy() };
+    let service = router(App::new(chain.clone(), limits));
+    let request = axum::http::Request::get("/events?from=1").body(Body::empty()).unwrap();
+    let response = service.oneshot(request).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut body = response.into_body().into_data_stream();
+    // Far behind from the start is not slow: it catches up at its own pace.
+    (0..30).for_each(|_| chain.step());
+    for height in 1..=30 {
+        let text = frame(&mut body).await.unwrap();
+        assert!(text.contains(&format!("id: {height}\n")) && text.contains("event: block"));
+    }
+    let later = {
+        let chain = chain.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            chain.step();
+        })
+    };
+    assert!(frame(&mut body).await.unwrap().contains("id: 31\n"), "live");
+    later.await.unwrap();
+    (0..12).for_each(|_| chain.step());
+    let last = frame(&mut body).await.unwrap();
+    assert!(last.contains("event: end") && last.contains("too_slow"), "{last}");
+    assert!(last.contains("\"last_height\":31"), "{last}");
+    assert_eq!(frame(&mut body).await, None);
+}
+
+#[tokio::test]
+async fn a_quiet_stream_is_kept_alive_and_a_stopping_node_says_goodbye() {
+    let limits = Limits { stream_heartbeat: Duration::from_millis(50), ..roomy() };
+    let mut world = World::still(calm(), limits).await;
+    let url = format!("{}/events", world.server.url());
+    let mut response = reqwest::get(url).await.unwrap();
+    assert_eq!(response.headers()["x-accel-buffering"], "no");
+    let comment = response.chunk().await.unwrap().unwrap();
+    assert!(comment.starts_with(b":"), "{comment:?}");
+    world.server.stop();
+    let mut rest = Vec::new();
+    while let Some(chunk) = response.chunk().await.unwrap() {
+        rest.extend_from_slice(&chunk);
+    }
+    let rest = String::from_utf8(rest).unwrap();
+    assert!(rest.contains("event: end") && rest.contains("shutting_down"), "{rest}");
+    world.server.task.await.unwrap();
+    assert_eq!(world.chain.tip().finalised.height(), Height(0));
+}

@@ -1,0 +1,180 @@
+//! What the outside may not do.
+
+use crate::chain::{Chain, calm, key};
+use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy};
+use remuda_client::client::RetryPolicy;
+use remuda_client::types::{HexBytes, SubmitRequest};
+use remuda_client::{Client, ClientError, Config};
+use remuda_node::api::Limits;
+use remuda_protocol::primitives::{Address, Amount};
+use remuda_protocol::transaction::Instruction;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+async fn code(response: reqwest::Response) -> (u16, String) {
+    let status = response.status().as_u16();
+    assert_eq!(response.headers()["content-type"], "application/json");
+    let error: Value = response.json().await.unwrap();
+    assert!(error["message"].as_str().is_some_and(|message| !message.is_empty()));
+    (status, error["code"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test]
+async fn a_body_may_be_two_mebibytes_and_no_more() {
+    let world = World::still(calm(), roomy()).await;
+    let url = format!("{}/submit", world.server.url());
+    let post = |bytes: usize| {
+        let body = format!("{{\"transaction\":\"0x{}\"}}", "0".repeat(bytes));
+        let request = reqwest::Client::new().post(&url).body(body);
+        request.header("content-type", "application/json").send()
+    };
+    let most = 2 * 1024 * 1024;
+    assert_eq!(code(post(most).await.unwrap()).await, (413, "body_too_large".to_owned()));
+    // Within the limit it is read, and then too large for the chain.
+    assert_eq!(code(post(most - 100).await.unwrap()).await, (422, "too_large".to_owned()));
+}
+
+#[tokio::test]
+async fn a_peer_that_asks_too_much_is_told_when_to_come_back() {
+    let limits = Limits { burst: 5, per_second: 1, ..Limits::default() };
+    let world = World::still(calm(), limits).await;
+    let url = format!("{}/health", world.server.url());
+    for _ in 0..5 {
+        assert!(reqwest::get(&url).await.unwrap().status().is_success());
+    }
+    let response = reqwest::get(&url).await.unwrap();
+    assert_eq!(response.headers()["retry-after"], "1");
+    assert_eq!(code(response).await, (429, "rate_limited".to_owned()));
+    // Also where there is nothing: guessing paths is no way around.
+    let nowhere = reqwest::get(format!("{}/nowhere", world.server.url())).await.unwrap();
+    assert_eq!(nowhere.status().as_u16(), 429);
+    let started = Instant::now();
+    world.client.health().await.expect("the client waits as it is told");
+    assert!(started.elapsed() >= Duration::from_millis(900));
+}
+
+#[tokio::test]
+async fn a_batch_costs_what_its_transactions_would() {
+    let limits = Limits { burst: 10, per_second: 1, batch: 20, ..Limits::default() };
+    let world = World::still(calm(), limits).await;
+    let url = format!("{}/submit", world.server.url());
+    let post = |count: usize| {
+        let transactions = Some(vec![HexBytes(vec![1]); count]);
+        let request = SubmitRequest { transactions, ..SubmitRequest::default() };
+        reqwest::Client::new().post(&url).json(&request).send()
+    };
+    assert_eq!(code(post(21).await.unwrap()).await, (422, "batch_too_large".to_owned()));
+    assert_eq!(code(post(0).await.unwrap()).await, (422, "invalid_body".to_owned()));
+    assert_eq!(code(post(15).await.unwrap()).await, (429, "rate_limited".to_owned()));
+    assert!(post(5).await.unwrap().status().is_success());
+    assert_eq!(post(5).await.unwrap().status().as_u16(), 429);
+}
+
+#[tokio::test]
+async fn streams_are_counted_and_come_back() {
+    let limits = Limits { streams_per_ip: 2, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let url = format!("{}/events", world.server.url());
+    let first = reqwest::get(&url).await.unwrap();
+    let _second = reqwest::get(&url).await.unwrap();
+    let third = reqwest::get(&url).await.unwrap();
+    assert!(third.headers().contains_key("retry-after"));
+    assert_eq!(code(third).await, (429, "too_many_streams".to_owned()));
+    drop(first);
+    for _ in 0..100 {
+        if reqwest::get(&url).await.unwrap().status().is_success() {
+            return;
+        }
+        // The node notices that the reader is gone when it next writes to it.
+        world.chain.step();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the place never came back");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_are_closed_at_once() {
+    let limits = Limits { connections_per_ip: 2, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let _open = [
+        TcpStream::connect(world.server.address).await.unwrap(),
+        TcpStream::connect(world.server.address).await.unwrap(),
+    ];
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut third = TcpStream::connect(world.server.address).await.unwrap();
+    let _ = third.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await;
+    let mut answer = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(5), third.read_to_end(&mut answer)).await;
+    let _ = read.expect("it is closed");
+    assert!(answer.is_empty());
+}
+
+#[tokio::test]
+async fn a_peer_that_dawdles_over_its_request_is_cut_off() {
+    let limits = Limits {
+        headers: Duration::from_millis(200),
+        request: Duration::from_millis(300),
+        ..roomy()
+    };
+    let world = World::still(calm(), limits).await;
+    let cases: [(&[u8], &str); 2] = [
+        (b"GET /health HTTP/1.1\r\nhost:", ""),
+        (
+            b"POST /submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{",
+            "\"code\":\"timeout\"",
+        ),
+    ];
+    for (request, expected) in cases {
+        let mut stream = TcpStream::connect(world.server.address).await.unwrap();
+        stream.write_all(request).await.unwrap();
+        let mut answer = Vec::new();
+        let read = stream.read_to_end(&mut answer);
+        let read = tokio::time::timeout(Duration::from_secs(5), read).await;
+        let _ = read.expect("it is cut off");
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(answer.contains(expected), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_takes_nothing_is_cut_off() {
+    let limits = Limits { write_stall: Duration::from_millis(200), ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let mut stream = TcpStream::connect(world.server.address).await.unwrap();
+    // Far more answers than the sockets' buffers hold, and none of them read.
+    let request = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20);
+    let flood = async {
+        loop {
+            if stream.write_all(&request).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), flood).await.expect("the node hangs up");
+}
+
+#[tokio::test]
+async fn an_orderly_end_lets_open_requests_finish() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    let mut server = Server::start(&chain, roomy(), any_port()).await;
+    let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
+    let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
+    let transfer = Instruction::Transfer { to: Address::ZERO, amount: Amount::CBY };
+    let signed = client.sign(&key("ann"), transfer).await.unwrap();
+    let waiting = tokio::spawn({
+        let client = client.clone();
+        async move { client.submit_and_wait(&signed).await }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    server.stop();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(matches!(
+        hasty([server.url()]).health().await,
+        Err(ClientError::Unreachable(_) | ClientError::Transport(_))
+    ));
+    chain.step();
+    assert!(waiting.await.unwrap().unwrap().ok);
+    server.task.await.unwrap();
+}
