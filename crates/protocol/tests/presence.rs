@@ -250,8 +250,11 @@ impl Network {
         let mut bits = vec![0u8; list.len().div_ceil(8)];
         let odd = choices.chance(15);
         for (place, slot) in list.iter().enumerate() {
-            let seen =
-                if odd { choices.chance(50) } else { (height / 9 + u64::from(*slot)) % 3 > 0 };
+            let seen = if odd {
+                choices.chance(50)
+            } else {
+                !(height / 9 + u64::from(*slot)).is_multiple_of(3)
+            };
             bits[place / 8] |= u8::from(seen) << (place % 8);
         }
         if choices.chance(20) {
