@@ -3,3 +3,8 @@
 pub mod audit;
 pub mod bench;
 pub mod demo;
+pub mod dev;
+pub mod duration;
+pub mod entropy;
+pub mod node;
+pub mod sim;

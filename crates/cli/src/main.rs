@@ -1,7 +1,7 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::{audit, bench, demo};
+use remuda::{audit, bench, demo, dev, node, sim};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -17,6 +17,9 @@ enum Command {
     Audit(audit::Args),
     Bench(bench::Args),
     Demo(demo::Args),
+    Dev(dev::Args),
+    Node(node::Args),
+    Sim(sim::Args),
 }
 
 fn main() -> ExitCode {
@@ -24,5 +27,8 @@ fn main() -> ExitCode {
         Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Demo(args) => demo::main(&args),
+        Command::Dev(args) => dev::main(&args),
+        Command::Node(args) => node::main(&args),
+        Command::Sim(args) => sim::main(&args),
     }
 }
