@@ -62,20 +62,24 @@ impl App {
     async fn job_history(&self, tip: &Tip, id: JobId) -> Result<JobHistory, Failure> {
         let job = read(&tip.state, &JobKey { job: id }).ok_or_else(unknown_job)?;
         let mut heights = self.backend.job_heights(id);
-        heights.truncate(self.limits.history_blocks);
-        let mut blocks = Vec::with_capacity(heights.len());
-        for height in heights.into_iter().filter(|height| *height <= tip.finalised.height()) {
-            blocks.extend(self.backend.block(height).await);
+        heights.retain(|height| *height <= tip.finalised.height());
+        let mut blocks = Vec::with_capacity(heights.len().min(self.limits.history_blocks));
+        for height in heights.iter().take(self.limits.history_blocks) {
+            blocks.extend(self.backend.block(*height).await);
         }
         let entries: Vec<HistoryEntry> =
             blocks.iter().flat_map(|block| entries_about(block, id)).collect();
-        let submitted =
-            |entry: &HistoryEntry| matches!(entry.event, EventBody::JobSubmitted { .. });
+        // A job that re-executes a challenged one begins with the challenge.
+        let begins = |entry: &HistoryEntry| {
+            matches!(
+                entry.event,
+                EventBody::JobSubmitted { .. } | EventBody::ResultChallenged { .. }
+            )
+        };
         Ok(JobHistory {
             id: HexHash(id),
             height: Uint(tip.finalised.height().get()),
-            // A challenge's own job begins with the challenge.
-            complete: entries.first().is_some_and(submitted) || job.challenges.is_some(),
+            complete: entries.first().is_some_and(begins) && blocks.len() == heights.len(),
             draws: draws(tip, id, &job, &blocks),
             entries,
         })
@@ -120,7 +124,7 @@ fn draws(tip: &Tip, id: JobId, job: &Job, blocks: &[Arc<Finalised>]) -> Vec<Draw
                     Event::JobAssigned { job: assigned, attempt, seed, .. },
                     EventBody::JobAssigned { runners, aggregator, .. },
                 ) if *assigned == id => {
-                    if !draws.last().is_some_and(|draw| draw.attempt == *attempt) {
+                    if draws.last().is_none_or(|draw| draw.attempt != *attempt) {
                         draws.push(waiting(*attempt, height));
                     }
                     let Some(draw) = draws.last_mut() else { continue };

@@ -11,7 +11,8 @@ use remuda_client::types::{
 };
 use remuda_protocol::chain::Validator;
 use remuda_protocol::dispatcher::filter::Entry;
-use remuda_protocol::key::{AttestationKey, PresenceKey, ValidatorsKey};
+use remuda_protocol::dispatcher::roster::Roster;
+use remuda_protocol::key::{AttestationKey, ChainKey, PresenceKey, ValidatorsKey};
 use remuda_protocol::presence::{
     AttestationRecord, Bitmap, PRESENCE_TIMEOUT_BLOCKS, PresenceState, ValidatorKey,
     presence_threshold, subset, subset_size,
@@ -22,6 +23,9 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use utoipa::IntoParams;
+
+/// Slots that are looked at for each row asked for.
+const SLOTS_PER_ROW_MAX: usize = 16;
 
 /// Runners up to which a request works out everybody's lists, to read packed bits with: a hash for
 /// each runner and validator.
@@ -49,17 +53,10 @@ pub(super) async fn presence(
     let tip = app.tip();
     let connected: BTreeSet<Slot> = app.backend.presence_seen().into_iter().collect();
     let matrix = Matrix::new(&tip);
-    let start = query.after.map_or(0, |after| after.saturating_add(1));
-    let roster = tip.state.roster();
-    let entries: Vec<&Arc<Entry>> = roster.entries().collect();
-    let mut page: Vec<&Entry> =
-        entries.iter().map(|entry| &***entry).filter(|entry| entry.slot() >= Slot(start)).collect();
-    page.sort_unstable_by_key(|entry| entry.slot());
-    let more = page.len() > limit;
-    page.truncate(limit);
-    let lists = matrix.lists(&entries);
-    let row = |entry: &&Entry| matrix.row(entry, &lists, connected.contains(&entry.slot()));
-    let rows: Vec<PresenceRow> = page.iter().map(row).collect();
+    let lists = matrix.lists(&tip.state.roster());
+    let Page { entries, next } = Page::read(&tip, query.after, limit);
+    let row = |entry: &Arc<Entry>| matrix.row(entry, &lists, connected.contains(&entry.slot()));
+    let rows: Vec<PresenceRow> = entries.iter().map(row).collect();
     let k = subset_size(matrix.keys.len());
     Ok(Json(PresenceView {
         height: Uint(tip.finalised.height().get()),
@@ -72,9 +69,35 @@ pub(super) async fn presence(
         subset_size: u32::try_from(k).unwrap_or(u32::MAX),
         threshold: u32::try_from(presence_threshold(k)).unwrap_or(u32::MAX),
         validators: matrix.attesters(),
-        next: rows.last().filter(|_| more).map(|row| row.slot),
         rows,
+        next,
     }))
+}
+
+/// Some runners, ascending by slot.
+struct Page {
+    entries: Vec<Arc<Entry>>,
+    next: Option<u32>,
+}
+
+impl Page {
+    /// A walk over so many slots at most: where many have left, a page is short and says where to
+    /// go on.
+    fn read(tip: &Tip, after: Option<u32>, limit: usize) -> Self {
+        let roster = tip.state.roster();
+        let chain = read(&tip.state, &ChainKey {});
+        let end = chain.map_or(0, |chain| chain.next_slot.get());
+        let start = after.map_or(0, |after| after.saturating_add(1));
+        let mut page = Self { entries: Vec::new(), next: None };
+        for (steps, slot) in (start..end).enumerate() {
+            if page.entries.len() >= limit || steps >= limit * SLOTS_PER_ROW_MAX {
+                page.next = Some(slot - 1);
+                break;
+            }
+            page.entries.extend(roster.entry(Slot(slot)).cloned());
+        }
+        page
+    }
 }
 
 /// What the state says about presence.
@@ -85,7 +108,7 @@ struct Matrix {
     attestations: Vec<Option<AttestationRecord>>,
 }
 
-/// Every validator's list of slots, ascending; none if there are too many runners.
+/// Every validator's list of slots, ascending; none if that is too much to work out.
 type Lists = Option<Vec<Vec<Slot>>>;
 
 impl Matrix {
@@ -128,12 +151,16 @@ impl Matrix {
 
     /// The lists that attestations pack their bits by: during the overlap, the union of both
     /// epochs' lists.
-    fn lists(&self, entries: &[&Arc<Entry>]) -> Lists {
-        if entries.len() > LISTED_RUNNERS_MAX {
+    fn lists(&self, roster: &Roster) -> Lists {
+        if (0..self.keys.len()).all(|validator| self.fresh(validator).is_none()) {
+            return Some(vec![Vec::new(); self.keys.len()]);
+        }
+        // One step further than allowed is enough to know.
+        if roster.entries().take(LISTED_RUNNERS_MAX + 1).count() > LISTED_RUNNERS_MAX {
             return None;
         }
         let mut lists: Vec<BTreeSet<Slot>> = vec![BTreeSet::new(); self.keys.len()];
-        for entry in entries {
+        for entry in roster.entries() {
             for seed in [Some(self.state.seed), self.state.previous_seed].into_iter().flatten() {
                 for member in self.members(entry, &seed) {
                     lists[member].insert(entry.slot());

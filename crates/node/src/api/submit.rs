@@ -14,7 +14,6 @@ use remuda_client::types::{
     ApiError, HexBytes, HexHash, ReceiptView, SubmitRequest, SubmitResponse, SubmitStatus,
     Submitted, code,
 };
-use remuda_protocol::primitives::TxHash;
 use remuda_protocol::transaction::tx_hash;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,11 +52,12 @@ pub(super) async fn submit(
     let blocks = app.backend.subscribe();
     let mut results = Vec::with_capacity(batch.len());
     for HexBytes(bytes) in batch {
+        let hash = HexHash(tx_hash(&bytes));
         match app.hand_in(bytes) {
             Ok(submitted) => results.push(submitted),
-            Err((_, failure)) if single => return Err(failure),
-            Err((hash, failure)) => results.push(Submitted {
-                hash: HexHash(hash),
+            Err(failure) if single => return Err(failure),
+            Err(failure) => results.push(Submitted {
+                hash,
                 status: SubmitStatus::Refused,
                 receipt: None,
                 error: Some(failure.error().clone()),
@@ -92,7 +92,7 @@ fn check_batch(app: &App, peer: Peer, len: usize) -> Result<(), Failure> {
 
 impl App {
     /// Hands one transaction in, unless it is there already.
-    pub(super) fn hand_in(&self, bytes: Vec<u8>) -> Result<Submitted, (TxHash, Failure)> {
+    pub(super) fn hand_in(&self, bytes: Vec<u8>) -> Result<Submitted, Failure> {
         let hash = tx_hash(&bytes);
         let accepted = Submitted {
             hash: HexHash(hash),
@@ -113,7 +113,7 @@ impl App {
             }
             Err(refusal) => {
                 count(&self.metrics.refused);
-                Err((hash, refusal.into()))
+                Err(refusal.into())
             }
         }
     }

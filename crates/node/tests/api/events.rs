@@ -112,16 +112,16 @@ async fn a_node_that_restarts_is_come_back_to() {
 async fn filters_narrow_what_a_block_tells_but_skip_no_block() {
     let world = World::new().await;
     let runners = world.register(3).await;
-    let start = Some(Height(world.height().await));
+    let start = Height(world.height().await);
     let job = world.submit_job(vote_job()).await;
     let ann = key("ann");
     world.ok(&ann, Instruction::Transfer { to: ann.address(), amount: Amount::CBY }).await;
     let drawn = world.assigned(job).await;
-    let count = (drawn.height.0 - start.unwrap().get()) as usize;
+    let count = (drawn.height.0 - start.get()) as usize;
     let follow = |filter: EventFilter| {
         let client = world.client.clone();
         async move {
-            let blocks = take(&mut client.events(&filter, start), count).await;
+            let blocks = take(&mut client.events(&filter, Some(start)), count).await;
             assert!(consecutive(&blocks));
             let events = blocks.iter().flat_map(|block| &block.events);
             events.map(|occurrence| occurrence.event.name()).collect::<Vec<_>>()
