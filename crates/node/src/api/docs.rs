@@ -27,7 +27,7 @@ pub(super) async fn openapi() -> impl IntoResponse {
 
 /// A page that lists the endpoints.
 #[utoipa::path(
-    get, path = "/", tag = "node",
+    get, path = "/", operation_id = "index", tag = "node",
     responses((status = 200, body = String, content_type = "text/html"))
 )]
 pub(super) async fn page() -> Html<&'static str> {

@@ -132,7 +132,7 @@ impl Index {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use remuda_protocol::block::{Block, Header, StateCommitment};
     use remuda_protocol::codec::Bytes;
@@ -140,7 +140,7 @@ mod tests {
     use remuda_protocol::event::{Cause, Receipt};
     use std::sync::Arc;
 
-    fn block(height: u64, transactions: &[u8], events: Vec<Event>) -> Finalised {
+    pub(in crate::api) fn block(height: u64, transactions: &[u8], events: Vec<Event>) -> Finalised {
         let header = Header {
             parent: B256::ZERO,
             parent_view: 0,

@@ -199,3 +199,94 @@ impl Matrix {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_protocol::codec::{Bytes, Encode};
+    use remuda_protocol::crypto::SecretKey;
+    use remuda_protocol::dispatcher::spec::JobKind;
+    use remuda_protocol::local::LocalChain;
+    use remuda_protocol::params::ChainParams;
+    use remuda_protocol::primitives::{Address, Amount, Height};
+    use remuda_protocol::registry::register::plain_offer;
+    use remuda_protocol::state::{MemoryState, StateKey};
+    use remuda_protocol::transaction::Instruction;
+
+    const VALIDATORS: u8 = 7;
+
+    /// Six runners, seven validators, of which those in `attesting` have seen everybody on their
+    /// lists at height `at`; the chain stands at 100.
+    fn tip(attesting: &[u32], at: u64) -> Tip {
+        let params = ChainParams::development();
+        let keys: Vec<SecretKey> =
+            (0..6).map(|i| SecretKey::from_label(&format!("runner {i}"))).collect();
+        let balances = keys.iter().map(|key| (key.address(), Amount::cby(100_000)));
+        let mut chain = LocalChain::start(params.clone(), balances, Vec::new()).unwrap();
+        for key in &keys {
+            let offer = plain_offer(&[JobKind::Http]);
+            chain.send(key, Instruction::RegisterRunner { stake: Amount::cby(20_000), offer });
+        }
+        chain.step();
+        let validators: Vec<Validator> = (0..VALIDATORS)
+            .map(|i| Validator { key: [i; 32], fee_recipient: Address::ZERO })
+            .collect();
+        let presence = PresenceState { seed: B256::repeat_byte(5), ..PresenceState::default() };
+        let mut entries = chain.state.entries().clone();
+        entries.insert(ValidatorsKey {}.bytes(), validators.to_bytes());
+        entries.insert(PresenceKey {}.bytes(), presence.to_bytes());
+        for validator in attesting {
+            let record = AttestationRecord { height: Height(at), bits: Bytes(vec![0xff]) };
+            let key = AttestationKey { validator: *validator };
+            entries.insert(key.bytes(), record.to_bytes());
+        }
+        let finalised = Arc::new(crate::api::index::tests::block(100, &[], Vec::new()));
+        Tip { finalised, state: MemoryState::new(entries, &params) }
+    }
+
+    fn rows(tip: &Tip) -> Vec<PresenceRow> {
+        let matrix = Matrix::new(tip);
+        let lists = matrix.lists(&tip.state.roster());
+        let page = Page::read(tip, None, 100);
+        page.entries.iter().map(|entry| matrix.row(entry, &lists, false)).collect()
+    }
+
+    #[test]
+    fn a_runner_is_attested_by_those_of_its_subset_that_saw_it() {
+        let attesting = [0, 2, 3, 6];
+        let rows = rows(&tip(&attesting, 99));
+        assert_eq!(rows.len(), 6);
+        for row in rows {
+            assert_eq!(row.members.len(), subset_size(VALIDATORS.into()));
+            let expected: Vec<u32> =
+                row.members.iter().copied().filter(|m| attesting.contains(m)).collect();
+            assert_eq!(row.attested_by, Some(expected));
+        }
+    }
+
+    #[test]
+    fn an_old_attestation_says_nothing() {
+        let newest = 100 - PRESENCE_TIMEOUT_BLOCKS;
+        assert!(
+            rows(&tip(&[0, 1, 2, 3, 4, 5, 6], newest))
+                .iter()
+                .all(|row| row.attested_by == Some(vec![]))
+        );
+        assert!(
+            rows(&tip(&[0, 1, 2, 3, 4, 5, 6], newest + 1))
+                .iter()
+                .all(|row| row.attested_by.as_ref() == Some(&row.members))
+        );
+    }
+
+    #[test]
+    fn pages_walk_over_slots() {
+        let tip = tip(&[], 0);
+        let page = Page::read(&tip, None, 4);
+        assert_eq!((page.entries.len(), page.next), (4, Some(3)));
+        let page = Page::read(&tip, page.next, 4);
+        assert_eq!((page.entries.len(), page.next), (2, None));
+        let page = Page::read(&tip, Some(u32::MAX), 4);
+        assert_eq!((page.entries.len(), page.next), (0, None));
+    }
+}

@@ -23,6 +23,10 @@ use tokio::time::Instant;
 /// Between two looks at a transaction that waits, if no block comes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// A transaction that is neither on its way nor in a block may be between the two; after so many
+/// looks it is not.
+const LOOKS_UNTIL_DROPPED: u32 = 4;
+
 /// Hands in signed transactions.
 #[utoipa::path(
     post, path = "/submit", tag = "transactions", request_body = SubmitRequest,
@@ -121,9 +125,7 @@ impl App {
     /// Waits until everything that was taken is in a block, or patience ends.
     async fn await_blocks(&self, results: &mut [Submitted], mut blocks: Receiver<Arc<Finalised>>) {
         let deadline = Instant::now() + self.limits.wait;
-        // A transaction that neither waits nor is in a block may be between the two: only the
-        // second look decides.
-        let mut missing = vec![false; results.len()];
+        let mut missing = vec![0; results.len()];
         loop {
             let mut open = false;
             for (submitted, missing) in results.iter_mut().zip(&mut missing) {
@@ -139,7 +141,7 @@ impl App {
     }
 
     /// Brings one answer up to date; says whether it may still change.
-    async fn look(&self, submitted: &mut Submitted, missing: &mut bool) -> bool {
+    async fn look(&self, submitted: &mut Submitted, missing: &mut u32) -> bool {
         let hash = submitted.hash.0;
         let settled = matches!(submitted.status, SubmitStatus::Refused | SubmitStatus::Dropped);
         if settled || submitted.receipt.is_some() {
@@ -155,10 +157,11 @@ impl App {
             return false;
         }
         if self.backend.pending(hash) {
-            *missing = false;
+            *missing = 0;
             return true;
         }
-        if !core::mem::replace(missing, true) {
+        *missing += 1;
+        if *missing < LOOKS_UNTIL_DROPPED {
             return true;
         }
         submitted.status = SubmitStatus::Dropped;

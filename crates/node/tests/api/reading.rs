@@ -210,6 +210,11 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         }
     }
 
+    let operations = paths.values().flat_map(|item| item.as_object().unwrap().values());
+    let ids: Vec<&str> = operations.map(|one| one["operationId"].as_str().unwrap()).collect();
+    let distinct: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+
     let page = http.get(world.server.url()).send().await.unwrap().text().await.unwrap();
     assert!(documented.iter().all(|path| page.contains(path)));
 
