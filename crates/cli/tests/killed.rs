@@ -199,8 +199,12 @@ async fn a_validator_that_is_killed_over_and_over_loses_nothing_and_stops_nobody
     for (at, hash) in &seen {
         assert_eq!(network.hash(VICTIM, *at).await, Some(*hash), "final block {at} was lost");
     }
-    let got = network.clients[VICTIM].account(Address::repeat_byte(0x77)).await.expect("an account");
+    let got =
+        network.clients[VICTIM].account(Address::repeat_byte(0x77)).await.expect("an account");
     assert_eq!(got.balance.0, u128::from(paid), "every payment that was taken is on chain");
-    println!("{kills} kills, height {height}, {paid} payments, {} blocks seen before a kill", seen.len());
+    println!(
+        "{kills} kills, height {height}, {paid} payments, {} blocks seen before a kill",
+        seen.len()
+    );
     assert!(kills >= 10 && paid > 100 && seen.len() > 5, "there was enough of everything");
 }
