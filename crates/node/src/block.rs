@@ -150,3 +150,65 @@ impl CertifiableBlock for Block {
         self.context.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use commonware_codec::Encode as _;
+    use remuda_protocol::codec::Bytes as ChainBytes;
+
+    fn block() -> Block {
+        let header = Header {
+            parent: B256::repeat_byte(1),
+            parent_view: 6,
+            height: ChainHeight(5),
+            round: ChainRound { epoch: 0, view: 7 },
+            // The base point of the curve.
+            proposer: {
+                let mut key = [0x66; 32];
+                key[0] = 0x58;
+                key
+            },
+            timestamp_ms: 9,
+            transactions_root: block::transactions_root(&[ChainBytes(vec![1])]),
+            receipts_root: B256::ZERO,
+            state: StateCommitment::default(),
+            seeds_root: block::seeds_root(&[]),
+            presence_hash: B256::ZERO,
+        };
+        let (seeds, transactions) = (Vec::new(), vec![ChainBytes(vec![1])]);
+        Block::new(block::Block { header, seeds, presence: None, transactions }).expect("a key")
+    }
+
+    fn decode(rules: &block::Block) -> Result<Block, Error> {
+        Block::decode(Bytes::from(rules.to_bytes()).encode())
+    }
+
+    #[test]
+    fn block_comes_back_with_its_name_and_context() {
+        let sent = block();
+        let got = decode(sent.rules()).expect("it is well formed");
+        assert_eq!(got, sent);
+        assert_eq!(to_hash(&got.digest()), sent.header().hash());
+        assert_eq!((got.height().get(), got.context().parent.0.get()), (5, 6));
+    }
+
+    /// The name covers the header alone: another body must not go under it.
+    #[test]
+    fn body_that_the_header_does_not_commit_to_is_refused() {
+        let mut other = (**block().rules()).clone();
+        other.transactions.push(ChainBytes(vec![2]));
+        assert!(decode(&other).is_err());
+        let mut no_key = (**block().rules()).clone();
+        no_key.header.proposer = [0xff; 32];
+        assert!(decode(&no_key).is_err());
+    }
+
+    #[test]
+    fn sizes_are_limited_before_anything_is_read() {
+        let mut huge = Vec::new();
+        (BLOCK_BYTES_MAX + 1).write(&mut huge);
+        assert!(Block::decode(Bytes::from(huge)).is_err());
+        assert!(Block::decode(Bytes::from_static(b"\x05abc")).is_err());
+    }
+}

@@ -255,3 +255,26 @@ impl<O: Clone + Send + Sync + 'static> Source for Attach<O> {
         Err(NoTransfer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back() {
+        let entry = entry(b"key", b"value");
+        assert_eq!(parse_entry(&entry), Some((b"key".to_vec(), b"value".to_vec())));
+        assert_eq!(parse_entry(b""), None);
+        assert_eq!(parse_entry(&[0, 9, 1]), None);
+    }
+
+    /// A header from outside may say anything; that must not stop whoever reads it.
+    #[test]
+    fn impossible_ranges_are_targets_that_nothing_meets() {
+        for (ops_start, ops_end) in [(0, 0), (9, 3), (u64::MAX, u64::MAX), (u64::MAX, 0)] {
+            let state = StateCommitment { ops_start, ops_end, ..StateCommitment::default() };
+            let target = target(&state);
+            assert!(target.range.start() < target.range.end());
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Files of a network: made once, readable by their owner only, refused when they do not fit.
+
+use rand::SeedableRng as _;
+use rand::rngs::StdRng;
+use remuda_node::config::{
+    FileError, GenesisFile, InitError, InitOptions, Initialised, Settings, init, read_secret,
+    write_secret,
+};
+use remuda_node::network::{Network, NetworkError, Secrets};
+use remuda_protocol::codec::Bytes;
+use remuda_protocol::genesis::Genesis;
+use remuda_protocol::params::ChainParams;
+use remuda_protocol::primitives::{Address, Amount};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let name = format!("remuda-files-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn options(validators: usize) -> InitOptions {
+    InitOptions {
+        validators,
+        params: ChainParams::development(),
+        timestamp_ms: 1_800_000_000_000,
+        host: [127, 0, 0, 1].into(),
+        base_port: 4000,
+        balances: vec![(Address::repeat_byte(7), Amount::cby(5))],
+    }
+}
+
+fn make(path: &Path, validators: usize) -> Result<Initialised, InitError> {
+    init(path, options(validators), StdRng::seed_from_u64(1))
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn network_on_disk_is_the_one_that_was_dealt() {
+    let directory = Directory::new("dealt");
+    let made = make(&directory.0, 4).unwrap();
+    let found = Initialised::find(&directory.0).unwrap();
+    assert_eq!(found.genesis_hash, made.genesis_hash);
+    assert_eq!((found.apis, found.faucet_address), (made.apis, made.faucet_address));
+    assert_eq!(mode(&made.faucet), 0o600);
+    for path in &made.settings {
+        let settings = Settings::read(path).unwrap();
+        assert_eq!(mode(&settings.key), 0o600);
+        let genesis = GenesisFile::read(&settings.genesis).unwrap();
+        assert_eq!(genesis.hash(), made.genesis_hash);
+        let network = Network::new(genesis).unwrap();
+        let secrets = Secrets::from_bytes(&read_secret(&settings.key).unwrap()).unwrap();
+        let index = network.index(&secrets.public_key()).unwrap() as usize;
+        assert_eq!(*path, made.settings[index], "validators are numbered as in the genesis");
+        assert_eq!(settings.peers[index].address, settings.listen);
+    }
+}
+
+#[test]
+fn nothing_is_written_over() {
+    let directory = Directory::new("over");
+    make(&directory.0, 1).unwrap();
+    let again = make(&directory.0, 1).unwrap_err();
+    assert!(matches!(again, InitError::File(FileError::Exists { .. })), "{again}");
+    let file = directory.0.join("faucet.key");
+    let before = std::fs::read(&file).unwrap();
+    assert!(matches!(write_secret(&file, &[1]), Err(FileError::Exists { .. })));
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn secret_that_others_can_read_is_refused() {
+    let directory = Directory::new("open");
+    std::fs::create_dir_all(&directory.0).unwrap();
+    let path = directory.0.join("key");
+    write_secret(&path, &[1, 2, 3]).unwrap();
+    assert_eq!(read_secret(&path).unwrap(), [1, 2, 3]);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let error = read_secret(&path).unwrap_err().to_string();
+    assert!(error.contains("chmod 600"), "{error}");
+}
+
+#[test]
+fn impossible_networks_are_refused() {
+    let directory = Directory::new("impossible");
+    assert!(matches!(make(&directory.0, 0), Err(InitError::Validators(0))));
+    assert!(matches!(make(&directory.0, 129), Err(InitError::Validators(129))));
+    let high = InitOptions { base_port: 65_500, ..options(4) };
+    assert!(matches!(
+        init(&directory.0, high, StdRng::seed_from_u64(1)),
+        Err(InitError::Ports(65_500))
+    ));
+    assert!(!directory.0.exists(), "nothing is half done");
+}
+
+/// Whoever edits a genesis by hand makes another chain, and is told so.
+#[test]
+fn edited_genesis_is_noticed() {
+    let directory = Directory::new("edited");
+    make(&directory.0, 4).unwrap();
+    let path = directory.0.join("genesis.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let refused = |text: String| {
+        std::fs::write(&path, text).unwrap();
+        GenesisFile::read(&path).unwrap_err().to_string()
+    };
+    let error = refused(text.replace("5000000000\"", "6000000000\""));
+    assert!(error.contains("its hash is"), "{error}");
+    let error = refused(text.replace("\"timestamp_ms\"", "\"time\""));
+    assert!(error.contains("time"), "{error}");
+    let error = refused(text.replacen("system:chain:max_seeds_per_block", "system:chain:other", 1));
+    assert!(error.contains("max_seeds_per_block"), "{error}");
+    assert!(GenesisFile::read(&directory.0.join("none.json")).is_err());
+}
+
+#[test]
+fn genesis_file_keeps_every_parameter() {
+    let directory = Directory::new("params");
+    std::fs::create_dir_all(&directory.0).unwrap();
+    let mut params = ChainParams::development();
+    // Two that only fit each other together.
+    params.subset_overlap_blocks = 8_000;
+    params.subset_epoch_blocks = 9_000;
+    params.validate().unwrap();
+    let genesis = Genesis { params, ..dealt() };
+    let path = directory.0.join("genesis.json");
+    GenesisFile::write(&path, &genesis).unwrap();
+    assert_eq!(GenesisFile::read(&path).unwrap(), genesis);
+}
+
+fn dealt() -> Genesis {
+    let (network, _) = Network::deal(StdRng::seed_from_u64(3), 4, |validators, threshold_key| {
+        Genesis {
+            params: ChainParams::development(),
+            timestamp_ms: 0,
+            balances: Vec::new(),
+            pinned_executors: Vec::new(),
+            validators,
+            threshold_key,
+        }
+    });
+    network.genesis().clone()
+}
+
+#[test]
+fn genesis_without_a_network_is_refused() {
+    let good = dealt();
+    assert!(Network::new(good.clone()).is_ok());
+    let mut swapped = good.clone();
+    swapped.validators.swap(0, 1);
+    assert_eq!(Network::new(swapped).unwrap_err(), NetworkError::NotAscending);
+    let mut twice = good.clone();
+    twice.validators[1] = twice.validators[0];
+    assert_eq!(Network::new(twice).unwrap_err(), NetworkError::NotAscending);
+    let mut fewer = good.clone();
+    fewer.validators.pop();
+    assert_eq!(Network::new(fewer).unwrap_err(), NetworkError::BadThresholdKey);
+    let mut cut = good.clone();
+    cut.threshold_key.0.pop();
+    assert_eq!(Network::new(cut).unwrap_err(), NetworkError::BadThresholdKey);
+    let none = Genesis { threshold_key: Bytes::default(), ..good };
+    assert_eq!(Network::new(none).unwrap_err(), NetworkError::BadThresholdKey);
+}
+
+#[test]
+fn secrets_have_one_form() {
+    let (_, secrets) = Network::deal(StdRng::seed_from_u64(4), 1, |validators, threshold_key| {
+        Genesis { validators, threshold_key, ..dealt() }
+    });
+    let bytes = secrets[0].to_bytes();
+    let back = Secrets::from_bytes(&bytes).unwrap();
+    assert_eq!(back.to_bytes(), bytes);
+    assert!(!format!("{back:?}").contains(&alloy_primitives::hex::encode(&bytes[..8])));
+    assert!(Secrets::from_bytes(&bytes[..40]).is_none());
+    assert!(Secrets::from_bytes(&[]).is_none());
+}
