@@ -1,5 +1,26 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
+//!
+//! # Layout
+//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
+//! - `audit`, `bench`, `demo`: what needs no network
+//! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
+//! - `style`, `format`, `moment`, `timeline`, `amount`: from data to words, and money from words
 
+pub mod account;
+mod amount;
 pub mod audit;
 pub mod bench;
+pub mod block;
 pub mod demo;
+mod failure;
+mod format;
+pub mod job;
+pub mod key;
+mod moment;
+pub mod runner;
+mod send;
+mod session;
+pub mod status;
+mod style;
+mod timeline;
+pub mod tx;

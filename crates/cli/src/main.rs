@@ -1,7 +1,7 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::{audit, bench, demo};
+use remuda::{account, audit, bench, block, demo, job, key, runner, status, tx};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -14,15 +14,29 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Account(account::Args),
     Audit(audit::Args),
     Bench(bench::Args),
+    Block(block::Args),
     Demo(demo::Args),
+    Job(job::Args),
+    Key(key::Args),
+    Runner(runner::Args),
+    Status(status::Args),
+    Tx(tx::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Account(args) => account::main(&args),
         Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Block(args) => block::main(&args),
         Command::Demo(args) => demo::main(&args),
+        Command::Job(args) => job::main(&args),
+        Command::Key(args) => key::main(&args),
+        Command::Runner(args) => runner::main(&args),
+        Command::Status(args) => status::main(&args),
+        Command::Tx(args) => tx::main(&args),
     }
 }

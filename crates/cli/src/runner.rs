@@ -1,0 +1,135 @@
+//! `remuda runner`: who does the work.
+
+mod list;
+mod offer;
+mod presence;
+mod show;
+
+use crate::account::Whose;
+use crate::amount::parse_amount;
+use crate::failure::Failure;
+use crate::send::{SendArgs, send};
+use crate::session::{NodeArgs, Session, run};
+use clap::Subcommand;
+use offer::RunnerFile;
+use remuda_protocol::primitives::Amount;
+use remuda_protocol::transaction::Instruction;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Look at runners, or manage one's own.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda runner list
+  $ remuda runner presence
+  $ remuda runner register runner.json --key runner.key
+  $ remuda runner pause --key runner.key")]
+pub struct Args {
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// List all runners.
+    #[command(after_help = "Example:\n  $ remuda runner list --json | jq '.runners | length'")]
+    List,
+    /// Show one runner.
+    #[command(after_help = "Examples:
+  $ remuda runner show 0x00000000000000000000000000000000000000a1
+  $ remuda runner show --key runner.key")]
+    Show(Whose),
+    /// Join as a runner.
+    #[command(after_help = offer::EXAMPLE)]
+    Register {
+        /// What the runner offers, and its stake; `-` for standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+    /// Change what the runner offers.
+    ///
+    /// Takes the same file as register. Its stake is left alone: see stake and unstake.
+    #[command(after_help = offer::EXAMPLE)]
+    Update {
+        /// What the runner offers from now on; `-` for standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+    /// Raise the runner's stake.
+    #[command(after_help = "Example:\n  $ remuda runner stake 5000cby --key runner.key")]
+    Stake {
+        /// By how much: 5000cby, or base units.
+        #[arg(value_parser = parse_amount)]
+        amount: Amount,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+    /// Lower the runner's stake; it is paid out after the unbonding time.
+    #[command(after_help = "Example:\n  $ remuda runner unstake 5000cby --key runner.key")]
+    Unstake {
+        /// By how much: 5000cby, or base units.
+        #[arg(value_parser = parse_amount)]
+        amount: Amount,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+    /// Take no new jobs. Jobs that it sits on go on.
+    #[command(after_help = "Example:\n  $ remuda runner pause --key runner.key")]
+    Pause(SendArgs),
+    /// Take jobs again.
+    #[command(after_help = "Example:\n  $ remuda runner resume --key runner.key")]
+    Resume(SendArgs),
+    /// Say that the runner is alive, once.
+    #[command(after_help = "Example:\n  $ remuda runner heartbeat --key runner.key")]
+    Heartbeat(SendArgs),
+    /// Leave. All stake is paid out after the unbonding time.
+    #[command(after_help = "Example:\n  $ remuda runner deregister --key runner.key")]
+    Deregister(SendArgs),
+    /// Show which validators attest which runners.
+    #[command(after_help = presence::LEGEND)]
+    Presence,
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    run(&args.node, async |session| match &args.command {
+        Command::List => list::list(session).await,
+        Command::Show(whose) => {
+            let runner = session.client.runner(whose.address()?).await?;
+            session.out.show(&runner, show::words)
+        }
+        Command::Presence => presence::presence(session).await,
+        Command::Register { file, send: args } => {
+            let file = RunnerFile::read(file)?;
+            let (stake, offer) = (file.stake()?, file.offer()?);
+            send(session, args, Instruction::RegisterRunner { stake, offer }).await
+        }
+        Command::Update { file, send: args } => {
+            let offer = RunnerFile::read(file)?.offer()?;
+            send(session, args, Instruction::UpdateRunner { offer }).await
+        }
+        command => manage(session, command).await,
+    })
+}
+
+/// What needs no more than a signature.
+async fn manage(session: &Session, command: &Command) -> Result<(), Failure> {
+    let (args, instruction) = match command {
+        Command::Stake { amount, send } => (send, Instruction::Stake { amount: *amount }),
+        Command::Unstake { amount, send } => (send, Instruction::Unstake { amount: *amount }),
+        Command::Pause(send) => (send, Instruction::PauseRunner),
+        Command::Resume(send) => (send, Instruction::ResumeRunner),
+        Command::Heartbeat(send) => (send, Instruction::Heartbeat),
+        Command::Deregister(send) => (send, Instruction::DeregisterRunner),
+        Command::List
+        | Command::Show(_)
+        | Command::Presence
+        | Command::Register { .. }
+        | Command::Update { .. } => return Err(Failure::Usage("this is no instruction")),
+    };
+    send(session, args, instruction).await
+}
