@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
-//! - `audit`, `bench`, `demo`: what needs no network
+//! - `node`, `dev`: what operators run
+//! - `audit`, `bench`, `demo`, `sim`: what needs no network
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`, `amount`: from data to words, and money from words
 
@@ -12,14 +13,19 @@ pub mod audit;
 pub mod bench;
 pub mod block;
 pub mod demo;
+pub mod dev;
+pub mod duration;
+pub mod entropy;
 mod failure;
 mod format;
 pub mod job;
 pub mod key;
 mod moment;
+pub mod node;
 pub mod runner;
 mod send;
 mod session;
+pub mod sim;
 pub mod status;
 mod style;
 mod timeline;

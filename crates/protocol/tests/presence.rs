@@ -54,6 +54,8 @@ struct Network {
     finalized: Vec<PresenceCertificate>,
     /// What blocks have carried, bits by slot.
     carried: Vec<Certificate>,
+    /// How often somebody's presence changed.
+    changes: u32,
 }
 
 impl Network {
@@ -72,6 +74,7 @@ impl Network {
             epochs: Vec::new(),
             finalized: Vec::new(),
             carried: Vec::new(),
+            changes: 0,
         }
     }
 
@@ -162,6 +165,7 @@ impl Network {
                     let life = self.lives.iter_mut().find(live);
                     life.expect("it was registered").vacated = Some(height);
                 }
+                Event::PresenceChanged { .. } => self.changes += 1,
                 _ => (),
             }
         }
@@ -250,8 +254,11 @@ impl Network {
         let mut bits = vec![0u8; list.len().div_ceil(8)];
         let odd = choices.chance(15);
         for (place, slot) in list.iter().enumerate() {
-            let seen =
-                if odd { choices.chance(50) } else { (height / 9 + u64::from(*slot)) % 3 > 0 };
+            let seen = if odd {
+                choices.chance(50)
+            } else {
+                !(height / 9 + u64::from(*slot)).is_multiple_of(3)
+            };
             bits[place / 8] |= u8::from(seen) << (place % 8);
         }
         if choices.chance(20) {
@@ -273,20 +280,36 @@ fn vote(validator: ValidatorKey, slots: &[u32]) -> Vote {
     Vote { validator, bitmap: Bitmap { bit_length: bytes.len() as u32 * 8, bytes } }
 }
 
+/// A life of two rotations in which anything may happen.
+fn play(seed: u64, n: u8) -> Network {
+    let mut choices = Choices::new(seed);
+    let mut network = Network::new(n, 12);
+    let mut drought = 0;
+    for _ in 0..140 {
+        network.random_step(&mut choices, &mut drought);
+    }
+    network
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
     fn presence_in_the_state_is_what_the_plain_rule_says(seed in any::<u64>(), n in 1u8..=10) {
-        let mut choices = Choices::new(seed);
-        let mut network = Network::new(n, 12);
-        let mut drought = 0;
-        for _ in 0..140 {
-            network.random_step(&mut choices, &mut drought);
-        }
-        let carried = network.carried.len();
-        prop_assert!(carried > 40, "only {carried} certificates: the test tests nothing");
-        prop_assert!(network.epochs.len() == 3);
+        play(seed, n);
+    }
+}
+
+/// The test above would be true of a chain on which nothing happens, so one of its kind is looked
+/// at.
+#[test]
+fn in_random_lives_runners_come_and_go() {
+    for n in [1, 4, 10] {
+        let network = play(1, n);
+        assert_eq!(network.epochs.len(), 3);
+        assert!(network.carried.len() > 60, "{} certificates", network.carried.len());
+        assert!(network.lives.len() > 15, "{} registrations", network.lives.len());
+        assert!(network.changes > 60, "{} changes", network.changes);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A development network: keys dealt, genesis and settings written.
 
-use super::{FileError, GenesisFile, Peer, Settings, write_secret};
+use super::{FileError, GenesisFile, Peer, Settings, read_secret, write_secret};
 use crate::network::Network;
 use alloy_primitives::hex;
 use rand_core::CryptoRng;
@@ -62,6 +62,29 @@ pub struct Initialised {
     pub faucet: PathBuf,
     /// The faucet's account.
     pub faucet_address: Address,
+}
+
+impl Initialised {
+    /// The network that was made in a directory before.
+    pub fn find(directory: &Path) -> Result<Self, FileError> {
+        let genesis_hash = GenesisFile::read(&directory.join("genesis.json"))?.hash();
+        let (mut settings, mut apis) = (Vec::new(), Vec::new());
+        for i in 0..VALIDATORS_MAX {
+            let path = directory.join(format!("validator-{i}")).join("node.toml");
+            if !path.exists() {
+                break;
+            }
+            apis.push(Settings::read(&path)?.api);
+            settings.push(path);
+        }
+        let faucet = directory.join("faucet.key");
+        let malformed =
+            || FileError::Malformed { path: faucet.clone(), reason: "not a secp256k1 key".into() };
+        let secret = read_secret(&faucet)?;
+        let secret = <[u8; 32]>::try_from(&secret[..]).map_err(|_| malformed())?;
+        let faucet_address = SecretKey::from_bytes(&secret).ok_or_else(malformed)?.address();
+        Ok(Self { genesis_hash, settings, apis, faucet, faucet_address })
+    }
 }
 
 /// Makes a network in a directory that has none.
