@@ -19,7 +19,7 @@ use std::process::ExitCode;
 #[command(after_help = "Examples:
   $ remuda account faucet --key my.key
   $ remuda account show --key my.key
-  $ remuda account send 0x00000000000000000000000000000000000000a1 1.5cby --key my.key")]
+  $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 1.5cby --key my.key")]
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
@@ -31,13 +31,13 @@ pub struct Args {
 enum Command {
     /// Show what the chain keeps of an account.
     #[command(after_help = "Examples:
-  $ remuda account show 0x00000000000000000000000000000000000000a1
+  $ remuda account show 0x52908400098527886e0f7030069857d2e4169ee7
   $ remuda account show --key my.key --json")]
     Show(Whose),
     /// Send money, and wait until it is there.
     #[command(after_help = "Examples:
-  $ remuda account send 0x00000000000000000000000000000000000000a1 1.5cby --key my.key
-  $ remuda account send 0x00000000000000000000000000000000000000a1 250 --key my.key --no-wait
+  $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 1.5cby --key my.key
+  $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 250 --key my.key --no-wait
 
 Amounts are in CBY with a unit, 1.5cby, or else in base units, of which a CBY has 1000000000.")]
     Send {
@@ -52,7 +52,7 @@ Amounts are in CBY with a unit, 1.5cby, or else in base units, of which a CBY ha
     /// Ask for money on a development chain, and wait until it is there.
     #[command(after_help = "Examples:
   $ remuda account faucet --key my.key
-  $ remuda account faucet 0x00000000000000000000000000000000000000a1")]
+  $ remuda account faucet 0x52908400098527886e0f7030069857d2e4169ee7")]
     Faucet {
         #[command(flatten)]
         whose: Whose,

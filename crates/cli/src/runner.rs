@@ -38,7 +38,7 @@ enum Command {
     List,
     /// Show one runner.
     #[command(after_help = "Examples:
-  $ remuda runner show 0x00000000000000000000000000000000000000a1
+  $ remuda runner show 0x52908400098527886e0f7030069857d2e4169ee7
   $ remuda runner show --key runner.key")]
     Show(Whose),
     /// Join as a runner.

@@ -1,6 +1,6 @@
 //! The real program, and real networks for it to talk to.
 
-pub mod worker;
+pub(crate) mod worker;
 
 use serde_json::Value;
 use std::fs;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const STOP: Duration = Duration::from_secs(10);
 
 /// The program, with nothing of the tester's own environment in it.
-pub fn remuda() -> Command {
+pub(crate) fn remuda() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_remuda"));
     for name in ["REMUDA_NODE", "REMUDA_KEY", "NO_COLOR"] {
         command.env_remove(name);
@@ -26,14 +26,14 @@ pub fn remuda() -> Command {
 
 /// What a run of the program left behind.
 #[derive(Debug)]
-pub struct Run {
-    pub status: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Run {
-    pub fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.output().expect("the program starts");
         Self {
             status: output.status.code().unwrap_or(-1),
@@ -42,25 +42,25 @@ impl Run {
         }
     }
 
-    pub fn ok(self) -> Self {
+    pub(crate) fn ok(self) -> Self {
         assert_eq!(self.status, 0, "{self:?}");
         self
     }
 
-    pub fn failed(self, with: i32) -> Self {
+    pub(crate) fn failed(self, with: i32) -> Self {
         assert_eq!(self.status, with, "{self:?}");
         assert!(!self.stderr.contains("panicked"), "{self:?}");
         self
     }
 
     /// The objects on its lines.
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{self:?}"));
         self.stdout.lines().map(parse).collect()
     }
 
     /// The one object that it printed.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let mut lines = self.lines();
         assert_eq!(lines.len(), 1, "{self:?}");
         lines.remove(0)
@@ -68,21 +68,21 @@ impl Run {
 }
 
 /// A folder of its own for each test, gone with it.
-pub struct Folder(pub PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    pub fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("remuda-cli-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a folder");
         Self(path)
     }
 
-    pub fn file(&self, name: &str) -> String {
+    pub(crate) fn file(&self, name: &str) -> String {
         self.0.join(name).to_str().expect("a plain path").to_owned()
     }
 
-    pub fn write(&self, name: &str, text: &str) -> String {
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
         fs::write(self.0.join(name), text).expect("a file");
         self.file(name)
     }
@@ -95,15 +95,15 @@ impl Drop for Folder {
 }
 
 /// `remuda dev`, with one validator.
-pub struct Network {
+pub(crate) struct Network {
     child: Child,
-    pub api: String,
-    pub faucet_key: String,
-    pub folder: Folder,
+    pub(crate) api: String,
+    pub(crate) faucet_key: String,
+    pub(crate) folder: Folder,
 }
 
 impl Network {
-    pub fn start(name: &str) -> Self {
+    pub(crate) fn start(name: &str) -> Self {
         let folder = Folder::new(name);
         let port = free_port().to_string();
         let mut child = remuda()
@@ -133,25 +133,25 @@ impl Network {
     }
 
     /// The program with this network's node.
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = remuda();
         command.env("REMUDA_NODE", &self.api).args(args);
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(&mut self.command(args))
     }
 
     /// One object that must come with success.
-    pub fn json(&self, args: &[&str]) -> Value {
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
         let mut args = args.to_vec();
         args.push("--json");
         self.run(&args).ok().json()
     }
 
     /// A new key with so much money: its file and its address.
-    pub fn account(&self, name: &str, amount: &str) -> (String, String) {
+    pub(crate) fn account(&self, name: &str, amount: &str) -> (String, String) {
         let file = self.folder.file(name);
         let address = Run::of(remuda().args(["key", "new", &file])).ok().stdout.trim().to_owned();
         self.run(&["account", "send", &address, amount, "--key", &self.faucet_key]).ok();
@@ -193,7 +193,7 @@ fn free_port() -> u16 {
 }
 
 /// Whether only its owner may do anything with a file.
-pub fn is_private(path: &Path) -> bool {
+pub(crate) fn is_private(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     fs::metadata(path).expect("a file").permissions().mode() & 0o777 == 0o600
 }

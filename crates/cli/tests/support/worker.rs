@@ -5,13 +5,13 @@ use remuda_client::{Client, wallet};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::keccak256;
-use remuda_protocol::verifier::commitment::{commitment, result_digest};
 use remuda_protocol::transaction::{Instruction, Reveal};
+use remuda_protocol::verifier::commitment::{commitment, result_digest};
 use std::path::Path;
 use std::time::Duration;
 
 /// Lets all runners that are drawn commit to a result and open it, until the job is over.
-pub fn work(api: &str, job: &str, keys: &[String], result: &str) {
+pub(crate) fn work(api: &str, job: &str, keys: &[String], result: &str) {
     let keys: Vec<SecretKey> =
         keys.iter().map(|key| wallet::read(Path::new(key)).expect("a key")).collect();
     let job: HexHash = job.parse().expect("a job's id");
