@@ -9,6 +9,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a network may take to stop before it is killed.
@@ -94,16 +95,22 @@ impl Drop for Folder {
     }
 }
 
+/// One network at a time: a validator wants gigabytes, and blocks should come on time on two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// `remuda dev`, with one validator.
 pub(crate) struct Network {
     child: Child,
     pub(crate) api: String,
     pub(crate) faucet_key: String,
     pub(crate) folder: Folder,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Network {
     pub(crate) fn start(name: &str) -> Self {
+        // A test that failed has stopped its network like any other.
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Folder::new(name);
         let port = free_port().to_string();
         let mut child = remuda()
@@ -129,7 +136,7 @@ impl Network {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         let api = text(&announced["apis"][0]);
         let faucet_key = text(&announced["faucet"]["key"]);
-        Self { child, api, faucet_key, folder }
+        Self { child, api, faucet_key, folder, _alone: alone }
     }
 
     /// The program with this network's node.
