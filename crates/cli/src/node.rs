@@ -7,6 +7,7 @@ use remuda_node::process;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount};
 use serde_json::json;
+use std::io::IsTerminal as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -171,11 +172,12 @@ fn log(json: bool) {
     let chosen = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
     let filter = tracing_subscriber::EnvFilter::new(format!(
         "commonware_p2p=warn,commonware_consensus=warn,commonware_glue=warn,\
-         commonware_storage=warn,commonware_runtime=warn,commonware_resolver=warn,{chosen}"
+         commonware_storage=error,commonware_runtime=warn,commonware_resolver=warn,{chosen}"
     ));
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     if json { logs.json().init() } else { logs.init() }
 }

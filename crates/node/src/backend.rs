@@ -153,10 +153,12 @@ pub trait Backend: Send + Sync + 'static {
     /// Takes a signed transaction, to be put into a block.
     fn submit(&self, bytes: Vec<u8>) -> Result<TxHash, Refusal>;
 
-    /// Whether a transaction waits for a block.
+    /// Whether a transaction is on its way: from [`submit`](Self::submit) until
+    /// [`transaction`](Self::transaction) knows it or it is given up, blocks that are not final yet
+    /// included.
     fn pending(&self, hash: TxHash) -> bool;
 
-    /// Nonce of an account's next transaction if everything that waits is taken first.
+    /// Nonce of an account's next transaction if everything that is on its way is taken first.
     fn next_nonce(&self, address: Address) -> u64;
 
     /// Proves a key of the newest state that can be proven.

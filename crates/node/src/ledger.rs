@@ -44,7 +44,7 @@ const INDEXED_BLOCKS: usize = 8_000_000;
 /// A node is ready if its newest block is of one of the last rounds.
 const READY_WITHIN_VIEWS: u64 = 16;
 /// Name of the network's gauge.
-const CONNECTED_METRIC: &str = "tracker_connected";
+const CONNECTED_METRIC: &str = "network_tracker_directory_connected{";
 
 /// What there is once the validator runs.
 struct Parts<E: CryptoRng + Spawner + StorageContext> {
@@ -333,11 +333,8 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     }
 }
 
-/// Peers that the network is connected to, as its metrics say.
+/// Peers that the network is connected to, as its metrics say: a line with a time for each.
 fn connected(metrics: &str) -> u32 {
-    let value = |line: &str| {
-        let (name, value) = line.rsplit_once(' ')?;
-        name.ends_with(CONNECTED_METRIC).then(|| value.parse().ok()).flatten()
-    };
-    metrics.lines().find_map(value).unwrap_or(0)
+    let line = |line: &&str| line.starts_with(CONNECTED_METRIC) && !line.ends_with(" 0");
+    metrics.lines().filter(line).count().try_into().unwrap_or(u32::MAX)
 }

@@ -30,8 +30,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Messages of one peer on one channel, per second.
-const QUOTA: u32 = 4096;
+/// Messages of one peer on one channel, per second. The network sets aside room for as many of every
+/// peer on every channel: with 4,096 of 128 peers that were gigabytes.
+const QUOTA: u32 = 512;
 /// How long tasks may take to end.
 const STOP: Duration = Duration::from_secs(2);
 
@@ -121,7 +122,7 @@ async fn serve(
         handshake,
         network.namespace(),
         settings.listen,
-        NZUsize!(remuda_protocol::genesis::VALIDATORS_MAX),
+        network.participants().len().try_into().expect("a network has validators"),
         validator::max_message_size(participants),
         NZUsize!(1024),
     );

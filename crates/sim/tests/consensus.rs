@@ -2,7 +2,7 @@
 //!
 //! A run that fails prints its seed; `REMUDA_SEED=<seed>` runs that one alone.
 
-use remuda_sim::consensus::{Conduct, Plan, Report, run};
+use remuda_sim::consensus::{Conduct, Plan, Report, blackouts, drought, late_joiner, run};
 
 fn hold(plan: &Plan) -> Report {
     let report = run(plan);
@@ -45,4 +45,26 @@ fn seeds_0_to_24() {
 #[test]
 fn seeds_25_to_49() {
     seeds(25, 25);
+}
+
+#[test]
+fn drought_of_more_rounds_than_a_block_has_room_for_ends() {
+    for seed in 0..2 {
+        let counts = drought(seed, 90, 8).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(counts.view - counts.height >= 90, "there was a drought: {counts:?}");
+    }
+}
+
+#[test]
+fn power_loss_of_everybody_loses_nothing_final() {
+    for seed in 0..3 {
+        blackouts(seed, 4).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
+}
+
+#[test]
+fn joiner_from_genesis_catches_up_and_counts() {
+    for seed in 0..2 {
+        late_joiner(seed, 25).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    }
 }

@@ -121,20 +121,20 @@ impl Follower {
     /// What a message means.
     fn take(&mut self, message: &Message) -> Result<Option<EventView>, EventsError> {
         match message.event.as_str() {
-            message::BLOCK => Ok(self.take_block(message)),
+            message::BLOCK => self.take_block(message),
             message::END => self.take_end(message).map(|()| None),
             // A newer node may say more than this client knows.
             _ => Ok(None),
         }
     }
 
-    fn take_block(&mut self, message: &Message) -> Option<EventView> {
-        let Ok(view) = serde_json::from_str::<EventView>(&message.data) else {
-            self.drop_connection();
-            return None;
-        };
+    fn take_block(&mut self, message: &Message) -> Result<Option<EventView>, EventsError> {
+        // A message that broke off is never complete, so this is a node that speaks otherwise:
+        // asking again would not help.
+        let view: EventView = serde_json::from_str(&message.data)
+            .map_err(|error| ClientError::Unexpected(error.to_string()))?;
         let height = view.height.0;
-        match self.last {
+        Ok(match self.last {
             Some(last) if height <= last => None,
             Some(last) if height > last + 1 => {
                 self.drop_connection();
@@ -145,7 +145,7 @@ impl Follower {
                 (self.failures, self.lacking) = (0, 0);
                 Some(view)
             }
-        }
+        })
     }
 
     fn take_end(&mut self, message: &Message) -> Result<(), EventsError> {

@@ -154,6 +154,8 @@ impl Client {
         }
         let http = reqwest::Client::builder()
             .connect_timeout(config.connect_timeout)
+            // Nodes close idle connections after 30 s: a request must not meet the end of one.
+            .pool_idle_timeout(Duration::from_secs(20))
             // A node never redirects; following one would take a transaction who knows where.
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("remuda-client/", env!("CARGO_PKG_VERSION")))

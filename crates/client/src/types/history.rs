@@ -16,8 +16,8 @@ pub struct JobHistory {
     pub id: HexHash,
     /// The height up to which this is known.
     pub height: Uint,
-    /// Whether it begins with the submission. A node that joined late, or keeps only some blocks,
-    /// may know no more than the end.
+    /// Whether nothing is missing from the submission on. A node that joined late, or keeps only
+    /// some blocks, may know no more than a part.
     pub complete: bool,
     /// What happened, in order.
     pub entries: Vec<HistoryEntry>,

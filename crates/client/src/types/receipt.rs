@@ -20,6 +20,17 @@ pub enum CauseName {
     Closing,
 }
 
+impl CauseName {
+    /// What caused a receipt, and which transaction if it was one.
+    pub fn of(cause: &Cause) -> (Self, Option<HexHash>) {
+        match cause {
+            Cause::Transaction { hash } => (Self::Transaction, Some(hash.to_view())),
+            Cause::Opening => (Self::Opening, None),
+            Cause::Closing => (Self::Closing, None),
+        }
+    }
+}
+
 /// A receipt and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReceiptView {
@@ -68,11 +79,7 @@ pub struct UsageView {
 impl ReceiptView {
     /// The receipt as it stands in a block.
     pub fn new(receipt: &Receipt, height: Height, block: B256) -> Self {
-        let (cause, transaction) = match receipt.cause {
-            Cause::Transaction { hash } => (CauseName::Transaction, Some(hash.to_view())),
-            Cause::Opening => (CauseName::Opening, None),
-            Cause::Closing => (CauseName::Closing, None),
-        };
+        let (cause, transaction) = CauseName::of(&receipt.cause);
         let refusal = Refusal::from_code(receipt.code).map(|refusal| RefusalView {
             name: refusal.name().to_owned(),
             message: refusal.to_string(),

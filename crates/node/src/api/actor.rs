@@ -21,7 +21,7 @@ pub(super) async fn actor(_: Part<HexAddress>) -> Result<Json<ApiError>, Failure
 
 /// What an actor printed.
 #[utoipa::path(
-    get, path = "/actor/{address}/logs", tag = "actors",
+    get, path = "/actor/{address}/logs", operation_id = "actor_logs", tag = "actors",
     params(("address" = HexAddress, Path, description = "The actor")),
     responses((status = 501, body = ApiError), (status = "4XX", body = ApiError))
 )]
@@ -31,7 +31,7 @@ pub(super) async fn logs(_: Part<HexAddress>) -> Result<Json<ApiError>, Failure>
 
 /// What an actor keeps.
 #[utoipa::path(
-    get, path = "/actor/{address}/state", tag = "actors",
+    get, path = "/actor/{address}/state", operation_id = "actor_state", tag = "actors",
     params(("address" = HexAddress, Path, description = "The actor")),
     responses((status = 501, body = ApiError), (status = "4XX", body = ApiError))
 )]

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::error::Failure;
-use super::extract::{Asked, Part};
+use super::extract::{Asked, Part, Peer};
 use crate::backend::Finalised;
 use axum::Json;
 use axum::extract::State;
@@ -11,6 +11,9 @@ use remuda_protocol::primitives::Height;
 use serde::Deserialize;
 use std::sync::Arc;
 use utoipa::IntoParams;
+
+/// Signatures that are as much work as a request: about a millisecond.
+const SENDERS_PER_TOKEN: u32 = 8;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -29,17 +32,27 @@ pub(super) struct BlockQuery {
 pub(super) async fn block(
     State(app): State<App>,
     Part(id): Part<String>,
+    peer: Peer,
     Asked(BlockQuery { full }): Asked<BlockQuery>,
 ) -> Result<Json<BlockView>, Failure> {
     let found = app.find_block(&id).await?;
-    Ok(Json(if full {
-        BlockView::full(&found.block, found.hash, &found.receipts)
-    } else {
-        BlockView::new(&found.block, found.hash)
-    }))
+    if !full {
+        return Ok(Json(BlockView::new(&found.block, found.hash)));
+    }
+    app.allow(peer, app.price_of(&found))?;
+    let view = move || BlockView::full(&found.block, found.hash, &found.receipts);
+    let view = tokio::task::spawn_blocking(view).await;
+    view.map(Json).map_err(|_| Failure::new(code::INTERNAL, "the block could not be written out"))
 }
 
 impl App {
+    /// Tokens for a block with everything in it: every sender is recovered from a signature. Never
+    /// more than half of an allowance, or nobody could ever ask for a full block.
+    fn price_of(&self, found: &Finalised) -> u32 {
+        let transactions = u32::try_from(found.block.transactions.len()).unwrap_or(u32::MAX);
+        (transactions / SENDERS_PER_TOKEN).min(self.limits.burst / 2)
+    }
+
     async fn find_block(&self, id: &str) -> Result<Arc<Finalised>, Failure> {
         let tip = self.tip();
         if id == "latest" {

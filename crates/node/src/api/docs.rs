@@ -1,28 +1,33 @@
 //! `GET /` and `/openapi.json`: the API about itself.
 
-use axum::Json;
-use axum::response::Html;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{Html, IntoResponse};
 use std::fmt::Write;
 use std::sync::LazyLock;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::path::{Operation, PathItem};
 
 /// Made once: it does not change while the process runs.
-static OPENAPI: LazyLock<OpenApi> = LazyLock::new(super::openapi);
-static PAGE: LazyLock<String> = LazyLock::new(|| render(&OPENAPI));
+static OPENAPI: LazyLock<String> = LazyLock::new(|| {
+    super::openapi().to_json().unwrap_or_else(|error| {
+        tracing::error!(%error, "the description of the API is no JSON");
+        "{}".to_owned()
+    })
+});
+static PAGE: LazyLock<String> = LazyLock::new(|| render(&super::openapi()));
 
 /// The description of every endpoint.
 #[utoipa::path(
     get, path = "/openapi.json", tag = "node",
     responses((status = 200, body = Object, description = "An OpenAPI 3.1 document"))
 )]
-pub(super) async fn openapi() -> Json<&'static OpenApi> {
-    Json(&*OPENAPI)
+pub(super) async fn openapi() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], OPENAPI.as_str())
 }
 
 /// A page that lists the endpoints.
 #[utoipa::path(
-    get, path = "/", tag = "node",
+    get, path = "/", operation_id = "index", tag = "node",
     responses((status = 200, body = String, content_type = "text/html"))
 )]
 pub(super) async fn page() -> Html<&'static str> {

@@ -7,7 +7,6 @@
 use super::App;
 use super::error::Failure;
 use super::extract::{Asked, Peer};
-use super::history::cause_of;
 use super::metrics::count;
 use super::places::Place;
 use crate::backend::Finalised;
@@ -17,7 +16,8 @@ use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use remuda_client::types::{
-    ApiError, EventView, HexAddress, HexHash, Occurrence, StreamEnd, Subject, Uint, code, message,
+    ApiError, CauseName, EventView, HexAddress, HexHash, Occurrence, StreamEnd, Subject, Uint,
+    code, message,
 };
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Height, JobId};
@@ -229,7 +229,7 @@ fn view(block: &Finalised, filter: &Filter) -> EventView {
     let header = &block.block.header;
     let mut events = Vec::new();
     for receipt in block.receipts.iter() {
-        let (cause, transaction) = cause_of(receipt);
+        let (cause, transaction) = CauseName::of(&receipt.cause);
         let wanted = receipt.events.iter().filter(|event| filter.admits(event));
         events.extend(wanted.map(|event| Occurrence { cause, transaction, event: event.into() }));
     }

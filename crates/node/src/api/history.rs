@@ -14,7 +14,7 @@ use remuda_client::types::{
 use remuda_protocol::beacon::{Round, SelectionMode, beacon, retry_seed, selection_seed};
 use remuda_protocol::block::Block;
 use remuda_protocol::dispatcher::job::Job;
-use remuda_protocol::event::{Cause, Event, Receipt};
+use remuda_protocol::event::Event;
 use remuda_protocol::key::{BeaconKey, JobKey};
 use remuda_protocol::primitives::{B256, Height, JobId};
 use remuda_protocol::state::{StateKey, read};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Everything that happened to a job: submission, candidates, draws with their beacons, commits,
 /// reveals, verdict, payments.
 #[utoipa::path(
-    get, path = "/job/{id}/history", tag = "jobs",
+    get, path = "/job/{id}/history", operation_id = "job_history", tag = "jobs",
     params(("id" = HexHash, Path, description = "The job's id")),
     responses((status = 200, body = JobHistory), (status = "4XX", body = ApiError))
 )]
@@ -36,7 +36,7 @@ pub(super) async fn history(
 
 /// A job, its history and a proof of its record, in one document.
 #[utoipa::path(
-    get, path = "/job/{id}/receipt", tag = "jobs",
+    get, path = "/job/{id}/receipt", operation_id = "job_receipt", tag = "jobs",
     params(("id" = HexHash, Path, description = "The job's id")),
     responses(
         (status = 200, body = JobReceipt),
@@ -62,20 +62,24 @@ impl App {
     async fn job_history(&self, tip: &Tip, id: JobId) -> Result<JobHistory, Failure> {
         let job = read(&tip.state, &JobKey { job: id }).ok_or_else(unknown_job)?;
         let mut heights = self.backend.job_heights(id);
-        heights.truncate(self.limits.history_blocks);
-        let mut blocks = Vec::with_capacity(heights.len());
-        for height in heights.into_iter().filter(|height| *height <= tip.finalised.height()) {
-            blocks.extend(self.backend.block(height).await);
+        heights.retain(|height| *height <= tip.finalised.height());
+        let mut blocks = Vec::with_capacity(heights.len().min(self.limits.history_blocks));
+        for height in heights.iter().take(self.limits.history_blocks) {
+            blocks.extend(self.backend.block(*height).await);
         }
         let entries: Vec<HistoryEntry> =
             blocks.iter().flat_map(|block| entries_about(block, id)).collect();
-        let submitted =
-            |entry: &HistoryEntry| matches!(entry.event, EventBody::JobSubmitted { .. });
+        // A job that re-executes a challenged one begins with the challenge.
+        let begins = |entry: &HistoryEntry| {
+            matches!(
+                entry.event,
+                EventBody::JobSubmitted { .. } | EventBody::ResultChallenged { .. }
+            )
+        };
         Ok(JobHistory {
             id: HexHash(id),
             height: Uint(tip.finalised.height().get()),
-            // A challenge's own job begins with the challenge.
-            complete: entries.first().is_some_and(submitted) || job.challenges.is_some(),
+            complete: entries.first().is_some_and(begins) && blocks.len() == heights.len(),
             draws: draws(tip, id, &job, &blocks),
             entries,
         })
@@ -88,7 +92,7 @@ fn entries_about(block: &Finalised, job: JobId) -> Vec<HistoryEntry> {
     let mut entries = Vec::new();
     for receipt in block.receipts.iter() {
         let about = |event: &&Event| Subject::of(event).jobs.contains(&job);
-        let (cause, transaction) = cause_of(receipt);
+        let (cause, transaction) = CauseName::of(&receipt.cause);
         entries.extend(receipt.events.iter().filter(about).map(|event| HistoryEntry {
             height: Uint(header.height.get()),
             view: Uint(header.round.view),
@@ -120,7 +124,7 @@ fn draws(tip: &Tip, id: JobId, job: &Job, blocks: &[Arc<Finalised>]) -> Vec<Draw
                     Event::JobAssigned { job: assigned, attempt, seed, .. },
                     EventBody::JobAssigned { runners, aggregator, .. },
                 ) if *assigned == id => {
-                    if !draws.last().is_some_and(|draw| draw.attempt == *attempt) {
+                    if draws.last().is_none_or(|draw| draw.attempt != *attempt) {
                         draws.push(waiting(*attempt, height));
                     }
                     let Some(draw) = draws.last_mut() else { continue };
@@ -202,14 +206,5 @@ impl Source<'_> {
         let attempt = self.draw.attempt;
         let seed = if attempt > 0 { retry_seed(first, attempt) } else { first };
         seed == self.seed
-    }
-}
-
-/// How a receipt's cause is called in JSON; shared with the event stream.
-pub(super) fn cause_of(receipt: &Receipt) -> (CauseName, Option<HexHash>) {
-    match receipt.cause {
-        Cause::Transaction { hash } => (CauseName::Transaction, Some(HexHash(hash))),
-        Cause::Opening => (CauseName::Opening, None),
-        Cause::Closing => (CauseName::Closing, None),
     }
 }

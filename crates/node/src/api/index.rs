@@ -135,3 +135,72 @@ impl Index {
         self.open.get(&runner).map(|jobs| jobs.iter().copied().collect()).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use remuda_protocol::block::{Block, Header, StateCommitment};
+    use remuda_protocol::codec::Bytes;
+    use remuda_protocol::dispatcher::job::Failure;
+    use remuda_protocol::event::{Cause, Receipt};
+    use std::sync::Arc;
+
+    pub(in crate::api) fn block(height: u64, transactions: &[u8], events: Vec<Event>) -> Finalised {
+        let header = Header {
+            parent: B256::ZERO,
+            parent_view: 0,
+            height: Height(height),
+            round: Default::default(),
+            proposer: [0; 32],
+            timestamp_ms: 0,
+            transactions_root: B256::ZERO,
+            receipts_root: B256::ZERO,
+            state: StateCommitment::default(),
+            seeds_root: B256::ZERO,
+            presence_hash: B256::ZERO,
+        };
+        let hash = header.hash();
+        let transactions = transactions.iter().map(|byte| Bytes(vec![*byte])).collect();
+        let block = Block { header, seeds: Vec::new(), presence: None, transactions };
+        let (used, fee) = Default::default();
+        let receipt = Receipt { cause: Cause::Opening, code: 0, used, fee, events };
+        Finalised { block: Arc::new(block), hash, receipts: Arc::new(vec![receipt]) }
+    }
+
+    const JOB: JobId = B256::repeat_byte(1);
+    const RUNNER: Address = Address::repeat_byte(2);
+
+    fn assigned() -> Event {
+        Event::JobAssigned {
+            job: JOB,
+            attempt: 0,
+            seed: B256::ZERO,
+            runners: vec![RUNNER],
+            aggregator: None,
+            commit_by: Height(9),
+        }
+    }
+
+    #[test]
+    fn old_blocks_are_forgotten_and_open_jobs_are_not() {
+        let mut index = Index::new(2);
+        let first = block(1, &[7, 8], vec![assigned()]);
+        index.apply(&first);
+        assert_eq!(index.transaction(tx_hash(&[8])), Some((Height(1), 1)));
+        assert_eq!(index.height_of(first.hash), Some(Height(1)));
+        index.apply(&block(2, &[], vec![Event::CommitsClosed { job: JOB }]));
+        assert_eq!(index.job_heights(JOB), [Height(1), Height(2)]);
+        index.apply(&block(3, &[], Vec::new()));
+        assert_eq!(index.transaction(tx_hash(&[8])), None);
+        assert_eq!(index.height_of(first.hash), None);
+        assert_eq!(index.job_heights(JOB), [Height(2)]);
+        assert_eq!(index.open_jobs(RUNNER), [JOB], "it has not ended");
+        let reason = Failure::NoRunners;
+        index.apply(&block(4, &[], vec![Event::JobFailed { job: JOB, reason }]));
+        assert!(index.open_jobs(RUNNER).is_empty());
+        index.apply(&block(5, &[], Vec::new()));
+        index.apply(&block(6, &[], Vec::new()));
+        assert!(index.jobs.is_empty() && index.transactions.is_empty() && index.seated.is_empty());
+        assert_eq!(index.hashes.len(), 2);
+    }
+}

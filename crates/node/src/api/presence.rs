@@ -11,7 +11,7 @@ use remuda_client::types::{
 };
 use remuda_protocol::chain::Validator;
 use remuda_protocol::dispatcher::filter::Entry;
-use remuda_protocol::key::{AttestationKey, PresenceKey, ValidatorsKey};
+use remuda_protocol::key::{AttestationKey, ChainKey, PresenceKey, ValidatorsKey};
 use remuda_protocol::presence::{
     AttestationRecord, Bitmap, PRESENCE_TIMEOUT_BLOCKS, PresenceState, SubsetEpoch, ValidatorKey,
     presence_threshold, subset, subset_size,
@@ -20,7 +20,11 @@ use remuda_protocol::primitives::{B256, Slot};
 use remuda_protocol::state::{View, read};
 use serde::Deserialize;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use utoipa::IntoParams;
+
+/// Slots that are looked at for each row asked for.
+const SLOTS_PER_ROW_MAX: usize = 16;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -44,18 +48,9 @@ pub(super) async fn presence(
     let tip = app.tip();
     let connected: BTreeSet<Slot> = app.backend.presence_seen().into_iter().collect();
     let matrix = Matrix::new(&tip);
-    let start = query.after.map_or(0, |after| after.saturating_add(1));
-    let roster = tip.state.roster();
-    let mut page: Vec<&Entry> = roster
-        .entries()
-        .map(|entry| &**entry)
-        .filter(|entry| entry.slot() >= Slot(start))
-        .collect();
-    page.sort_unstable_by_key(|entry| entry.slot());
-    let more = page.len() > limit;
-    page.truncate(limit);
-    let row = |entry: &&Entry| matrix.row(entry, connected.contains(&entry.slot()));
-    let rows: Vec<PresenceRow> = page.iter().map(row).collect();
+    let Page { entries, next } = Page::read(&tip, query.after, limit);
+    let row = |entry: &Arc<Entry>| matrix.row(entry, connected.contains(&entry.slot()));
+    let rows: Vec<PresenceRow> = entries.iter().map(row).collect();
     let k = subset_size(matrix.keys.len());
     Ok(Json(PresenceView {
         height: Uint(tip.finalised.height().get()),
@@ -71,9 +66,35 @@ pub(super) async fn presence(
         subset_size: u32::try_from(k).unwrap_or(u32::MAX),
         threshold: u32::try_from(presence_threshold(k)).unwrap_or(u32::MAX),
         validators: matrix.attesters(),
-        next: rows.last().filter(|_| more).map(|row| row.slot),
         rows,
+        next,
     }))
+}
+
+/// Some runners, ascending by slot.
+struct Page {
+    entries: Vec<Arc<Entry>>,
+    next: Option<u32>,
+}
+
+impl Page {
+    /// A walk over so many slots at most: where many have left, a page is short and says where to
+    /// go on.
+    fn read(tip: &Tip, after: Option<u32>, limit: usize) -> Self {
+        let roster = tip.state.roster();
+        let chain = read(&tip.state, &ChainKey {});
+        let end = chain.map_or(0, |chain| chain.next_slot.get());
+        let start = after.map_or(0, |after| after.saturating_add(1));
+        let mut page = Self { entries: Vec::new(), next: None };
+        for (steps, slot) in (start..end).enumerate() {
+            if page.entries.len() >= limit || steps >= limit * SLOTS_PER_ROW_MAX {
+                page.next = Some(slot - 1);
+                break;
+            }
+            page.entries.extend(roster.entry(Slot(slot)).cloned());
+        }
+        page
+    }
 }
 
 /// What the state says about presence.

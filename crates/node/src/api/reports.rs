@@ -84,7 +84,7 @@ impl App {
             )
             .hint("sign keccak256(\"cowboy-tx-v1:\" ‖ chain_id ‖ keccak256(body)) with the runner's key"));
         }
-        let submitted = self.hand_in(signed.to_bytes()).map_err(|(_, failure)| failure)?;
+        let submitted = self.hand_in(signed.to_bytes())?;
         Ok(RunnerPosted {
             went_to: "mempool".to_owned(),
             instruction: name.to_owned(),

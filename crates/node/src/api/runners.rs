@@ -73,7 +73,7 @@ pub(super) async fn runner(
 
 /// Jobs that a runner sits on: what it would be pushed, if its stream broke.
 #[utoipa::path(
-    get, path = "/runner/{address}/jobs", tag = "runners",
+    get, path = "/runner/{address}/jobs", operation_id = "runner_jobs", tag = "runners",
     params(("address" = HexAddress, Path, description = "The runner's account")),
     responses(
         (status = 200, body = RunnerJobs),

@@ -14,7 +14,6 @@ use remuda_client::types::{
     ApiError, HexBytes, HexHash, ReceiptView, SubmitRequest, SubmitResponse, SubmitStatus,
     Submitted, code,
 };
-use remuda_protocol::primitives::TxHash;
 use remuda_protocol::transaction::tx_hash;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +22,10 @@ use tokio::time::Instant;
 
 /// Between two looks at a transaction that waits, if no block comes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// A transaction that is neither on its way nor in a block may be between the two; after so many
+/// looks it is not.
+const LOOKS_UNTIL_DROPPED: u32 = 4;
 
 /// Hands in signed transactions.
 #[utoipa::path(
@@ -53,11 +56,12 @@ pub(super) async fn submit(
     let blocks = app.backend.subscribe();
     let mut results = Vec::with_capacity(batch.len());
     for HexBytes(bytes) in batch {
+        let hash = HexHash(tx_hash(&bytes));
         match app.hand_in(bytes) {
             Ok(submitted) => results.push(submitted),
-            Err((_, failure)) if single => return Err(failure),
-            Err((hash, failure)) => results.push(Submitted {
-                hash: HexHash(hash),
+            Err(failure) if single => return Err(failure),
+            Err(failure) => results.push(Submitted {
+                hash,
                 status: SubmitStatus::Refused,
                 receipt: None,
                 error: Some(failure.error().clone()),
@@ -92,7 +96,7 @@ fn check_batch(app: &App, peer: Peer, len: usize) -> Result<(), Failure> {
 
 impl App {
     /// Hands one transaction in, unless it is there already.
-    pub(super) fn hand_in(&self, bytes: Vec<u8>) -> Result<Submitted, (TxHash, Failure)> {
+    pub(super) fn hand_in(&self, bytes: Vec<u8>) -> Result<Submitted, Failure> {
         let hash = tx_hash(&bytes);
         let accepted = Submitted {
             hash: HexHash(hash),
@@ -113,7 +117,7 @@ impl App {
             }
             Err(refusal) => {
                 count(&self.metrics.refused);
-                Err((hash, refusal.into()))
+                Err(refusal.into())
             }
         }
     }
@@ -121,9 +125,7 @@ impl App {
     /// Waits until everything that was taken is in a block, or patience ends.
     async fn await_blocks(&self, results: &mut [Submitted], mut blocks: Receiver<Arc<Finalised>>) {
         let deadline = Instant::now() + self.limits.wait;
-        // A transaction that neither waits nor is in a block may be between the two: only the
-        // second look decides.
-        let mut missing = vec![false; results.len()];
+        let mut missing = vec![0; results.len()];
         loop {
             let mut open = false;
             for (submitted, missing) in results.iter_mut().zip(&mut missing) {
@@ -139,7 +141,7 @@ impl App {
     }
 
     /// Brings one answer up to date; says whether it may still change.
-    async fn look(&self, submitted: &mut Submitted, missing: &mut bool) -> bool {
+    async fn look(&self, submitted: &mut Submitted, missing: &mut u32) -> bool {
         let hash = submitted.hash.0;
         let settled = matches!(submitted.status, SubmitStatus::Refused | SubmitStatus::Dropped);
         if settled || submitted.receipt.is_some() {
@@ -155,10 +157,11 @@ impl App {
             return false;
         }
         if self.backend.pending(hash) {
-            *missing = false;
+            *missing = 0;
             return true;
         }
-        if !core::mem::replace(missing, true) {
+        *missing += 1;
+        if *missing < LOOKS_UNTIL_DROPPED {
             return true;
         }
         submitted.status = SubmitStatus::Dropped;

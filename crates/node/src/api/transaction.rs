@@ -28,7 +28,7 @@ pub(super) async fn transaction(
 
 /// How a transaction ended.
 #[utoipa::path(
-    get, path = "/transaction/{hash}/receipt", tag = "transactions",
+    get, path = "/transaction/{hash}/receipt", operation_id = "transaction_receipt", tag = "transactions",
     params(("hash" = HexHash, Path, description = "Hash of the signed bytes")),
     responses((status = 200, body = ReceiptView), (status = "4XX", body = ApiError))
 )]

@@ -11,6 +11,8 @@
 
 mod certificate;
 mod elector;
+#[cfg(test)]
+mod tests;
 mod vote;
 
 pub use certificate::{Certificate, Seen, from_carried, to_carried};

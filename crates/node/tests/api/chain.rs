@@ -171,7 +171,7 @@ fn draft(tip: &Tip, params: &ChainParams) -> Draft {
     let chain = read(&tip.state, &ChainKey {}).expect("a genesis");
     // Every third view passes without a block, so that heights and views are not the same.
     let next = chain.round.view + 1;
-    let view = if next % 3 == 0 { next + 1 } else { next };
+    let view = if next.is_multiple_of(3) { next + 1 } else { next };
     let owed = (view - 1 - chain.newest_seed).min(params.max_seeds_per_block);
     let header = header(tip.finalised.hash, &tip.state, chain.height.plus(1), view);
     let seeds = (1..=owed).map(|i| seed_of(chain.newest_seed + i)).collect();

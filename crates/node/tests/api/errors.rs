@@ -3,9 +3,11 @@
 use crate::chain::{calm, key};
 use crate::world::{World, roomy};
 use remuda_client::types::{ApiError, code};
+use remuda_node::api::{App, router};
 use remuda_protocol::primitives::Address;
 use reqwest::Method;
 use std::collections::BTreeSet;
+use tower::ServiceExt;
 
 const ADDRESS: &str = "0x0101010101010101010101010101010101010101";
 const HASH: &str = "0x0101010101010101010101010101010101010101010101010101010101010101";
@@ -179,4 +181,91 @@ async fn a_full_pool_says_when_to_come_back() {
     );
     let error: ApiError = response.json().await.unwrap();
     assert_eq!(error.code, "pool_full");
+}
+
+/// SplitMix64: the same nonsense in every run.
+struct Nonsense(u64);
+
+impl Nonsense {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z ^ (z >> 27)
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[(self.next() % from.len() as u64) as usize]
+    }
+}
+
+#[tokio::test]
+async fn nonsense_is_answered_and_never_fatal() {
+    let chain = crate::chain::Chain::start(calm(), &crate::world::PEOPLE);
+    let service = router(App::new(chain, roomy()));
+    let mut nonsense = Nonsense(7);
+    let words = [
+        "block",
+        "job",
+        "runner",
+        "account",
+        "proof",
+        "transaction",
+        "events",
+        "latest",
+        "0",
+        "-1",
+        "0x",
+        "0xzz",
+        ADDRESS,
+        HASH,
+        "%00",
+        "%ff",
+        "..",
+        "jobs",
+        "history",
+        "receipt",
+        "submit",
+        "heartbeat",
+        "job_result",
+        "actor",
+        "state",
+        "18446744073709551615",
+        "presence",
+        "faucet",
+    ];
+    let queries = ["", "?", "?full=true", "?limit=0", "?limit=4294967295", "?after=0x", "?from=-1"];
+    let bodies = [
+        "",
+        "{}",
+        "[]",
+        "null",
+        "1",
+        "\"",
+        "{\"transaction\":null}",
+        "{\"transactions\":[[]]}",
+        "{\"transaction\":\"0x00\",\"wait\":true}",
+        "{\"parts\":{}}",
+        "{\"address\":\"0x\"}",
+    ];
+    for round in 0..3_000 {
+        let depth = 1 + nonsense.next() % 3;
+        let path: String = (0..depth).map(|_| format!("/{}", nonsense.pick(&words))).collect();
+        let query = nonsense.pick(&queries);
+        let method = nonsense.pick(&["GET", "POST"]);
+        let request = axum::http::Request::builder()
+            .method(method)
+            .uri(format!("{path}{query}"))
+            .header("content-type", "application/json")
+            .body(axum::body::Body::from(nonsense.pick(&bodies)))
+            .unwrap();
+        let what = format!("round {round}: {method} {path}{query}");
+        let response = service.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        assert!(status < 500 || status == 501, "{what}: {status}");
+        if status >= 400 {
+            let body = axum::body::to_bytes(response.into_body(), 10_000).await.unwrap();
+            let error: ApiError = serde_json::from_slice(&body).expect(&what);
+            assert!(!error.code.is_empty(), "{what}");
+        }
+    }
 }

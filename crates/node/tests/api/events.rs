@@ -12,6 +12,7 @@ use remuda_node::backend::Backend;
 use remuda_protocol::primitives::{Amount, Height};
 use remuda_protocol::transaction::Instruction;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -89,6 +90,90 @@ async fn cut_connections_neither_lose_nor_repeat_a_block() {
     assert!(consecutive(&blocks));
 }
 
+/// A node that answers each connection with the next of some texts, and keeps what it was asked.
+async fn scripted(answers: Vec<String>) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind(any_port()).await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    tokio::spawn(async move {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let (mut request, mut buffer) = (Vec::new(), [0; 4096]);
+            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                let n = stream.read(&mut buffer).await.unwrap();
+                request.extend_from_slice(&buffer[..n]);
+            }
+            log.lock().unwrap().push(String::from_utf8(request).unwrap().to_lowercase());
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    (address, asked)
+}
+
+fn stream_of(blocks: &[EventView]) -> String {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let message = |block: &EventView| {
+        let data = serde_json::to_string(block).unwrap();
+        format!("event: block\nid: {}\ndata: {data}\n\n", block.height)
+    };
+    blocks.iter().map(message).fold(head.to_owned(), |text, message| text + &message)
+}
+
+#[tokio::test]
+async fn a_node_that_repeats_or_skips_blocks_is_not_believed() {
+    let world = World::still(calm(), roomy()).await;
+    (0..6).for_each(|_| world.chain.step());
+    let real = take(&mut world.client.events(&EventFilter::default(), Some(Height(0))), 6).await;
+    let pick = |heights: &[usize]| {
+        stream_of(&heights.iter().map(|height| real[height - 1].clone()).collect::<Vec<_>>())
+    };
+    let answers = vec![pick(&[1, 2, 2, 1, 3, 5]), pick(&[3, 4]), pick(&[6]), pick(&[5, 6])];
+    let (address, asked) = scripted(answers).await;
+    let client = hasty([format!("http://{address}")]);
+    let seen = take(&mut client.events(&EventFilter::default(), Some(Height(0))), 6).await;
+    assert_eq!(seen, real);
+    let asked = asked.lock().unwrap();
+    let last = [0, 3, 4, 4].map(|height| format!("last-event-id: {height}\r\n"));
+    assert!(asked.iter().zip(&last).all(|(request, last)| request.contains(last)), "{asked:?}");
+}
+
+#[tokio::test]
+async fn a_node_that_speaks_otherwise_is_an_error_not_a_loop() {
+    let text = "event: block\nid: 1\ndata: {\"height\":1}\n\n";
+    let (address, _) = scripted(vec![stream_of(&[]) + text]).await;
+    let client = hasty([format!("http://{address}")]);
+    let error = client.events(&EventFilter::default(), None).next().await.unwrap().unwrap_err();
+    assert!(matches!(error, EventsError::Client(ClientError::Unexpected(_))), "{error}");
+}
+
+#[tokio::test]
+async fn only_what_may_be_repeated_is_repeated() {
+    // Connections that end without an answer.
+    let (address, asked) = scripted(vec![String::new(); 10]).await;
+    let client = hasty([format!("http://{address}")]);
+    assert!(matches!(client.status().await, Err(ClientError::Transport(_))));
+    assert_eq!(asked.lock().unwrap().len(), 3, "a question is asked again");
+    assert!(client.faucet(key("ann").address()).await.is_err());
+    assert_eq!(asked.lock().unwrap().len(), 4, "a wish is not");
+}
+
+#[tokio::test]
+async fn the_node_itself_goes_on_after_the_last_id() {
+    let world = World::still(calm(), roomy()).await;
+    (0..5).for_each(|_| world.chain.step());
+    let url = format!("{}/events?from=1", world.server.url());
+    let request = reqwest::Client::new().get(url).header("last-event-id", "3");
+    let mut response = request.send().await.unwrap();
+    let mut text = String::new();
+    while !text.contains("id: 5\n") {
+        let chunk = response.chunk().await.unwrap().unwrap();
+        text.push_str(core::str::from_utf8(&chunk).unwrap());
+    }
+    let ids: Vec<&str> = text.lines().filter(|line| line.starts_with("id:")).collect();
+    assert_eq!(ids, ["id: 4", "id: 5"]);
+}
+
 #[tokio::test]
 async fn a_node_that_restarts_is_come_back_to() {
     let chain = Chain::start(calm(), &PEOPLE);
@@ -112,16 +197,16 @@ async fn a_node_that_restarts_is_come_back_to() {
 async fn filters_narrow_what_a_block_tells_but_skip_no_block() {
     let world = World::new().await;
     let runners = world.register(3).await;
-    let start = Some(Height(world.height().await));
+    let start = Height(world.height().await);
     let job = world.submit_job(vote_job()).await;
     let ann = key("ann");
     world.ok(&ann, Instruction::Transfer { to: ann.address(), amount: Amount::CBY }).await;
     let drawn = world.assigned(job).await;
-    let count = (drawn.height.0 - start.unwrap().get()) as usize;
+    let count = (drawn.height.0 - start.get()) as usize;
     let follow = |filter: EventFilter| {
         let client = world.client.clone();
         async move {
-            let blocks = take(&mut client.events(&filter, start), count).await;
+            let blocks = take(&mut client.events(&filter, Some(start)), count).await;
             assert!(consecutive(&blocks));
             let events = blocks.iter().flat_map(|block| &block.events);
             events.map(|occurrence| occurrence.event.name()).collect::<Vec<_>>()

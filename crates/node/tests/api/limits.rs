@@ -161,7 +161,7 @@ async fn an_orderly_end_lets_open_requests_finish() {
     let mut server = Server::start(&chain, roomy(), any_port()).await;
     let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
     let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
-    let transfer = Instruction::Transfer { to: Address::ZERO, amount: Amount::CBY };
+    let transfer = Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY };
     let signed = client.sign(&key("ann"), transfer).await.unwrap();
     let waiting = tokio::spawn({
         let client = client.clone();

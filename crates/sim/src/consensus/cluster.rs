@@ -9,6 +9,7 @@ use commonware_p2p::simulated::{Config, Link, Network as Wires, Oracle, SplitOri
 use commonware_runtime::{Handle, IoBuf, Quota, Spawner as _, Supervisor as _, deterministic};
 use commonware_utils::{NZU32, NZUsize, channel::oneshot, probability};
 use rand::SeedableRng as _;
+use remuda_node::app::Tamper;
 use remuda_node::chain::{Chain, OwnSight, Sessions};
 use remuda_node::network::{Network, Secrets};
 use remuda_node::scheme::PublicKey;
@@ -16,6 +17,7 @@ use remuda_node::validator::{self, CHANNELS, Patience, Setup, Validator};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 pub(super) type Context = deterministic::Context;
@@ -31,6 +33,29 @@ pub(super) struct Node {
     pub(super) running: Option<Validator<Context>>,
 }
 
+/// What a run has besides its plan.
+#[derive(Clone)]
+pub(super) struct Stage {
+    /// The chain's parameters.
+    pub(super) params: ChainParams,
+    /// While this is set, nobody proposes.
+    pub(super) silence: Arc<AtomicBool>,
+    /// What validators finalised; kept by those who start a network again.
+    pub(super) logs: Option<Vec<Log>>,
+    /// A validator that is not started.
+    pub(super) late: Option<usize>,
+    /// Sets the lives of a validator apart in metrics.
+    pub(super) generation: usize,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        let mut params = ChainParams::development();
+        params.block_time_ms = 50;
+        Self { params, silence: Arc::default(), logs: None, late: None, generation: 0 }
+    }
+}
+
 /// See the module.
 pub(super) struct Cluster {
     context: Context,
@@ -39,6 +64,7 @@ pub(super) struct Cluster {
     pub(super) oracle: Oracle<PublicKey, Context>,
     pub(super) nodes: Vec<Node>,
     link: Link,
+    silence: Arc<AtomicBool>,
 }
 
 pub(super) fn good_link() -> Link {
@@ -58,15 +84,9 @@ pub(super) fn bad_link() -> Link {
     }
 }
 
-fn params() -> ChainParams {
-    let mut params = ChainParams::development();
-    params.block_time_ms = 50;
-    params
-}
-
 impl Cluster {
-    pub(super) async fn new(context: &Context, plan: &Plan) -> Self {
-        let params = params();
+    pub(super) async fn new(context: &Context, plan: &Plan, stage: &Stage) -> Self {
+        let params = stage.params.clone();
         // The same keys for all runs of a size: what differs comes from the seed of the run.
         let rng = rand::rngs::StdRng::seed_from_u64(plan.validators as u64);
         let (network, secrets) =
@@ -95,13 +115,16 @@ impl Cluster {
         let nodes = (0..plan.validators).map(|i| Node {
             task: None,
             twin: None,
-            generation: 0,
+            generation: stage.generation,
             liar: plan
                 .liars
                 .iter()
                 .find(|(who, _)| *who == i)
                 .map(|(_, conduct)| Liar::new(*conduct)),
-            log: Log::new(waiting.clone()),
+            log: match &stage.logs {
+                Some(logs) => logs[i].clone(),
+                None => Log::new(waiting.clone()),
+            },
             sessions: Sessions::default(),
             running: None,
         });
@@ -112,11 +135,12 @@ impl Cluster {
             oracle,
             nodes: nodes.collect(),
             link: good_link(),
+            silence: stage.silence.clone(),
         };
         for i in 0..plan.validators {
             cluster.connect(i).await;
         }
-        for i in 0..plan.validators {
+        for i in (0..plan.validators).filter(|i| stage.late != Some(*i)) {
             cluster.start(i).await;
         }
         cluster
@@ -129,6 +153,18 @@ impl Cluster {
     /// Numbers of those who do not lie.
     pub(super) fn honest(&self) -> Vec<usize> {
         (0..self.nodes.len()).filter(|i| self.nodes[*i].liar.is_none()).collect()
+    }
+
+    /// Heights of those who run and do not lie.
+    pub(super) fn heights(&self) -> Vec<u64> {
+        let running = self.honest().into_iter().filter(|i| self.is_up(*i));
+        running.map(|i| self.nodes[i].log.height()).collect()
+    }
+
+    /// How many rounds have ended, as one of them knows.
+    pub(super) fn newest_view(&self) -> u64 {
+        let running = self.nodes.iter().filter_map(|node| node.running.as_ref());
+        running.map(|running| running.seeds.newest()).max().unwrap_or(0)
     }
 
     pub(super) fn is_honest(&self, key: &PublicKey) -> bool {
@@ -259,7 +295,10 @@ impl Cluster {
             },
             pool: Arc::new(if life == "one" { node.log.clone() } else { Log::default() }),
             chain,
-            tamper: node.liar.as_ref().map(|liar| liar.tamper(self.secrets.len())),
+            tamper: Some(match &node.liar {
+                Some(liar) => liar.tamper(self.secrets.len()),
+                None => Arc::new(Silence(self.silence.clone())),
+            }),
         };
         let channels: [(S, R); CHANNELS] =
             channels.try_into().unwrap_or_else(|_| unreachable!("one for each channel"));
@@ -278,5 +317,14 @@ impl Cluster {
                 std::future::pending::<()>().await;
             });
         (task, started.await.expect("it starts"))
+    }
+}
+
+/// An honest validator that may be told to propose nothing.
+struct Silence(Arc<AtomicBool>);
+
+impl Tamper for Silence {
+    fn proposes(&self) -> bool {
+        !self.0.load(Relaxed)
     }
 }

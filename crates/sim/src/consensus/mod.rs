@@ -14,7 +14,10 @@ mod conduct;
 mod log;
 mod plan;
 mod run;
+mod scenarios;
 
+pub use check::Counts;
 pub use conduct::Conduct;
 pub use plan::{Fault, Plan};
 pub use run::{Report, run};
+pub use scenarios::{blackouts, drought, late_joiner};

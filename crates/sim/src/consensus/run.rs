@@ -2,7 +2,7 @@
 
 use super::cast;
 use super::check::{self, Counts};
-use super::cluster::{Cluster, Context, bad_link, good_link};
+use super::cluster::{Cluster, Context, Stage, bad_link, good_link};
 use super::conduct::Conduct;
 use super::plan::{Fault, Plan};
 use commonware_runtime::{Clock as _, Runner as _, deterministic};
@@ -34,7 +34,7 @@ pub fn run(plan: &Plan) -> Report {
     let config = deterministic::Config::default().with_seed(plan.seed);
     let plan = plan.clone();
     deterministic::Runner::new(config).start(|context| async move {
-        let mut cluster = Cluster::new(&context, &plan).await;
+        let mut cluster = Cluster::new(&context, &plan, &Stage::default()).await;
         let verdict = play(&context, &mut cluster, &plan).await;
         let liars = cluster.nodes.iter().filter_map(|node| node.liar.as_ref());
         let lies = liars.map(|liar| (liar.conduct, liar.told())).collect();
@@ -85,7 +85,7 @@ async fn suffer(context: &Context, cluster: &mut Cluster, fault: Fault) {
     }
 }
 
-fn connect_runner(cluster: &Cluster, i: usize, live: bool) {
+pub(super) fn connect_runner(cluster: &Cluster, i: usize, live: bool) {
     for node in &cluster.nodes {
         let runner = cast::runner(i).address();
         let profile = node.log.newest().and_then(|state| read(&state, &ProfileKey { runner }));
@@ -95,8 +95,8 @@ fn connect_runner(cluster: &Cluster, i: usize, live: bool) {
     }
 }
 
-/// Waits until all honest validators have this height.
-async fn reach(
+/// Waits until all honest validators that run have this height.
+pub(super) async fn reach(
     context: &Context,
     cluster: &Cluster,
     height: u64,
@@ -104,8 +104,8 @@ async fn reach(
 ) -> Result<(), String> {
     let end = context.current() + PATIENCE;
     let behind = || {
-        let honest = cluster.honest();
-        honest.into_iter().find(|i| cluster.nodes[*i].log.height() < height)
+        let mut running = cluster.honest().into_iter().filter(|i| cluster.is_up(*i));
+        running.find(|i| cluster.nodes[*i].log.height() < height)
     };
     while let Some(i) = behind() {
         if context.current() > end {

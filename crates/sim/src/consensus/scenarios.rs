@@ -1,0 +1,107 @@
+//! Runs that no seed draws: droughts, blackouts, and somebody who comes late.
+
+use super::cast;
+use super::check::{self, Counts};
+use super::cluster::{Cluster, Context, Stage};
+use super::log::Log;
+use super::plan::Plan;
+use super::run::reach;
+use commonware_runtime::{Clock as _, Runner as _, deterministic};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+fn four(seed: u64) -> Plan {
+    Plan { seed, validators: 4, liars: Vec::new(), faults: Vec::new(), calm_blocks: 0 }
+}
+
+fn runner(seed: u64) -> deterministic::Runner {
+    deterministic::Runner::new(deterministic::Config::default().with_seed(seed))
+}
+
+/// Nobody proposes for `views` rounds, and a block takes only `limit` seeds; in the middle of
+/// paying the seeds off, everybody is started again. No limit may ever make a block impossible, and
+/// no seed may be lost, though the engine itself forgets rounds behind the newest final block.
+pub fn drought(seed: u64, views: u64, limit: u64) -> Result<Counts, String> {
+    runner(seed).start(|context| async move {
+        let mut stage = Stage::default();
+        stage.params.max_seeds_per_block = limit;
+        let mut cluster = Cluster::new(&context, &four(seed), &stage).await;
+        reach(&context, &cluster, 3, "before the drought").await?;
+        stage.silence.store(true, Relaxed);
+        let end = cluster.newest_view() + views;
+        while cluster.newest_view() < end {
+            context.sleep(Duration::from_millis(50)).await;
+        }
+        let dry = top(&cluster);
+        stage.silence.store(false, Relaxed);
+        reach(&context, &cluster, dry + 2, "after the drought").await?;
+        for i in 0..4 {
+            cluster.kill(i);
+        }
+        for i in 0..4 {
+            cluster.start(i).await;
+        }
+        let blocks = views / limit + 10;
+        reach(&context, &cluster, dry + blocks, "after the restart").await?;
+        check::check(&cluster, &BTreeSet::new()).await
+    })
+}
+
+fn top(cluster: &Cluster) -> u64 {
+    cluster.heights().into_iter().max().unwrap_or(0)
+}
+
+/// Power is lost everywhere at once, `times` times: what was not synced to disk is gone.
+pub fn blackouts(seed: u64, times: usize) -> Result<Counts, String> {
+    let stage = Stage::default();
+    let waiting = Arc::new(cast::transactions(&stage.params));
+    let logs: Vec<Log> = (0..4).map(|_| Log::new(waiting.clone())).collect();
+    let mut checkpoint = None;
+    let mut last = Err("no power at all".to_owned());
+    for generation in 0..=times {
+        let runner = match checkpoint.take() {
+            None => runner(seed),
+            Some(checkpoint) => deterministic::Runner::from(checkpoint),
+        };
+        let stage =
+            Stage { logs: Some(logs.clone()), generation: generation * 10, ..stage.clone() };
+        let (verdict, next) = runner.start_and_recover(|context| async move {
+            let verdict = live(&context, seed, &stage).await;
+            // In the middle of everything.
+            context.sleep(Duration::from_millis(7 + 13 * generation as u64)).await;
+            verdict
+        });
+        verdict.clone()?;
+        last = verdict;
+        checkpoint = Some(next);
+    }
+    last
+}
+
+async fn live(context: &Context, seed: u64, stage: &Stage) -> Result<Counts, String> {
+    let cluster = Cluster::new(context, &four(seed), stage).await;
+    let target = top(&cluster) + 6;
+    reach(context, &cluster, target, "after power came back").await?;
+    check::check(&cluster, &BTreeSet::new()).await
+}
+
+/// Three of four make blocks; the fourth joins with an empty disk and must catch up and take part:
+/// then another one dies, and blocks must still come.
+pub fn late_joiner(seed: u64, blocks: u64) -> Result<Counts, String> {
+    runner(seed).start(|context| async move {
+        let late = 3;
+        let stage = Stage { late: Some(late), ..Stage::default() };
+        let mut cluster = Cluster::new(&context, &four(seed), &stage).await;
+        reach(&context, &cluster, blocks, "without the fourth").await?;
+        cluster.start(late).await;
+        let height = top(&cluster);
+        reach(&context, &cluster, height + 3, "with the fourth").await?;
+        cluster.kill(0);
+        reach(&context, &cluster, height + 10, "with the fourth and without the first").await?;
+        cluster.start(0).await;
+        reach(&context, &cluster, height + 14, "with all").await?;
+        check::check(&cluster, &BTreeSet::new()).await
+    })
+}
