@@ -7,9 +7,8 @@ mod show;
 
 use crate::account::Whose;
 use crate::amount::parse_amount;
-use crate::failure::Failure;
 use crate::send::{SendArgs, send};
-use crate::session::{NodeArgs, Session, run};
+use crate::session::{NodeArgs, run};
 use clap::Subcommand;
 use offer::RunnerFile;
 use remuda_protocol::primitives::Amount;
@@ -59,6 +58,16 @@ enum Command {
         #[command(flatten)]
         send: SendArgs,
     },
+    #[command(flatten)]
+    Manage(Manage),
+    /// Show which validators attest which runners.
+    #[command(after_help = presence::LEGEND)]
+    Presence,
+}
+
+/// What needs no more than a signature.
+#[derive(Subcommand, Debug)]
+enum Manage {
     /// Raise the runner's stake.
     #[command(after_help = "Example:\n  $ remuda runner stake 5000cby --key runner.key")]
     Stake {
@@ -89,9 +98,6 @@ enum Command {
     /// Leave. All stake is paid out after the unbonding time.
     #[command(after_help = "Example:\n  $ remuda runner deregister --key runner.key")]
     Deregister(SendArgs),
-    /// Show which validators attest which runners.
-    #[command(after_help = presence::LEGEND)]
-    Presence,
 }
 
 /// Runs the command.
@@ -112,24 +118,22 @@ pub fn main(args: &Args) -> ExitCode {
             let offer = RunnerFile::read(file)?.offer()?;
             send(session, args, Instruction::UpdateRunner { offer }).await
         }
-        command => manage(session, command).await,
+        Command::Manage(manage) => {
+            let (args, instruction) = manage.instruction();
+            send(session, args, instruction).await
+        }
     })
 }
 
-/// What needs no more than a signature.
-async fn manage(session: &Session, command: &Command) -> Result<(), Failure> {
-    let (args, instruction) = match command {
-        Command::Stake { amount, send } => (send, Instruction::Stake { amount: *amount }),
-        Command::Unstake { amount, send } => (send, Instruction::Unstake { amount: *amount }),
-        Command::Pause(send) => (send, Instruction::PauseRunner),
-        Command::Resume(send) => (send, Instruction::ResumeRunner),
-        Command::Heartbeat(send) => (send, Instruction::Heartbeat),
-        Command::Deregister(send) => (send, Instruction::DeregisterRunner),
-        Command::List
-        | Command::Show(_)
-        | Command::Presence
-        | Command::Register { .. }
-        | Command::Update { .. } => return Err(Failure::Usage("this is no instruction")),
-    };
-    send(session, args, instruction).await
+impl Manage {
+    fn instruction(&self) -> (&SendArgs, Instruction) {
+        match self {
+            Self::Stake { amount, send } => (send, Instruction::Stake { amount: *amount }),
+            Self::Unstake { amount, send } => (send, Instruction::Unstake { amount: *amount }),
+            Self::Pause(send) => (send, Instruction::PauseRunner),
+            Self::Resume(send) => (send, Instruction::ResumeRunner),
+            Self::Heartbeat(send) => (send, Instruction::Heartbeat),
+            Self::Deregister(send) => (send, Instruction::DeregisterRunner),
+        }
+    }
 }
