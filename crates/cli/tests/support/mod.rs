@@ -95,7 +95,7 @@ impl Drop for Folder {
     }
 }
 
-/// One network at a time: a validator wants gigabytes, and blocks should come on time on two cores.
+/// One network at a time, so that blocks come on time on two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// `remuda dev`, with one validator.
