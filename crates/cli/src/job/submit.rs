@@ -29,7 +29,7 @@ pub(super) const EXAMPLE: &str = r#"Example:
 
 max_price and tip are in base units; a CBY has 1000000000. Types of jobs are Llm, Http, Mcp, EthSend and
 Custom; modes are none, economic_bond, majority_vote, structured_match, deterministic and
-semantic_similarity. `remuda job show` of any job shows all fields."#;
+semantic_similarity. `remuda job show ID --json` shows all fields of a job."#;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
