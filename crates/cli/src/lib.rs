@@ -1,10 +1,32 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
+//!
+//! # Layout
+//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
+//! - `node`, `dev`: what operators run
+//! - `audit`, `bench`, `demo`, `sim`: what needs no network
+//! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
+//! - `style`, `format`, `moment`, `timeline`, `amount`: from data to words, and money from words
 
+pub mod account;
+mod amount;
 pub mod audit;
 pub mod bench;
+pub mod block;
 pub mod demo;
 pub mod dev;
 pub mod duration;
 pub mod entropy;
+mod failure;
+mod format;
+pub mod job;
+pub mod key;
+mod moment;
 pub mod node;
+pub mod runner;
+mod send;
+mod session;
 pub mod sim;
+pub mod status;
+mod style;
+mod timeline;
+pub mod tx;

@@ -1,7 +1,7 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::{audit, bench, demo, dev, node, sim};
+use remuda::{account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, tx};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -14,21 +14,35 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Account(account::Args),
     Audit(audit::Args),
     Bench(bench::Args),
+    Block(block::Args),
     Demo(demo::Args),
     Dev(dev::Args),
+    Job(job::Args),
+    Key(key::Args),
     Node(node::Args),
+    Runner(runner::Args),
     Sim(sim::Args),
+    Status(status::Args),
+    Tx(tx::Args),
 }
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Account(args) => account::main(&args),
         Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
+        Command::Block(args) => block::main(&args),
         Command::Demo(args) => demo::main(&args),
         Command::Dev(args) => dev::main(&args),
+        Command::Job(args) => job::main(&args),
+        Command::Key(args) => key::main(&args),
         Command::Node(args) => node::main(&args),
+        Command::Runner(args) => runner::main(&args),
         Command::Sim(args) => sim::main(&args),
+        Command::Status(args) => status::main(&args),
+        Command::Tx(args) => tx::main(&args),
     }
 }

@@ -1,8 +1,8 @@
 //! The script: a prologue, four jobs and an epoch boundary in between.
 
 use super::stage::{Stage, Surprise};
-use super::teller::{cby, thousandths};
 use super::work::{ASKED, Act, Role, bonded, commit, deliver, draw, is_over, open, order, vote};
+use crate::format::{cby, thousandths};
 use remuda_protocol::dispatcher::job::{Job, Status};
 use remuda_protocol::dispatcher::spec::{Callback, JobKind, JobSpec};
 use remuda_protocol::primitives::{Address, Amount, JobId};

@@ -1,6 +1,6 @@
 //! Who plays: five runners and one submitter.
 
-use super::teller::short;
+use crate::format::short;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::local::PROPOSER;
 use remuda_protocol::primitives::{Address, Amount};

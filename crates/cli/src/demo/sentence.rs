@@ -1,7 +1,8 @@
 //! Events in words. What the chain did not do cannot be told.
 
 use super::stage::Stage;
-use super::teller::{Tone, cby, short, thousandths};
+use crate::format::{cby, short, thousandths};
+use crate::style::Tone;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Address;
 

@@ -2,7 +2,9 @@
 
 use super::cast::{Cast, Person};
 use super::sentence::sentence;
-use super::teller::{Teller, Tone, thousandths};
+use super::teller::Teller;
+use crate::format::thousandths;
+use crate::style::Tone;
 use remuda_protocol::chain::EpochCommittee;
 use remuda_protocol::dispatcher::committee::m_target;
 use remuda_protocol::dispatcher::job::{Job, Status};

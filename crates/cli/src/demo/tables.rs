@@ -1,7 +1,9 @@
 //! The end of the story in numbers.
 
 use super::summary::{JobEnd, Summary, status_text};
-use super::teller::{Teller, Tone, exact, thousandths};
+use super::teller::Teller;
+use crate::format::{exact, thousandths};
+use crate::style::Tone;
 
 pub(super) fn tell(summary: &Summary, teller: &mut Teller) {
     jobs(summary, teller);

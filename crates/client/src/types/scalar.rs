@@ -143,8 +143,13 @@ impl fmt::Display for HexBytes {
 impl FromStr for HexBytes {
     type Err = ScalarError;
     fn from_str(text: &str) -> Result<Self, ScalarError> {
+        let digits = digits(text)?;
+        // The decoder would take a second prefix.
+        if digits.starts_with("0x") {
+            return Err(ScalarError::NotHex);
+        }
         // What it allocates is half of what is there already.
-        hex::decode(digits(text)?).map(Self).map_err(|_| ScalarError::NotHex)
+        hex::decode(digits).map(Self).map_err(|_| ScalarError::NotHex)
     }
 }
 impl From<Vec<u8>> for HexBytes {

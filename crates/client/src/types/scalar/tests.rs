@@ -36,6 +36,7 @@ fn bytes_need_their_prefix_and_length() {
     assert_eq!("00".parse::<HexBytes>(), Err(ScalarError::NoPrefix));
     assert_eq!("0x0".parse::<HexBytes>(), Err(ScalarError::NotHex));
     assert_eq!("0xzz".parse::<HexBytes>(), Err(ScalarError::NotHex));
+    assert_eq!("0x0x00".parse::<HexBytes>(), Err(ScalarError::NotHex));
     assert_eq!("0x00".parse::<HexAddress>(), Err(ScalarError::WrongLength(20)));
     assert_eq!("0x".parse::<HexBytes>(), Ok(HexBytes(Vec::new())));
     let upper = format!("0x{}", "AB".repeat(32));

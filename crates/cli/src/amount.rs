@@ -1,0 +1,80 @@
+//! Money on the command line.
+
+use remuda_protocol::primitives::Amount;
+use thiserror::Error;
+
+/// Digits after the point that a CBY has.
+const DECIMALS: usize = 9;
+
+/// Why a text is no amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub(crate) enum AmountError {
+    /// Not digits, or a fraction without a unit.
+    #[error("write an amount like 1.5cby, or in base units like 1500000000")]
+    NotAnAmount,
+    /// More digits than there are units.
+    #[error("a CBY has {DECIMALS} decimals; write fewer digits after the point")]
+    TooFine,
+    /// More than 128 bits.
+    #[error("that is more money than there can be")]
+    TooMuch,
+    /// Nothing at all.
+    #[error("an amount of 0 does nothing")]
+    Zero,
+}
+
+/// `1.5cby`, or base units: `1500000000`.
+pub(crate) fn parse_amount(text: &str) -> Result<Amount, AmountError> {
+    let lower = text.trim().to_ascii_lowercase();
+    let amount = match lower.strip_suffix("cby") {
+        Some(number) => in_cby(number.trim_end())?,
+        None => digits(&lower)?,
+    };
+    if amount == 0 { Err(AmountError::Zero) } else { Ok(Amount(amount)) }
+}
+
+fn in_cby(number: &str) -> Result<u128, AmountError> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    if fraction.len() > DECIMALS {
+        return Err(AmountError::TooFine);
+    }
+    let units = digits(whole)?.checked_mul(Amount::CBY.get()).ok_or(AmountError::TooMuch)?;
+    // "5" after the point is half a CBY: the missing digits are zeros at the end.
+    let rest = digits(fraction)? * 10_u128.pow((DECIMALS - fraction.len()) as u32);
+    units.checked_add(rest).ok_or(AmountError::TooMuch)
+}
+
+fn digits(text: &str) -> Result<u128, AmountError> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(AmountError::NotAnAmount);
+    }
+    text.parse().map_err(|_| AmountError::TooMuch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_come_in_cby_or_in_base_units() {
+        assert_eq!(parse_amount("1500000000"), Ok(Amount(1_500_000_000)));
+        for text in ["1.5cby", "1.5CBY", "1.5 CBY", "1.500000000cby"] {
+            assert_eq!(parse_amount(text), Ok(Amount(1_500_000_000)), "{text}");
+        }
+        assert_eq!(parse_amount("0.000000001cby"), Ok(Amount(1)));
+        assert_eq!(parse_amount(&u128::MAX.to_string()), Ok(Amount(u128::MAX)));
+    }
+
+    #[test]
+    fn what_could_mean_two_things_means_nothing() {
+        for text in ["", "cby", "1.5", ".5cby", "1.cby", "-1", "+1", "1,000cby", "1e9", "0x10"] {
+            assert_eq!(parse_amount(text), Err(AmountError::NotAnAmount), "{text}");
+        }
+        assert_eq!(parse_amount("0.0000000001cby"), Err(AmountError::TooFine));
+        assert_eq!(parse_amount(&format!("{}cby", u128::MAX)), Err(AmountError::TooMuch));
+        assert_eq!(parse_amount(&"9".repeat(40)), Err(AmountError::TooMuch));
+        for zero in ["0", "0cby", "0.0cby"] {
+            assert_eq!(parse_amount(zero), Err(AmountError::Zero), "{zero}");
+        }
+    }
+}

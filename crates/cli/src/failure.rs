@@ -1,0 +1,237 @@
+//! Everything that can go wrong in a command that talks to a node, in words that say what to do.
+
+use crate::style::clean;
+use remuda_client::ClientError;
+use remuda_client::client::EventsError;
+use remuda_client::types::{HexHash, ReceiptView, ScalarError, SpecError, code};
+use remuda_client::wallet::WalletError;
+use remuda_protocol::error::Refusal;
+use serde_json::{Value, json};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// Why a command failed.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// Wrong use that clap cannot see.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// A call to a node.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// Following the chain.
+    #[error(transparent)]
+    Events(#[from] EventsError),
+    /// A key.
+    #[error(transparent)]
+    Wallet(#[from] WalletError),
+    /// A file that is given, or standard input.
+    #[error("{path}: {source}", path = .path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file that is given is too long.
+    #[error("{path} has more than {most} bytes", path = .path.display())]
+    FileTooLong {
+        /// Which.
+        path: PathBuf,
+        /// What it may have.
+        most: u64,
+    },
+    /// A job in JSON.
+    #[error("the job is not understood at {0}")]
+    Spec(#[from] SpecError),
+    /// A runner's file.
+    #[error("the runner's file is not understood: {0}")]
+    Offer(String),
+    /// Bytes in hex.
+    #[error("these are no bytes: {0}")]
+    Hex(#[from] ScalarError),
+    /// The rules would turn it down, so it was not sent.
+    #[error("nothing was sent, because the chain would turn it down: {0} ({name})", name = .0.name())]
+    Rules(#[from] Refusal),
+    /// The rules turned it down.
+    #[error("{}", turned_down(.0))]
+    TurnedDown(Box<ReceiptView>),
+    /// It is in no block after all that waiting.
+    #[error("transaction {0} is in no block yet; wait longer: remuda tx wait {0}")]
+    StillWaiting(HexHash),
+    /// The job is over, without a result.
+    #[error("job {job} has no result: it {end}")]
+    JobOver {
+        /// Which.
+        job: HexHash,
+        /// How it ended.
+        end: String,
+    },
+    /// An answer that makes no sense.
+    #[error("the node's answer makes no sense: {0}")]
+    Nonsense(&'static str),
+    /// The runtime does not start.
+    #[error("cannot start: {0}")]
+    Start(#[source] io::Error),
+    /// Standard output.
+    #[error("cannot write the output: {0}")]
+    Output(#[source] io::Error),
+}
+
+fn turned_down(receipt: &ReceiptView) -> String {
+    let why = match &receipt.refusal {
+        Some(refusal) => format!("{} ({})", refusal.message, refusal.name),
+        None => format!("code {}", receipt.code),
+    };
+    let fee = crate::format::cby(remuda_protocol::primitives::Amount(receipt.fee.0));
+    format!("the chain turned it down in block {}: {why}. The fee was {fee}", receipt.height)
+}
+
+impl Failure {
+    /// The exit status: 2 for wrong use, 1 for all else.
+    pub(crate) fn status(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) | Self::Client(ClientError::BadUrl(_)) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
+        }
+    }
+
+    /// Whether nobody reads any more: no failure of ours, and no reason for words.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == ErrorKind::BrokenPipe)
+    }
+
+    /// Whether the command has printed what it is about already.
+    fn is_shown(&self) -> bool {
+        matches!(self, Self::TurnedDown(_) | Self::JobOver { .. })
+    }
+
+    /// One or two sentences: what is wrong, and what to do.
+    pub(crate) fn words(&self, nodes: &[String]) -> String {
+        let words = match self {
+            Self::Client(error) | Self::Events(EventsError::Client(error)) => {
+                client_words(error, nodes)
+            }
+            Self::Wallet(WalletError::Io { path, source }) => wallet_words(path, source),
+            other => other.to_string(),
+        };
+        clean(&words)
+    }
+
+    /// What `--json` prints instead of an answer, unless there is one.
+    pub(crate) fn json(&self, nodes: &[String]) -> Option<Value> {
+        let object = || json!({ "error": self.code(), "message": self.words(nodes) });
+        (!self.is_shown()).then(object)
+    }
+
+    /// Stable; programs compare it. A node's refusal keeps the node's code.
+    fn code(&self) -> &str {
+        match self {
+            Self::Usage(_) => "wrong_use",
+            Self::Client(error) | Self::Events(EventsError::Client(error)) => match error {
+                ClientError::BadUrl(_) => "wrong_use",
+                ClientError::Unreachable(_) => "unreachable",
+                ClientError::Transport(_) => "no_answer",
+                ClientError::Refused { error, .. } => &error.code,
+                ClientError::Unexpected(_) => "unexpected_answer",
+                ClientError::NotIncluded(_) => "not_included",
+            },
+            Self::Events(EventsError::Gone(_)) => code::UNKNOWN_BLOCK,
+            Self::Wallet(_) => "no_key",
+            Self::File { .. } | Self::FileTooLong { .. } => "no_file",
+            Self::Spec(_) | Self::Offer(_) | Self::Hex(_) => "invalid_input",
+            Self::Rules(refusal) => refusal.name(),
+            Self::TurnedDown(_) => "turned_down",
+            Self::StillWaiting(_) => "not_included",
+            Self::JobOver { .. } => "no_result",
+            Self::Nonsense(_) => "unexpected_answer",
+            Self::Start(_) | Self::Output(_) => "internal",
+        }
+    }
+}
+
+fn client_words(error: &ClientError, nodes: &[String]) -> String {
+    match error {
+        ClientError::Unreachable(_) => format!(
+            "no node answers at {}. Start one on this machine with `remuda dev`, or name another \
+             with --node URL.",
+            nodes.join(" or ")
+        ),
+        ClientError::Transport(_) => format!(
+            "the node at {} did not answer in time, or broke off. Try again, or name another \
+             with --node URL.",
+            nodes.join(" or ")
+        ),
+        ClientError::Refused { error, .. } => {
+            let hint = match error.code.as_str() {
+                "cannot_pay" => Some("Get some money first: remuda account faucet --key FILE"),
+                // Its hint speaks of a header that nobody sees here.
+                code::RATE_LIMITED => Some("Try again in a minute."),
+                _ => error.hint.as_deref(),
+            };
+            let hint = hint.map_or(String::new(), |hint| format!(". {hint}"));
+            format!("{} ({}){hint}", error.message, error.code)
+        }
+        ClientError::NotIncluded(hash) => format!(
+            "transaction {hash} was taken but is in no block yet. Wait for it: remuda tx wait {hash}"
+        ),
+        ClientError::BadUrl(_) | ClientError::Unexpected(_) => error.to_string(),
+    }
+}
+
+fn wallet_words(path: &std::path::Path, source: &io::Error) -> String {
+    let path = path.display();
+    match source.kind() {
+        ErrorKind::AlreadyExists => {
+            format!("{path} is there already, and a key is never overwritten. Choose another name.")
+        }
+        ErrorKind::NotFound => format!(
+            "{path} cannot be found. Make a key with `remuda key new FILE`, in a directory that \
+             exists."
+        ),
+        _ => format!("{path}: {source}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_client::types::ApiError;
+
+    fn refused(code: &str, hint: Option<&str>) -> Failure {
+        let error = ApiError {
+            code: code.to_owned(),
+            message: "no such thing".to_owned(),
+            hint: hint.map(str::to_owned),
+        };
+        ClientError::Refused { status: 404, error }.into()
+    }
+
+    #[test]
+    fn a_refusal_says_what_the_node_says() {
+        let failure = refused("unknown_job", Some("look elsewhere"));
+        assert_eq!(failure.words(&[]), "no such thing (unknown_job). look elsewhere");
+        let json = failure.json(&[]).unwrap();
+        assert_eq!(json["error"], "unknown_job");
+        assert_eq!(failure.status(), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn whoever_cannot_pay_is_shown_to_the_faucet() {
+        assert!(refused("cannot_pay", None).words(&[]).contains("remuda account faucet"));
+    }
+
+    #[test]
+    fn a_node_cannot_steer_the_terminal_by_its_errors() {
+        assert!(!refused("x", Some("\x1b[2J")).words(&[]).contains('\x1b'));
+    }
+
+    #[test]
+    fn wrong_use_has_a_status_of_its_own() {
+        let failure: Failure = ClientError::BadUrl("ftp://x".to_owned()).into();
+        assert_eq!(failure.status(), ExitCode::from(2));
+        assert_eq!(failure.json(&[]).unwrap()["error"], "wrong_use");
+    }
+}

@@ -1,0 +1,78 @@
+//! `remuda job`: work.
+
+mod history;
+mod show;
+mod submit;
+mod watch;
+
+use crate::send::{SendArgs, send};
+use crate::session::{NodeArgs, run};
+use clap::Subcommand;
+use remuda_client::types::HexHash;
+use remuda_protocol::transaction::Instruction;
+use std::process::ExitCode;
+
+/// Order work, and see what becomes of it.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda job submit job.json --key my.key --wait
+  $ remuda job history 0x…
+  $ remuda job watch 0x…
+  $ remuda job submit --help      # shows a job in JSON")]
+pub struct Args {
+    #[command(flatten)]
+    node: NodeArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Order work that a JSON file describes.
+    ///
+    /// Prints the job's id once the order is in a block. With --wait, stays until the job is over
+    /// and prints its result; the exit status is 1 if it has none.
+    #[command(after_help = submit::EXAMPLE)]
+    Submit(submit::Args),
+    /// Show where a job stands, and its result.
+    #[command(after_help = "Example:\n  $ remuda job show 0x… --json | jq .status")]
+    Show {
+        /// The job.
+        id: HexHash,
+    },
+    /// Tell a job's life: order, draw, commits, reveals, verdict, money.
+    #[command(after_help = "Example:\n  $ remuda job history 0x…")]
+    History {
+        /// The job.
+        id: HexHash,
+    },
+    /// Tell a job's life as it happens, until the job is over.
+    ///
+    /// The exit status is 1 if it ends without a result.
+    #[command(after_help = "Example:\n  $ remuda job watch 0x…")]
+    Watch {
+        /// The job.
+        id: HexHash,
+    },
+    /// Call a job off, as long as nobody has committed to a result.
+    #[command(after_help = "Example:\n  $ remuda job cancel 0x… --key my.key")]
+    Cancel {
+        /// The job.
+        id: HexHash,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    run(&args.node, async |session| match &args.command {
+        Command::Submit(args) => submit::submit(session, args).await,
+        Command::Show { id } => show::show(session, *id).await,
+        Command::History { id } => history::history(session, *id).await,
+        Command::Watch { id } => watch::watch(session, *id).await,
+        Command::Cancel { id, send: args } => {
+            send(session, args, Instruction::CancelJob { job: id.0 }).await
+        }
+    })
+}

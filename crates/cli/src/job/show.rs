@@ -1,0 +1,148 @@
+//! `remuda job show`.
+
+use crate::failure::Failure;
+use crate::format::{cby, thousandths};
+use crate::session::Session;
+use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use remuda_client::types::{
+    HexBytes, HexHash, JobStatusView, JobView, ProgressView, ResultView, SeatView,
+};
+use remuda_protocol::primitives::Amount;
+
+/// Characters of a result that are shown; `--json` has all of them.
+const RESULT_CHARS_MAX: usize = 2_000;
+
+pub(super) async fn show(session: &Session, HexHash(id): HexHash) -> Result<(), Failure> {
+    session.out.show(&session.client.job(id).await?, words)
+}
+
+/// How a job ended, or stands, to go on a sentence that begins with "it".
+pub(super) fn end_of(status: &JobStatusView) -> String {
+    match status {
+        JobStatusView::Pending { view } => format!("waits for the seed of view {view}"),
+        JobStatusView::Assigned {} => "is at work".to_owned(),
+        JobStatusView::Committed {} => "waits for reveals".to_owned(),
+        JobStatusView::Settled {} => "is settled".to_owned(),
+        JobStatusView::Failed { reason } => format!("failed ({reason:?})"),
+        JobStatusView::Cancelled {} => "was called off".to_owned(),
+    }
+}
+
+fn tone_of(status: &JobStatusView) -> Tone {
+    match status {
+        JobStatusView::Settled {} => Tone::Good,
+        JobStatusView::Failed { .. } | JobStatusView::Cancelled {} => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+pub(super) fn words(job: &JobView, style: Style) -> String {
+    let mut card = Card::default();
+    card.add("job", job.id.to_string());
+    card.put("status", Cell::new(tone_of(&job.status), end_of(&job.status)));
+    card.add("kind", format!("{:?}", job.kind));
+    let verification = &job.spec.verification;
+    let mode = serde_json::to_value(verification.mode).unwrap_or_default();
+    let mode = mode.as_str().unwrap_or_default();
+    card.add("mode", format!("{mode}, {} of {} must agree", job.n_threshold, job.committee));
+    card.add("submitter", job.submitter.to_string());
+    card.add("submitted at", job.submitted_at.to_string());
+    let tip = cby(Amount(job.spec.tip.0));
+    card.add("price", format!("{} and a tip of {tip}", cby(Amount(job.spec.max_price.0))));
+    card.add("in escrow", cby(Amount(job.escrow.0)));
+    if !job.over && !job.seats.is_empty() {
+        card.add("commits until", job.commit_by.to_string());
+        card.add("reveals until", job.reveal_by.to_string());
+    }
+    if let Some(challenged) = job.challenges {
+        card.add("re-executes", challenged.to_string());
+    }
+    if let Some(bond) = &job.bond {
+        let amount = cby(Amount(bond.locked.0));
+        card.add("bond", format!("{amount} of {} until {}", bond.runner, bond.until));
+    }
+    if let Some(result) = &job.result {
+        add_result(&mut card, result);
+    }
+    let mut text = card.render(style);
+    if !job.seats.is_empty() {
+        text.push('\n');
+        text += &seats(job).render(style);
+    }
+    text
+}
+
+fn add_result(card: &mut Card, result: &ResultView) {
+    if let Some(agreed) = &result.agreed {
+        card.put("agreed", Cell::new(Tone::Good, readable(agreed)));
+    }
+    card.add("result", readable(&result.result));
+    card.add("word of", result.runner.to_string());
+}
+
+/// A result as text if it is one, as hex if not.
+fn readable(bytes: &HexBytes) -> String {
+    let text = match core::str::from_utf8(&bytes.0) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.to_string(),
+    };
+    match text.char_indices().nth(RESULT_CHARS_MAX) {
+        Some((end, _)) => format!("{}… (--json shows all)", &text[..end]),
+        None => text,
+    }
+}
+
+fn seats(job: &JobView) -> Table {
+    let mut table = Table::new(&[
+        ("seat", Align::Right),
+        ("runner", Align::Left),
+        ("progress", Align::Left),
+        ("reputation", Align::Right),
+        ("stake", Align::Right),
+    ]);
+    for (number, seat) in (1..).zip(&job.seats) {
+        let number: u32 = number;
+        table.row([
+            Cell::plain(number.to_string()),
+            Cell::plain(seat.runner.to_string()),
+            progress(seat, job.aggregator == Some(seat.runner)),
+            Cell::plain(thousandths(seat.reputation_nano.0)),
+            Cell::plain(cby(Amount(seat.effective.0))),
+        ]);
+    }
+    table
+}
+
+fn progress(seat: &SeatView, collects: bool) -> Cell {
+    let (tone, text) = match seat.progress {
+        ProgressView::Waiting {} => (Tone::Plain, "at work"),
+        ProgressView::Committed { .. } => (Tone::Plain, "committed"),
+        ProgressView::Revealed { .. } => (Tone::Good, "revealed"),
+        ProgressView::Crashed {} => (Tone::Bad, "crashed"),
+        ProgressView::TimedOut {} => (Tone::Bad, "timed out"),
+        ProgressView::Slashed {} => (Tone::Bad, "slashed"),
+    };
+    let note = if collects { ", collects the results" } else { "" };
+    Cell::new(tone, format!("{text}{note}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_client::types::FailureName;
+
+    #[test]
+    fn a_result_is_text_or_hex_and_not_endless() {
+        assert_eq!(readable(&HexBytes(b"{\"a\":1}".to_vec())), "{\"a\":1}");
+        assert_eq!(readable(&HexBytes(vec![0xff, 0x00])), "0xff00");
+        let long = readable(&HexBytes(vec![b'x'; 5_000]));
+        assert!(long.len() < 2_100 && long.ends_with("(--json shows all)"));
+    }
+
+    #[test]
+    fn an_end_goes_on_a_sentence() {
+        let failed = JobStatusView::Failed { reason: FailureName::NoAgreement };
+        assert_eq!(end_of(&failed), "failed (NoAgreement)");
+        assert_eq!(tone_of(&failed), Tone::Bad);
+    }
+}

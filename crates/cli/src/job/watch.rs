@@ -1,0 +1,69 @@
+//! `remuda job watch`, and the waiting of `remuda job submit --wait`.
+
+use super::history::heading;
+use super::show::end_of;
+use crate::failure::Failure;
+use crate::session::Session;
+use crate::timeline::{Timeline, entries, is_end};
+use futures::StreamExt;
+use remuda_client::EventFilter;
+use remuda_client::types::{HexHash, HistoryEntry, JobStatusView, JobView};
+use remuda_protocol::primitives::{Height, JobId};
+
+pub(super) async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
+    // Asked for first: a job that is over here has its end in the history below, if that has it at
+    // all.
+    let job = session.client.job(id.0).await?;
+    let history = session.client.job_history(id.0).await?;
+    let mut timeline = Timeline::new(session.out.style);
+    if !session.out.json {
+        let head = heading(&history, session.out.style) + &timeline.heading();
+        session.out.text(&head)?;
+    }
+    let mut over = job.over;
+    for entry in &history.entries {
+        over |= is_end(&entry.event);
+        print(session, &mut timeline, entry)?;
+    }
+    if !over {
+        follow(session, id.0, Height(history.height.0), |entry| {
+            print(session, &mut timeline, entry)
+        })
+        .await?;
+    }
+    verdict(&session.client.job(id.0).await?)
+}
+
+fn print(session: &Session, timeline: &mut Timeline, entry: &HistoryEntry) -> Result<(), Failure> {
+    session.out.show(entry, |entry, _| timeline.entry(entry))
+}
+
+/// Hands out what happens to a job after a height, until the block in which it ends.
+pub(super) async fn follow(
+    session: &Session,
+    job: JobId,
+    after: Height,
+    mut each: impl FnMut(&HistoryEntry) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let filter = EventFilter { job: Some(job), ..EventFilter::default() };
+    let mut events = session.client.events(&filter, Some(after));
+    while let Some(block) = events.next().await.transpose()? {
+        let mut over = false;
+        for entry in entries(block) {
+            over |= is_end(&entry.event);
+            each(&entry)?;
+        }
+        if over {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a job that is over has a result.
+pub(super) fn verdict(job: &JobView) -> Result<(), Failure> {
+    match job.status {
+        JobStatusView::Settled {} => Ok(()),
+        _ => Err(Failure::JobOver { job: job.id, end: end_of(&job.status) }),
+    }
+}

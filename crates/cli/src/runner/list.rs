@@ -1,0 +1,95 @@
+//! `remuda runner list`.
+
+use crate::failure::Failure;
+use crate::format::{cby, thousandths};
+use crate::session::Session;
+use crate::style::{Align, Cell, Style, Table, Tone};
+use remuda_client::types::{RunnerStatusName, RunnerView, RunnersPage};
+use remuda_protocol::primitives::Amount;
+
+/// Runners on one page; the most that a node gives.
+const PAGE: u32 = 200;
+
+pub(super) async fn list(session: &Session) -> Result<(), Failure> {
+    let mut all = session.client.runners(None, PAGE).await?;
+    while let Some(next) = all.next {
+        let page = session.client.runners(Some(next.0), PAGE).await?;
+        // Pages ascend; one that does not would have us ask for ever.
+        if page.runners.first().is_some_and(|first| first.address <= next) {
+            return Err(Failure::Nonsense("its pages of runners do not ascend"));
+        }
+        all.runners.extend(page.runners);
+        all.next = page.next;
+    }
+    session.out.show(&all, words)
+}
+
+fn words(page: &RunnersPage, style: Style) -> String {
+    if page.runners.is_empty() && style.terminal {
+        return "no runner has joined yet: remuda runner register --help\n".to_owned();
+    }
+    let mut table = Table::new(&[
+        ("slot", Align::Right),
+        ("runner", Align::Left),
+        ("state", Align::Left),
+        ("present", Align::Left),
+        ("reputation", Align::Right),
+        ("stake", Align::Right),
+        ("jobs", Align::Right),
+        ("kinds", Align::Left),
+    ]);
+    for runner in &page.runners {
+        let kinds: Vec<String> =
+            runner.offer.kinds.iter().map(|kind| format!("{kind:?}")).collect();
+        let jobs = format!("{}/{}", runner.open_jobs, runner.offer.max_concurrent_jobs);
+        table.row([
+            Cell::plain(runner.slot.to_string()),
+            Cell::plain(runner.address.to_string()),
+            state(runner),
+            Cell::yes(runner.present),
+            Cell::plain(thousandths(runner.reputation_nano.0)),
+            Cell::plain(cby(Amount(runner.effective_stake.0))),
+            Cell::plain(jobs),
+            Cell::plain(kinds.join(",")),
+        ]);
+    }
+    table.render(style)
+}
+
+/// Whether a runner can be drawn, and if not, why.
+pub(super) fn state(runner: &RunnerView) -> Cell {
+    match (runner.status, runner.jailed_until) {
+        (RunnerStatusName::Deregistered, _) => Cell::new(Tone::Why, "left"),
+        (_, Some(until)) => Cell::new(Tone::Bad, format!("jailed until {until}")),
+        (RunnerStatusName::Paused, None) => Cell::new(Tone::Why, "paused"),
+        (RunnerStatusName::Active, None) if !runner.healthy => Cell::new(Tone::Bad, "silent"),
+        (RunnerStatusName::Active, None) => Cell::new(Tone::Good, "active"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::show::tests::runner;
+    use super::*;
+    use remuda_client::types::Uint;
+
+    #[test]
+    fn a_runner_that_cannot_be_drawn_says_why() {
+        let active = runner();
+        assert_eq!(state(&active), Cell::new(Tone::Good, "active"));
+        let silent = RunnerView { healthy: false, ..runner() };
+        assert_eq!(state(&silent), Cell::new(Tone::Bad, "silent"));
+        let jailed = RunnerView { jailed_until: Some(Uint(9)), ..silent };
+        assert_eq!(state(&jailed), Cell::new(Tone::Bad, "jailed until 9"));
+        let left = RunnerView { status: RunnerStatusName::Deregistered, ..jailed };
+        assert_eq!(state(&left), Cell::new(Tone::Why, "left"));
+    }
+
+    #[test]
+    fn programs_get_a_row_for_each_runner() {
+        let page = RunnersPage { height: Uint(1), runners: vec![runner()], next: None };
+        let text = words(&page, Style { terminal: false, colours: false });
+        assert_eq!(text.lines().count(), 2);
+        assert!(text.ends_with("\tactive\tyes\t60.000\t15,000 CBY\t0/8\tHttp\n"), "{text}");
+    }
+}

@@ -1,0 +1,108 @@
+//! From an instruction to its receipt: the same for everything that is signed.
+
+use crate::failure::Failure;
+use crate::format::cby;
+use crate::moment;
+use crate::session::{KeyArgs, Session};
+use crate::style::{Style, Tone};
+use remuda_client::sign::Signed;
+use remuda_client::types::{ReceiptView, Submitted};
+use remuda_protocol::primitives::{Amount, TxHash};
+use remuda_protocol::transaction::Instruction;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a gift of the faucet may take into a block, and between two looks at it.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(150);
+
+/// Who signs, and whether to wait.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct SendArgs {
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+}
+
+/// Whether to wait.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub(crate) struct WaitArgs {
+    /// Do not wait until it is in a block.
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+}
+
+/// Signs an instruction, hands it in and prints what became of it.
+pub(crate) async fn send(
+    session: &Session,
+    args: &SendArgs,
+    instruction: Instruction,
+) -> Result<(), Failure> {
+    let signed = session.client.sign(&args.key.read()?, instruction).await?;
+    hand_in(session, &signed, args.wait).await
+}
+
+/// Hands a signed transaction in and prints what became of it.
+pub(crate) async fn hand_in(
+    session: &Session,
+    signed: &Signed,
+    wait: WaitArgs,
+) -> Result<(), Failure> {
+    if wait.no_wait {
+        let submitted = session.client.submit(signed).await?;
+        return session.out.show(&submitted, submitted_words);
+    }
+    let receipt = session.client.submit_and_wait(signed).await?;
+    report(session, receipt)
+}
+
+/// Prints a receipt; fails if it says that the rules turned the transaction down.
+pub(crate) fn report(session: &Session, receipt: ReceiptView) -> Result<(), Failure> {
+    if receipt.ok || session.out.json {
+        session.out.show(&receipt, receipt_words)?;
+    }
+    if receipt.ok { Ok(()) } else { Err(Failure::TurnedDown(Box::new(receipt))) }
+}
+
+/// Waits until a transaction that somebody handed in is in a block.
+///
+/// The API has no call that waits for a transaction by its hash alone, so this one asks again.
+pub(crate) async fn await_receipt(
+    session: &Session,
+    hash: TxHash,
+    patience: Duration,
+) -> Result<ReceiptView, Failure> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match session.client.receipt(hash).await {
+            Ok(receipt) => return Ok(receipt),
+            Err(error) if !error.is_not_found() => return Err(error.into()),
+            Err(_) if Instant::now() >= deadline => {
+                return Err(Failure::StillWaiting(hash.into()));
+            }
+            Err(_) => tokio::time::sleep(LOOK_EVERY).await,
+        }
+    }
+}
+
+pub(crate) fn submitted_words(submitted: &Submitted, _: Style) -> String {
+    let hash = submitted.hash;
+    format!("handed in as {hash}\nwait for it: remuda tx wait {hash}\n")
+}
+
+/// Where it is, what it cost, and what it did.
+pub(crate) fn receipt_words(receipt: &ReceiptView, style: Style) -> String {
+    let (tone, verdict) =
+        if receipt.ok { (Tone::Good, "done") } else { (Tone::Bad, "turned down") };
+    let fee = cby(Amount(receipt.fee.0));
+    let mut text = format!("{} in block {}, fee {fee}", style.paint(tone, verdict), receipt.height);
+    if let Some(hash) = receipt.transaction {
+        text += &format!(", transaction {hash}");
+    }
+    text.push('\n');
+    for moment in receipt.events.iter().flat_map(moment::of) {
+        text += &format!("  {}\n", moment.sentence(style));
+    }
+    text
+}

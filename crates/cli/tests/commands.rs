@@ -1,0 +1,333 @@
+//! The user's commands, as a user runs them: the real program against a real network.
+
+mod support;
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Stdio;
+use support::{Folder, Network, Run, is_private, remuda, worker};
+
+/// Nobody listens there: the port is privileged and unused.
+const NOWHERE: &str = "http://127.0.0.1:1";
+const SOMEBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
+const NOTHING: &str = "0x0000000000000000000000000000000000000000000000000000000000000000";
+const CBY: u128 = 1_000_000_000;
+
+fn run(args: &[&str]) -> Run {
+    Run::of(remuda().args(args))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+fn money(value: &Value) -> u128 {
+    text(value).parse().expect("an amount")
+}
+
+#[test]
+fn a_missing_node_is_explained() {
+    let failed = run(&["status", "--node", NOWHERE]).failed(1);
+    assert!(failed.stderr.contains("remuda dev"), "{failed:?}");
+    assert!(failed.stderr.contains(NOWHERE), "{failed:?}");
+    assert_eq!(failed.stderr.lines().count(), 1, "{failed:?}");
+    assert_eq!(failed.stdout, "");
+    let failed = run(&["status", "--node", NOWHERE, "--json"]).failed(1);
+    assert_eq!(failed.json()["error"], "unreachable");
+}
+
+#[test]
+fn wrong_use_has_status_two() {
+    let wrong: &[&[&str]] = &[
+        &["account"],
+        &["account", "show"],
+        &["account", "show", "0x12"],
+        &["account", "send", SOMEBODY, "1.5", "--key", "k"],
+        &["account", "send", SOMEBODY, "0cby", "--key", "k"],
+        &["account", "send", SOMEBODY, "1cby"],
+        &["block", "newest"],
+        &["block", "--blocks", "3"],
+        &["job", "show", "7"],
+        &["job", "submit", "job.json", "--key", "k", "--wait", "--no-wait"],
+        &["runner", "stake", "much", "--key", "k"],
+        &["status", "--node", "ftp://example.org"],
+        &["tx", "wait", NOTHING, "--timeout", "soon"],
+    ];
+    for args in wrong {
+        let failed = run(args).failed(2);
+        assert!(!failed.stderr.is_empty(), "{args:?} says nothing");
+    }
+}
+
+#[test]
+fn every_help_teaches_with_an_example() {
+    let commands: &[&[&str]] = &[
+        &["status"],
+        &["key"],
+        &["key", "new"],
+        &["key", "address"],
+        &["account"],
+        &["account", "show"],
+        &["account", "send"],
+        &["account", "faucet"],
+        &["block"],
+        &["tx"],
+        &["tx", "show"],
+        &["tx", "wait"],
+        &["tx", "submit"],
+        &["runner"],
+        &["runner", "list"],
+        &["runner", "show"],
+        &["runner", "register"],
+        &["runner", "update"],
+        &["runner", "stake"],
+        &["runner", "unstake"],
+        &["runner", "pause"],
+        &["runner", "resume"],
+        &["runner", "heartbeat"],
+        &["runner", "deregister"],
+        &["runner", "presence"],
+        &["job"],
+        &["job", "submit"],
+        &["job", "show"],
+        &["job", "history"],
+        &["job", "watch"],
+        &["job", "cancel"],
+    ];
+    for command in commands {
+        for help in ["-h", "--help"] {
+            let mut args = command.to_vec();
+            args.push(help);
+            let shown = run(&args).ok().stdout;
+            let example = format!("$ remuda {}", command[0]);
+            assert!(shown.contains(&example), "{args:?} has no example");
+            assert!(shown.contains("--json"), "{args:?} has no --json");
+        }
+    }
+}
+
+#[test]
+fn keys_are_private_and_never_overwritten() {
+    let folder = Folder::new("keys");
+    let file = folder.file("my.key");
+    let made = run(&["key", "new", &file, "--json"]).ok().json();
+    assert!(is_private(Path::new(&file)));
+    let address = run(&["key", "address", &file]).ok().stdout;
+    assert_eq!(address.trim(), text(&made["address"]));
+    let again = run(&["key", "new", &file]).failed(1);
+    assert!(again.stderr.contains("never overwritten"), "{again:?}");
+    assert_eq!(run(&["key", "address", &file]).ok().stdout, address, "the key is still there");
+    let missing = run(&["key", "address", &folder.file("other.key")]).failed(1);
+    assert!(missing.stderr.contains("remuda key new"), "{missing:?}");
+}
+
+#[test]
+fn a_chain_can_be_looked_at_and_followed() {
+    let network = Network::start("looking");
+    let status = network.json(&["status"]);
+    assert_eq!(status["validators"].as_array().expect("validators").len(), 1);
+    assert!(network.run(&["status"]).ok().stdout.contains("policy\tprefer\n"));
+
+    let watched = network.run(&["status", "--watch", "--blocks", "3", "--json"]).ok().lines();
+    let heights: Vec<u64> = watched.iter().filter_map(|line| line["height"].as_u64()).collect();
+    assert_eq!(heights.len(), 3);
+    assert!(heights.is_sorted(), "{heights:?}");
+    let lines = network.run(&["status", "--watch", "--blocks", "2"]).ok().stdout;
+    assert_eq!(lines.lines().count(), 2);
+
+    let first = network.json(&["block", "1"]);
+    assert_eq!(network.json(&["block", text(&first["hash"])]), first);
+    assert!(network.json(&["block"])["height"].as_u64() >= Some(heights[2]));
+    let followed = network.run(&["block", "1", "--follow", "--blocks", "5", "--json"]).ok().lines();
+    let heights: Vec<u64> = followed.iter().filter_map(|line| line["height"].as_u64()).collect();
+    assert_eq!(heights, [1, 2, 3, 4, 5]);
+    let unknown = network.run(&["block", "99999999"]).failed(1);
+    assert!(unknown.stderr.contains("unknown_block"), "{unknown:?}");
+
+    let empty = network.json(&["runner", "list"]);
+    assert_eq!(empty["runners"], serde_json::json!([]));
+    assert!(network.run(&["job", "show", NOTHING]).failed(1).stderr.contains("unknown_job"));
+
+    // The second node of the list answers.
+    let list = format!("{NOWHERE},{}", network.api);
+    Run::of(remuda().env("REMUDA_NODE", list).arg("status")).ok();
+}
+
+#[test]
+fn whoever_stops_reading_breaks_nothing() {
+    let network = Network::start("pipe");
+    let mut child = network
+        .command(&["block", "1", "--follow"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends by itself");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn money_moves_and_says_what_it_cost() {
+    let network = Network::start("money");
+    let file = network.folder.file("my.key");
+    let address = run(&["key", "new", &file]).ok().stdout.trim().to_owned();
+
+    let poor = network.run(&["account", "send", SOMEBODY, "1cby", "--key", &file]).failed(1);
+    assert!(poor.stderr.contains("remuda account faucet"), "{poor:?}");
+
+    let gift = network.json(&["account", "faucet", "--key", &file]);
+    assert_eq!(gift["ok"], true);
+    let balance =
+        |whose: &[&str]| money(&network.json(&[&["account", "show"], whose].concat())["balance"]);
+    let before = balance(&["--key", &file]);
+    assert_eq!(before, 50_000 * CBY);
+
+    let sent = network.json(&["account", "send", SOMEBODY, "1.5cby", "--key", &file]);
+    assert_eq!(balance(&[SOMEBODY]), 3 * CBY / 2);
+    assert_eq!(balance(&[&address]), before - 3 * CBY / 2 - money(&sent["fee"]));
+
+    let hash = text(&sent["transaction"]);
+    let shown = network.json(&["tx", "show", hash]);
+    assert_eq!(shown["transaction"]["from"], address.as_str());
+    assert_eq!(shown["receipt"], sent);
+    let words = network.run(&["tx", "show", hash]).ok().stdout;
+    assert!(words.contains("+1.5 CBY") && words.contains("-1.5 CBY"), "{words}");
+    let block = network.run(&["block", &sent["height"].to_string()]).ok().stdout;
+    assert!(block.contains(hash) && block.contains("Transfer"), "{block}");
+
+    let args = ["account", "send", SOMEBODY, "7", "--key", &file, "--no-wait"];
+    let waiting = network.json(&args);
+    assert_eq!(network.json(&["tx", "wait", text(&waiting["hash"])])["ok"], true);
+    assert_eq!(balance(&[SOMEBODY]), 3 * CBY / 2 + 7);
+
+    // System actors take no transfers: the chain takes the transaction, and turns it down.
+    let system = "0x0000000000000000000000000000000000000001";
+    let refused = network.run(&["account", "send", system, "1cby", "--key", &file]).failed(1);
+    assert!(refused.stderr.contains("SystemAddress"), "{refused:?}");
+    let args = ["account", "send", system, "1cby", "--key", &file, "--json"];
+    assert_eq!(network.run(&args).failed(1).json()["ok"], false);
+
+    let lost = network.run(&["tx", "wait", NOTHING, "--timeout", "1"]).failed(1);
+    assert!(lost.stderr.contains("in no block yet"), "{lost:?}");
+    let garbage = network.run(&["tx", "submit", "0x1234"]).failed(1);
+    assert!(garbage.stderr.contains("malformed"), "{garbage:?}");
+}
+
+const RUNNER: &str = r#"{"stake": "15000000000000", "offer": {"kinds": ["Http"],
+    "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
+    "max_concurrent_jobs": 8, "declared_max_job_value": "1000000000000"}}"#;
+
+#[test]
+fn a_runner_joins_works_rests_and_leaves() {
+    let network = Network::start("runner");
+    let (key, address) = network.account("runner.key", "30000cby");
+    let file = network.folder.write("runner.json", RUNNER);
+    let joined = network.run(&["runner", "register", &file, "--key", &key]).ok().stdout;
+    assert!(joined.contains("joins as runner in slot 0"), "{joined}");
+
+    let listed = network.json(&["runner", "list"]);
+    assert_eq!(listed["runners"][0]["address"], address.as_str());
+    let show = || network.json(&["runner", "show", &address]);
+    assert_eq!(show()["stake"], "15000000000000");
+    let matrix = network.run(&["runner", "presence"]).ok().stdout;
+    assert_eq!(matrix.lines().count(), 2, "{matrix}");
+    assert_eq!(network.json(&["runner", "presence"])["rows"][0]["runner"], address.as_str());
+
+    let dearer = network.folder.write("dearer.json", &RUNNER.replace("1000000\"", "2000000\""));
+    network.run(&["runner", "update", &dearer, "--key", &key]).ok();
+    assert_eq!(show()["offer"]["rates"]["base"], "2000000");
+    network.run(&["runner", "stake", "100cby", "--key", &key]).ok();
+    network.run(&["runner", "unstake", "50cby", "--key", &key]).ok();
+    assert_eq!(show()["stake"], "15050000000000");
+    network.run(&["runner", "pause", "--key", &key]).ok();
+    assert!(network.run(&["runner", "list"]).ok().stdout.contains("\tpaused\t"));
+    let twice = network.run(&["runner", "pause", "--key", &key]).failed(1);
+    assert!(twice.stderr.contains("AlreadyPaused"), "{twice:?}");
+    network.run(&["runner", "resume", "--key", &key]).ok();
+    network.run(&["runner", "heartbeat", "--key", &key]).ok();
+    network.run(&["runner", "deregister", "--key", &key]).ok();
+    assert_eq!(show()["status"], "deregistered");
+
+    let misspelt = network.folder.write("misspelt.json", &RUNNER.replace("rates", "rate"));
+    let refused = network.run(&["runner", "register", &misspelt, "--key", &key]).failed(1);
+    assert!(refused.stderr.contains("`rate`"), "{refused:?}");
+}
+
+const JOB: &str = r#"{"job_type": {"Http": {"method": "GET", "url": "https://example.org/price"}},
+    "verification": {"mode": "majority_vote", "runners": 3, "threshold": 2,
+                     "checks": [{"MajorityVote": {"field": "price"}}]},
+    "result_schema": {"max_return_bytes": 1024, "expected_execution_ms": 500, "data_format": "json"},
+    "max_price": "100000000000", "timeout_blocks": 3000}"#;
+
+#[test]
+fn a_job_is_ordered_watched_done_and_told() {
+    let network = Network::start("job");
+    let (key, _) = network.account("my.key", "1000cby");
+    let order = network.folder.write("job.json", JOB);
+
+    // Nobody is there to do it: the job fails, and waiting for it says so.
+    let failed = network.run(&["job", "submit", &order, "--key", &key, "--wait"]).failed(1);
+    assert!(failed.stderr.contains("InsufficientRunners"), "{failed:?}");
+
+    let offer = network.folder.write("runner.json", RUNNER);
+    let mut runners = Vec::new();
+    for name in ["ada.key", "bea.key", "cy.key"] {
+        let (key, _) = network.account(name, "20000cby");
+        network.run(&["runner", "register", &offer, "--key", &key]).ok();
+        runners.push(key);
+    }
+
+    let id = network.run(&["job", "submit", &order, "--key", &key]).ok().stdout;
+    let id = id.trim();
+    let watcher = network
+        .command(&["job", "watch", id, "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    worker::work(&network.api, id, &runners, r#"{"price":7}"#);
+    let watched = watcher.wait_with_output().expect("it ends by itself");
+    assert_eq!(watched.status.code(), Some(0));
+    let shown = network.json(&["job", "show", id]);
+    assert!(shown["status"]["Settled"].is_object(), "{shown}");
+    let words = network.run(&["job", "show", id]).ok().stdout;
+    assert!(words.contains("agreed\t7\n"), "{words}");
+
+    let history = network.json(&["job", "history", id]);
+    assert_eq!(history["complete"], true);
+    let told = network.run(&["job", "history", id]).ok().stdout;
+    for words in ["orders the job; escrow", "3 runners drawn", "settled for 3 winners", "is paid"] {
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+    // What was seen live is what the history says, up to the end.
+    let seen: Vec<Value> = String::from_utf8_lossy(&watched.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let entries = history["entries"].as_array().expect("entries");
+    assert_eq!(entries[..seen.len()], seen);
+    assert!(seen.last().is_some_and(|last| entries.last() == Some(last)), "{seen:?}");
+
+    // One that nobody works on can be called off, by its submitter alone.
+    let id = network.json(&["job", "submit", &order, "--key", &key]);
+    let id = text(&id["job"]);
+    let other = network.run(&["job", "cancel", id, "--key", &runners[0]]).failed(1);
+    assert!(other.stderr.contains("NotYourJob"), "{other:?}");
+    network.run(&["job", "cancel", id, "--key", &key]).ok();
+    let over = network.run(&["job", "watch", id]).failed(1);
+    assert!(over.stderr.contains("was called off"), "{over:?}");
+}
+
+#[test]
+fn a_mistake_in_a_job_is_named_and_costs_nothing() {
+    let folder = Folder::new("mistake");
+    let key = folder.file("my.key");
+    run(&["key", "new", &key]).ok();
+    let wrong = folder.write("job.json", &JOB.replace("threshold", "treshold"));
+    // Read before any node is asked.
+    let failed = run(&["job", "submit", &wrong, "--key", &key, "--node", NOWHERE]).failed(1);
+    assert!(failed.stderr.contains("verification.treshold"), "{failed:?}");
+    let missing = run(&["job", "submit", "missing.json", "--key", &key]).failed(1);
+    assert!(missing.stderr.contains("missing.json"), "{missing:?}");
+}
