@@ -1,5 +1,6 @@
 //! `remuda bench`: figures, beside what a user would take instead, in the same run.
 
+mod chain;
 mod select;
 
 use clap::Subcommand;
@@ -17,12 +18,14 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Bench {
+    Chain(chain::Args),
     Select(select::Args),
 }
 
 /// Runs a benchmark.
 pub fn main(args: &Args) -> ExitCode {
     match &args.bench {
+        Bench::Chain(args) => chain::main(args),
         Bench::Select(args) => select::main(args),
     }
 }

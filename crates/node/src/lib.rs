@@ -6,6 +6,7 @@ pub mod backend;
 pub mod block;
 pub mod chain;
 pub mod config;
+pub mod engine;
 pub mod gate;
 pub mod gossip;
 pub mod history;

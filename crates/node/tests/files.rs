@@ -144,16 +144,15 @@ fn genesis_file_keeps_every_parameter() {
 }
 
 fn dealt() -> Genesis {
-    let (network, _) = Network::deal(StdRng::seed_from_u64(3), 4, |validators, threshold_key| {
-        Genesis {
+    let (network, _) =
+        Network::deal(StdRng::seed_from_u64(3), 4, |validators, threshold_key| Genesis {
             params: ChainParams::development(),
             timestamp_ms: 0,
             balances: Vec::new(),
             pinned_executors: Vec::new(),
             validators,
             threshold_key,
-        }
-    });
+        });
     network.genesis().clone()
 }
 

@@ -1,3 +1,4 @@
-//! Whole networks in one process, from one seed: the same seed gives the same run, byte for byte.
+//! Whole networks in one process: from one seed on a simulated network, or on this machine's own.
 
 pub mod consensus;
+pub mod machine;
