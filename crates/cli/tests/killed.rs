@@ -125,14 +125,17 @@ impl Network {
     }
 }
 
+fn transfer() -> Instruction {
+    Instruction::Transfer { to: Address::repeat_byte(0x77), amount: Amount(1) }
+}
+
 /// Payments, one after the other, until told to stop. Returns how many were taken.
 async fn pay(client: Client, directory: PathBuf, stop: tokio::sync::watch::Receiver<bool>) -> u64 {
     let key = wallet::read(&directory.join("faucet.key")).expect("the faucet's key");
     let quote = client.quote(key.address()).await.expect("a quote");
     let (mut quote, mut taken) = (quote, 0);
     while !*stop.borrow() {
-        let to = Address::repeat_byte(0x77);
-        let signed = quote.sign(&key, Instruction::Transfer { to, amount: Amount(1) });
+        let signed = quote.sign(&key, transfer());
         match client.submit(&signed).await {
             Ok(_) => {
                 taken += 1;
@@ -199,9 +202,17 @@ async fn a_validator_that_is_killed_over_and_over_loses_nothing_and_stops_nobody
     for (at, hash) in &seen {
         assert_eq!(network.hash(VICTIM, *at).await, Some(*hash), "final block {at} was lost");
     }
+    let key = wallet::read(&network.directory.join("faucet.key")).expect("the faucet's key");
     let got =
         network.clients[VICTIM].account(Address::repeat_byte(0x77)).await.expect("an account");
     assert_eq!(got.balance.0, u128::from(paid), "every payment that was taken is on chain");
+    let again = network.clients[VICTIM].send(&key, transfer()).await.expect("it takes payments");
+    let hash = again.transaction.expect("the receipt of a transaction").0;
+    let found = network.clients[VICTIM].transaction(hash).await;
+    assert!(
+        found.is_ok(),
+        "a node that was killed finds new transactions by their names: {found:?}"
+    );
     println!(
         "{kills} kills, height {height}, {paid} payments, {} blocks seen before a kill",
         seen.len()

@@ -101,6 +101,10 @@ impl<E: Spawner + StorageContext> App<E> {
         parent: &MemoryState,
         block: &remuda_protocol::block::Block,
     ) -> bool {
+        // The rules say how many there have to be; here only that checking them has an end.
+        if block.seeds.len() as u64 > self.chain.params().max_seeds_per_block {
+            return false;
+        }
         let newest = standing(parent).newest_seed;
         let seeds: Option<Vec<(u64, SeedPoint)>> = (newest + 1..)
             .zip(&block.seeds)

@@ -10,13 +10,19 @@ use commonware_cryptography::{Digestible, keccak256::Digest};
 use remuda_protocol::beacon::Round as ChainRound;
 use remuda_protocol::block::{self, Header, StateCommitment};
 use remuda_protocol::codec::{Decode as _, Encode as _};
-use remuda_protocol::genesis::Genesis;
+use remuda_protocol::genesis::{Genesis, VALIDATORS_MAX};
 use remuda_protocol::primitives::{B256, Height as ChainHeight};
 use std::sync::Arc;
 
-/// Bytes of a block at most. Its cells bound transactions to a quarter of this, and seeds and
-/// certificate to a tenth; so no honest block comes near.
-pub const BLOCK_BYTES_MAX: usize = 4 << 20;
+/// Bytes of a block at most: its transactions, which cells limit, and [`REST_BYTES_MAX`].
+pub const BLOCK_BYTES_MAX: usize = 2 << 20;
+/// Bytes of header, seeds and certificate at most: 4,096 seeds, and 128 attestations of full lists.
+pub const REST_BYTES_MAX: usize = 400_000;
+/// Seeds of a block at most, whatever the parameters.
+const SEEDS_MAX: usize = 4_096;
+/// A transaction has a signature at least, so a block has room for so many. Hashing a block is then
+/// in proportion to its size.
+const TRANSACTION_BYTES_MIN: usize = 65;
 
 /// What consensus knows of a block when it asks for one.
 pub type BlockContext = Context<Digest, PublicKey>;
@@ -110,6 +116,13 @@ impl Read for Block {
         let bytes = Bytes::read_cfg(buf, &RangeCfg::new(0..=BLOCK_BYTES_MAX))?;
         let rules = block::Block::from_bytes(&bytes)
             .map_err(|_| Error::Invalid("block", "not an encoding"))?;
+        let attestations = rules.presence.as_ref().map_or(0, |carried| carried.attestations.len());
+        let fits = rules.transactions.len() <= bytes.len() / TRANSACTION_BYTES_MIN
+            && rules.seeds.len() <= SEEDS_MAX
+            && attestations <= VALIDATORS_MAX;
+        if !fits {
+            return Err(Error::Invalid("block", "more parts than there can be"));
+        }
         if !rules.is_consistent() {
             return Err(Error::Invalid("block", "the header commits to another body"));
         }
@@ -170,13 +183,13 @@ mod tests {
                 key
             },
             timestamp_ms: 9,
-            transactions_root: block::transactions_root(&[ChainBytes(vec![1])]),
+            transactions_root: block::transactions_root(&[ChainBytes(vec![1; 100])]),
             receipts_root: B256::ZERO,
             state: StateCommitment::default(),
             seeds_root: block::seeds_root(&[]),
             presence_hash: B256::ZERO,
         };
-        let (seeds, transactions) = (Vec::new(), vec![ChainBytes(vec![1])]);
+        let (seeds, transactions) = (Vec::new(), vec![ChainBytes(vec![1; 100])]);
         Block::new(block::Block { header, seeds, presence: None, transactions }).expect("a key")
     }
 
@@ -204,6 +217,19 @@ mod tests {
         no_key.header.proposer =
             (0..=255).map(|i| [i; 32]).find(is_none).expect("half of all numbers are no points");
         assert!(decode(&no_key).is_err());
+    }
+
+    /// A block of a million empty transactions would take a second to hash.
+    #[test]
+    fn more_parts_than_there_can_be_are_refused_before_they_are_hashed() {
+        let mut many = (**block().rules()).clone();
+        many.transactions = vec![ChainBytes::default(); 100_000];
+        let refused = decode(&many).unwrap_err().to_string();
+        assert!(refused.contains("more parts"), "{refused}");
+        let mut seeds = (**block().rules()).clone();
+        seeds.seeds = vec![block::SeedSignature { bytes: [1; 48] }; SEEDS_MAX + 1];
+        let refused = decode(&seeds).unwrap_err().to_string();
+        assert!(refused.contains("more parts"), "{refused}");
     }
 
     #[test]

@@ -213,7 +213,8 @@ where
         value_partition: format!("{partition}-{name}-value"),
         compression: None,
         codec_config,
-        items_per_section: NZU64!(4096),
+        // Each section keeps files open for ever.
+        items_per_section: NZU64!(1 << 16),
         key_write_buffer: buffer,
         value_write_buffer: buffer,
         replay_buffer: buffer,

@@ -19,7 +19,8 @@ pub const OUTBOX: usize = 8192;
 /// Transactions are told together if they come within this time.
 const GATHER: Duration = Duration::from_millis(10);
 /// Of one peer: what it may send at once and per tick of a tenth of a second.
-const RATE: Rate = Rate { burst: 20_000, per_tick: 1_000 };
+/// Each costs the recovery of a key.
+const RATE: Rate = Rate { burst: 4_000, per_tick: 200 };
 
 /// See the module.
 pub struct Gossip<E: CryptoRng + Spawner + StorageContext> {

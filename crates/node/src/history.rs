@@ -47,7 +47,8 @@ impl<E: Spawner + StorageContext> History<E> {
             value_partition: format!("{partition}-receipts-value"),
             compression: None,
             codec_config: RangeCfg::new(0..=RECEIPTS_BYTES_MAX),
-            items_per_section: NZU64!(4096),
+            // Each section keeps files open for ever.
+            items_per_section: NZU64!(1 << 16),
             key_write_buffer: buffer,
             value_write_buffer: buffer,
             replay_buffer: buffer,

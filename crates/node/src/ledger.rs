@@ -32,8 +32,8 @@ use remuda_protocol::primitives::{Address, B256, Height, JobId, Slot, TxHash};
 use remuda_protocol::state::{MemoryState, StateKey as _};
 use remuda_protocol::transaction::tx_hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
-use std::time::Instant;
-use tokio::sync::{broadcast, mpsc};
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, broadcast, mpsc};
 
 /// Final blocks that a slow listener may be behind before it misses some.
 const LISTENER_LAG: usize = 256;
@@ -41,6 +41,11 @@ const LISTENER_LAG: usize = 256;
 const OVERBOOKED: u64 = 2;
 /// Blocks whose transactions and jobs can be found by their names: about three months of 1 s blocks.
 const INDEXED_BLOCKS: usize = 8_000_000;
+/// Blocks that are read from disk at a time.
+const READERS: usize = 4;
+/// How often, and how soon again, a block is looked for that must be on its way.
+const ATTACH_TRIES: u32 = 6_000;
+const ATTACH_PAUSE: Duration = Duration::from_millis(5);
 /// A node is ready if its newest block is of one of the last rounds.
 const READY_WITHIN_VIEWS: u64 = 16;
 /// Name of the network's gauge.
@@ -69,6 +74,7 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     index: Mutex<Index>,
     listeners: broadcast::Sender<Arc<Finalised>>,
     parts: OnceLock<Parts<E>>,
+    readers: Semaphore,
 }
 
 impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
@@ -94,6 +100,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             index: Mutex::new(Index::new(INDEXED_BLOCKS)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
             parts: OnceLock::new(),
+            readers: Semaphore::new(READERS),
         })
     }
 
@@ -116,14 +123,29 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             genesis: genesis.clone(),
         };
         let _ = self.parts.set(parts);
-        let (base, state) = self.chain.base().expect("the database is open");
         self.index().apply(&genesis);
         let mut newest = genesis;
-        for height in 1..=base {
-            newest = self.finalised(height).await.expect("final blocks are on disk");
-            self.note(&newest);
+        // Blocks become final meanwhile: those that the index was not ready for are read here. The
+        // newest one may be on its way to the disk, or to the index.
+        let mut tries = 0;
+        loop {
+            let next = self.index().next().get();
+            let (base, state) = self.chain.base().expect("the database is open");
+            if next <= base {
+                if let Some(block) = self.finalised(next).await {
+                    self.note(&block);
+                    (newest, tries) = (block, 0);
+                    continue;
+                }
+            } else if newest.height().get() == base {
+                return self.advance(Tip { finalised: newest, state });
+            } else if self.newest().is_some() {
+                return;
+            }
+            tries += 1;
+            assert!(tries < ATTACH_TRIES, "final block {next} is not on disk");
+            tokio::time::sleep(ATTACH_PAUSE).await;
         }
-        self.advance(Tip { finalised: newest, state });
     }
 
     /// Takes the next block into the index. At a start blocks come from the disk and from the
@@ -167,6 +189,8 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     /// A final block.
     pub async fn finalised(&self, height: u64) -> Option<Arc<Finalised>> {
         let parts = self.parts()?;
+        // The engine reads blocks one after the other, and has other things to do.
+        let _one_of_few = self.readers.acquire().await.ok()?;
         if height == 0 {
             return Some(parts.genesis.clone());
         }

@@ -3,6 +3,7 @@
 //! A dealer makes them: one program that knows all shares for a moment. That is for development; who
 //! deals could sign for everybody.
 
+use crate::block::{BLOCK_BYTES_MAX, REST_BYTES_MAX};
 use crate::scheme::{Bls, PublicKey, Scheme, Sight};
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::{
@@ -41,6 +42,12 @@ pub enum NetworkError {
     /// Not ascending, or twice.
     #[error("the genesis names a validator twice or out of order")]
     NotAscending,
+    /// A full block would not fit into a message.
+    #[error("blocks of {cells} cells are too large; make system:chain:cells_target smaller")]
+    BlocksTooLarge {
+        /// What a block may have.
+        cells: u64,
+    },
     /// The threshold key.
     #[error("the threshold key of the genesis is not one for its validators")]
     BadThresholdKey,
@@ -94,6 +101,11 @@ pub struct Network {
 impl Network {
     /// The network of a genesis.
     pub fn new(genesis: Genesis) -> Result<Self, NetworkError> {
+        // Every byte of a transaction is a cell, and a block has twice the target at most.
+        let cells = genesis.params.cells_target.saturating_mul(2);
+        if cells > (BLOCK_BYTES_MAX - REST_BYTES_MAX) as u64 {
+            return Err(NetworkError::BlocksTooLarge { cells });
+        }
         let key = |validator: &Validator| {
             let bytes = bytes::Bytes::copy_from_slice(&validator.key);
             PublicKey::decode(bytes).map_err(|_| NetworkError::BadKey)

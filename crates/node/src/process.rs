@@ -25,14 +25,19 @@ use commonware_stream::{
 use commonware_utils::{NZU32, NZUsize, ordered::Map};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::B256;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Messages of one peer on one channel, per second. The network sets aside room for as many of every
-/// peer on every channel: with 4,096 of 128 peers that were gigabytes.
-const QUOTA: u32 = 512;
+/// Messages of one peer per second, on each channel: votes, certificates, resolver, backfill, blocks,
+/// gossip. The network sets aside room for as many of every peer, and each may be as large as a block.
+const QUOTAS: [NonZeroU32; CHANNELS + 1] =
+    [NZU32!(256), NZU32!(256), NZU32!(128), NZU32!(128), NZU32!(32), NZU32!(64)];
+/// Files that a node may have open at least: one for each round since the newest final block, and
+/// some more for connections and the chain.
+const OPEN_FILES_MIN: u64 = 4096;
 /// How long tasks may take to end.
 const STOP: Duration = Duration::from_secs(2);
 
@@ -73,13 +78,24 @@ pub enum NodeError {
         /// Why.
         error: std::io::Error,
     },
-    /// Consensus ended.
-    #[error("consensus has stopped; see the log")]
-    Stopped,
+    /// A part of the node ended.
+    #[error("{0} has stopped; see the log")]
+    Stopped(&'static str),
+    /// Too few files.
+    #[error(
+        "this process may have {0} files open, and a node needs {OPEN_FILES_MIN}; \
+         raise the limit, for example with: ulimit -n {OPEN_FILES_MIN}"
+    )]
+    OpenFiles(u64),
 }
 
 /// Runs a validator until it is told to stop. Blocks.
 pub fn run(settings: Settings) -> Result<(), NodeError> {
+    // As many as the system allows; what the system does not tell is taken to be enough.
+    let files = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(OPEN_FILES_MIN);
+    if files < OPEN_FILES_MIN {
+        return Err(NodeError::OpenFiles(files));
+    }
     let network = Arc::new(Network::new(GenesisFile::read(&settings.genesis)?)?);
     let secrets = Secrets::from_bytes(&read_secret(&settings.key)?).ok_or_else(|| {
         let reason = "not the secrets of a validator; take the file that init wrote".into();
@@ -118,7 +134,7 @@ async fn serve(
     );
     // Quick to come back: `recommended` waits a minute before it connects again, and lets only one
     // peer of an address in every five seconds.
-    let config = lookup::Config::local(
+    let mut config = lookup::Config::local(
         handshake,
         network.namespace(),
         settings.listen,
@@ -126,14 +142,16 @@ async fn serve(
         validator::max_message_size(participants),
         NZUsize!(1024),
     );
+    // The set never changes.
+    config.tracked_peer_sets = NZUsize!(1);
     let (mut wires, mut oracle) = Wires::new(context.child("network"), config);
     oracle.track(0, peers);
-    let quota = || Quota::per_second(NZU32!(QUOTA));
-    let channels: Vec<_> =
-        (0..CHANNELS as u64).map(|channel| wires.register(channel, quota())).collect();
+    let mut channels: Vec<_> = (0..)
+        .zip(QUOTAS)
+        .map(|(channel, quota)| wires.register(channel, Quota::per_second(quota)))
+        .collect();
+    let gossip_channel = channels.pop().expect("the last one");
     let Ok(channels) = <[_; CHANNELS]>::try_from(channels) else { unreachable!("one for each") };
-    let gossip_channel = wires.register(CHANNELS as u64, quota());
-    wires.start();
 
     let block_time = Duration::from_millis(network.genesis().params.block_time_ms);
     let chain = Chain::new(Arc::new(network.genesis().params.clone()));
@@ -159,25 +177,33 @@ async fn serve(
     let running =
         validator::start(context.child("validator"), setup, channels, oracle.clone(), oracle)
             .await?;
+    // Nobody may fill our mailboxes before somebody reads them.
+    let wires = wires.start();
     ledger.attach(&running).await;
-    let gossip = Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
+    let mut gossip =
+        Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
     tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
 
     let (stop_api, mut api_stopped) = tokio::sync::watch::channel(false);
     let app = crate::api::App::new(ledger.clone(), crate::api::Limits::default());
-    let api = tokio::spawn(crate::api::serve(listener, app, async move {
+    let mut api = tokio::spawn(crate::api::serve(listener, app, async move {
         let _ = api_stopped.wait_for(|stop| *stop).await;
     }));
     let mut engine = running.engine;
     let result = tokio::select! {
         () = told_to_stop() => Ok(()),
-        _ = &mut engine => Err(NodeError::Stopped),
+        _ = &mut engine => Err(NodeError::Stopped("consensus")),
+        _ = &mut gossip => Err(NodeError::Stopped("gossip")),
+        _ = &mut api => Err(NodeError::Stopped("the API")),
     };
     // In order: nobody asks any more, then nobody votes any more, then the rest.
     let _ = stop_api.send(true);
-    let _ = tokio::time::timeout(STOP, api).await;
+    if !api.is_finished() && tokio::time::timeout(STOP, &mut api).await.is_err() {
+        api.abort();
+    }
     engine.abort();
     gossip.abort();
+    wires.abort();
     let _ = context.child("stop").stop(0, Some(STOP)).await;
     result
 }

@@ -14,7 +14,7 @@ use crate::app::{App, Pool, Tamper};
 use crate::block::Block;
 use crate::chain::{Chain, standing};
 use crate::engine::{self, Blocks, MAILBOX, Wiring};
-use crate::gate::Gate;
+use crate::gate::{Gate, MAX_DRIFT};
 use crate::history::History;
 use crate::network::Network;
 use crate::scheme::{PublicKey, Scheme};
@@ -73,7 +73,8 @@ pub struct Patience {
 impl Patience {
     /// For a block time.
     pub fn for_block_time(block_time: Duration) -> Self {
-        let leader = block_time + block_time.max(Duration::from_millis(750));
+        // A leader may have to wait for a parent whose maker's clock is ahead, and to fill a block.
+        let leader = block_time + MAX_DRIFT + block_time.max(Duration::from_secs(1));
         Self { leader, certificate: leader + Duration::from_secs(1), retry: leader }
     }
 }

@@ -91,9 +91,9 @@ const OVERLAP_MIN: u128 = 2 * PRESENCE_TIMEOUT_BLOCKS as u128;
 
 params! {
     chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
-    block_time_ms: u64 = 1_000, 50 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
+    block_time_ms: u64 = 1_000, 1 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
     selection_seed_delay_views: u64 = 4, 3 => 64, "system:cip11:selection_seed_delay_views", "Views between a job's submission and the round whose seed draws its committee";
-    max_seeds_per_block: u64 = 1_024, 1 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
+    max_seeds_per_block: u64 = 1_024, 16 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
     max_tx_bytes: u64 = 131_072, 1_024 => 1_048_576, "system:chain:max_tx_bytes", "Size of a transaction";
 
     cycles_target: u64 = 10_000_000, 1_000_000 => 1_000_000_000, "system:cip3:cycles_target", "Cycles per block at which the basefee stands still; twice that is the limit";

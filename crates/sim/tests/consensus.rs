@@ -50,8 +50,8 @@ fn seeds_25_to_49() {
 #[test]
 fn drought_of_more_rounds_than_a_block_has_room_for_ends() {
     for seed in 0..2 {
-        let counts = drought(seed, 90, 8).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-        assert!(counts.view - counts.height >= 90, "there was a drought: {counts:?}");
+        let counts = drought(seed, 120, 16).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(counts.view - counts.height >= 120, "there was a drought: {counts:?}");
     }
 }
 

@@ -157,9 +157,25 @@ impl Tamper for Hand {
         !mute
     }
 
-    /// What is allowed, and only unkind: it becomes a valid block.
+    /// What the rules do not see: the block follows from it, and is valid but for its signatures, or
+    /// altogether valid and only unkind.
     fn draft(&self, draft: &mut Draft, _: &MemoryState) {
         match self.liar.conduct {
+            Conduct::ForeignSeed => {
+                // A valid signature of the network, on another round.
+                let other = draft.presence.as_ref().map(|carried| carried.seed_signature);
+                if let (Some(last), Some(bytes)) = (draft.seeds.last_mut(), other) {
+                    last.bytes = bytes;
+                    self.liar.tell();
+                }
+            }
+            Conduct::EditedCertificate => {
+                let Some(certificate) = &mut draft.presence else { return };
+                for attestation in &mut certificate.attestations {
+                    attestation.bits.0 = if attestation.bits.is_empty() { vec![1] } else { vec![] };
+                }
+                self.liar.tell();
+            }
             Conduct::NoCertificate if draft.presence.take().is_some() => self.liar.tell(),
             Conduct::ChoosyCertificate => {
                 let Some(certificate) = &mut draft.presence else { return };
@@ -193,13 +209,6 @@ impl Hand {
         match self.liar.conduct {
             Conduct::MissingSeed => drop(seeds.pop()),
             Conduct::RepeatedSeed => seeds.extend(seeds.last().copied()),
-            Conduct::ForeignSeed => {
-                // A valid signature of the network, on another round.
-                let other = block.presence.as_ref().map(|carried| carried.seed_signature);
-                if let (Some(last), Some(bytes)) = (seeds.last_mut(), other) {
-                    last.bytes = bytes;
-                }
-            }
             Conduct::OldCertificate => {
                 let mut carried = self.carried.lock().expect("one thread");
                 let old = carried.take().or(block.presence.clone());
@@ -209,11 +218,6 @@ impl Hand {
             Conduct::SmallCertificate => {
                 if let Some(certificate) = &mut block.presence {
                     certificate.attestations.truncate(1);
-                }
-            }
-            Conduct::EditedCertificate => {
-                for attestation in block.presence.iter_mut().flat_map(|c| &mut c.attestations) {
-                    attestation.bits.0.clear();
                 }
             }
             Conduct::WrongRoot => block.header.state.root = B256::repeat_byte(0x11),
