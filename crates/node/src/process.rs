@@ -152,6 +152,8 @@ async fn serve(
         .collect();
     let gossip_channel = channels.pop().expect("the last one");
     let Ok(channels) = <[_; CHANNELS]>::try_from(channels) else { unreachable!("one for each") };
+    // Before the validator: after a crash it may have to ask its peers before it can open its state.
+    let wires = wires.start();
 
     let block_time = Duration::from_millis(network.genesis().params.block_time_ms);
     let chain = Chain::new(Arc::new(network.genesis().params.clone()));
@@ -177,8 +179,6 @@ async fn serve(
     let running =
         validator::start(context.child("validator"), setup, channels, oracle.clone(), oracle)
             .await?;
-    // Nobody may fill our mailboxes before somebody reads them.
-    let wires = wires.start();
     ledger.attach(&running).await;
     let mut gossip =
         Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
