@@ -5,7 +5,7 @@
 //! clock and disk) → turmoil → calm → checks
 //! ```
 //!
-//! What must hold at the end of every run is in [`check`].
+//! What must hold at the end of every run is in `check`.
 
 mod cast;
 mod check;
