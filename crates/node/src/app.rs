@@ -28,6 +28,7 @@ use remuda_protocol::presence::{PresenceCertificate, acceptable, ancestor};
 use remuda_protocol::primitives::B256;
 use remuda_protocol::state::MemoryState;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where transactions for a block come from, and where it is told what became final.
 pub trait Pool: Send + Sync + 'static {
@@ -66,6 +67,8 @@ pub struct App<E: Spawner + StorageContext> {
     pub history: History<E>,
     /// Transactions.
     pub pool: Arc<dyn Pool>,
+    /// How long it fills a block; see [`Patience`](crate::validator::Patience).
+    pub filling: Duration,
     /// See [`Tamper`].
     pub tamper: Option<Arc<dyn Tamper>>,
 }
@@ -79,6 +82,7 @@ impl<E: Spawner + StorageContext> Clone for App<E> {
             seeds: self.seeds.clone(),
             history: self.history.clone(),
             pool: self.pool.clone(),
+            filling: self.filling,
             tamper: self.tamper.clone(),
         }
     }
@@ -147,7 +151,7 @@ where
 
     async fn propose(
         &mut self,
-        (_, context): (E, BlockContext),
+        (runtime, context): (E, BlockContext),
         mut ancestry: impl Ancestry<Block>,
         batch: Batch<E>,
         input: Input<u64, ()>,
@@ -184,8 +188,11 @@ where
         if let Some(tamper) = &self.tamper {
             tamper.draft(&mut draft, &state);
         }
+        // A block that took longer would miss its round, and so would every block after it.
+        let enough = runtime.current() + self.filling;
         let waiting = self.pool.pick(&state);
-        let (mut rules, outcome, _) = propose_block(&state, params, draft, &waiting).ok()?;
+        let waiting = waiting.iter().take_while(|_| runtime.current() < enough);
+        let (mut rules, outcome, _) = propose_block(&state, params, draft, waiting).ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;
         rules.header.state = store::commitment::<E>(&sealed);
         if let Some(tamper) = &self.tamper {

@@ -68,14 +68,18 @@ pub struct Patience {
     pub certificate: Duration,
     /// Between repeated requests to give a round up.
     pub retry: Duration,
+    /// With a block that it fills itself. Others take about as long to execute it.
+    pub filling: Duration,
 }
 
 impl Patience {
     /// For a block time.
     pub fn for_block_time(block_time: Duration) -> Self {
         // A leader may have to wait for a parent whose maker's clock is ahead, and to fill a block.
-        let leader = block_time + MAX_DRIFT + block_time.max(Duration::from_secs(1));
-        Self { leader, certificate: leader + Duration::from_secs(1), retry: leader }
+        let margin = block_time.max(Duration::from_secs(1));
+        let leader = block_time + MAX_DRIFT + margin;
+        let certificate = leader + Duration::from_secs(1);
+        Self { leader, certificate, retry: leader, filling: margin / 2 }
     }
 }
 
@@ -137,6 +141,7 @@ where
         seeds: seeds.clone(),
         history: history.clone(),
         pool,
+        filling: patience.filling,
         tamper,
     };
     let (execution, states) = (context.child("stateful"), Arc::new(OnceLock::new()));

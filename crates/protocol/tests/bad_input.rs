@@ -1325,6 +1325,27 @@ proptest! {
     }
 }
 
+#[test]
+fn a_block_may_stop_anywhere_in_what_waits() {
+    let world = World::new(calm(), 1);
+    let key = world.customer();
+    let waiting: Vec<Bytes> = (0..)
+        .zip(every_instruction())
+        .map(|(nonce, instruction)| {
+            let mut body = world.chain.transaction(key.address(), instruction);
+            body.nonce += nonce;
+            Bytes(body.sign(&key).to_bytes())
+        })
+        .collect();
+    let (state, params) = (&world.chain.state, &world.chain.params);
+    for taken in 0..=waiting.len() {
+        let (block, outcome, left_out) =
+            propose_block(state, params, world.draft(), &waiting[..taken]).unwrap();
+        assert_eq!(block.transactions.len() + left_out.len(), taken);
+        assert_eq!(apply_block(state, params, &block).unwrap().diff, outcome.diff);
+    }
+}
+
 fn canonical<T: Encode + Decode>(bytes: &[u8]) -> Result<(), TestCaseError> {
     if let Ok(value) = T::from_bytes(bytes) {
         prop_assert_eq!(value.to_bytes(), bytes);

@@ -2,7 +2,9 @@
 //!
 //! A run that fails prints its seed; `REMUDA_SEED=<seed>` runs that one alone.
 
-use remuda_sim::consensus::{Conduct, Plan, Report, blackouts, drought, late_joiner, run};
+use remuda_sim::consensus::{
+    Conduct, Plan, Report, blackouts, dark_drought, drought, late_joiner, no_time_to_fill, run,
+};
 
 fn hold(plan: &Plan) -> Report {
     let report = run(plan);
@@ -53,6 +55,19 @@ fn drought_of_more_rounds_than_a_block_has_room_for_ends() {
         let counts = drought(seed, 120, 16).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         assert!(counts.view - counts.height >= 120, "there was a drought: {counts:?}");
     }
+}
+
+#[test]
+fn drought_with_power_losses_loses_no_seed() {
+    for seed in 0..2 {
+        let counts = dark_drought(seed, 60, 16).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        assert!(counts.view - counts.height >= 60, "there was a drought: {counts:?}");
+    }
+}
+
+#[test]
+fn leader_out_of_time_makes_an_empty_block() {
+    assert_eq!(no_time_to_fill(0).expect("blocks come"), 0, "transactions in empty blocks");
 }
 
 #[test]

@@ -167,18 +167,19 @@ pub struct Draft {
 }
 
 /// Builds a block from what is waiting: the same code as [`apply_block`], but a transaction that
-/// cannot be in the block is left out. Returns why, by index.
-pub fn propose_block(
+/// cannot be in the block is left out. Returns why, by index. The caller may end what is waiting at
+/// any time: what was taken until then is a block.
+pub fn propose_block<'t>(
     view: &dyn View,
     params: &ChainParams,
     draft: Draft,
-    waiting: &[Bytes],
+    waiting: impl IntoIterator<Item = &'t Bytes>,
 ) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
     let Draft { mut header, seeds, presence } = draft;
     let mut exec = Exec::begin(view, params, &header, &seeds, presence.as_ref())?;
     let mut left_out = BTreeMap::new();
     let mut transactions = Vec::new();
-    for (index, bytes) in waiting.iter().enumerate() {
+    for (index, bytes) in waiting.into_iter().enumerate() {
         match exec.transact(bytes) {
             Ok(()) => transactions.push(bytes.clone()),
             Err(reason) => {

@@ -46,13 +46,22 @@ pub(super) struct Stage {
     pub(super) late: Option<usize>,
     /// Sets the lives of a validator apart in metrics.
     pub(super) generation: usize,
+    /// How long leaders fill a block.
+    pub(super) filling: Duration,
 }
 
 impl Default for Stage {
     fn default() -> Self {
         let mut params = ChainParams::development();
         params.block_time_ms = 50;
-        Self { params, silence: Arc::default(), logs: None, late: None, generation: 0 }
+        Self {
+            params,
+            silence: Arc::default(),
+            logs: None,
+            late: None,
+            generation: 0,
+            filling: Duration::from_millis(200),
+        }
     }
 }
 
@@ -65,6 +74,7 @@ pub(super) struct Cluster {
     pub(super) nodes: Vec<Node>,
     link: Link,
     silence: Arc<AtomicBool>,
+    filling: Duration,
 }
 
 pub(super) fn good_link() -> Link {
@@ -136,6 +146,7 @@ impl Cluster {
             nodes: nodes.collect(),
             link: good_link(),
             silence: stage.silence.clone(),
+            filling: stage.filling,
         };
         for i in 0..plan.validators {
             cluster.connect(i).await;
@@ -292,6 +303,7 @@ impl Cluster {
                 leader: Duration::from_millis(400),
                 certificate: Duration::from_millis(700),
                 retry: Duration::from_millis(500),
+                filling: self.filling,
             },
             pool: Arc::new(if life == "one" { node.log.clone() } else { Log::default() }),
             chain,

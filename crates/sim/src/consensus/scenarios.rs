@@ -20,6 +20,52 @@ fn runner(seed: u64) -> deterministic::Runner {
     deterministic::Runner::new(deterministic::Config::default().with_seed(seed))
 }
 
+/// Leaders whose time is up before they took the first transaction: blocks come, and are empty.
+/// Returns the transactions in them.
+pub fn no_time_to_fill(seed: u64) -> Result<u64, String> {
+    runner(seed).start(|context| async move {
+        let stage = Stage { filling: Duration::ZERO, ..Stage::default() };
+        let cluster = Cluster::new(&context, &four(seed), &stage).await;
+        reach(&context, &cluster, 8, "without time to fill a block").await?;
+        Ok(cluster.nodes.iter().map(|node| node.log.transactions()).sum())
+    })
+}
+
+/// A drought in which power is lost everywhere, twice: while nobody proposes, and while the seeds are
+/// being paid off. Seeds of rounds without a block are nowhere but on the validators' disks.
+pub fn dark_drought(seed: u64, views: u64, limit: u64) -> Result<Counts, String> {
+    let mut stage = Stage::default();
+    stage.params.max_seeds_per_block = limit;
+    let waiting = Arc::new(cast::transactions(&stage.params));
+    stage.logs = Some((0..4).map(|_| Log::new(waiting.clone())).collect());
+    let acts: [(&str, bool); 3] = [("dry", true), ("paying off", false), ("after", false)];
+    let (mut checkpoint, mut last) = (None, Err("no power at all".to_owned()));
+    for (generation, (act, silent)) in acts.into_iter().enumerate() {
+        let runner = checkpoint.take().map_or_else(|| runner(seed), deterministic::Runner::from);
+        let stage = Stage { generation: generation * 10, ..stage.clone() };
+        let (verdict, next) = runner.start_and_recover(|context| async move {
+            let cluster = Cluster::new(&context, &four(seed), &stage).await;
+            let from = top(&cluster);
+            reach(&context, &cluster, from + 2, act).await?;
+            stage.silence.store(silent, Relaxed);
+            let end = cluster.newest_view() + if silent { views } else { 0 };
+            while cluster.newest_view() < end {
+                context.sleep(Duration::from_millis(50)).await;
+            }
+            stage.silence.store(false, Relaxed);
+            if generation < 2 {
+                // Power goes, with seeds still owed.
+                return Ok(Counts::default());
+            }
+            reach(&context, &cluster, from + views / limit + 10, act).await?;
+            check::check(&cluster, &BTreeSet::new()).await
+        });
+        last = Ok(verdict?);
+        checkpoint = Some(next);
+    }
+    last
+}
+
 /// Nobody proposes for `views` rounds, and a block takes only `limit` seeds; in the middle of
 /// paying the seeds off, everybody is started again. No limit may ever make a block impossible, and
 /// no seed may be lost, though the engine itself forgets rounds behind the newest final block.
