@@ -12,10 +12,12 @@ use commonware_consensus::Application;
 use commonware_consensus::marshal::ancestry::Ancestry;
 use commonware_cryptography::Digested;
 use commonware_glue::stateful::Mailbox;
-use commonware_runtime::{Clock, Spawner};
+use commonware_runtime::{Clock, Spawner, signal::Signal};
 use commonware_storage::Context as StorageContext;
 use futures::StreamExt as _;
+use futures::future::{Either, pending, select};
 use rand_core::CryptoRng;
+use std::pin::pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How far clocks of honest validators may be apart.
@@ -52,7 +54,21 @@ async fn wait_until(clock: &impl Clock, ms: u64) {
     match UNIX_EPOCH.checked_add(Duration::from_millis(ms)) {
         Some(time) if time > clock.current() => clock.sleep_until(time).await,
         Some(_) => {}
-        None => futures::future::pending().await,
+        None => pending().await,
+    }
+}
+
+/// The answer to a question, or none ever once everything stops: who asks an actor that has stopped
+/// already would panic, and a clean stop would end as a crash.
+async fn unless<T>(stopped: Signal, question: impl Future<Output = T>) -> T {
+    let answer = match select(stopped, pin!(question)).await {
+        Either::Left(_) => None,
+        Either::Right((answer, _)) => Some(answer),
+    };
+    // The signal is gone by now: as long as somebody holds it, the stop waits.
+    match answer {
+        Some(answer) => answer,
+        None => pending().await,
     }
 }
 
@@ -89,6 +105,7 @@ where
         let time = ancestry.peek().map_or(0, |block| block.inner().header().timestamp_ms);
         let drift = u64::try_from(MAX_DRIFT.as_millis()).unwrap_or(0);
         wait_until(&runtime, time.saturating_sub(drift)).await;
-        self.inner.verify((runtime, context), ancestry).await
+        let stopped = runtime.stopped();
+        unless(stopped, self.inner.verify((runtime, context), ancestry)).await
     }
 }

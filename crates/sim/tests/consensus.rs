@@ -4,7 +4,9 @@
 
 use remuda_sim::consensus::{
     Conduct, Plan, Report, blackouts, dark_drought, drought, late_joiner, no_time_to_fill, run,
+    stopped,
 };
+use std::time::Duration;
 
 fn hold(plan: &Plan) -> Report {
     let report = run(plan);
@@ -68,6 +70,14 @@ fn drought_with_power_losses_loses_no_seed() {
 #[test]
 fn leader_out_of_time_makes_an_empty_block() {
     assert_eq!(no_time_to_fill(0).expect("blocks come"), 0, "transactions in empty blocks");
+}
+
+#[test]
+fn stop_in_the_middle_of_everything_is_clean() {
+    for i in 0..40 {
+        let after = Duration::from_millis(300 + 17 * i);
+        stopped(i, after).unwrap_or_else(|e| panic!("seed {i}, after {after:?}: {e}"));
+    }
 }
 
 #[test]

@@ -20,4 +20,4 @@ pub use check::Counts;
 pub use conduct::Conduct;
 pub use plan::{Fault, Plan};
 pub use run::{Report, run};
-pub use scenarios::{blackouts, dark_drought, drought, late_joiner, no_time_to_fill};
+pub use scenarios::{blackouts, dark_drought, drought, late_joiner, no_time_to_fill, stopped};

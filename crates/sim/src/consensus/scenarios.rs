@@ -6,7 +6,7 @@ use super::cluster::{Cluster, Context, Stage};
 use super::log::Log;
 use super::plan::Plan;
 use super::run::reach;
-use commonware_runtime::{Clock as _, Runner as _, deterministic};
+use commonware_runtime::{Clock as _, Runner as _, Spawner as _, Supervisor as _, deterministic};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -92,6 +92,17 @@ pub fn drought(seed: u64, views: u64, limit: u64) -> Result<Counts, String> {
         let blocks = views / limit + 10;
         reach(&context, &cluster, dry + blocks, "after the restart").await?;
         check::check(&cluster, &BTreeSet::new()).await
+    })
+}
+
+/// Everybody is told to stop while blocks are being made, this long after the start. A panic of any
+/// task on the way ends the run.
+pub fn stopped(seed: u64, after: Duration) -> Result<(), String> {
+    runner(seed).start(|context| async move {
+        let _cluster = Cluster::new(&context, &four(seed), &Stage::default()).await;
+        context.sleep(after).await;
+        let stop = context.child("stop").stop(0, Some(Duration::from_secs(5)));
+        stop.await.map_err(|error| format!("not everybody stopped: {error}"))
     })
 }
 
