@@ -64,23 +64,8 @@ pub struct Refusal {
 
 impl From<Inadmissible> for Refusal {
     fn from(reason: Inadmissible) -> Self {
-        let code = match reason {
-            Inadmissible::TooLarge => "too_large",
-            Inadmissible::Malformed => "malformed",
-            Inadmissible::WrongChain => "wrong_chain",
-            Inadmissible::BadSignature => "bad_signature",
-            Inadmissible::NonceTooLow => "nonce_too_low",
-            Inadmissible::NonceTooHigh => "nonce_too_high",
-            Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
-            Inadmissible::FeeBelowBasefee => "fee_below_basefee",
-            Inadmissible::LimitTooLow => "limit_too_low",
-            Inadmissible::LimitTooHigh => "limit_too_high",
-            Inadmissible::CostOverflow => "cost_overflow",
-            Inadmissible::CannotPay => "cannot_pay",
-            Inadmissible::BlockFull => "block_full",
-        };
         let temporary = reason == Inadmissible::BlockFull;
-        Self { code, message: reason.to_string(), temporary }
+        Self { code: reason.api_code(), message: reason.to_string(), temporary }
     }
 }
 

@@ -80,7 +80,7 @@ impl Refusal {
     /// The stable name that programs compare.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Inadmissible(reason) => inadmissible_code(*reason),
+            Self::Inadmissible(reason) => reason.api_code(),
             Self::AlreadyKnown => "already_known",
             Self::FeeBelowFloor { .. } => "fee_below_floor",
             Self::NonceTooLow { .. } => "nonce_too_low",
@@ -90,44 +90,6 @@ impl Refusal {
             Self::CannotPay { .. } => "cannot_pay",
             Self::ReplacementUnderpriced { .. } => "replacement_underpriced",
             Self::PoolFull => "pool_full",
-        }
-    }
-}
-
-/// The protocol's own names, in the spelling of the API.
-const fn inadmissible_code(reason: Inadmissible) -> &'static str {
-    match reason {
-        Inadmissible::TooLarge => "too_large",
-        Inadmissible::Malformed => "malformed",
-        Inadmissible::WrongChain => "wrong_chain",
-        Inadmissible::BadSignature => "bad_signature",
-        Inadmissible::NonceTooLow => "nonce_too_low",
-        Inadmissible::NonceTooHigh => "nonce_too_high",
-        Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
-        Inadmissible::FeeBelowBasefee => "fee_below_basefee",
-        Inadmissible::LimitTooLow => "limit_too_low",
-        Inadmissible::LimitTooHigh => "limit_too_high",
-        Inadmissible::CostOverflow => "cost_overflow",
-        Inadmissible::CannotPay => "cannot_pay",
-        Inadmissible::BlockFull => "block_full",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_the_protocols_names_in_snake_case() {
-        for reason in Inadmissible::ALL {
-            let mut snake = String::new();
-            for letter in reason.name().chars() {
-                if letter.is_uppercase() && !snake.is_empty() {
-                    snake.push('_');
-                }
-                snake.extend(letter.to_lowercase());
-            }
-            assert_eq!(Refusal::Inadmissible(*reason).code(), snake);
         }
     }
 }
