@@ -189,6 +189,10 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     /// A final block.
     pub async fn finalised(&self, height: u64) -> Option<Arc<Finalised>> {
         let parts = self.parts()?;
+        // Everybody who waits for a transaction asks for the block that has just become final.
+        if let Some(tip) = self.newest().filter(|tip| tip.finalised.height().get() == height) {
+            return Some(tip.finalised.clone());
+        }
         // The engine reads blocks one after the other, and has other things to do.
         let _one_of_few = self.readers.acquire().await.ok()?;
         if height == 0 {
@@ -214,11 +218,9 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
 
     /// Takes a transaction that another node let in.
     pub fn hear(&self, bytes: &[u8]) -> Result<TxHash, mempool::Refusal> {
-        let tip = self.newest();
-        let genesis = MemoryState::default;
-        let state = tip.map_or_else(genesis, |tip| tip.state.clone());
-        self.mempool().insert(bytes, &state, self.chain.params())?;
-        Ok(tx_hash(bytes))
+        let state = || self.newest().map_or_else(MemoryState::default, |tip| tip.state.clone());
+        let accepted = mempool::offer(&self.mempool, bytes, state, self.chain.params())?;
+        Ok(accepted.hash)
     }
 }
 
@@ -228,16 +230,20 @@ impl<E: CryptoRng + Spawner + StorageContext> Pool for Ledger<E> {
         self.mempool().pick(state, params, Budget::of_block(params).overbooked(OVERBOOKED))
     }
 
+    /// The tip first, so that whatever the index names can be read; the mempool last, so that no
+    /// transaction is for a moment neither in a block nor on its way.
     fn finalised(&self, block: &Block, executed: &Executed) {
-        let included = block.rules().transactions.iter().map(|bytes| tx_hash(bytes));
-        self.mempool().advance(&executed.state, self.chain.params(), included);
         let finalised = Arc::new(Finalised {
             block: block.rules().clone(),
             hash: block.header().hash(),
             receipts: executed.receipts.clone(),
         });
-        self.note(&finalised);
         self.advance(Tip { finalised: finalised.clone(), state: executed.state.clone() });
+        self.note(&finalised);
+        // Hashed before the lock is taken.
+        let included: Vec<TxHash> =
+            block.rules().transactions.iter().map(|bytes| tx_hash(bytes)).collect();
+        self.mempool().advance(&executed.state, self.chain.params(), included);
         // Nobody may be listening.
         let _ = self.listeners.send(finalised);
     }
