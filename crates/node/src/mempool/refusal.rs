@@ -1,5 +1,6 @@
 //! Why a transaction is not let in.
 
+use remuda_client::money::InCby;
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::primitives::Amount;
 use thiserror::Error;
@@ -14,7 +15,10 @@ pub enum Refusal {
     #[error("this transaction waits here already; there is nothing to do but wait")]
     AlreadyKnown,
     /// No basefee can fall to its bid.
-    #[error("max_fee is below {floor}, which no basefee falls below; bid at least that per unit")]
+    #[error(
+        "max_fee is below {floor} base units, that is {cby}, per cycle or cell, which no basefee \
+         falls below; bid at least that", cby = in_cby(&Amount(*floor))
+    )]
     FeeBelowFloor {
         /// The floor of both basefees.
         floor: u128,
@@ -51,8 +55,11 @@ pub enum Refusal {
     },
     /// The balance does not cover it beside what waits already.
     #[error(
-        "limits times fees, and what the instruction takes, need {needed} together with the \
-         sender's waiting transactions; the balance is {balance}; add money or lower the limits"
+        "limits times fees, and what the instruction takes, need {} ({needed} base units) together \
+         with the sender's waiting transactions; the balance is {} ({balance} base units); add \
+         money or lower the limits",
+        in_cby(needed),
+        in_cby(balance)
     )]
     CannotPay {
         /// By all of the sender's transactions together; the largest number if it does not fit.
@@ -74,6 +81,10 @@ pub enum Refusal {
     /// The pool is full of better ones.
     #[error("the pool is full of transactions that bid as much or more; bid more or try later")]
     PoolFull,
+}
+
+fn in_cby(amount: &Amount) -> InCby {
+    InCby(*amount)
 }
 
 impl Refusal {
