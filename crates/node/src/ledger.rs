@@ -23,6 +23,7 @@ use commonware_storage::Context as StorageContext;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rand_core::CryptoRng;
+use remuda_client::types::JobPlace;
 use remuda_protocol::chain::ChainState;
 use remuda_protocol::codec::{Bytes, Decode as _};
 use remuda_protocol::crypto::SecretKey;
@@ -277,6 +278,15 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
 
     fn job_heights(&self, job: JobId) -> Vec<Height> {
         self.index().job_heights(job)
+    }
+
+    fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Vec<(JobPlace, JobId)> {
+        self.index().jobs(submitter, after, limit)
     }
 
     fn open_jobs(&self, runner: Address) -> Vec<JobId> {

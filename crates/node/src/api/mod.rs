@@ -2,10 +2,10 @@
 //!
 //! # Layout
 //! - [`limits`], [`rate`], [`places`], `guard`: what the outside may ask for
-//! - `error`, `extract`: failing in JSON
+//! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
-//!   `reports`, `job`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
+//!   `reports`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
 //! - [`index`]: where things are in the blocks, for backends that keep that in memory
 //!
 //! Nothing here writes to the chain but through [`Backend::submit`].
@@ -22,6 +22,7 @@ mod guard;
 mod history;
 pub mod index;
 mod job;
+mod jobs;
 pub mod limits;
 mod metrics;
 mod node;
@@ -35,6 +36,7 @@ mod runners;
 mod server;
 mod submit;
 mod transaction;
+mod wait;
 
 pub use extract::Peer;
 pub use limits::Limits;
@@ -145,6 +147,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(submit::submit))
         .routes(routes!(transaction::transaction))
         .routes(routes!(transaction::receipt))
+        .routes(routes!(transaction::status))
         .routes(routes!(block::block))
         .routes(routes!(account::account))
         .routes(routes!(actor::actor))
@@ -155,6 +158,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(runners::jobs))
         .routes(routes!(reports::job_result))
         .routes(routes!(reports::heartbeat))
+        .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
         .routes(routes!(history::history))
         .routes(routes!(history::receipt))

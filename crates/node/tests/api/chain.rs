@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use remuda_client::types::JobPlace;
 use remuda_node::api::index::Index;
 use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
 use remuda_protocol::beacon::Round;
@@ -209,6 +210,15 @@ impl Backend for Chain {
 
     fn job_heights(&self, job: JobId) -> Vec<Height> {
         self.inner.lock().unwrap().index.job_heights(job)
+    }
+
+    fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Vec<(JobPlace, JobId)> {
+        self.inner.lock().unwrap().index.jobs(submitter, after, limit)
     }
 
     fn open_jobs(&self, runner: Address) -> Vec<JobId> {

@@ -224,7 +224,7 @@ async fn filters_narrow_what_a_block_tells_but_skip_no_block() {
     assert_eq!(both.len(), 4);
     let nonsense = EventFilter { kinds: vec!["weather".into()], ..EventFilter::default() };
     let error = world.client.events(&nonsense, None).next().await.unwrap().unwrap_err();
-    let EventsError::Client(ClientError::Refused { status: 400, error }) = error else {
+    let EventsError::Client(ClientError::Refused { status: 400, error, .. }) = error else {
         panic!("{error}");
     };
     assert_eq!(error.code, "malformed_query");
