@@ -49,6 +49,8 @@ const ATTACH_TRIES: u32 = 6_000;
 const ATTACH_PAUSE: Duration = Duration::from_millis(5);
 /// A node is ready if its newest block is of one of the last rounds.
 const READY_WITHIN_VIEWS: u64 = 16;
+/// How old the count of peers may be.
+const PEERS_COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// Name of the network's gauge.
 const CONNECTED_METRIC: &str = "network_tracker_directory_connected{";
 
@@ -71,6 +73,8 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     faucet: Option<SecretKey>,
     metrics: Box<dyn Fn() -> String + Send + Sync>,
     started: Instant,
+    /// Peers, and when they were counted.
+    peers: Mutex<Option<(Instant, u32)>>,
     tip: RwLock<Option<Arc<Tip>>>,
     index: Mutex<Index>,
     listeners: broadcast::Sender<Arc<Finalised>>,
@@ -97,6 +101,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             faucet,
             metrics,
             started: Instant::now(),
+            peers: Mutex::default(),
             tip: RwLock::new(None),
             index: Mutex::new(Index::new(INDEXED_BLOCKS)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
@@ -325,7 +330,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
         // rounds.
         let behind = view.saturating_sub(tip.finalised.block.header.round.view);
         NodeStatus {
-            peers: connected(&(self.metrics)()),
+            peers: self.peers(),
             view,
             mempool: self.mempool().len(),
             ready: behind < READY_WITHIN_VIEWS,
@@ -347,6 +352,20 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
 }
 
 impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
+    /// Peers that this node is connected to. The metrics are a long text, and status is asked for
+    /// often.
+    fn peers(&self) -> u32 {
+        let mut counted = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        match *counted {
+            Some((at, peers)) if at.elapsed() < PEERS_COUNTED_EVERY => peers,
+            _ => {
+                let peers = connected(&(self.metrics)());
+                *counted = Some((Instant::now(), peers));
+                peers
+            }
+        }
+    }
+
     /// Root, height, value and proof are of one state: they are read under one lock.
     async fn proof(&self, key: &[u8]) -> Result<StateProof, ProofError> {
         let unavailable = |e: &dyn std::fmt::Display| ProofError::Unavailable(e.to_string());

@@ -3,12 +3,15 @@
 //! A stream pulls: it reads the next block when its reader has taken the last one, so nothing is
 //! buffered for a slow reader but its place in the chain. A reader that had caught up and then
 //! falls too far behind is told so and let go; it comes back with `Last-Event-ID` when it can.
+//! Blocks of the past are read from disk, and so have an allowance of their own: who follows the
+//! chain from its beginning is slowed down, and never refused.
 
 use super::App;
 use super::error::Failure;
 use super::extract::{Asked, Peer};
 use super::metrics::count;
 use super::places::Place;
+use super::rate::peer_key;
 use crate::backend::Finalised;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -23,8 +26,9 @@ use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Height, JobId};
 use serde::Deserialize;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use utoipa::IntoParams;
 
@@ -76,6 +80,7 @@ pub(super) async fn events(
     let heartbeat = KeepAlive::new().interval(app.limits.stream_heartbeat).text("alive");
     let feed = Feed {
         app,
+        peer: peer_key(ip),
         filter,
         next: Height(next),
         last: None,
@@ -94,6 +99,14 @@ pub(super) async fn events(
     let name = axum::http::HeaderName::from_static("x-accel-buffering");
     response.headers_mut().insert(name, axum::http::HeaderValue::from_static("no"));
     Ok(response)
+}
+
+impl App {
+    /// Takes a block of the past from a peer's allowance, or says how long to wait for it.
+    fn take_past(&self, peer: IpAddr) -> Option<Duration> {
+        let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        past.take(&peer, 1, Instant::now()).err()
+    }
 }
 
 fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
@@ -152,6 +165,7 @@ impl Filter {
 /// One reader's place in the chain.
 struct Feed {
     app: App,
+    peer: IpAddr,
     filter: Filter,
     next: Height,
     last: Option<Height>,
@@ -173,7 +187,14 @@ impl Feed {
             }
             let tip = self.app.tip().finalised.height();
             if self.next <= tip {
-                return Some(self.stored(tip).await);
+                // The newest is in memory.
+                let pause = if self.next < tip { self.app.take_past(self.peer) } else { None };
+                let Some(pause) = pause else { return Some(self.stored(tip).await) };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = self.stopping.changed() => {}
+                }
+                continue;
             }
             self.caught_up = true;
             tokio::select! {

@@ -22,7 +22,7 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let response = match app.allow(peer, 1) {
         Err(failure) => failure.into_response(),
         Ok(()) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
-            Ok(response) => response,
+            Ok(response) => app.answers.admit(response),
             Err(_) => Failure::new(code::TIMEOUT, "the request took too long")
                 .hint("ask for less, or send the body faster")
                 .closing()

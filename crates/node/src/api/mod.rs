@@ -1,7 +1,7 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
 //! # Layout
-//! - [`limits`], [`rate`], [`places`], `guard`: what the outside may ask for
+//! - [`limits`], [`rate`], [`places`], `answers`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
@@ -12,6 +12,7 @@
 
 mod account;
 mod actor;
+mod answers;
 mod block;
 mod docs;
 mod error;
@@ -43,6 +44,7 @@ pub use limits::Limits;
 pub use server::serve;
 
 use crate::backend::{Backend, Tip};
+use answers::Answers;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Uri;
@@ -72,10 +74,12 @@ pub struct Shared {
     limits: Limits,
     metrics: Metrics,
     requests: Mutex<Buckets<IpAddr>>,
+    past: Mutex<Buckets<IpAddr>>,
     gifts_by_peer: Mutex<Buckets<IpAddr>>,
     gifts_by_account: Mutex<Buckets<Address>>,
     /// One gift at a time: the next one's nonce follows from it.
     giving: tokio::sync::Mutex<()>,
+    answers: Arc<Answers>,
     connections: Arc<Places>,
     streams: Arc<Places>,
     stopping: watch::Sender<bool>,
@@ -97,14 +101,18 @@ impl core::fmt::Debug for App {
 impl App {
     /// An API over a backend.
     pub fn new(backend: Arc<dyn Backend>, limits: Limits) -> Self {
-        let every = Duration::from_secs(1) / limits.per_second.max(1);
+        let second = Duration::from_secs(1);
+        let every = second / limits.per_second.max(1);
+        let past_every = second / limits.past_per_second.max(1);
         let gifts = (limits.faucet_burst, limits.faucet_every, limits.addresses);
         Self(Arc::new(Shared {
             metrics: Metrics::default(),
             requests: Mutex::new(Buckets::new(limits.burst, every, limits.addresses)),
+            past: Mutex::new(Buckets::new(limits.past_burst.max(1), past_every, limits.addresses)),
             gifts_by_peer: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             gifts_by_account: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             giving: tokio::sync::Mutex::default(),
+            answers: Answers::new(limits.answer_bytes),
             connections: Places::new(limits.connections, limits.connections_per_ip),
             streams: Places::new(limits.streams, limits.streams_per_ip),
             stopping: watch::Sender::new(false),

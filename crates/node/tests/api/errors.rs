@@ -133,6 +133,7 @@ fn no_code_goes_untested() {
         "wrong_instruction",
         "rate_limited",
         "too_many_streams",
+        "busy",
         "no_proof",
         "not_ready",
         "pool_full",
