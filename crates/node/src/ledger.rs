@@ -42,6 +42,9 @@ const LISTENER_LAG: usize = 256;
 const OVERBOOKED: u64 = 2;
 /// Blocks whose transactions and jobs can be found by their names: about three months of 1 s blocks.
 const INDEXED_BLOCKS: usize = 8_000_000;
+/// Transactions, jobs and blocks that can be found: about 2 GiB of memory at most. Only a chain that
+/// is busy for days gets here before it has so many blocks.
+const INDEXED_ENTRIES: usize = 16_000_000;
 /// Blocks that are read from disk at a time.
 const READERS: usize = 4;
 /// How often, and how soon again, a block is looked for that must be on its way.
@@ -103,7 +106,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             started: Instant::now(),
             peers: Mutex::default(),
             tip: RwLock::new(None),
-            index: Mutex::new(Index::new(INDEXED_BLOCKS)),
+            index: Mutex::new(Index::new(INDEXED_BLOCKS, INDEXED_ENTRIES)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
             parts: OnceLock::new(),
             readers: Semaphore::new(READERS),

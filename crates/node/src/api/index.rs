@@ -12,7 +12,10 @@ use std::ops::Bound;
 /// An index over the newest blocks.
 #[derive(Debug)]
 pub struct Index {
-    keep: usize,
+    keep_blocks: usize,
+    keep_entries: usize,
+    /// What all blocks mention.
+    entries: usize,
     blocks: VecDeque<Mentioned>,
     hashes: HashMap<B256, Height>,
     transactions: HashMap<TxHash, (Height, u32)>,
@@ -36,11 +39,21 @@ struct Mentioned {
     submitters: Vec<Address>,
 }
 
+impl Mentioned {
+    /// How many entries it has in the index, itself included.
+    fn len(&self) -> usize {
+        1 + self.transactions.len() + self.jobs.len() + self.submitters.len()
+    }
+}
+
 impl Index {
-    /// Keeps the newest `keep` blocks.
-    pub fn new(keep: usize) -> Self {
+    /// Keeps the newest blocks: so many, and no more than mention so many things together. The
+    /// newest one is always kept.
+    pub fn new(blocks: usize, entries: usize) -> Self {
         Self {
-            keep: keep.max(1),
+            keep_blocks: blocks.max(1),
+            keep_entries: entries,
+            entries: 0,
             blocks: VecDeque::new(),
             hashes: HashMap::new(),
             transactions: HashMap::new(),
@@ -82,8 +95,13 @@ impl Index {
             self.jobs.entry(*job).or_default().insert(height);
         }
         self.hashes.insert(finalised.hash, height);
+        self.entries += mentioned.len();
         self.blocks.push_back(mentioned);
-        while self.blocks.len() > self.keep {
+        let many = |index: &Self| {
+            let blocks = index.blocks.len();
+            blocks > index.keep_blocks || (blocks > 1 && index.entries > index.keep_entries)
+        };
+        while many(self) {
             self.forget_oldest();
         }
     }
@@ -113,6 +131,7 @@ impl Index {
 
     fn forget_oldest(&mut self) {
         let Some(old) = self.blocks.pop_front() else { return };
+        self.entries -= old.len();
         self.hashes.remove(&old.hash);
         for hash in &old.transactions {
             self.transactions.remove(hash);
@@ -235,7 +254,7 @@ pub(super) mod tests {
 
     #[test]
     fn old_blocks_are_forgotten_and_open_jobs_are_not() {
-        let mut index = Index::new(2);
+        let mut index = Index::new(2, usize::MAX);
         let first = block(1, &[7, 8], vec![assigned()]);
         index.apply(&first);
         assert_eq!(index.transaction(tx_hash(&[8])), Some((Height(1), 1)));
@@ -266,7 +285,7 @@ pub(super) mod tests {
             escrow: Default::default(),
         };
         let challenged = Event::ResultChallenged { job: job(1), challenger: bob, by_job: job(4) };
-        let mut index = Index::new(2);
+        let mut index = Index::new(2, usize::MAX);
         index.apply(&block(1, &[], vec![submitted(1, ann), submitted(2, bob)]));
         index.apply(&block(2, &[], vec![submitted(3, ann), challenged]));
         let listed = |index: &Index, who, after, limit| -> Vec<JobId> {
@@ -284,5 +303,24 @@ pub(super) mod tests {
         assert_eq!(listed(&index, Some(bob), None, 9), [job(4)]);
         index.apply(&block(4, &[], Vec::new()));
         assert!(index.submitted.is_empty() && index.by_submitter.is_empty());
+    }
+
+    #[test]
+    fn blocks_that_mention_much_push_out_more_of_the_old() {
+        let mut index = Index::new(100, 10);
+        for height in 0..4 {
+            index.apply(&block(height, &[height as u8; 1], vec![assigned()]));
+        }
+        assert_eq!(
+            (index.blocks.len(), index.entries),
+            (3, 9),
+            "a block, its transaction, its job"
+        );
+        assert_eq!(index.transaction(tx_hash(&[0])), None);
+        assert_eq!(index.transaction(tx_hash(&[1])), Some((Height(1), 0)));
+        index.apply(&block(4, &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19], Vec::new()));
+        assert_eq!((index.blocks.len(), index.entries), (1, 11), "the newest stays in any case");
+        assert_eq!(index.transaction(tx_hash(&[19])), Some((Height(4), 9)));
+        assert_eq!((index.transactions.len(), index.next()), (10, Height(5)));
     }
 }

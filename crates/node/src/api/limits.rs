@@ -16,8 +16,10 @@ pub struct Limits {
     /// Bytes per second that a peer must take on average while it is written to; over a long answer
     /// it may dawdle no longer than `write_stall` beyond that.
     pub write_rate: u32,
+    /// Bytes of all bodies that are being read or worked on. Only large ones are counted.
+    pub all_bodies_bytes: usize,
     /// Bytes of all answers that are being written. Only large ones are counted.
-    pub answer_bytes: usize,
+    pub all_answers_bytes: usize,
     /// Connections at a time. Each costs a task and two buffers.
     pub connections: usize,
     /// Connections at a time from one address.
@@ -68,7 +70,8 @@ impl Default for Limits {
             headers: Duration::from_secs(30),
             write_stall: Duration::from_secs(30),
             write_rate: 16 * 1024,
-            answer_bytes: 256 * 1024 * 1024,
+            all_bodies_bytes: 128 * 1024 * 1024,
+            all_answers_bytes: 256 * 1024 * 1024,
             connections: 1_024,
             connections_per_ip: 256,
             burst: 200,

@@ -1,7 +1,7 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
 //! # Layout
-//! - [`limits`], [`rate`], [`places`], `answers`, `guard`: what the outside may ask for
+//! - [`limits`], [`rate`], [`places`], `memory`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
@@ -12,7 +12,6 @@
 
 mod account;
 mod actor;
-mod answers;
 mod block;
 mod docs;
 mod error;
@@ -25,6 +24,7 @@ pub mod index;
 mod job;
 mod jobs;
 pub mod limits;
+mod memory;
 mod metrics;
 mod node;
 mod params;
@@ -44,11 +44,11 @@ pub use limits::Limits;
 pub use server::serve;
 
 use crate::backend::{Backend, Tip};
-use answers::Answers;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Uri;
 use error::Failure;
+use memory::Memory;
 use metrics::Metrics;
 use places::Places;
 use rate::Buckets;
@@ -79,7 +79,8 @@ pub struct Shared {
     gifts_by_account: Mutex<Buckets<Address>>,
     /// One gift at a time: the next one's nonce follows from it.
     giving: tokio::sync::Mutex<()>,
-    answers: Arc<Answers>,
+    bodies: Memory,
+    answers: Memory,
     connections: Arc<Places>,
     streams: Arc<Places>,
     stopping: watch::Sender<bool>,
@@ -112,7 +113,8 @@ impl App {
             gifts_by_peer: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             gifts_by_account: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             giving: tokio::sync::Mutex::default(),
-            answers: Answers::new(limits.answer_bytes),
+            bodies: Memory::new(limits.all_bodies_bytes),
+            answers: Memory::new(limits.all_answers_bytes),
             connections: Places::new(limits.connections, limits.connections_per_ip),
             streams: Places::new(limits.streams, limits.streams_per_ip),
             stopping: watch::Sender::new(false),

@@ -89,7 +89,7 @@ impl Chain {
             hash: genesis.hash(),
             receipts: Arc::default(),
         });
-        let mut index = Index::new(10_000);
+        let mut index = Index::new(10_000, usize::MAX);
         index.apply(&finalised);
         let inner = Inner {
             tip: Arc::new(Tip { finalised: finalised.clone(), state }),

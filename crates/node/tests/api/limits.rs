@@ -188,7 +188,7 @@ async fn large_answers_that_nobody_reads_do_not_pile_up() {
     let chain = Chain::start(calm(), &PEOPLE);
     let size = serde_json::to_vec(&remuda_node::api::openapi()).unwrap().len();
     assert!(size > 64 * 1024, "the description is a large answer");
-    let limits = Limits { answer_bytes: 2 * size, ..roomy() };
+    let limits = Limits { all_answers_bytes: 2 * size, ..roomy() };
     let service = router(App::new(chain, limits));
     let ask = async |path: &str| {
         let request = axum::http::Request::get(path).body(axum::body::Body::empty()).unwrap();
@@ -210,13 +210,49 @@ async fn large_answers_that_nobody_reads_do_not_pile_up() {
 }
 
 #[tokio::test]
+async fn large_bodies_that_come_slowly_do_not_pile_up() {
+    let limits = Limits { all_bodies_bytes: 4 * 1024 * 1024, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let post = async |head: &str| {
+        let mut stream = TcpStream::connect(world.server.address).await.unwrap();
+        let head = format!(
+            "POST /submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    };
+    // One says how long it is, the other does not; none of them comes to an end.
+    let length = "content-length: 2097152";
+    let unfinished = [post(length).await, post("transfer-encoding: chunked").await];
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mut answer = vec![0; 12];
+    let mut third = post(length).await;
+    third.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, b"HTTP/1.1 503");
+    let signed = world.client.sign(&key("ann"), gift()).await.unwrap();
+    world.client.submit(&signed).await.expect("small ones are not counted");
+    drop(unfinished);
+    for _ in 0..100 {
+        let mut stream = post(length).await;
+        let read = stream.read_exact(&mut answer);
+        if tokio::time::timeout(Duration::from_millis(100), read).await.is_err() {
+            return;
+        }
+    }
+    panic!("the room never came back");
+}
+
+fn gift() -> Instruction {
+    Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY }
+}
+
+#[tokio::test]
 async fn an_orderly_end_lets_open_requests_finish() {
     let chain = Chain::start(calm(), &PEOPLE);
     let mut server = Server::start(&chain, roomy(), any_port()).await;
     let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
     let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
-    let transfer = Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY };
-    let signed = client.sign(&key("ann"), transfer).await.unwrap();
+    let signed = client.sign(&key("ann"), gift()).await.unwrap();
     let waiting = tokio::spawn({
         let client = client.clone();
         async move { client.submit_and_wait(&signed).await }
