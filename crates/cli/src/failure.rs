@@ -206,7 +206,7 @@ mod tests {
             message: "no such thing".to_owned(),
             hint: hint.map(str::to_owned),
         };
-        ClientError::Refused { status: 404, error }.into()
+        ClientError::Refused { status: 404, error, retry_after: None }.into()
     }
 
     #[test]

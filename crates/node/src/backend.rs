@@ -4,6 +4,7 @@
 //! simulation or a test gives it this one object. Everything in it is about finalised blocks.
 
 use futures::future::BoxFuture;
+use remuda_client::types::JobPlace;
 use remuda_protocol::block::Block;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Inadmissible;
@@ -64,23 +65,8 @@ pub struct Refusal {
 
 impl From<Inadmissible> for Refusal {
     fn from(reason: Inadmissible) -> Self {
-        let code = match reason {
-            Inadmissible::TooLarge => "too_large",
-            Inadmissible::Malformed => "malformed",
-            Inadmissible::WrongChain => "wrong_chain",
-            Inadmissible::BadSignature => "bad_signature",
-            Inadmissible::NonceTooLow => "nonce_too_low",
-            Inadmissible::NonceTooHigh => "nonce_too_high",
-            Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
-            Inadmissible::FeeBelowBasefee => "fee_below_basefee",
-            Inadmissible::LimitTooLow => "limit_too_low",
-            Inadmissible::LimitTooHigh => "limit_too_high",
-            Inadmissible::CostOverflow => "cost_overflow",
-            Inadmissible::CannotPay => "cannot_pay",
-            Inadmissible::BlockFull => "block_full",
-        };
         let temporary = reason == Inadmissible::BlockFull;
-        Self { code, message: reason.to_string(), temporary }
+        Self { code: reason.api_code(), message: reason.to_string(), temporary }
     }
 }
 
@@ -142,6 +128,14 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Heights of the blocks with events about a job, ascending.
     fn job_heights(&self, job: JobId) -> Vec<Height>;
+
+    /// Jobs, or one submitter's, newest first: up to `limit` that come after a place in this order.
+    fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Vec<(JobPlace, JobId)>;
 
     /// Jobs that a runner was drawn for and that were not over when last looked at.
     fn open_jobs(&self, runner: Address) -> Vec<JobId>;

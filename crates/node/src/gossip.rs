@@ -84,8 +84,12 @@ impl<E: CryptoRng + Spawner + StorageContext> Gossip<E> {
             return;
         }
         for transaction in transactions {
-            // Two nodes may have let in the same one, and states differ for a moment.
-            let _: Result<_, Refusal> = self.ledger.hear(&transaction);
+            // Two nodes may have let in the same one, and states differ for a moment. But what is
+            // wrong with the bytes alone, a peer has seen too before it told us.
+            if let Err(Refusal::Inadmissible(reason)) = self.ledger.hear(&transaction) {
+                tracing::debug!(%peer, %reason, "a transaction that no node lets in");
+                return;
+            }
         }
     }
 }

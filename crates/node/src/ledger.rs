@@ -23,6 +23,7 @@ use commonware_storage::Context as StorageContext;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use rand_core::CryptoRng;
+use remuda_client::types::JobPlace;
 use remuda_protocol::chain::ChainState;
 use remuda_protocol::codec::{Bytes, Decode as _};
 use remuda_protocol::crypto::SecretKey;
@@ -41,6 +42,9 @@ const LISTENER_LAG: usize = 256;
 const OVERBOOKED: u64 = 2;
 /// Blocks whose transactions and jobs can be found by their names: about three months of 1 s blocks.
 const INDEXED_BLOCKS: usize = 8_000_000;
+/// Transactions, jobs and blocks that can be found: about 2 GiB of memory at most. Only a chain that
+/// is busy for days gets here before it has so many blocks.
+const INDEXED_ENTRIES: usize = 16_000_000;
 /// Blocks that are read from disk at a time.
 const READERS: usize = 4;
 /// How often, and how soon again, a block is looked for that must be on its way.
@@ -48,6 +52,8 @@ const ATTACH_TRIES: u32 = 6_000;
 const ATTACH_PAUSE: Duration = Duration::from_millis(5);
 /// A node is ready if its newest block is of one of the last rounds.
 const READY_WITHIN_VIEWS: u64 = 16;
+/// How old the count of peers may be.
+const PEERS_COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// Name of the network's gauge.
 const CONNECTED_METRIC: &str = "network_tracker_directory_connected{";
 
@@ -70,6 +76,8 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     faucet: Option<SecretKey>,
     metrics: Box<dyn Fn() -> String + Send + Sync>,
     started: Instant,
+    /// Peers, and when they were counted.
+    peers: Mutex<Option<(Instant, u32)>>,
     tip: RwLock<Option<Arc<Tip>>>,
     index: Mutex<Index>,
     listeners: broadcast::Sender<Arc<Finalised>>,
@@ -96,8 +104,9 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             faucet,
             metrics,
             started: Instant::now(),
+            peers: Mutex::default(),
             tip: RwLock::new(None),
-            index: Mutex::new(Index::new(INDEXED_BLOCKS)),
+            index: Mutex::new(Index::new(INDEXED_BLOCKS, INDEXED_ENTRIES)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
             parts: OnceLock::new(),
             readers: Semaphore::new(READERS),
@@ -189,6 +198,10 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     /// A final block.
     pub async fn finalised(&self, height: u64) -> Option<Arc<Finalised>> {
         let parts = self.parts()?;
+        // Everybody who waits for a transaction asks for the block that has just become final.
+        if let Some(tip) = self.newest().filter(|tip| tip.finalised.height().get() == height) {
+            return Some(tip.finalised.clone());
+        }
         // The engine reads blocks one after the other, and has other things to do.
         let _one_of_few = self.readers.acquire().await.ok()?;
         if height == 0 {
@@ -214,11 +227,9 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
 
     /// Takes a transaction that another node let in.
     pub fn hear(&self, bytes: &[u8]) -> Result<TxHash, mempool::Refusal> {
-        let tip = self.newest();
-        let genesis = MemoryState::default;
-        let state = tip.map_or_else(genesis, |tip| tip.state.clone());
-        self.mempool().insert(bytes, &state, self.chain.params())?;
-        Ok(tx_hash(bytes))
+        let state = || self.newest().map_or_else(MemoryState::default, |tip| tip.state.clone());
+        let accepted = mempool::offer(&self.mempool, bytes, state, self.chain.params())?;
+        Ok(accepted.hash)
     }
 }
 
@@ -228,16 +239,20 @@ impl<E: CryptoRng + Spawner + StorageContext> Pool for Ledger<E> {
         self.mempool().pick(state, params, Budget::of_block(params).overbooked(OVERBOOKED))
     }
 
+    /// The tip first, so that whatever the index names can be read; the mempool last, so that no
+    /// transaction is for a moment neither in a block nor on its way.
     fn finalised(&self, block: &Block, executed: &Executed) {
-        let included = block.rules().transactions.iter().map(|bytes| tx_hash(bytes));
-        self.mempool().advance(&executed.state, self.chain.params(), included);
         let finalised = Arc::new(Finalised {
             block: block.rules().clone(),
             hash: block.header().hash(),
             receipts: executed.receipts.clone(),
         });
-        self.note(&finalised);
         self.advance(Tip { finalised: finalised.clone(), state: executed.state.clone() });
+        self.note(&finalised);
+        // Hashed before the lock is taken.
+        let included: Vec<TxHash> =
+            block.rules().transactions.iter().map(|bytes| tx_hash(bytes)).collect();
+        self.mempool().advance(&executed.state, self.chain.params(), included);
         // Nobody may be listening.
         let _ = self.listeners.send(finalised);
     }
@@ -271,6 +286,15 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
 
     fn job_heights(&self, job: JobId) -> Vec<Height> {
         self.index().job_heights(job)
+    }
+
+    fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Vec<(JobPlace, JobId)> {
+        self.index().jobs(submitter, after, limit)
     }
 
     fn open_jobs(&self, runner: Address) -> Vec<JobId> {
@@ -309,7 +333,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
         // rounds.
         let behind = view.saturating_sub(tip.finalised.block.header.round.view);
         NodeStatus {
-            peers: connected(&(self.metrics)()),
+            peers: self.peers(),
             view,
             mempool: self.mempool().len(),
             ready: behind < READY_WITHIN_VIEWS,
@@ -331,6 +355,20 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
 }
 
 impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
+    /// Peers that this node is connected to. The metrics are a long text, and status is asked for
+    /// often.
+    fn peers(&self) -> u32 {
+        let mut counted = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        match *counted {
+            Some((at, peers)) if at.elapsed() < PEERS_COUNTED_EVERY => peers,
+            _ => {
+                let peers = connected(&(self.metrics)());
+                *counted = Some((Instant::now(), peers));
+                peers
+            }
+        }
+    }
+
     /// Root, height, value and proof are of one state: they are read under one lock.
     async fn proof(&self, key: &[u8]) -> Result<StateProof, ProofError> {
         let unavailable = |e: &dyn std::fmt::Display| ProofError::Unavailable(e.to_string());

@@ -1,5 +1,7 @@
 //! The pool against a real chain: what it picks goes into blocks, what it refuses says why.
 
+#[path = "mempool/door.rs"]
+mod door;
 #[path = "mempool/model.rs"]
 mod model;
 #[path = "mempool/order.rs"]

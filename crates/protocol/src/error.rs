@@ -127,6 +127,27 @@ codes! {
     }
 }
 
+impl Inadmissible {
+    /// The stable name as the API spells it: [`name`](Self::name) in snake case.
+    pub const fn api_code(self) -> &'static str {
+        match self {
+            Self::TooLarge => "too_large",
+            Self::Malformed => "malformed",
+            Self::WrongChain => "wrong_chain",
+            Self::BadSignature => "bad_signature",
+            Self::NonceTooLow => "nonce_too_low",
+            Self::NonceTooHigh => "nonce_too_high",
+            Self::PriorityAboveMaximum => "priority_above_maximum",
+            Self::FeeBelowBasefee => "fee_below_basefee",
+            Self::LimitTooLow => "limit_too_low",
+            Self::LimitTooHigh => "limit_too_high",
+            Self::CostOverflow => "cost_overflow",
+            Self::CannotPay => "cannot_pay",
+            Self::BlockFull => "block_full",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,5 +161,19 @@ mod tests {
             .collect();
         assert!(codes.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(Refusal::from_code(422), Some(Refusal::UnknownJob));
+    }
+
+    #[test]
+    fn the_apis_codes_are_the_names_in_snake_case() {
+        for reason in Inadmissible::ALL {
+            let mut snake = String::new();
+            for letter in reason.name().chars() {
+                if letter.is_uppercase() && !snake.is_empty() {
+                    snake.push('_');
+                }
+                snake.extend(letter.to_lowercase());
+            }
+            assert_eq!(reason.api_code(), snake);
+        }
     }
 }

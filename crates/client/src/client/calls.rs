@@ -4,9 +4,10 @@ use super::{Call, Client, ClientError, Events, Repeat};
 use crate::sign::{Quote, Signed};
 use crate::types::{
     AccountView, BlockView, FaucetRequest, FaucetResponse, HealthView, HexAddress, HexBytes,
-    HexHash, JobHistory, JobReceipt, JobView, ParamsView, PresenceView, ProofView, ReceiptView,
-    RunnerJobs, RunnerPost, RunnerPosted, RunnerView, RunnersPage, StatusView, SubmitRequest,
-    SubmitResponse, SubmitStatus, Submitted, TransactionView,
+    HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView, PresenceView,
+    ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerView, RunnersPage,
+    StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted, TransactionStatus,
+    TransactionStatusView, TransactionView,
 };
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};
@@ -15,6 +16,7 @@ use remuda_protocol::transaction::Instruction;
 use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::time::{Duration, Instant};
 
 /// Which block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +51,10 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    fn path(&self) -> String {
+    /// The path that asks for these, from a height on if one is given.
+    pub(super) fn path(&self, from: Option<u64>) -> String {
         let mut parts = Vec::new();
+        parts.extend(from.map(|from| format!("from={from}")));
         parts.extend(self.job.map(|job| format!("job={}", HexHash(job))));
         parts.extend(self.runner.map(|runner| format!("runner={}", HexAddress(runner))));
         if !self.kinds.is_empty() {
@@ -100,6 +104,48 @@ impl Client {
         self.get(format!("/transaction/{}/receipt", HexHash(hash))).await
     }
 
+    /// Where a transaction is, as far as a node knows.
+    pub async fn transaction_status(
+        &self,
+        hash: TxHash,
+    ) -> Result<TransactionStatusView, ClientError> {
+        self.get(format!("/transaction/{}/status", HexHash(hash))).await
+    }
+
+    /// Waits until a transaction is in a finalised block, whoever handed it in: how to go on
+    /// waiting after a connection was lost. A node that does not have it is asked again until
+    /// patience ends, since it may be on its way there.
+    pub async fn await_receipt(
+        &self,
+        hash: TxHash,
+        patience: Duration,
+    ) -> Result<ReceiptView, ClientError> {
+        let started = Instant::now();
+        loop {
+            // No more than the call itself has time for.
+            let left = patience.saturating_sub(started.elapsed());
+            let left = left.min(self.config.wait_timeout / 2);
+            let path =
+                format!("/transaction/{}/status?wait_ms={}", HexHash(hash), left.as_millis());
+            let found: TransactionStatusView = self.get_slowly(path).await?;
+            if found.hash.0 != hash {
+                return Err(ClientError::Unexpected("the same hash".to_owned()));
+            }
+            match found.status {
+                TransactionStatus::Included { receipt: Some(receipt), .. } => return Ok(*receipt),
+                TransactionStatus::Included { .. } => {
+                    return Err(ClientError::Unexpected("a receipt with the block".to_owned()));
+                }
+                TransactionStatus::Pending {} | TransactionStatus::Unknown {} => {}
+            }
+            if started.elapsed() >= patience {
+                return Err(ClientError::NotIncluded(HexHash(hash)));
+            }
+            // A node may have less patience than was asked for, or none.
+            tokio::time::sleep(self.config.retry.base).await;
+        }
+    }
+
     /// An account.
     pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
         self.get(format!("/account/{}", HexAddress(address))).await
@@ -128,6 +174,19 @@ impl Client {
     /// A job.
     pub async fn job(&self, job: JobId) -> Result<JobView, ClientError> {
         self.get(format!("/job/{}", HexHash(job))).await
+    }
+
+    /// Some of all jobs, or of one submitter's, newest first: those after a place, so many at most.
+    pub async fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: u32,
+    ) -> Result<JobsPage, ClientError> {
+        let submitter = submitter.map(|address| format!("&submitter={}", HexAddress(address)));
+        let after = after.map(|after| format!("&after={after}"));
+        let (submitter, after) = (submitter.unwrap_or_default(), after.unwrap_or_default());
+        self.get(format!("/jobs?limit={limit}{submitter}{after}")).await
     }
 
     /// Everything that happened to a job.
@@ -167,7 +226,12 @@ impl Client {
 
     /// Blocks as they are finalised, from the one after `last` on; from now on if there is none.
     pub fn events(&self, filter: &EventFilter, last: Option<Height>) -> Events {
-        Events::follow(self.clone(), filter.path(), last.map(Height::get))
+        Events::follow(self.clone(), filter, last.map(|last| last.get().saturating_add(1)))
+    }
+
+    /// Blocks from a height on, the genesis with height 0 included.
+    pub fn events_from(&self, filter: &EventFilter, first: Height) -> Events {
+        Events::follow(self.clone(), filter, Some(first.get()))
     }
 
     /// What a transaction of this account needs to know.
@@ -233,7 +297,7 @@ impl Client {
         }
         match (submitted.status, submitted.error) {
             (SubmitStatus::Refused | SubmitStatus::Dropped, Some(error)) => {
-                Err(ClientError::Refused { status: 422, error })
+                Err(ClientError::Refused { status: 422, error, retry_after: None })
             }
             (_, error) => Ok(Submitted { error, ..submitted }),
         }

@@ -1,16 +1,17 @@
 //! Following the chain: a stream of blocks without gap or repetition.
 //!
 //! ```text
-//! loop: connect to the next node with Last-Event-ID = last height
-//!       height = last + 1  → give it out
-//!       height ≤ last      → seen already, drop
-//!       height > last + 1  → a gap: this node's word is not taken, connect again
+//! loop: connect to the next node with Last-Event-ID = next height − 1
+//!       height = next  → give it out
+//!       height < next  → seen already, drop
+//!       height > next  → a gap: this node's word is not taken, connect again
 //! ```
 //! Connections that break, nodes that restart and nodes that end a slow stream are nothing that a
 //! reader notices. What it does notice: a node that no longer has the block it would need.
 
+use super::retry::retry_after;
 use super::sse::{Message, Parser};
-use super::{Client, ClientError};
+use super::{Client, ClientError, EventFilter};
 use crate::types::{EventView, StreamEnd, code, message};
 use bytes::Bytes;
 use futures::stream::{BoxStream, StreamExt};
@@ -63,28 +64,31 @@ struct Connection {
 /// Where a reader is.
 struct Follower {
     client: Client,
-    path: String,
-    /// The last block given out.
-    last: Option<u64>,
+    filter: EventFilter,
+    /// The block to be given out next; none while any will do.
+    next: Option<u64>,
     connection: Option<Connection>,
     ready: VecDeque<Message>,
     /// Failures since the last block.
     failures: u32,
+    /// What the last node that was busy asked for.
+    asked_to_wait: Option<Duration>,
     /// Nodes in a row that lack the next block.
     lacking: usize,
     node: usize,
 }
 
 impl Events {
-    /// Follows from the block after `last`; from the next one that is finalised if there is none.
-    pub(super) fn follow(client: Client, path: String, last: Option<u64>) -> Self {
+    /// Follows from block `next` on; from the next one that is finalised if there is none.
+    pub(super) fn follow(client: Client, filter: &EventFilter, next: Option<u64>) -> Self {
         let follower = Follower {
             client,
-            path,
-            last,
+            filter: filter.clone(),
+            next,
             connection: None,
             ready: VecDeque::new(),
             failures: 0,
+            asked_to_wait: None,
             lacking: 0,
             node: 0,
         };
@@ -134,14 +138,14 @@ impl Follower {
         let view: EventView = serde_json::from_str(&message.data)
             .map_err(|error| ClientError::Unexpected(error.to_string()))?;
         let height = view.height.0;
-        Ok(match self.last {
-            Some(last) if height <= last => None,
-            Some(last) if height > last + 1 => {
+        Ok(match self.next {
+            Some(next) if height < next => None,
+            Some(next) if height > next => {
                 self.drop_connection();
                 None
             }
             _ => {
-                self.last = Some(height);
+                self.next = Some(height.saturating_add(1));
                 (self.failures, self.lacking) = (0, 0);
                 Some(view)
             }
@@ -155,7 +159,7 @@ impl Follower {
         if lacks {
             self.lacking += 1;
             if self.lacking >= self.client.config.nodes.len() {
-                return Err(EventsError::Gone(self.last.map_or(0, |last| last + 1)));
+                return Err(EventsError::Gone(self.next.unwrap_or(0)));
             }
         }
         Ok(())
@@ -171,13 +175,16 @@ impl Follower {
 
     async fn connect(&mut self) -> Result<(), EventsError> {
         if self.failures > 0 {
-            tokio::time::sleep(self.client.config.retry.backoff(self.failures - 1)).await;
+            let retry = &self.client.config.retry;
+            let asked = self.asked_to_wait.take().unwrap_or_default().min(retry.max);
+            tokio::time::sleep(retry.backoff(self.failures - 1).max(asked)).await;
         }
-        let mut request = self
-            .client
-            .request(self.node, Method::GET, &self.path)
-            .header(ACCEPT, "text/event-stream");
-        if let Some(last) = self.last {
+        // Nothing comes before height 0 that could have been seen last.
+        let last = self.next.and_then(|next| next.checked_sub(1));
+        let path = self.filter.path(self.next.filter(|_| last.is_none()));
+        let mut request =
+            self.client.request(self.node, Method::GET, &path).header(ACCEPT, "text/event-stream");
+        if let Some(last) = last {
             request = request.header("Last-Event-ID", last.to_string());
         }
         match tokio::time::timeout(self.client.config.timeout, request.send()).await {
@@ -191,6 +198,7 @@ impl Follower {
                 if !passing.contains(&status) {
                     return Err(super::refusal(response).await.into());
                 }
+                self.asked_to_wait = retry_after(&response);
                 self.drop_connection();
             }
             Ok(Err(_)) | Err(_) => self.drop_connection(),

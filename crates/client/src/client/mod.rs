@@ -74,12 +74,14 @@ pub enum ClientError {
         status: u16,
         /// What it says.
         error: ApiError,
+        /// When it may be asked again, if it says so: `Retry-After` of a 429 or 503.
+        retry_after: Option<Duration>,
     },
     /// The answer is not what this client expects: another version, or no node at all.
     #[error("the answer is not that of a Remuda node ({0})")]
     Unexpected(String),
-    /// The transaction was taken and is in no block yet.
-    #[error("transaction {0} was taken but is in no block yet; look it up later")]
+    /// The transaction is in no block after all that waiting.
+    #[error("transaction {0} is in no block yet; look it up later")]
     NotIncluded(crate::types::HexHash),
 }
 
@@ -88,6 +90,14 @@ impl ClientError {
     pub fn code(&self) -> Option<&str> {
         match self {
             Self::Refused { error, .. } => Some(&error.code),
+            _ => None,
+        }
+    }
+
+    /// When the node may be asked again, if it says so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Refused { retry_after, .. } => *retry_after,
             _ => None,
         }
     }
@@ -170,7 +180,19 @@ impl Client {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: String) -> Result<T, ClientError> {
-        let timeout = self.config.timeout;
+        self.get_within(path, self.config.timeout).await
+    }
+
+    /// Asks for something that the node waits for, too.
+    async fn get_slowly<T: DeserializeOwned>(&self, path: String) -> Result<T, ClientError> {
+        self.get_within(path, self.config.wait_timeout).await
+    }
+
+    async fn get_within<T: DeserializeOwned>(
+        &self,
+        path: String,
+        timeout: Duration,
+    ) -> Result<T, ClientError> {
         let repeat = Repeat::Always;
         self.call(Call { method: Method::GET, path, body: None, repeat, timeout }).await
     }
@@ -182,7 +204,7 @@ impl Client {
             let (error, asked_to_wait) = match self.round(&call).await {
                 Ok(response) if response.status().is_success() => return read(response).await,
                 Ok(response) => {
-                    let (status, after) = (response.status(), retry::retry_after(&response));
+                    let status = response.status();
                     let error = refusal(response).await;
                     let busy = [StatusCode::TOO_MANY_REQUESTS, StatusCode::SERVICE_UNAVAILABLE];
                     let gateway = [StatusCode::BAD_GATEWAY, StatusCode::GATEWAY_TIMEOUT];
@@ -191,6 +213,7 @@ impl Client {
                     if !again {
                         return Err(error);
                     }
+                    let after = error.retry_after();
                     (error, after)
                 }
                 Err(error @ ClientError::Unreachable(_)) => (error, None),
@@ -268,9 +291,9 @@ async fn read<T: DeserializeOwned>(response: Response) -> Result<T, ClientError>
 
 /// What an answer without success says.
 async fn refusal(response: Response) -> ClientError {
-    let status = response.status().as_u16();
+    let (status, retry_after) = (response.status().as_u16(), retry::retry_after(&response));
     match read::<ApiError>(response).await {
-        Ok(error) => ClientError::Refused { status, error },
+        Ok(error) => ClientError::Refused { status, error, retry_after },
         Err(error) => ClientError::Unexpected(format!("status {status}; {error}")),
     }
 }

@@ -11,7 +11,7 @@ pub struct RetryPolicy {
     pub attempts: u32,
     /// The first pause.
     pub base: Duration,
-    /// The longest pause. A node that asks for more gets this much.
+    /// The longest pause. A node that asks for more is not asked again.
     pub max: Duration,
 }
 
@@ -22,13 +22,19 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The pause after failed attempt `n`, counted from 0; none if that was the last.
+    /// The pause after failed attempt `n`, counted from 0; none if that was the last, or if the
+    /// node asks for more time than this policy has.
     pub fn pause(&self, n: u32, asked_to_wait: Option<Duration>) -> Option<Duration> {
-        (n < self.attempts).then(|| match asked_to_wait {
+        if n >= self.attempts {
+            return None;
+        }
+        match asked_to_wait {
             // Never earlier than asked for; a little later, so that not everybody comes at once.
-            Some(wait) => wait.min(self.max) + self.base.mul_f64(rand::random::<f64>()),
-            None => self.backoff(n),
-        })
+            Some(wait) => {
+                (wait <= self.max).then(|| wait + self.base.mul_f64(rand::random::<f64>()))
+            }
+            None => Some(self.backoff(n)),
+        }
     }
 
     /// The pause of an endless retry, as [`Events`](super::Events) makes it.
@@ -61,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_asks_for_time_gets_it() {
+    fn a_node_that_asks_for_time_gets_it_or_is_not_asked_again() {
         let policy = RetryPolicy::default();
         let wait = Duration::from_secs(2);
         assert!(policy.pause(0, Some(wait)).unwrap() >= wait);
-        let day = Duration::from_secs(86_400);
-        assert!(policy.pause(0, Some(day)).unwrap() <= policy.max + policy.base);
+        assert!(policy.pause(0, Some(policy.max)).is_some());
+        assert_eq!(policy.pause(0, Some(policy.max + Duration::from_secs(1))), None);
     }
 }

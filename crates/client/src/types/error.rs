@@ -63,6 +63,7 @@ codes! {
     TOO_MANY_STREAMS "too_many_streams" 429 "Too many event streams are open.";
     INTERNAL "internal" 500 "The node failed; its log says why.";
     NO_ACTORS "no_actors" 501 "Actors come with the VM.";
+    BUSY "busy" 503 "Too many large answers are being read slowly.";
     NO_PROOF "no_proof" 503 "The node cannot prove this now.";
     NOT_READY "not_ready" 503 "The node has not caught up yet.";
     POOL_FULL "pool_full" 503 "Too many transactions wait already.";

@@ -1,7 +1,7 @@
 //! Jobs in JSON: where one stands.
 
 use super::event::{FailureName, RootView};
-use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, ToView, Uint};
 use super::spec::{JobSpecView, KindName};
 use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
@@ -62,6 +62,58 @@ pub struct JobView {
     pub bond: Option<BondView>,
     /// The height that all of this is from.
     pub height: Uint,
+}
+
+/// A job in a list. All that can be said in a few bytes; the rest is at `/job/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobSummary {
+    /// Its name.
+    pub id: HexHash,
+    /// Who pays.
+    pub submitter: HexAddress,
+    /// When.
+    pub submitted_at: Uint,
+    /// Kind of work.
+    pub kind: KindName,
+    /// How far it is.
+    pub status: JobStatusView,
+    /// Whether it is over.
+    pub over: bool,
+    /// Selections so far beyond the first.
+    pub attempt: u32,
+    /// What is left of price and tip.
+    pub escrow: BigUint,
+    /// The challenged job, if this one re-executes it.
+    pub challenges: Option<HexHash>,
+}
+
+impl JobSummary {
+    /// The job as its record says.
+    pub fn new(id: JobId, job: &Job) -> Self {
+        let status = job.status.to_view();
+        Self {
+            id: HexHash(id),
+            submitter: job.submitter.to_view(),
+            submitted_at: job.submitted_at.to_view(),
+            kind: job.kind.into(),
+            status,
+            over: status.is_over(),
+            attempt: job.attempt,
+            escrow: job.escrow.to_view(),
+            challenges: job.challenges.to_view(),
+        }
+    }
+}
+
+/// Some of all jobs, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct JobsPage {
+    /// The height that all of this is from.
+    pub height: Uint,
+    /// The jobs.
+    pub jobs: Vec<JobSummary>,
+    /// Ask with `after` set to this for older ones; none on the last page.
+    pub next: Option<JobPlace>,
 }
 
 /// How far a job is: `{"Pending":{"view":7}}`.

@@ -25,14 +25,15 @@ pub use error::{ApiError, code};
 pub use event::{EventBody, FailureName, RootView, SignalName, Subject};
 pub use history::{DrawView, HistoryEntry, JobHistory, JobReceipt, RunnerJobs};
 pub use job::{
-    BondView, JobRecords, JobStatusView, JobView, ProgressView, ResultView, SeatView, SnapshotView,
+    BondView, JobRecords, JobStatusView, JobSummary, JobView, JobsPage, ProgressView, ResultView,
+    SeatView, SnapshotView,
 };
 pub use params::{ParameterView, ParamsView};
 pub use presence::{AttesterView, PresenceRow, PresenceView};
 pub use proof::ProofView;
 pub use receipt::{CauseName, ReceiptView, RefusalView, UsageView};
 pub use runner::{MembershipView, OfferView, RatesView, RunnerStatusName, RunnerView, RunnersPage};
-pub use scalar::{BigUint, HexAddress, HexBytes, HexHash, SAFE_MAX, ScalarError, Uint};
+pub use scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, SAFE_MAX, ScalarError, Uint};
 pub use spec::{
     BoundsView, CallbackView, CheckView, DecimalText, FormatName, HeaderView, JobSpecView,
     JobTypeView, KindName, MessageView, ModeName, ResultSchemaView, SpecError, SpecProblem,
@@ -44,4 +45,6 @@ pub use submit::{
     FaucetRequest, FaucetResponse, PartsError, RunnerInstruction, RunnerPost, RunnerPosted,
     SignedParts, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
 };
-pub use transaction::{BidView, InstructionView, RevealView, TransactionView};
+pub use transaction::{
+    BidView, InstructionView, RevealView, TransactionStatus, TransactionStatusView, TransactionView,
+};

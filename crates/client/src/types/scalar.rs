@@ -26,6 +26,9 @@ pub enum ScalarError {
     /// Not a decimal number of the type.
     #[error("write an unsigned whole number below 2^{0}, in decimal digits")]
     NotANumber(u32),
+    /// Not a place in a list of jobs.
+    #[error("write a place as it stands in `next` of the page before, such as 12-0")]
+    NotAPlace,
     /// No 0x.
     #[error("write bytes as hex with 0x in front")]
     NoPrefix,
@@ -155,6 +158,32 @@ impl FromStr for HexBytes {
 impl From<Vec<u8>> for HexBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self(bytes)
+    }
+}
+
+/// Where a job was submitted: the height, and its place among the submissions of that block. Later
+/// ones are greater.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JobPlace {
+    /// Height of the block.
+    pub height: u64,
+    /// Its number there.
+    pub index: u32,
+}
+string_scalar!(JobPlace, "a height and a number, joined by a hyphen", "^[0-9]+-[0-9]+$");
+
+impl fmt::Display for JobPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.height, self.index)
+    }
+}
+impl FromStr for JobPlace {
+    type Err = ScalarError;
+    fn from_str(text: &str) -> Result<Self, ScalarError> {
+        let (height, index) = text.split_once('-').ok_or(ScalarError::NotAPlace)?;
+        let index = plain_digits(index).then(|| index.parse().ok()).flatten();
+        let Uint(height) = height.parse().map_err(|_| ScalarError::NotAPlace)?;
+        Ok(Self { height, index: index.ok_or(ScalarError::NotAPlace)? })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Transactions in JSON.
 
 use super::event::SignalName;
+use super::receipt::ReceiptView;
 use super::runner::OfferView;
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
 use super::spec::JobSpecView;
@@ -63,6 +64,35 @@ impl TransactionView {
             index,
         })
     }
+}
+
+/// Where a transaction is, as far as a node knows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TransactionStatusView {
+    /// Hash of its signed bytes.
+    pub hash: HexHash,
+    /// Where it is.
+    pub status: TransactionStatus,
+    /// Height of the newest finalised block then.
+    pub height: Uint,
+}
+
+/// Where a transaction is: `{"Pending":{}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum TransactionStatus {
+    /// In a finalised block.
+    Included {
+        /// Height of that block.
+        height: Uint,
+        /// How it ended; none if this node no longer has the block.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        receipt: Option<Box<ReceiptView>>,
+    },
+    /// It waits at this node.
+    Pending {},
+    /// This node does not have it. It may never have been handed in, be on its way from another
+    /// node, or have been dropped.
+    Unknown {},
 }
 
 /// What a transaction offers for one meter.

@@ -109,14 +109,17 @@ impl From<QueryRejection> for Failure {
     }
 }
 
+/// Rounded up, and at least one: earlier is what a return must not be.
+pub(super) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)).max(1)
+}
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.error)).into_response();
         let headers = response.headers_mut();
         if let Some(wait) = self.retry_after {
-            // Whole seconds, rounded up: earlier is what it must not be.
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+            headers.insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
         }
         if self.close {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));

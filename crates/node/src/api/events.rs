@@ -3,12 +3,15 @@
 //! A stream pulls: it reads the next block when its reader has taken the last one, so nothing is
 //! buffered for a slow reader but its place in the chain. A reader that had caught up and then
 //! falls too far behind is told so and let go; it comes back with `Last-Event-ID` when it can.
+//! Blocks of the past are read from disk, and so have an allowance of their own: who follows the
+//! chain from its beginning is slowed down, and never refused.
 
 use super::App;
 use super::error::Failure;
 use super::extract::{Asked, Peer};
 use super::metrics::count;
 use super::places::Place;
+use super::rate::peer_key;
 use crate::backend::Finalised;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -22,9 +25,11 @@ use remuda_client::types::{
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Height, JobId};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
+use std::net::IpAddr;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
 use utoipa::IntoParams;
 
@@ -76,6 +81,7 @@ pub(super) async fn events(
     let heartbeat = KeepAlive::new().interval(app.limits.stream_heartbeat).text("alive");
     let feed = Feed {
         app,
+        peer: peer_key(ip),
         filter,
         next: Height(next),
         last: None,
@@ -96,6 +102,14 @@ pub(super) async fn events(
     Ok(response)
 }
 
+impl App {
+    /// Takes a block of the past from a peer's allowance, or says how long to wait for it.
+    fn take_past(&self, peer: IpAddr) -> Option<Duration> {
+        let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
+        past.take(&peer, 1, Instant::now()).err()
+    }
+}
+
 fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
     let height = value.to_str().ok().and_then(|text| text.parse::<Uint>().ok());
@@ -108,10 +122,10 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, Failure> {
 struct Filter {
     job: Option<JobId>,
     runner: Option<Address>,
-    kinds: Option<Vec<Kind>>,
+    kinds: Option<BTreeSet<Kind>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Job,
     Runner,
@@ -127,7 +141,7 @@ impl Filter {
             _ => Err(Failure::new(code::MALFORMED_QUERY, "there is no such kind of event")
                 .hint("kinds are job, runner and money, separated by commas")),
         };
-        // At most three are different, so a long list is read no further than its first mistake.
+        // A set: every event is held against each of them, and a long list repeats itself.
         let kinds = query.kinds.as_ref().map(|kinds| kinds.split(',').map(kind).collect());
         Ok(Self {
             job: query.job.map(|job| job.0),
@@ -152,6 +166,7 @@ impl Filter {
 /// One reader's place in the chain.
 struct Feed {
     app: App,
+    peer: IpAddr,
     filter: Filter,
     next: Height,
     last: Option<Height>,
@@ -173,7 +188,14 @@ impl Feed {
             }
             let tip = self.app.tip().finalised.height();
             if self.next <= tip {
-                return Some(self.stored(tip).await);
+                // The newest is in memory.
+                let pause = if self.next < tip { self.app.take_past(self.peer) } else { None };
+                let Some(pause) = pause else { return Some(self.stored(tip).await) };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = self.stopping.changed() => {}
+                }
+                continue;
             }
             self.caught_up = true;
             tokio::select! {
@@ -241,5 +263,17 @@ fn view(block: &Finalised, filter: &Filter) -> EventView {
         timestamp_ms: Uint(header.timestamp_ms),
         transactions: u32::try_from(block.block.transactions.len()).unwrap_or(u32::MAX),
         events,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_that_is_named_often_is_looked_at_once() {
+        let kinds = Some(["money"; 10_000].join(","));
+        let query = EventsQuery { job: None, runner: None, kinds, from: None };
+        assert_eq!(Filter::read(&query).unwrap().kinds, Some([Kind::Money].into()));
     }
 }

@@ -1,12 +1,13 @@
 //! `POST /faucet`: money for trying things out, on chains where money is worth nothing.
 
-use super::App;
-use super::error::Failure;
+use super::error::{Failure, whole_seconds};
 use super::extract::{Body, Peer};
 use super::metrics::count;
 use super::rate::{Buckets, peer_key};
+use super::{App, Limits};
 use axum::Json;
 use axum::extract::State;
+use remuda_client::money::InCby;
 use remuda_client::sign::Quote;
 use remuda_client::types::{ApiError, BigUint, FaucetRequest, FaucetResponse, code};
 use remuda_protocol::key::BasefeesKey;
@@ -34,8 +35,8 @@ pub(super) async fn faucet(
         Failure::new(code::NO_FAUCET, "this chain gives no money away")
             .hint("only a development chain does; ask somebody who has some")
     })?;
-    app.allow_gift(&app.gifts_by_peer, &peer_key(ip))?;
-    app.allow_gift(&app.gifts_by_account, &address.0)?;
+    app.allow_gift(&app.gifts_by_peer, &peer_key(ip), "your network address")?;
+    app.allow_gift(&app.gifts_by_account, &address.0, "this account")?;
     let amount = Amount::cby(app.limits.faucet_cby);
     let _one_at_a_time = app.giving.lock().await;
     let quote = app.quote(key.address())?;
@@ -49,12 +50,20 @@ impl App {
         &self,
         gifts: &Mutex<Buckets<K>>,
         key: &K,
+        who: &str,
     ) -> Result<(), Failure> {
         let mut gifts = gifts.lock().unwrap_or_else(PoisonError::into_inner);
         gifts.take(key, 1, Instant::now()).map_err(|wait| {
             count(&self.metrics.limited);
-            Failure::new(code::RATE_LIMITED, "the faucet gave you enough for now")
-                .hint("come back after the time in Retry-After")
+            let Limits { faucet_burst: most, faucet_every: every, .. } = self.limits;
+            let gift = InCby(Amount::cby(self.limits.faucet_cby));
+            let (every, wait_seconds) = (whole_seconds(every), whole_seconds(wait));
+            let message = format!(
+                "{who} has had its {most} gifts of {gift}; one more comes every {every} s, the next \
+                 in {wait_seconds} s"
+            );
+            Failure::new(code::RATE_LIMITED, message)
+                .hint(format!("ask again in {wait_seconds} s"))
                 .retry_after(wait)
         })
     }

@@ -6,8 +6,10 @@
 use super::App;
 use super::error::Failure;
 use super::extract::Peer;
+use super::memory::Room;
 use super::metrics::count;
 use super::rate::peer_key;
+use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -19,10 +21,10 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("none", MatchedPath::as_str).to_owned();
     let peer = Peer::of(request.extensions());
-    let response = match app.allow(peer, 1) {
+    let response = match app.enter(peer, request.body()) {
         Err(failure) => failure.into_response(),
-        Ok(()) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
-            Ok(response) => response,
+        Ok(_room) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
+            Ok(response) => app.answers.hold(response),
             Err(_) => Failure::new(code::TIMEOUT, "the request took too long")
                 .hint("ask for less, or send the body faster")
                 .closing()
@@ -36,6 +38,14 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
 }
 
 impl App {
+    /// Takes what every request costs: a token, and room for its body. One that does not say how
+    /// long it is may be as long as any.
+    fn enter(&self, peer: Peer, body: &Body) -> Result<Room, Failure> {
+        self.allow(peer, 1)?;
+        let most = self.limits.body_bytes as u64;
+        self.bodies.take(body.size_hint().exact().unwrap_or(most).min(most))
+    }
+
     /// Takes from a peer's allowance.
     pub(super) fn allow(&self, peer: Peer, tokens: u32) -> Result<(), Failure> {
         let mut buckets = self.requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

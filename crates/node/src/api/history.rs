@@ -2,7 +2,7 @@
 
 use super::App;
 use super::error::Failure;
-use super::extract::Part;
+use super::extract::{Part, Peer};
 use super::job::unknown_job;
 use crate::backend::{Finalised, Tip};
 use axum::Json;
@@ -18,7 +18,9 @@ use remuda_protocol::event::Event;
 use remuda_protocol::key::{BeaconKey, JobKey};
 use remuda_protocol::primitives::{B256, Height, JobId};
 use remuda_protocol::state::{StateKey, read};
-use std::sync::Arc;
+
+/// Blocks that are as much work to read as a request.
+const BLOCKS_PER_TOKEN: usize = 4;
 
 /// Everything that happened to a job: submission, candidates, draws with their beacons, commits,
 /// reveals, verdict, payments.
@@ -29,9 +31,10 @@ use std::sync::Arc;
 )]
 pub(super) async fn history(
     State(app): State<App>,
+    peer: Peer,
     Part(HexHash(id)): Part<HexHash>,
 ) -> Result<Json<JobHistory>, Failure> {
-    app.job_history(&app.tip(), id).await.map(Json)
+    app.job_history(&app.tip(), id, peer).await.map(Json)
 }
 
 /// A job, its history and a proof of its record, in one document.
@@ -45,11 +48,12 @@ pub(super) async fn history(
 )]
 pub(super) async fn receipt(
     State(app): State<App>,
+    peer: Peer,
     Part(HexHash(id)): Part<HexHash>,
 ) -> Result<Json<JobReceipt>, Failure> {
     let tip = app.tip();
     let job = app.job_view(&tip, id).ok_or_else(unknown_job)?;
-    let history = app.job_history(&tip, id).await?;
+    let history = app.job_history(&tip, id, peer).await?;
     let proof = app.prove(JobKey { job: id }.bytes()).await?;
     let block = app.backend.block(Height(proof.height.0)).await.ok_or_else(|| {
         Failure::new(code::UNKNOWN_BLOCK, "this node no longer has the block of the proof")
@@ -59,16 +63,21 @@ pub(super) async fn receipt(
 }
 
 impl App {
-    async fn job_history(&self, tip: &Tip, id: JobId) -> Result<JobHistory, Failure> {
+    async fn job_history(&self, tip: &Tip, id: JobId, peer: Peer) -> Result<JobHistory, Failure> {
         let job = read(&tip.state, &JobKey { job: id }).ok_or_else(unknown_job)?;
         let mut heights = self.backend.job_heights(id);
         heights.retain(|height| *height <= tip.finalised.height());
-        let mut blocks = Vec::with_capacity(heights.len().min(self.limits.history_blocks));
+        self.allow(peer, self.price_of_blocks(heights.len()))?;
+        let (mut entries, mut draws) = (Vec::new(), Vec::new());
+        let mut found = 0;
         for height in heights.iter().take(self.limits.history_blocks) {
-            blocks.extend(self.backend.block(*height).await);
+            // One block at a time: all of them at once may be more than memory holds.
+            let Some(block) = self.backend.block(*height).await else { continue };
+            found += 1;
+            entries.extend(entries_about(&block, id));
+            note_draws(&mut draws, tip, id, &job, &block);
         }
-        let entries: Vec<HistoryEntry> =
-            blocks.iter().flat_map(|block| entries_about(block, id)).collect();
+        name_candidates(&mut draws, &job);
         // A job that re-executes a challenged one begins with the challenge.
         let begins = |entry: &HistoryEntry| {
             matches!(
@@ -79,10 +88,17 @@ impl App {
         Ok(JobHistory {
             id: HexHash(id),
             height: Uint(tip.finalised.height().get()),
-            complete: entries.first().is_some_and(begins) && blocks.len() == heights.len(),
-            draws: draws(tip, id, &job, &blocks),
+            complete: entries.first().is_some_and(begins) && found == heights.len(),
+            draws,
             entries,
         })
+    }
+
+    /// Tokens for reading so many blocks: never more than half of an allowance, or nobody could
+    /// ever see the longest histories.
+    fn price_of_blocks(&self, count: usize) -> u32 {
+        let blocks = count.min(self.limits.history_blocks) / BLOCKS_PER_TOKEN;
+        u32::try_from(blocks).unwrap_or(u32::MAX).min(self.limits.burst / 2)
     }
 }
 
@@ -106,49 +122,49 @@ fn entries_about(block: &Finalised, job: JobId) -> Vec<HistoryEntry> {
     entries
 }
 
-/// The selections of a job, from its events. A draw at once has no `JobBound`.
-fn draws(tip: &Tip, id: JobId, job: &Job, blocks: &[Arc<Finalised>]) -> Vec<DrawView> {
-    let mut draws: Vec<DrawView> = Vec::new();
-    for block in blocks {
-        let height = block.height();
-        for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
-            match (event, EventBody::from(event)) {
-                (
-                    Event::JobBound { job, .. },
-                    EventBody::JobBound { attempt, view, roots, seats, .. },
-                ) if *job == id => {
-                    let bound_view = Some(view);
-                    draws.push(DrawView { roots, seats, bound_view, ..waiting(attempt, height) });
-                }
-                (
-                    Event::JobAssigned { job: assigned, attempt, seed, .. },
-                    EventBody::JobAssigned { runners, aggregator, .. },
-                ) if *assigned == id => {
-                    if draws.last().is_none_or(|draw| draw.attempt != *attempt) {
-                        draws.push(waiting(*attempt, height));
-                    }
-                    let Some(draw) = draws.last_mut() else { continue };
-                    if draw.bound_view.is_none() {
-                        draw.seats = u32::try_from(runners.len()).unwrap_or(u32::MAX);
-                    }
-                    draw.assigned_at = Some(Uint(height.get()));
-                    draw.seed = Some(HexHash(*seed));
-                    (draw.runners, draw.aggregator) = (runners, aggregator);
-                    let source = Source { id, submitted_at: job.submitted_at, draw, seed: *seed };
-                    let (beacon, signature) = source.trace(tip, &block.block);
-                    (draw.beacon, draw.seed_signature) = (beacon, signature);
-                }
-                _ => {}
+/// The selections of a job that a block tells of. A draw at once has no `JobBound`.
+fn note_draws(draws: &mut Vec<DrawView>, tip: &Tip, id: JobId, job: &Job, block: &Finalised) {
+    let height = block.height();
+    let about = |event: &&Event| match event {
+        Event::JobBound { job, .. } | Event::JobAssigned { job, .. } => *job == id,
+        _ => false,
+    };
+    for event in block.receipts.iter().flat_map(|receipt| &receipt.events).filter(about) {
+        match (event, EventBody::from(event)) {
+            (_, EventBody::JobBound { attempt, view, roots, seats, .. }) => {
+                let bound_view = Some(view);
+                draws.push(DrawView { roots, seats, bound_view, ..waiting(attempt, height) });
             }
+            (
+                Event::JobAssigned { attempt, seed, .. },
+                EventBody::JobAssigned { runners, aggregator, .. },
+            ) => {
+                if draws.last().is_none_or(|draw| draw.attempt != *attempt) {
+                    draws.push(waiting(*attempt, height));
+                }
+                let Some(draw) = draws.last_mut() else { continue };
+                if draw.bound_view.is_none() {
+                    draw.seats = u32::try_from(runners.len()).unwrap_or(u32::MAX);
+                }
+                draw.assigned_at = Some(Uint(height.get()));
+                draw.seed = Some(HexHash(*seed));
+                (draw.runners, draw.aggregator) = (runners, aggregator);
+                let source = Source { id, submitted_at: job.submitted_at, draw, seed: *seed };
+                let (beacon, signature) = source.trace(tip, &block.block);
+                (draw.beacon, draw.seed_signature) = (beacon, signature);
+            }
+            _ => {}
         }
     }
-    // The state keeps the candidates of the newest selection, whichever way it was drawn.
+}
+
+/// The state keeps the candidates of the newest selection, whichever way it was drawn.
+fn name_candidates(draws: &mut [DrawView], job: &Job) {
     for draw in draws.iter_mut().filter(|draw| draw.roots.is_empty()) {
         if draw.snapshot_height.0 == job.snapshot.height.get() {
             draw.roots = job.snapshot.roots.iter().map(root).collect();
         }
     }
-    draws
 }
 
 fn root((root, sum): &(B256, u128)) -> RootView {

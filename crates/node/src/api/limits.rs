@@ -13,6 +13,13 @@ pub struct Limits {
     pub headers: Duration,
     /// A peer that takes nothing for so long is gone.
     pub write_stall: Duration,
+    /// Bytes per second that a peer must take on average while it is written to; over a long answer
+    /// it may dawdle no longer than `write_stall` beyond that.
+    pub write_rate: u32,
+    /// Bytes of all bodies that are being read or worked on. Only large ones are counted.
+    pub all_bodies_bytes: usize,
+    /// Bytes of all answers that are being written. Only large ones are counted.
+    pub all_answers_bytes: usize,
     /// Connections at a time. Each costs a task and two buffers.
     pub connections: usize,
     /// Connections at a time from one address.
@@ -29,6 +36,10 @@ pub struct Limits {
     pub streams_per_ip: usize,
     /// Blocks that a reader of a stream may fall behind after it had caught up.
     pub stream_lag: u64,
+    /// Blocks of the past that all streams of one address may read at once.
+    pub past_burst: u32,
+    /// Blocks of the past per second that they may go on reading.
+    pub past_per_second: u32,
     /// Time between two comments on a quiet stream.
     pub stream_heartbeat: Duration,
     /// Transactions in one batch. Each costs a signature check.
@@ -58,6 +69,9 @@ impl Default for Limits {
             request: Duration::from_secs(45),
             headers: Duration::from_secs(30),
             write_stall: Duration::from_secs(30),
+            write_rate: 16 * 1024,
+            all_bodies_bytes: 128 * 1024 * 1024,
+            all_answers_bytes: 256 * 1024 * 1024,
             connections: 1_024,
             connections_per_ip: 256,
             burst: 200,
@@ -66,6 +80,8 @@ impl Default for Limits {
             streams: 256,
             streams_per_ip: 16,
             stream_lag: 256,
+            past_burst: 1_000,
+            past_per_second: 200,
             stream_heartbeat: Duration::from_secs(10),
             batch: 64,
             wait: Duration::from_secs(30),

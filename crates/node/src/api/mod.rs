@@ -1,11 +1,11 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
 //! # Layout
-//! - [`limits`], [`rate`], [`places`], `guard`: what the outside may ask for
-//! - `error`, `extract`: failing in JSON
+//! - [`limits`], [`rate`], [`places`], `memory`, `guard`: what the outside may ask for
+//! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
-//!   `reports`, `job`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
+//!   `reports`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
 //! - [`index`]: where things are in the blocks, for backends that keep that in memory
 //!
 //! Nothing here writes to the chain but through [`Backend::submit`].
@@ -22,7 +22,9 @@ mod guard;
 mod history;
 pub mod index;
 mod job;
+mod jobs;
 pub mod limits;
+mod memory;
 mod metrics;
 mod node;
 mod params;
@@ -35,6 +37,7 @@ mod runners;
 mod server;
 mod submit;
 mod transaction;
+mod wait;
 
 pub use extract::Peer;
 pub use limits::Limits;
@@ -45,6 +48,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Uri;
 use error::Failure;
+use memory::Memory;
 use metrics::Metrics;
 use places::Places;
 use rate::Buckets;
@@ -70,10 +74,13 @@ pub struct Shared {
     limits: Limits,
     metrics: Metrics,
     requests: Mutex<Buckets<IpAddr>>,
+    past: Mutex<Buckets<IpAddr>>,
     gifts_by_peer: Mutex<Buckets<IpAddr>>,
     gifts_by_account: Mutex<Buckets<Address>>,
     /// One gift at a time: the next one's nonce follows from it.
     giving: tokio::sync::Mutex<()>,
+    bodies: Memory,
+    answers: Memory,
     connections: Arc<Places>,
     streams: Arc<Places>,
     stopping: watch::Sender<bool>,
@@ -95,14 +102,19 @@ impl core::fmt::Debug for App {
 impl App {
     /// An API over a backend.
     pub fn new(backend: Arc<dyn Backend>, limits: Limits) -> Self {
-        let every = Duration::from_secs(1) / limits.per_second.max(1);
+        let second = Duration::from_secs(1);
+        let every = second / limits.per_second.max(1);
+        let past_every = second / limits.past_per_second.max(1);
         let gifts = (limits.faucet_burst, limits.faucet_every, limits.addresses);
         Self(Arc::new(Shared {
             metrics: Metrics::default(),
             requests: Mutex::new(Buckets::new(limits.burst, every, limits.addresses)),
+            past: Mutex::new(Buckets::new(limits.past_burst.max(1), past_every, limits.addresses)),
             gifts_by_peer: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             gifts_by_account: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             giving: tokio::sync::Mutex::default(),
+            bodies: Memory::new(limits.all_bodies_bytes),
+            answers: Memory::new(limits.all_answers_bytes),
             connections: Places::new(limits.connections, limits.connections_per_ip),
             streams: Places::new(limits.streams, limits.streams_per_ip),
             stopping: watch::Sender::new(false),
@@ -145,6 +157,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(submit::submit))
         .routes(routes!(transaction::transaction))
         .routes(routes!(transaction::receipt))
+        .routes(routes!(transaction::status))
         .routes(routes!(block::block))
         .routes(routes!(account::account))
         .routes(routes!(actor::actor))
@@ -155,6 +168,7 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(runners::jobs))
         .routes(routes!(reports::job_result))
         .routes(routes!(reports::heartbeat))
+        .routes(routes!(jobs::jobs))
         .routes(routes!(job::job))
         .routes(routes!(history::history))
         .routes(routes!(history::receipt))

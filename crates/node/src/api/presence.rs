@@ -2,7 +2,7 @@
 
 use super::App;
 use super::error::Failure;
-use super::extract::Asked;
+use super::extract::{Asked, Peer};
 use crate::backend::Tip;
 use axum::Json;
 use axum::extract::State;
@@ -23,6 +23,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use utoipa::IntoParams;
 
+/// A runner's subset is a hash for each validator. So many are as much work as a request.
+const HASHES_PER_TOKEN: usize = 2_048;
+
 /// Slots that are looked at for each row asked for.
 const SLOTS_PER_ROW_MAX: usize = 16;
 
@@ -42,6 +45,7 @@ pub(super) struct PresenceQuery {
 )]
 pub(super) async fn presence(
     State(app): State<App>,
+    peer: Peer,
     Asked(query): Asked<PresenceQuery>,
 ) -> Result<Json<PresenceView>, Failure> {
     let limit = query.limit.unwrap_or(app.limits.page).clamp(1, app.limits.page) as usize;
@@ -49,6 +53,9 @@ pub(super) async fn presence(
     let connected: BTreeSet<Slot> = app.backend.presence_seen().into_iter().collect();
     let matrix = Matrix::new(&tip);
     let Page { entries, next } = Page::read(&tip, query.after, limit);
+    let hashes = entries.len().saturating_mul(matrix.keys.len());
+    let price = u32::try_from(hashes / HASHES_PER_TOKEN).unwrap_or(u32::MAX);
+    app.allow(peer, price.min(app.limits.burst / 2))?;
     let row = |entry: &Arc<Entry>| matrix.row(entry, connected.contains(&entry.slot()));
     let rows: Vec<PresenceRow> = entries.iter().map(row).collect();
     let k = subset_size(matrix.keys.len());

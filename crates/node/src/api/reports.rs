@@ -28,15 +28,7 @@ pub(super) async fn job_result(
     Part(HexAddress(runner)): Part<HexAddress>,
     Body(post): Body<RunnerPost>,
 ) -> Result<Json<RunnerPosted>, Failure> {
-    app.forward(runner, post, |instruction| match instruction {
-        Instruction::CommitResult { job, .. } => Some(("CommitResult", Some(*job))),
-        Instruction::RevealResult { job, .. } => Some(("RevealResult", Some(*job))),
-        Instruction::RevealAggregate { job, .. } => Some(("RevealAggregate", Some(*job))),
-        Instruction::SubmitResult { job, .. } => Some(("SubmitResult", Some(*job))),
-        Instruction::CrashAttestation { job, .. } => Some(("CrashAttestation", Some(*job))),
-        _ => None,
-    })
-    .map(Json)
+    app.forward(Endpoint::JobResult, runner, post).map(Json)
 }
 
 /// Takes a runner's heartbeat.
@@ -54,25 +46,41 @@ pub(super) async fn heartbeat(
     Part(HexAddress(runner)): Part<HexAddress>,
     Body(post): Body<RunnerPost>,
 ) -> Result<Json<RunnerPosted>, Failure> {
-    let kind = |instruction: &Instruction| {
-        matches!(instruction, Instruction::Heartbeat).then_some(("Heartbeat", None))
-    };
-    app.forward(runner, post, kind).map(Json)
+    app.forward(Endpoint::Heartbeat, runner, post).map(Json)
 }
 
-/// What an endpoint takes: the instruction's name and job, or nothing.
-type Kind = fn(&Instruction) -> Option<(&'static str, Option<JobId>)>;
+/// Where reports are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Endpoint {
+    JobResult,
+    Heartbeat,
+}
+
+/// Where a report belongs, its name, and the job that it is about; none if it is no report.
+fn report(instruction: &Instruction) -> Option<(Endpoint, &'static str, Option<JobId>)> {
+    use Endpoint::{Heartbeat, JobResult};
+    Some(match instruction {
+        Instruction::CommitResult { job, .. } => (JobResult, "CommitResult", Some(*job)),
+        Instruction::RevealResult { job, .. } => (JobResult, "RevealResult", Some(*job)),
+        Instruction::RevealAggregate { job, .. } => (JobResult, "RevealAggregate", Some(*job)),
+        Instruction::SubmitResult { job, .. } => (JobResult, "SubmitResult", Some(*job)),
+        Instruction::CrashAttestation { job, .. } => (JobResult, "CrashAttestation", Some(*job)),
+        Instruction::Heartbeat => (Heartbeat, "Heartbeat", None),
+        _ => return None,
+    })
+}
 
 impl App {
     fn forward(
         &self,
+        endpoint: Endpoint,
         runner: Address,
         post: RunnerPost,
-        kind: Kind,
     ) -> Result<RunnerPosted, Failure> {
         self.check_sunset()?;
         let signed = read_post(post)?;
-        let (name, job) = kind(&signed.body.instruction).ok_or_else(|| {
+        let report = report(&signed.body.instruction).filter(|(taken, ..)| *taken == endpoint);
+        let (_, name, job) = report.ok_or_else(|| {
             Failure::new(code::WRONG_INSTRUCTION, "this endpoint does not take this instruction")
                 .hint("results, commits and reveals go to job_result, heartbeats to heartbeat, everything else to /submit")
         })?;

@@ -2,14 +2,14 @@
 
 use super::App;
 use super::error::Failure;
-use super::extract::{Asked, Part};
+use super::extract::{Asked, Part, Peer};
 use crate::backend::Tip;
 use axum::Json;
 use axum::extract::State;
 use remuda_client::types::{ApiError, HexAddress, RunnerJobs, RunnerView, RunnersPage, Uint, code};
-use remuda_protocol::key::{ProfileKey, RunnerKey};
+use remuda_protocol::key::{JobSpecKey, ProfileKey, RunnerKey};
 use remuda_protocol::presence::PresencePolicy;
-use remuda_protocol::primitives::Address;
+use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::state::{StateKey, View, read};
 use serde::Deserialize;
 use std::ops::Bound;
@@ -17,6 +17,9 @@ use utoipa::IntoParams;
 
 /// Jobs in the answer to a poll.
 const POLLED_JOBS_MAX: usize = 256;
+
+/// Bytes of jobs that are as much work to write out as a request: about a millisecond.
+const BYTES_PER_TOKEN: usize = 128 * 1024;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -83,6 +86,7 @@ pub(super) async fn runner(
 )]
 pub(super) async fn jobs(
     State(app): State<App>,
+    peer: Peer,
     Part(HexAddress(address)): Part<HexAddress>,
 ) -> Result<Json<RunnerJobs>, Failure> {
     app.check_sunset()?;
@@ -90,8 +94,13 @@ pub(super) async fn jobs(
     if tip.state.get(&RunnerKey { runner: address }.bytes()).is_none() {
         return Err(unknown_runner());
     }
-    let open = app.backend.open_jobs(address).into_iter();
-    let jobs = open.filter_map(|job| app.job_view(&tip, job)).filter(|job| !job.over);
+    let open = app.backend.open_jobs(address);
+    let size =
+        |job: &JobId| tip.state.get(&JobSpecKey { job: *job }.bytes()).map_or(0, |v| v.len());
+    let bytes: usize = open.iter().take(POLLED_JOBS_MAX).map(size).sum();
+    let price = u32::try_from(bytes / BYTES_PER_TOKEN).unwrap_or(u32::MAX);
+    app.allow(peer, price.min(app.limits.burst / 2))?;
+    let jobs = open.into_iter().filter_map(|job| app.job_view(&tip, job)).filter(|job| !job.over);
     Ok(Json(RunnerJobs {
         runner: HexAddress(address),
         height: Uint(tip.finalised.height().get()),

@@ -16,7 +16,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Sleep, sleep};
@@ -49,7 +49,7 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
         // Over the limit: closed at once, which costs less than an answer.
         let Some(place) = app.connections.take(peer.0) else { continue };
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Patient::new(stream, app.limits.write_stall));
+        let io = TokioIo::new(Patient::new(stream, app.limits.write_stall, app.limits.write_rate));
         let service = service.clone();
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
@@ -75,30 +75,42 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
     }
 }
 
-/// A stream whose peer must take what is written within a time.
+/// A stream whose peer must take what is written. Its time runs while it takes nothing, and comes
+/// back with what it takes: a peer that takes a byte now and then is as slow as one that takes none.
 struct Patient {
     stream: TcpStream,
     patience: Duration,
-    waiting: Option<Pin<Box<Sleep>>>,
+    bytes_per_second: u32,
+    /// What is left of its time.
+    left: Duration,
+    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl Patient {
-    fn new(stream: TcpStream, patience: Duration) -> Self {
-        Self { stream, patience, waiting: None }
+    fn new(stream: TcpStream, patience: Duration, bytes_per_second: u32) -> Self {
+        let bytes_per_second = bytes_per_second.max(1);
+        Self { stream, patience, bytes_per_second, left: patience, waiting: None }
     }
 
-    /// Passes a result on; if the peer takes nothing, its time runs.
+    /// Passes a result on, and settles the time of the peer, which took so many bytes.
     fn bounded<T>(
         &mut self,
         result: Poll<io::Result<T>>,
+        taken: impl FnOnce(&T) -> usize,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
-        if result.is_ready() {
-            self.waiting = None;
-            return result;
+        if let Poll::Ready(result) = result {
+            if let Some((since, _)) = self.waiting.take() {
+                self.left = self.left.saturating_sub(since.elapsed());
+            }
+            let bytes = result.as_ref().map_or(0, taken);
+            let earned = Duration::from_secs(bytes as u64) / self.bytes_per_second;
+            self.left = self.left.saturating_add(earned).min(self.patience);
+            return Poll::Ready(result);
         }
-        let patience = self.patience;
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let left = self.left;
+        let (_, waiting) =
+            self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
         ready!(waiting.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
@@ -121,7 +133,7 @@ impl AsyncWrite for Patient {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.bounded(result, context)
+        self.bounded(result, |taken| *taken, context)
     }
 
     fn poll_write_vectored(
@@ -130,7 +142,7 @@ impl AsyncWrite for Patient {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.bounded(result, context)
+        self.bounded(result, |taken| *taken, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -139,7 +151,7 @@ impl AsyncWrite for Patient {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let result = Pin::new(&mut self.stream).poll_flush(context);
-        self.bounded(result, context)
+        self.bounded(result, |()| 0, context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -7,25 +7,14 @@ use super::App;
 use super::error::Failure;
 use super::extract::{Body, Peer};
 use super::metrics::count;
-use crate::backend::Finalised;
+use super::wait::{LOOKS_UNTIL_DROPPED, Wait};
 use axum::Json;
 use axum::extract::State;
 use remuda_client::types::{
-    ApiError, HexBytes, HexHash, ReceiptView, SubmitRequest, SubmitResponse, SubmitStatus,
-    Submitted, code,
+    ApiError, HexBytes, HexHash, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
+    TransactionStatus, code,
 };
 use remuda_protocol::transaction::tx_hash;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::broadcast::Receiver;
-use tokio::time::Instant;
-
-/// Between two looks at a transaction that waits, if no block comes.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
-
-/// A transaction that is neither on its way nor in a block may be between the two; after so many
-/// looks it is not.
-const LOOKS_UNTIL_DROPPED: u32 = 4;
 
 /// Hands in signed transactions.
 #[utoipa::path(
@@ -53,7 +42,7 @@ pub(super) async fn submit(
     };
     check_batch(&app, peer, batch.len())?;
     // From before the first is taken: its block must not be missed.
-    let blocks = app.backend.subscribe();
+    let patience = app.wait(app.limits.wait);
     let mut results = Vec::with_capacity(batch.len());
     for HexBytes(bytes) in batch {
         let hash = HexHash(tx_hash(&bytes));
@@ -69,7 +58,7 @@ pub(super) async fn submit(
         }
     }
     if wait {
-        app.await_blocks(&mut results, blocks).await;
+        app.await_blocks(&mut results, patience).await;
     }
     Ok(Json(SubmitResponse { results }))
 }
@@ -123,44 +112,37 @@ impl App {
     }
 
     /// Waits until everything that was taken is in a block, or patience ends.
-    async fn await_blocks(&self, results: &mut [Submitted], mut blocks: Receiver<Arc<Finalised>>) {
-        let deadline = Instant::now() + self.limits.wait;
+    async fn await_blocks(&self, results: &mut [Submitted], mut wait: Wait) {
         let mut missing = vec![0; results.len()];
         loop {
             let mut open = false;
             for (submitted, missing) in results.iter_mut().zip(&mut missing) {
                 open |= self.look(submitted, missing).await;
             }
-            if !open || Instant::now() >= deadline {
+            if !open || !wait.for_a_block().await {
                 return;
             }
-            let look = (Instant::now() + LOOK_EVERY).min(deadline);
-            // Whatever it is, a block, too many at once, or time: look again.
-            let _ = tokio::time::timeout_at(look, blocks.recv()).await;
         }
     }
 
     /// Brings one answer up to date; says whether it may still change.
     async fn look(&self, submitted: &mut Submitted, missing: &mut u32) -> bool {
-        let hash = submitted.hash.0;
         let settled = matches!(submitted.status, SubmitStatus::Refused | SubmitStatus::Dropped);
         if settled || submitted.receipt.is_some() {
             return false;
         }
-        if let Some((height, _)) = self.backend.transaction(hash) {
-            submitted.status = SubmitStatus::Included;
-            if let Some(block) = self.backend.block(height).await {
-                let receipt = block.receipt_of(hash);
-                submitted.receipt =
-                    receipt.map(|receipt| ReceiptView::new(receipt, height, block.hash));
+        match self.whereabouts(submitted.hash.0).await {
+            TransactionStatus::Included { receipt, .. } => {
+                submitted.status = SubmitStatus::Included;
+                submitted.receipt = receipt.map(|receipt| *receipt);
+                return false;
             }
-            return false;
+            TransactionStatus::Pending {} => {
+                *missing = 0;
+                return true;
+            }
+            TransactionStatus::Unknown {} => *missing += 1,
         }
-        if self.backend.pending(hash) {
-            *missing = 0;
-            return true;
-        }
-        *missing += 1;
         if *missing < LOOKS_UNTIL_DROPPED {
             return true;
         }

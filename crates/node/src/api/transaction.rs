@@ -1,14 +1,21 @@
-//! `GET /transaction/{hash}[/receipt]`.
+//! `GET /transaction/{hash}[/receipt|/status]`.
 
 use super::App;
 use super::error::Failure;
-use super::extract::Part;
+use super::extract::{Asked, Part};
+use super::wait::LOOKS_UNTIL_DROPPED;
 use crate::backend::Finalised;
 use axum::Json;
 use axum::extract::State;
-use remuda_client::types::{ApiError, HexHash, ReceiptView, TransactionView, code};
+use remuda_client::types::{
+    ApiError, HexHash, ReceiptView, TransactionStatus, TransactionStatusView, TransactionView,
+    Uint, code,
+};
 use remuda_protocol::primitives::TxHash;
+use serde::Deserialize;
 use std::sync::Arc;
+use std::time::Duration;
+use utoipa::IntoParams;
 
 /// A transaction that is in a finalised block.
 #[utoipa::path(
@@ -42,7 +49,65 @@ pub(super) async fn receipt(
     view.map(Json).ok_or_else(|| Failure::new(code::INTERNAL, "the block has no receipt of it"))
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StatusQuery {
+    /// Answer only when it is in a finalised block, or after so many milliseconds, or when the
+    /// node's own patience ends, or when it turns out that this node does not have it.
+    wait_ms: Option<Uint>,
+}
+
+/// Where a transaction is: in a block, waiting here, or unknown to this node.
+#[utoipa::path(
+    get, path = "/transaction/{hash}/status", operation_id = "transaction_status", tag = "transactions",
+    params(("hash" = HexHash, Path, description = "Hash of the signed bytes"), StatusQuery),
+    responses((status = 200, body = TransactionStatusView), (status = "4XX", body = ApiError))
+)]
+pub(super) async fn status(
+    State(app): State<App>,
+    Part(hash): Part<HexHash>,
+    Asked(StatusQuery { wait_ms }): Asked<StatusQuery>,
+) -> Result<Json<TransactionStatusView>, Failure> {
+    let mut wait = app.wait(wait_ms.map_or(Duration::ZERO, |wait| Duration::from_millis(wait.0)));
+    let mut missing = 0;
+    let status = loop {
+        let status = app.whereabouts(hash.0).await;
+        let settled = match status {
+            TransactionStatus::Included { .. } => true,
+            TransactionStatus::Pending {} => false,
+            TransactionStatus::Unknown {} => {
+                missing += 1;
+                missing >= LOOKS_UNTIL_DROPPED
+            }
+        };
+        if settled || !wait.for_a_block().await {
+            break status;
+        }
+    };
+    let height = Uint(app.tip().finalised.height().get());
+    Ok(Json(TransactionStatusView { hash, status, height }))
+}
+
 impl App {
+    /// Where a transaction is. Whether it waits is asked first: it waits until a block is known to
+    /// have it, so it cannot slip through in between.
+    pub(super) async fn whereabouts(&self, hash: TxHash) -> TransactionStatus {
+        let pending = self.backend.pending(hash);
+        let Some((height, _)) = self.backend.transaction(hash) else {
+            return if pending {
+                TransactionStatus::Pending {}
+            } else {
+                TransactionStatus::Unknown {}
+            };
+        };
+        let block = self.backend.block(height).await;
+        let receipt = block.as_ref().and_then(|block| {
+            let receipt = block.receipt_of(hash)?;
+            Some(Box::new(ReceiptView::new(receipt, height, block.hash)))
+        });
+        TransactionStatus::Included { height: Uint(height.get()), receipt }
+    }
+
     /// The block of a transaction, and its place there.
     async fn locate(&self, hash: TxHash) -> Result<(Arc<Finalised>, u32), Failure> {
         let unknown = || {

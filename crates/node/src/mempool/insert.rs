@@ -2,18 +2,16 @@
 
 use super::advance::{DropReason, Dropped};
 use super::evict::{Newcomer, Shortage, plan};
-use super::pooled::{Pooled, Unsigned};
+use super::pooled::{Entrant, Pooled, Unsigned};
 use super::queue::Queue;
 use super::rank::Rank;
 use super::refusal::Refusal;
 use super::{Mempool, account, basefees};
 use remuda_protocol::account::Account;
-use remuda_protocol::codec::Bytes;
-use remuda_protocol::error::Inadmissible;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, TxHash};
-use remuda_protocol::state::View;
-use remuda_protocol::transaction::tx_hash;
+use remuda_protocol::state::{MemoryState, View};
+use std::sync::{Mutex, PoisonError};
 
 /// What letting a transaction in did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,46 +24,57 @@ pub struct Accepted {
     pub evicted: Vec<TxHash>,
 }
 
+/// Lets a transaction into a pool that others use at the same time, or says why not. The lock is
+/// held for what needs the pool and for nothing else: whoever sends signatures that name nobody
+/// keeps no proposer waiting.
+///
+/// `state` is asked for under the lock, so that the pool never goes back to an older one.
+pub fn offer(
+    pool: &Mutex<Mempool>,
+    bytes: &[u8],
+    state: impl FnOnce() -> MemoryState,
+    params: &ChainParams,
+) -> Result<Accepted, Refusal> {
+    let unsigned = Unsigned::check(bytes, params)?;
+    // This only spares work, so a pool that is in use is not waited for.
+    if let Ok(pool) = pool.try_lock() {
+        pool.check_worth(&unsigned, params)?;
+    }
+    let entrant = unsigned.recover()?;
+    let mut pool = pool.lock().unwrap_or_else(PoisonError::into_inner);
+    pool.admit(&entrant, &state(), params)
+}
+
 impl Mempool {
-    /// Lets a transaction in, or says why not. `state` is that of the newest final block.
+    /// Lets a transaction in, or says why not. `state` is that of the newest final block. Where
+    /// others wait for the pool meanwhile, see [`offer`].
     pub fn insert(
         &mut self,
         bytes: &[u8],
         state: &dyn View,
         params: &ChainParams,
     ) -> Result<Accepted, Refusal> {
-        if bytes.len() as u64 > params.max_tx_bytes {
-            return Err(Inadmissible::TooLarge.into());
-        }
-        let hash = tx_hash(bytes);
+        let unsigned = Unsigned::check(bytes, params)?;
+        self.check_worth(&unsigned, params)?;
+        self.admit(&unsigned.recover()?, state, params)
+    }
+
+    /// All that needs the pool and the state.
+    fn admit(
+        &mut self,
+        entrant: &Entrant<'_>,
+        state: &dyn View,
+        params: &ChainParams,
+    ) -> Result<Accepted, Refusal> {
+        let (hash, sender) = (entrant.hash(), entrant.sender);
         if self.contains(&hash) {
             return Err(Refusal::AlreadyKnown);
         }
-        let unsigned = Unsigned::check(bytes, params)?;
         let basefees = basefees(state, params);
         self.store.rerank(basefees, params);
-        let rank = Rank::of(&unsigned.offer, &basefees, params);
-        self.check_worth(bytes.len(), rank)?;
-
-        let sender = unsigned.signer()?;
         let account = account(state, sender);
         self.settle(&sender, &account, |_| DropReason::Stale);
-        let pooled = Pooled {
-            hash,
-            bytes: Bytes::from(bytes),
-            sender,
-            nonce: unsigned.signed.body.nonce,
-            lane: unsigned.signed.body.instruction.lane(),
-            cycles_limit: unsigned.signed.body.cycles_limit,
-            cells_limit: unsigned.signed.body.cells_limit,
-            cost: unsigned.cost,
-            open_ended: unsigned.open_ended,
-            offer: unsigned.offer,
-            arrival: self.arrivals,
-            since: self.blocks,
-            rank,
-            floor: rank,
-        };
+        let pooled = entrant.pooled(entrant.rank(&basefees, params), self.arrivals, self.blocks);
         self.check_nonce(pooled.nonce, account.nonce)?;
         let empty = Queue::at(account.nonce);
         self.check_queue(self.store.queue(&sender).unwrap_or(&empty), &pooled, account.balance)?;
@@ -76,15 +85,20 @@ impl Mempool {
         Ok(Accepted { hash, replaced, evicted })
     }
 
-    /// Spares a full pool the signatures of those whom it has no room for.
-    fn check_worth(&self, bytes: usize, rank: Rank) -> Result<(), Refusal> {
-        let full = self.len() >= self.limits.transactions
-            || self.bytes().saturating_add(bytes) > self.limits.bytes;
-        let least = self.store.tails().next();
-        if full && least.is_none_or(|least| rank <= least.rank) {
-            return Err(Refusal::PoolFull);
+    /// Spares the signatures of those that are here already or that a full pool has no room for.
+    fn check_worth(&self, unsigned: &Unsigned<'_>, params: &ChainParams) -> Result<(), Refusal> {
+        if self.contains(&unsigned.hash) {
+            return Err(Refusal::AlreadyKnown);
         }
-        Ok(())
+        let full = self.len() >= self.limits.transactions
+            || self.bytes().saturating_add(unsigned.len()) > self.limits.bytes;
+        // By what everybody else here was ranked with.
+        let Some(basefees) = self.store.basefees().filter(|_| full) else { return Ok(()) };
+        let rank = Rank::of(&unsigned.offer, &basefees, params);
+        match self.store.tails().next() {
+            Some(least) if rank > least.rank => Ok(()),
+            _ => Err(Refusal::PoolFull),
+        }
     }
 
     fn check_nonce(&self, nonce: u64, next: u64) -> Result<(), Refusal> {

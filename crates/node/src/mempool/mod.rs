@@ -1,7 +1,7 @@
 //! Transactions that wait for a block.
 //!
 //! ```text
-//! insert    size → known → decode → chain, bids, limits, floor → full? → signer →
+//! insert    size → decode → chain, bids, limits, floor → known? full? → signer →
 //!           nonce → sender's limits → balance → bump → room; refused at the door, with the reason
 //! pick      heads of all senders by tip; a sender's nonces in order; until the budget is used up
 //! advance   after a final block: what is on chain, what cannot be paid any more, what is too old
@@ -41,7 +41,7 @@ mod testing;
 
 pub use advance::{DropReason, Dropped};
 pub use gossip::{GossipError, GossipMessage};
-pub use insert::Accepted;
+pub use insert::{Accepted, offer};
 pub use limits::Limits;
 pub use pick::Budget;
 pub use pooled::Pooled;

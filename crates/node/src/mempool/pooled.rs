@@ -9,7 +9,7 @@ use remuda_protocol::execute::{Cost, check_bids, check_limits, deposit, intrinsi
 use remuda_protocol::fees::{Basefees, Lane};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, TxHash};
-use remuda_protocol::transaction::SignedTransaction;
+use remuda_protocol::transaction::{SignedTransaction, tx_hash};
 
 /// A transaction that waits for a block.
 #[derive(Clone, Debug)]
@@ -44,16 +44,21 @@ pub struct Pooled {
 }
 
 /// What the bytes alone say, before anybody knows who signed them.
-pub(super) struct Unsigned {
-    pub(super) signed: SignedTransaction,
+pub(super) struct Unsigned<'a> {
+    bytes: &'a [u8],
+    pub(super) hash: TxHash,
+    signed: SignedTransaction,
     pub(super) offer: Offer,
-    pub(super) cost: Amount,
-    pub(super) open_ended: bool,
+    cost: Amount,
+    open_ended: bool,
 }
 
-impl Unsigned {
+impl<'a> Unsigned<'a> {
     /// All checks that need neither the state nor the signer, by the protocol's own functions.
-    pub(super) fn check(bytes: &[u8], params: &ChainParams) -> Result<Self, Refusal> {
+    pub(super) fn check(bytes: &'a [u8], params: &ChainParams) -> Result<Self, Refusal> {
+        if bytes.len() as u64 > params.max_tx_bytes {
+            return Err(Inadmissible::TooLarge.into());
+        }
         let signed = SignedTransaction::from_bytes(bytes).map_err(|_| Inadmissible::Malformed)?;
         let body = &signed.body;
         if body.chain_id != params.chain_id {
@@ -71,13 +76,60 @@ impl Unsigned {
         let least = intrinsic(&body.instruction, bytes.len());
         let limits = Cost { cycles: body.cycles_limit, cells: body.cells_limit };
         let offer = Offer { cycle: body.cycle_bid, cell: body.cell_bid, least, limits };
-        Ok(Self { offer, cost, open_ended: outlay.open_ended, signed })
+        let (hash, open_ended) = (tx_hash(bytes), outlay.open_ended);
+        Ok(Self { bytes, hash, signed, offer, cost, open_ended })
     }
 
-    /// The signer. By far the dearest check.
-    pub(super) fn signer(&self) -> Result<Address, Inadmissible> {
+    /// Its size.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Finds out who signed it: by far the dearest check.
+    pub(super) fn recover(self) -> Result<Entrant<'a>, Inadmissible> {
         let SignedTransaction { body, signature } = &self.signed;
-        signature.recover_address(&body.digest()).map_err(|_| Inadmissible::BadSignature)
+        let sender =
+            signature.recover_address(&body.digest()).map_err(|_| Inadmissible::BadSignature)?;
+        Ok(Entrant { unsigned: self, sender })
+    }
+}
+
+/// A transaction that nothing is wrong with as far as it goes, at the door. Only these get as far
+/// as the pool, so nobody looks at signatures while others wait for it.
+pub(super) struct Entrant<'a> {
+    unsigned: Unsigned<'a>,
+    pub(super) sender: Address,
+}
+
+impl Entrant<'_> {
+    pub(super) fn hash(&self) -> TxHash {
+        self.unsigned.hash
+    }
+
+    pub(super) fn rank(&self, basefees: &Basefees, params: &ChainParams) -> Rank {
+        Rank::of(&self.unsigned.offer, basefees, params)
+    }
+
+    /// As it waits from now on.
+    pub(super) fn pooled(&self, rank: Rank, arrival: u64, since: u64) -> Pooled {
+        let Self { unsigned, sender } = self;
+        let body = &unsigned.signed.body;
+        Pooled {
+            hash: unsigned.hash,
+            bytes: Bytes::from(unsigned.bytes),
+            sender: *sender,
+            nonce: body.nonce,
+            lane: body.instruction.lane(),
+            cycles_limit: body.cycles_limit,
+            cells_limit: body.cells_limit,
+            cost: unsigned.cost,
+            open_ended: unsigned.open_ended,
+            offer: unsigned.offer,
+            arrival,
+            since,
+            rank,
+            floor: rank,
+        }
     }
 }
 

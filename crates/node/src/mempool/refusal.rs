@@ -1,5 +1,6 @@
 //! Why a transaction is not let in.
 
+use remuda_client::money::InCby;
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::primitives::Amount;
 use thiserror::Error;
@@ -14,7 +15,10 @@ pub enum Refusal {
     #[error("this transaction waits here already; there is nothing to do but wait")]
     AlreadyKnown,
     /// No basefee can fall to its bid.
-    #[error("max_fee is below {floor}, which no basefee falls below; bid at least that per unit")]
+    #[error(
+        "max_fee is below {floor} base units, that is {cby}, per cycle or cell, which no basefee \
+         falls below; bid at least that", cby = in_cby(&Amount(*floor))
+    )]
     FeeBelowFloor {
         /// The floor of both basefees.
         floor: u128,
@@ -51,8 +55,11 @@ pub enum Refusal {
     },
     /// The balance does not cover it beside what waits already.
     #[error(
-        "limits times fees, and what the instruction takes, need {needed} together with the \
-         sender's waiting transactions; the balance is {balance}; add money or lower the limits"
+        "limits times fees, and what the instruction takes, need {} ({needed} base units) together \
+         with the sender's waiting transactions; the balance is {} ({balance} base units); add \
+         money or lower the limits",
+        in_cby(needed),
+        in_cby(balance)
     )]
     CannotPay {
         /// By all of the sender's transactions together; the largest number if it does not fit.
@@ -76,11 +83,15 @@ pub enum Refusal {
     PoolFull,
 }
 
+fn in_cby(amount: &Amount) -> InCby {
+    InCby(*amount)
+}
+
 impl Refusal {
     /// The stable name that programs compare.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Inadmissible(reason) => inadmissible_code(*reason),
+            Self::Inadmissible(reason) => reason.api_code(),
             Self::AlreadyKnown => "already_known",
             Self::FeeBelowFloor { .. } => "fee_below_floor",
             Self::NonceTooLow { .. } => "nonce_too_low",
@@ -90,44 +101,6 @@ impl Refusal {
             Self::CannotPay { .. } => "cannot_pay",
             Self::ReplacementUnderpriced { .. } => "replacement_underpriced",
             Self::PoolFull => "pool_full",
-        }
-    }
-}
-
-/// The protocol's own names, in the spelling of the API.
-const fn inadmissible_code(reason: Inadmissible) -> &'static str {
-    match reason {
-        Inadmissible::TooLarge => "too_large",
-        Inadmissible::Malformed => "malformed",
-        Inadmissible::WrongChain => "wrong_chain",
-        Inadmissible::BadSignature => "bad_signature",
-        Inadmissible::NonceTooLow => "nonce_too_low",
-        Inadmissible::NonceTooHigh => "nonce_too_high",
-        Inadmissible::PriorityAboveMaximum => "priority_above_maximum",
-        Inadmissible::FeeBelowBasefee => "fee_below_basefee",
-        Inadmissible::LimitTooLow => "limit_too_low",
-        Inadmissible::LimitTooHigh => "limit_too_high",
-        Inadmissible::CostOverflow => "cost_overflow",
-        Inadmissible::CannotPay => "cannot_pay",
-        Inadmissible::BlockFull => "block_full",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn codes_are_the_protocols_names_in_snake_case() {
-        for reason in Inadmissible::ALL {
-            let mut snake = String::new();
-            for letter in reason.name().chars() {
-                if letter.is_uppercase() && !snake.is_empty() {
-                    snake.push('_');
-                }
-                snake.extend(letter.to_lowercase());
-            }
-            assert_eq!(Refusal::Inadmissible(*reason).code(), snake);
         }
     }
 }

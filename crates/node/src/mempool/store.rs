@@ -47,6 +47,11 @@ impl Store {
         self.bytes
     }
 
+    /// What the ranks were computed with; none while nobody has been let in.
+    pub(super) fn basefees(&self) -> Option<Basefees> {
+        self.basefees
+    }
+
     pub(super) fn queue(&self, sender: &Address) -> Option<&Queue> {
         self.queues.get(sender)
     }

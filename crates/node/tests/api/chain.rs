@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use remuda_client::types::JobPlace;
 use remuda_node::api::index::Index;
 use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
 use remuda_protocol::beacon::Round;
@@ -88,7 +89,7 @@ impl Chain {
             hash: genesis.hash(),
             receipts: Arc::default(),
         });
-        let mut index = Index::new(10_000);
+        let mut index = Index::new(10_000, usize::MAX);
         index.apply(&finalised);
         let inner = Inner {
             tip: Arc::new(Tip { finalised: finalised.clone(), state }),
@@ -209,6 +210,15 @@ impl Backend for Chain {
 
     fn job_heights(&self, job: JobId) -> Vec<Height> {
         self.inner.lock().unwrap().index.job_heights(job)
+    }
+
+    fn jobs(
+        &self,
+        submitter: Option<Address>,
+        after: Option<JobPlace>,
+        limit: usize,
+    ) -> Vec<(JobPlace, JobId)> {
+        self.inner.lock().unwrap().index.jobs(submitter, after, limit)
     }
 
     fn open_jobs(&self, runner: Address) -> Vec<JobId> {

@@ -13,7 +13,7 @@ use remuda_protocol::primitives::{Amount, Height};
 use remuda_protocol::transaction::Instruction;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tower::ServiceExt;
@@ -41,6 +41,58 @@ async fn blocks_come_in_order_from_where_one_asks() {
     let mut now = world.client.events(&EventFilter::default(), None);
     let next = take(&mut now, 1).await;
     assert!(next[0].height.0 > 5, "from now on, not from the beginning");
+}
+
+#[tokio::test]
+async fn a_chain_is_followed_from_its_very_first_block() {
+    let world = World::still(calm(), roomy()).await;
+    (0..3).for_each(|_| world.chain.step());
+    let mut events = world.client.events_from(&EventFilter::default(), Height(0));
+    let blocks = take(&mut events, 4).await;
+    assert_eq!((blocks[0].height.0, blocks[3].height.0), (0, 3));
+    assert!(consecutive(&blocks));
+    let mut later = world.client.events_from(&EventFilter::default(), Height(2));
+    assert_eq!(take(&mut later, 2).await, blocks[2..]);
+
+    // A connection that is cut before the first block starts there again, and later ones do not.
+    let answers = vec![stream_of(&[]), stream_of(&blocks[..2]), stream_of(&blocks[2..])];
+    let (address, asked) = scripted(answers).await;
+    let client = hasty([format!("http://{address}")]);
+    let seen = take(&mut client.events_from(&EventFilter::default(), Height(0)), 4).await;
+    assert_eq!(seen, blocks);
+    let asked = asked.lock().unwrap();
+    for request in &asked[..2] {
+        assert!(request.starts_with("get /events?from=0 ") && !request.contains("last-event-id"));
+    }
+    assert!(asked[2].starts_with("get /events ") && asked[2].contains("last-event-id: 1\r\n"));
+}
+
+#[tokio::test]
+async fn a_busy_node_is_given_the_time_that_it_asks_for() {
+    let world = World::still(calm(), roomy()).await;
+    let block = take(&mut world.client.events_from(&EventFilter::default(), Height(0)), 1).await;
+    let busy = "HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\
+                connection: close\r\n\r\n";
+    let (address, _) = scripted(vec![busy.to_owned(), stream_of(&block)]).await;
+    let client = hasty([format!("http://{address}")]);
+    let started = Instant::now();
+    take(&mut client.events_from(&EventFilter::default(), Height(0)), 1).await;
+    assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn the_past_is_read_no_faster_than_others_can_live_with() {
+    let limits = Limits { past_burst: 5, past_per_second: 20, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    (0..35).for_each(|_| world.chain.step());
+    let started = Instant::now();
+    let blocks = take(&mut world.client.events_from(&EventFilter::default(), Height(0)), 36).await;
+    assert!(consecutive(&blocks));
+    // All but the newest are of the past: five at once, thirty more at twenty per second.
+    let took = started.elapsed();
+    assert!(took >= Duration::from_millis(1_400), "{took:?}");
+    let live = take(&mut world.client.events(&EventFilter::default(), Some(Height(34))), 1).await;
+    assert_eq!(live[0].height.0, 35);
 }
 
 /// A proxy that cuts every connection after so many bytes of answer.
@@ -224,7 +276,7 @@ async fn filters_narrow_what_a_block_tells_but_skip_no_block() {
     assert_eq!(both.len(), 4);
     let nonsense = EventFilter { kinds: vec!["weather".into()], ..EventFilter::default() };
     let error = world.client.events(&nonsense, None).next().await.unwrap().unwrap_err();
-    let EventsError::Client(ClientError::Refused { status: 400, error }) = error else {
+    let EventsError::Client(ClientError::Refused { status: 400, error, .. }) = error else {
         panic!("{error}");
     };
     assert_eq!(error.code, "malformed_query");

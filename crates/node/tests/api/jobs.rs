@@ -1,11 +1,12 @@
 //! A job from its submission to its pay, through the API alone.
 
 use crate::chain::{calm, key, seed_of};
-use crate::world::{ANSWER, World, roomy, seal, single_job, vote_job};
+use crate::world::{ANSWER, Server, World, any_port, roomy, seal, single_job, vote_job};
 use remuda_client::types::{
     BidView, BigUint, CauseName, EventBody, HexBytes, HexHash, JobSpecView, JobStatusView,
     ProgressView, RevealView, RunnerInstruction, RunnerPost, SignedParts, SubmitStatus, Uint,
 };
+use remuda_node::api::Limits;
 use remuda_protocol::beacon::{Round, SelectionMode, beacon, selection_seed};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobSpec;
@@ -147,6 +148,17 @@ async fn a_voted_job_leaves_its_whole_life_behind() {
     assert_eq!(draw.seed, Some(HexHash(seed)));
     assert_eq!((draw.runners.len(), draw.aggregator), (3, job.aggregator));
     assert_eq!(draw.roots, job.snapshot.roots);
+
+    // A history is read from many blocks, and costs accordingly.
+    let limits = Limits { burst: 12, per_second: 1, ..Limits::default() };
+    let dear = Server::start(&world.chain, limits, any_port()).await;
+    let url = format!("{}/job/{}/history", dear.url(), HexHash(id));
+    let mut answered = 0;
+    while reqwest::get(&url).await.unwrap().status().is_success() {
+        answered += 1;
+        assert!(answered < 10, "it costs no more than any request");
+    }
+    assert!(answered > 0);
 
     let receipt = world.client.job_receipt(id).await.unwrap();
     assert_eq!((receipt.job.id, receipt.history.entries.len()), (HexHash(id), names.len()));

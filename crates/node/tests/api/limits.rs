@@ -5,13 +5,14 @@ use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy};
 use remuda_client::client::RetryPolicy;
 use remuda_client::types::{HexBytes, SubmitRequest};
 use remuda_client::{Client, ClientError, Config};
-use remuda_node::api::Limits;
+use remuda_node::api::{App, Limits, router};
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::transaction::Instruction;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
+use tower::ServiceExt;
 
 async fn code(response: reqwest::Response) -> (u16, String) {
     let status = response.status().as_u16();
@@ -47,6 +48,11 @@ async fn a_peer_that_asks_too_much_is_told_when_to_come_back() {
     let response = reqwest::get(&url).await.unwrap();
     assert_eq!(response.headers()["retry-after"], "1");
     assert_eq!(code(response).await, (429, "rate_limited".to_owned()));
+    let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
+    let blunt = Client::with(Config { retry, ..Config::new([world.server.url()]) }).unwrap();
+    let error = blunt.health().await.unwrap_err();
+    assert_eq!(error.code(), Some("rate_limited"));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(1)));
     // Also where there is nothing: guessing paths is no way around.
     let nowhere = reqwest::get(format!("{}/nowhere", world.server.url())).await.unwrap();
     assert_eq!(nowhere.status().as_u16(), 429);
@@ -156,13 +162,97 @@ async fn a_reader_that_takes_nothing_is_cut_off() {
 }
 
 #[tokio::test]
+async fn a_reader_that_dribbles_is_cut_off() {
+    let limits =
+        Limits { write_stall: Duration::from_secs(2), write_rate: 16 * 1024 * 1024, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(64 * 1024).unwrap();
+    let stream = socket.connect(world.server.address).await.unwrap();
+    let (mut reader, mut writer) = stream.into_split();
+    // Never still for long, and far too slow.
+    let dribble = tokio::spawn(async move {
+        let mut buffer = vec![0; 16 * 1024];
+        while let Ok(1..) = reader.read(&mut buffer).await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    let request = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(20);
+    let flood = async { while writer.write_all(&request).await.is_ok() {} };
+    tokio::time::timeout(Duration::from_secs(20), flood).await.expect("the node hangs up");
+    dribble.abort();
+}
+
+#[tokio::test]
+async fn large_answers_that_nobody_reads_do_not_pile_up() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    let size = serde_json::to_vec(&remuda_node::api::openapi()).unwrap().len();
+    assert!(size > 64 * 1024, "the description is a large answer");
+    let limits = Limits { all_answers_bytes: 2 * size, ..roomy() };
+    let service = router(App::new(chain, limits));
+    let ask = async |path: &str| {
+        let request = axum::http::Request::get(path).body(axum::body::Body::empty()).unwrap();
+        service.clone().oneshot(request).await.unwrap()
+    };
+    let unread = [ask("/openapi.json").await, ask("/openapi.json").await];
+    assert!(unread.iter().all(|response| response.status().is_success()));
+    let refused = ask("/openapi.json").await;
+    assert_eq!(refused.status().as_u16(), 503);
+    assert_eq!(refused.headers()["retry-after"], "1");
+    let body = axum::body::to_bytes(refused.into_body(), 10_000).await.unwrap();
+    let error: remuda_client::types::ApiError = serde_json::from_slice(&body).unwrap();
+    assert_eq!(error.code, "busy");
+    assert!(ask("/health").await.status().is_success(), "small ones are not counted");
+    let [first, _second] = unread;
+    let read = axum::body::to_bytes(first.into_body(), 10_000_000).await.unwrap();
+    assert_eq!(read.len(), size);
+    assert!(ask("/openapi.json").await.status().is_success(), "what was read makes room");
+}
+
+#[tokio::test]
+async fn large_bodies_that_come_slowly_do_not_pile_up() {
+    let limits = Limits { all_bodies_bytes: 4 * 1024 * 1024, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let post = async |head: &str| {
+        let mut stream = TcpStream::connect(world.server.address).await.unwrap();
+        let head = format!(
+            "POST /submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{head}\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    };
+    // One says how long it is, the other does not; none of them comes to an end.
+    let length = "content-length: 2097152";
+    let unfinished = [post(length).await, post("transfer-encoding: chunked").await];
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mut answer = vec![0; 12];
+    let mut third = post(length).await;
+    third.read_exact(&mut answer).await.unwrap();
+    assert_eq!(answer, b"HTTP/1.1 503");
+    let signed = world.client.sign(&key("ann"), gift()).await.unwrap();
+    world.client.submit(&signed).await.expect("small ones are not counted");
+    drop(unfinished);
+    for _ in 0..100 {
+        let mut stream = post(length).await;
+        let read = stream.read_exact(&mut answer);
+        if tokio::time::timeout(Duration::from_millis(100), read).await.is_err() {
+            return;
+        }
+    }
+    panic!("the room never came back");
+}
+
+fn gift() -> Instruction {
+    Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY }
+}
+
+#[tokio::test]
 async fn an_orderly_end_lets_open_requests_finish() {
     let chain = Chain::start(calm(), &PEOPLE);
     let mut server = Server::start(&chain, roomy(), any_port()).await;
     let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
     let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
-    let transfer = Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY };
-    let signed = client.sign(&key("ann"), transfer).await.unwrap();
+    let signed = client.sign(&key("ann"), gift()).await.unwrap();
     let waiting = tokio::spawn({
         let client = client.clone();
         async move { client.submit_and_wait(&signed).await }

@@ -2,7 +2,7 @@
 
 use crate::chain::{FAUCET, calm, key};
 use crate::world::{PEOPLE, STAKE, World, roomy, vote_job};
-use remuda_client::types::{InstructionView, RunnerStatusName};
+use remuda_client::types::{EventBody, InstructionView, RunnerStatusName};
 use remuda_client::{BlockId, ClientError};
 use remuda_node::backend::Backend;
 use remuda_protocol::codec::Encode;
@@ -107,6 +107,47 @@ async fn runners_come_in_pages_that_leave_nobody_out() {
 }
 
 #[tokio::test]
+async fn jobs_come_newest_first_in_pages_that_leave_none_out() {
+    let world = World::new().await;
+    world.register(2).await;
+    let (ann, bob) = (key("ann").address(), key("bob").address());
+    let mut all = Vec::new();
+    for _ in 0..3 {
+        all.push(world.submit_job(vote_job()).await);
+    }
+    let receipt = world.ok(&key("bob"), Instruction::SubmitJob { spec: vote_job() }).await;
+    let bobs = receipt.events.iter().find_map(|event| match event {
+        EventBody::JobSubmitted { job, .. } => Some(job.0),
+        _ => None,
+    });
+    all.push(bobs.unwrap());
+    all.reverse();
+    let listed = async |submitter, limit| {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = world.client.jobs(submitter, after, limit).await.unwrap();
+            assert!(page.jobs.len() <= limit as usize);
+            found.extend(page.jobs.iter().map(|job| job.id.0));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return found,
+            }
+        }
+    };
+    for limit in [1, 2, 3, 4, 100] {
+        assert_eq!(listed(None, limit).await, all, "pages of {limit}");
+        assert_eq!(listed(Some(ann), limit).await, all[1..], "pages of {limit}");
+        assert_eq!(listed(Some(bob), limit).await, all[..1], "pages of {limit}");
+    }
+    assert!(listed(Some(Address::ZERO), 9).await.is_empty());
+    let page = world.client.jobs(Some(bob), None, 1).await.unwrap();
+    let job = world.client.job(all[0]).await.unwrap();
+    let listed = &page.jobs[0];
+    assert_eq!((listed.submitter.0, listed.submitted_at), (bob, job.submitted_at));
+    assert_eq!((listed.kind, listed.escrow), (job.kind, job.escrow));
+}
+
+#[tokio::test]
 async fn presence_has_a_row_for_each_runner_and_a_column_for_each_validator() {
     let world = World::new().await;
     world.register(3).await;
@@ -164,6 +205,7 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         "/submit",
         "/transaction/{hash}",
         "/transaction/{hash}/receipt",
+        "/transaction/{hash}/status",
         "/block/{id}",
         "/account/{address}",
         "/actor/{address}",
@@ -174,6 +216,7 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         "/runner/{address}/jobs",
         "/runner/{address}/job_result",
         "/runner/{address}/heartbeat",
+        "/jobs",
         "/job/{id}",
         "/job/{id}/history",
         "/job/{id}/receipt",

@@ -3,13 +3,13 @@
 use crate::chain::{calm, key};
 use crate::world::{World, any_port, hasty, roomy};
 use remuda_client::sign::Signed;
-use remuda_client::types::SubmitStatus;
+use remuda_client::types::{HexHash, SubmitStatus, TransactionStatus, TransactionStatusView};
 use remuda_client::{BlockId, ClientError};
 use remuda_node::api::Limits;
-use remuda_protocol::primitives::{Address, Amount};
+use remuda_protocol::primitives::{Address, Amount, B256};
 use remuda_protocol::transaction::Instruction;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 fn gift(to: Address) -> Instruction {
@@ -151,6 +151,81 @@ async fn patience_with_a_chain_that_stands_still_ends() {
 }
 
 #[tokio::test]
+async fn a_transaction_is_unknown_then_waits_and_is_then_in_a_block() {
+    let world = World::still(calm(), roomy()).await;
+    let signed = world.client.sign(&key("ann"), gift(SOMEBODY)).await.unwrap();
+    let status = async || {
+        let found = world.client.transaction_status(signed.hash).await.unwrap();
+        assert_eq!(found.hash.0, signed.hash);
+        (found.status, found.height.0)
+    };
+    assert_eq!(status().await, (TransactionStatus::Unknown {}, 0));
+    world.client.submit(&signed).await.unwrap();
+    assert_eq!(status().await, (TransactionStatus::Pending {}, 0));
+    world.chain.step();
+    let (TransactionStatus::Included { height, receipt }, 1) = status().await else {
+        panic!("it is in block 1");
+    };
+    let receipt = *receipt.expect("the block is there");
+    assert_eq!((height.0, receipt.ok), (1, true));
+    assert_eq!(world.client.receipt(signed.hash).await.unwrap(), receipt);
+    (0..3).for_each(|_| world.chain.step());
+    world.chain.prune(2);
+    let (TransactionStatus::Included { receipt: None, .. }, 4) = status().await else {
+        panic!("in a block that this node no longer has");
+    };
+}
+
+#[tokio::test]
+async fn who_lost_its_connection_goes_on_waiting_by_the_hash() {
+    let world = World::still(calm(), roomy()).await;
+    let signed = world.client.sign(&key("ann"), gift(SOMEBODY)).await.unwrap();
+    let (client, hash) = (world.client.clone(), signed.hash);
+    let waiting =
+        tokio::spawn(async move { client.await_receipt(hash, Duration::from_secs(20)).await });
+    // Nobody has it yet: it is on its way here.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    world.client.submit(&signed).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    assert!(!waiting.is_finished());
+    world.chain.step();
+    assert!(waiting.await.unwrap().unwrap().ok);
+    let again = world.client.await_receipt(hash, Duration::ZERO).await.unwrap();
+    assert_eq!(again.transaction.unwrap().0, hash);
+}
+
+#[tokio::test]
+async fn waiting_by_a_hash_ends_with_the_nodes_patience_or_ones_own() {
+    let limits = Limits { wait: Duration::from_millis(300), ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let signed = world.client.sign(&key("ann"), gift(SOMEBODY)).await.unwrap();
+    world.client.submit(&signed).await.unwrap();
+    let hash = HexHash(signed.hash);
+    let url = format!("{}/transaction/{hash}/status?wait_ms=600000", world.server.url());
+    let started = Instant::now();
+    let found: TransactionStatusView = reqwest::get(url).await.unwrap().json().await.unwrap();
+    assert_eq!(found.status, TransactionStatus::Pending {});
+    let waited = started.elapsed();
+    assert!(waited >= Duration::from_millis(300) && waited < Duration::from_secs(20), "{waited:?}");
+    let patience = Duration::from_millis(700);
+    let started = Instant::now();
+    let error = world.client.await_receipt(signed.hash, patience).await.unwrap_err();
+    assert!(matches!(error, ClientError::NotIncluded(found) if found == hash), "{error}");
+    assert!(started.elapsed() >= patience);
+}
+
+#[tokio::test]
+async fn what_a_node_does_not_have_is_not_waited_for_to_the_end() {
+    let world = World::still(calm(), roomy()).await;
+    let unknown = HexHash(B256::repeat_byte(1));
+    let url = format!("{}/transaction/{unknown}/status?wait_ms=30000", world.server.url());
+    let started = Instant::now();
+    let found: TransactionStatusView = reqwest::get(url).await.unwrap().json().await.unwrap();
+    assert_eq!(found.status, TransactionStatus::Unknown {});
+    assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
 async fn a_transaction_that_the_pool_forgot_is_said_to_be_dropped() {
     let world = World::still(calm(), roomy()).await;
     world.chain.forgetful.store(true, Ordering::Relaxed);
@@ -195,8 +270,15 @@ async fn the_faucet_gives_and_then_stops_giving() {
     assert!(world.client.receipt(first.transaction.0).await.unwrap().ok);
     let account = world.client.account(SOMEBODY).await.unwrap();
     assert_eq!(account.balance.0, 2 * first.amount.0);
+    let started = Instant::now();
     let error = world.client.faucet(SOMEBODY).await.unwrap_err();
     assert!(matches!(error, ClientError::Refused { status: 429, .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("2 gifts of 50,000 CBY; one more comes every 60 s"), "{text}");
+    let wait = error.retry_after().expect("it says when to come back").as_secs();
+    assert!((50..=60).contains(&wait), "{wait}");
+    assert!(text.contains(&format!("the next in {wait} s")), "{text}");
+    assert!(started.elapsed() < Duration::from_secs(30), "the client does not wait for that long");
 
     world.chain.generous.store(false, Ordering::Relaxed);
     let error = world.client.faucet(SOMEBODY).await.unwrap_err();

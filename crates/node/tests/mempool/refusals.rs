@@ -118,7 +118,8 @@ fn the_balance_must_cover_everything_that_waits() {
     let body = paying(&world, 0);
     let refusal = world.offer(0, body).unwrap_err();
     assert_eq!(refusal.code(), "cannot_pay");
-    assert!(refusal.to_string().contains("the balance is 10000000000"), "{refusal}");
+    let text = refusal.to_string();
+    assert!(text.contains("the balance is 10 CBY (10000000000 base units)"), "{text}");
     world.wait(0, 0, 1);
     assert_eq!(world.pick().len(), 3);
 }

@@ -52,3 +52,13 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<HexBytes>(&json(&bytes)).unwrap(), bytes);
     }
 }
+
+#[test]
+fn a_place_is_a_height_and_a_number() {
+    let place = JobPlace { height: 12, index: 3 };
+    assert_eq!(serde_json::to_string(&place).unwrap(), "\"12-3\"");
+    assert_eq!("12-3".parse(), Ok(place));
+    for wrong in ["", "12", "12-", "-3", "12-3-4", "012-3", "12-4294967296", "+1-2", "1-+2"] {
+        assert_eq!(wrong.parse::<JobPlace>(), Err(ScalarError::NotAPlace), "{wrong}");
+    }
+}
