@@ -14,10 +14,11 @@ mod secret;
 mod settings;
 
 pub use genesis::GenesisFile;
-pub use init::{InitError, InitOptions, Initialised, init};
+pub use init::{Addresses, InitError, InitOptions, Initialised, init};
 pub use secret::{read_secret, write_secret};
 pub use settings::{Peer, Settings};
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -45,6 +46,21 @@ pub enum FileError {
         path: PathBuf,
         /// What is wrong and what to do.
         reason: String,
+    },
+    /// A validator's key beside the settings of another.
+    #[error(
+        "{} is the key of the validator that listens on {its_own}, and these settings listen on \
+         {listen}, which is another's; put that validator's own key there. Two that run with one \
+         key would be taken for a liar",
+        path.display()
+    )]
+    OtherKey {
+        /// The key.
+        path: PathBuf,
+        /// Where its owner listens.
+        its_own: SocketAddr,
+        /// Where the settings say to listen.
+        listen: SocketAddr,
     },
     /// Others can read it.
     #[error("{} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
