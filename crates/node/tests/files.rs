@@ -2,6 +2,7 @@
 
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use remuda_client::wallet::WalletError;
 use remuda_node::config::{
     FileError, GenesisFile, InitError, InitOptions, Initialised, Settings, init, read_secret,
     write_secret,
@@ -80,7 +81,10 @@ fn nothing_is_written_over() {
     assert!(matches!(again, InitError::File(FileError::Exists { .. })), "{again}");
     let file = directory.0.join("faucet.key");
     let before = std::fs::read(&file).unwrap();
-    assert!(matches!(write_secret(&file, &[1]), Err(FileError::Exists { .. })));
+    assert!(matches!(
+        write_secret(&file, &[1]),
+        Err(FileError::Secret(WalletError::Exists { .. }))
+    ));
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 

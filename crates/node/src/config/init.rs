@@ -1,9 +1,10 @@
 //! A development network: keys dealt, genesis and settings written.
 
-use super::{FileError, GenesisFile, Peer, Settings, read_secret, write_secret};
+use super::{FileError, GenesisFile, Peer, Settings, write_secret};
 use crate::network::Network;
 use alloy_primitives::hex;
 use rand_core::CryptoRng;
+use remuda_client::wallet;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::genesis::{Genesis, GenesisError, VALIDATORS_MAX};
 use remuda_protocol::params::ChainParams;
@@ -114,11 +115,7 @@ impl Initialised {
             settings.push(path);
         }
         let faucet = directory.join("faucet.key");
-        let malformed =
-            || FileError::Malformed { path: faucet.clone(), reason: "not a secp256k1 key".into() };
-        let secret = read_secret(&faucet)?;
-        let secret = <[u8; 32]>::try_from(&secret[..]).map_err(|_| malformed())?;
-        let faucet_address = SecretKey::from_bytes(&secret).ok_or_else(malformed)?.address();
+        let faucet_address = wallet::read(&faucet)?.address();
         Ok(Self { genesis_hash, settings, addresses, faucet, faucet_address })
     }
 }

@@ -18,6 +18,7 @@ pub use init::{Addresses, InitError, InitOptions, Initialised, init};
 pub use secret::{read_secret, write_secret};
 pub use settings::{Peer, Settings};
 
+use remuda_client::wallet::WalletError;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -62,14 +63,9 @@ pub enum FileError {
         /// Where the settings say to listen.
         listen: SocketAddr,
     },
-    /// Others can read it.
-    #[error("{} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
-    TooOpen {
-        /// Which.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    /// A secret.
+    #[error(transparent)]
+    Secret(#[from] WalletError),
 }
 
 /// Files are read up to here; a genesis of 100,000 accounts has 12 MB.
