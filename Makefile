@@ -6,6 +6,7 @@ TARGET =
 SECONDS = 60
 INPUT =
 ARGS =
+NAME =
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,9 +25,11 @@ demo: ## run `remuda demo` (ARGS=… are passed on)
 	@scripts/packages.sh
 	@cargo run -q --bin remuda -- demo $(ARGS)
 
-bench: ## run `remuda bench select` in a release build (ARGS=--json)
+bench: ## run `remuda bench` NAME=select|chain, or both, in a release build (ARGS=--json)
 	@scripts/packages.sh
-	@cargo run --release --bin remuda -- bench select $(ARGS)
+	@for name in $(or $(NAME),select chain); do \
+		cargo run --release --bin remuda -- bench $$name $(ARGS) || exit; \
+	done
 
 fuzz: ## fuzz TARGET=transaction|block for SECONDS=60, or replay INPUT=file
 	@if [ -z "$(TARGET)" ]; then \

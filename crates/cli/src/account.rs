@@ -9,6 +9,7 @@ use crate::style::{Card, Style};
 use clap::Subcommand;
 use remuda_client::types::{AccountView, FaucetResponse, HexAddress};
 use remuda_client::wallet;
+use remuda_node::api::Limits;
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::transaction::Instruction;
 use std::path::PathBuf;
@@ -50,9 +51,7 @@ Amounts are in CBY with a unit, 1.5cby, or else in base units, of which a CBY ha
         send: SendArgs,
     },
     /// Ask for money on a development chain, and wait until it is there.
-    #[command(after_help = "Examples:
-  $ remuda account faucet --key my.key
-  $ remuda account faucet 0x52908400098527886e0f7030069857d2e4169ee7")]
+    #[command(after_help = faucet_help())]
     Faucet {
         #[command(flatten)]
         whose: Whose,
@@ -96,6 +95,20 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Faucet { whose, wait } => faucet(session, whose.address()?, *wait).await,
     })
+}
+
+/// The limits are the node's own; a node that was built otherwise has others.
+fn faucet_help() -> String {
+    let Limits { faucet_cby, faucet_burst, faucet_every, .. } = Limits::default();
+    let (gift, every) = (cby(Amount::cby(faucet_cby)), faucet_every.as_secs());
+    format!(
+        "Examples:
+  $ remuda account faucet --key my.key
+  $ remuda account faucet 0x52908400098527886e0f7030069857d2e4169ee7
+
+A gift is {gift}. A node gives {faucet_burst} at once, and one more every {every} s, to each account and to each
+client (by its network address, whatever the account)."
+    )
 }
 
 async fn faucet(session: &Session, address: Address, wait: WaitArgs) -> Result<(), Failure> {

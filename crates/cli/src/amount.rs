@@ -1,6 +1,7 @@
 //! Money on the command line.
 
 use remuda_protocol::primitives::Amount;
+use serde::Deserialize;
 use thiserror::Error;
 
 /// Digits after the point that a CBY has.
@@ -33,6 +34,32 @@ pub(crate) fn parse_amount(text: &str) -> Result<Amount, AmountError> {
     if amount == 0 { Err(AmountError::Zero) } else { Ok(Amount(amount)) }
 }
 
+/// An amount in a file: a text as on the command line, or base units as a number. Here 0 means
+/// something: it is a price.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
+pub(crate) struct Money(pub(crate) Amount);
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "an amount like \"1.5cby\", or base units like \"1500000000\"")]
+enum Written {
+    Text(String),
+    Units(u64),
+}
+
+impl TryFrom<Written> for Money {
+    type Error = AmountError;
+    fn try_from(written: Written) -> Result<Self, AmountError> {
+        match written {
+            Written::Units(units) => Ok(Self(Amount(units.into()))),
+            Written::Text(text) => match parse_amount(&text) {
+                Err(AmountError::Zero) => Ok(Self(Amount::ZERO)),
+                other => other.map(Self),
+            },
+        }
+    }
+}
+
 fn in_cby(number: &str) -> Result<u128, AmountError> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     if fraction.len() > DECIMALS {
@@ -63,6 +90,18 @@ mod tests {
         }
         assert_eq!(parse_amount("0.000000001cby"), Ok(Amount(1)));
         assert_eq!(parse_amount(&u128::MAX.to_string()), Ok(Amount(u128::MAX)));
+    }
+
+    #[test]
+    fn files_may_say_it_in_cby_too() {
+        let read = |json: &str| serde_json::from_str::<Money>(json).map(|Money(amount)| amount);
+        assert_eq!(read("\"1.5cby\"").unwrap(), Amount(1_500_000_000));
+        assert_eq!(read("\"1500000000\"").unwrap(), read("1500000000").unwrap());
+        assert_eq!(read("\"0\"").unwrap(), Amount::ZERO);
+        for wrong in ["\"1.5\"", "1.5", "-1", "null", "\"much\""] {
+            let error = read(wrong).unwrap_err().to_string();
+            assert!(error.contains("1.5cby"), "{wrong}: {error}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::format::{cby, count, utc};
 use crate::session::{NodeArgs, Session, run};
 use crate::style::{Align, Card, Cell, Style, Table, Tone};
 use futures::StreamExt;
-use remuda_client::types::{BlockView, EventView, HexHash, ReceiptView, ScalarError, Uint};
+use remuda_client::types::{BlockView, EventView, HexHash, ReceiptView, Uint};
 use remuda_client::{BlockId, EventFilter};
 use remuda_protocol::primitives::{Amount, Height};
 use std::process::ExitCode;
@@ -33,18 +33,13 @@ pub struct Args {
     blocks: Option<u64>,
 }
 
-fn parse_id(text: &str) -> Result<BlockId, ScalarError> {
-    match text {
-        "latest" => Ok(BlockId::Latest),
-        text if text.starts_with("0x") => {
-            let HexHash(hash) = text.parse()?;
-            Ok(BlockId::Hash(hash))
-        }
-        text => {
-            let Uint(height) = text.parse()?;
-            Ok(BlockId::Height(Height(height)))
-        }
+fn parse_id(text: &str) -> Result<BlockId, &'static str> {
+    if text == "latest" {
+        return Ok(BlockId::Latest);
     }
+    let hash = text.parse().map(|HexHash(hash)| BlockId::Hash(hash));
+    let id = hash.or_else(|_| text.parse().map(|Uint(height)| BlockId::Height(Height(height))));
+    id.map_err(|_| "write a block's number like 17, its hash (0x and 64 hex digits), or latest")
 }
 
 /// Runs the command.

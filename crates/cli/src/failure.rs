@@ -8,7 +8,7 @@ use remuda_client::wallet::WalletError;
 use remuda_protocol::error::Refusal;
 use serde_json::{Value, json};
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use thiserror::Error;
 
@@ -62,12 +62,14 @@ pub(crate) enum Failure {
     #[error("transaction {0} is in no block yet; wait longer: remuda tx wait {0}")]
     StillWaiting(HexHash),
     /// The job is over, without a result.
-    #[error("job {job} has no result: it {end}")]
+    #[error("job {job} has no result: it {end}{advice}")]
     JobOver {
         /// Which.
         job: HexHash,
         /// How it ended.
         end: String,
+        /// What to do, as a further sentence; or nothing.
+        advice: &'static str,
     },
     /// An answer that makes no sense.
     #[error("the node's answer makes no sense: {0}")]
@@ -181,16 +183,18 @@ fn client_words(error: &ClientError, nodes: &[String]) -> String {
     }
 }
 
-fn wallet_words(path: &std::path::Path, source: &io::Error) -> String {
+fn wallet_words(path: &Path, source: &io::Error) -> String {
+    let here = Path::new(".");
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(here);
     let path = path.display();
     match source.kind() {
-        ErrorKind::AlreadyExists => {
-            format!("{path} is there already, and a key is never overwritten. Choose another name.")
+        ErrorKind::NotFound if !folder.exists() => {
+            let folder = folder.display();
+            format!("{path}: there is no directory {folder}. Make it first: mkdir -p {folder}")
         }
-        ErrorKind::NotFound => format!(
-            "{path} cannot be found. Make a key with `remuda key new FILE`, in a directory that \
-             exists."
-        ),
+        ErrorKind::NotFound => {
+            format!("{path} cannot be found. Make a key with: remuda key new {path}")
+        }
         _ => format!("{path}: {source}"),
     }
 }

@@ -18,7 +18,10 @@ use std::process::ExitCode;
   $ remuda job submit job.json --key my.key --wait
   $ remuda job history 0x…
   $ remuda job watch 0x…
-  $ remuda job submit --help      # shows a job in JSON")]
+  $ remuda job submit --help      # shows a job in JSON
+
+Jobs are done by runners, and this release has no program for a runner yet: a job on a new chain fails
+at once with InsufficientRunners. See `remuda runner --help`.")]
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
@@ -30,8 +33,9 @@ pub struct Args {
 enum Command {
     /// Order work that a JSON file describes.
     ///
-    /// Prints the job's id once the order is in a block. With --wait, stays until the job is over
-    /// and prints its result; the exit status is 1 if it has none.
+    /// Prints the job's id once the order is in a block; the exit status is 1 if that block has ended
+    /// it already, for want of runners. With --wait, stays until the job is over and prints its
+    /// result; the exit status is 1 if it has none.
     #[command(after_help = submit::EXAMPLE)]
     Submit(submit::Args),
     /// Show where a job stands, and its result.

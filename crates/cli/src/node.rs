@@ -1,17 +1,18 @@
 //! `remuda node`: set a validator up, and run it.
 
-use crate::duration::parse_duration;
+mod network;
+
+pub use network::NetworkArgs;
+
 use clap::Subcommand;
-use remuda_node::config::{InitOptions, Settings, init};
-use remuda_node::process;
-use remuda_protocol::params::ChainParams;
-use remuda_protocol::primitives::{Address, Amount};
+use remuda_node::config::{Addresses, FileError, InitError, Initialised, Settings, init};
+use remuda_node::process::{self, NodeError};
+use remuda_protocol::params::ParamError;
 use serde_json::json;
-use std::io::IsTerminal as _;
-use std::net::IpAddr;
-use std::path::PathBuf;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use thiserror::Error;
 
 /// Set a validator up, and run it.
 #[derive(clap::Args)]
@@ -44,73 +45,6 @@ pub struct Init {
     json: bool,
 }
 
-/// What a network is like.
-#[derive(clap::Args, Clone)]
-pub struct NetworkArgs {
-    /// How many validators.
-    #[arg(long, default_value_t = 4)]
-    pub validators: usize,
-    /// Least time between blocks: 250ms, 1s, …
-    #[arg(long, default_value = "1s", value_parser = parse_duration)]
-    pub block_time: Duration,
-    /// The chain's number, which every signature covers.
-    #[arg(long, default_value_t = 31337)]
-    pub chain_id: u64,
-    /// Address to listen on.
-    #[arg(long, default_value = "127.0.0.1")]
-    pub host: IpAddr,
-    /// Validator i listens for the others on this port + i, and has its API on this port + 100 + i.
-    #[arg(long, default_value_t = 4000)]
-    pub base_port: u16,
-    /// What presence means for selection: shadow, prefer, require or sunset.
-    #[arg(long, default_value = "prefer")]
-    pub presence: String,
-    /// More accounts with money: ADDRESS=AMOUNT in base units. Can be given again.
-    #[arg(long = "balance", value_parser = parse_balance)]
-    pub balances: Vec<(Address, Amount)>,
-    /// Change a parameter of the chain: KEY=VALUE, as `GET /params` names them. Can be given again.
-    #[arg(long = "param", value_parser = parse_param)]
-    pub params: Vec<(String, u128)>,
-}
-
-fn parse_balance(text: &str) -> Result<(Address, Amount), String> {
-    let (address, amount) = text.split_once('=').ok_or("write ADDRESS=AMOUNT")?;
-    let address = address.parse().map_err(|_| format!("{address:?} is not an address"))?;
-    let amount = amount.parse().map_err(|_| format!("{amount:?} is not an amount"))?;
-    Ok((address, Amount(amount)))
-}
-
-fn parse_param(text: &str) -> Result<(String, u128), String> {
-    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
-    let value = value.parse().map_err(|_| format!("{value:?} is not a number"))?;
-    Ok((key.to_owned(), value))
-}
-
-impl NetworkArgs {
-    /// What to make.
-    pub fn options(&self) -> Result<InitOptions, String> {
-        let mut params = ChainParams::development();
-        params.chain_id = self.chain_id;
-        params.block_time_ms = u64::try_from(self.block_time.as_millis()).unwrap_or(u64::MAX);
-        let policy = remuda_protocol::presence::PresencePolicy::from_name(&self.presence)
-            .ok_or("--presence is one of shadow, prefer, require, sunset")?;
-        params.presence_policy = policy as u8;
-        for (key, value) in &self.params {
-            params.set(key, *value).map_err(|e| e.to_string())?;
-        }
-        params.validate().map_err(|e| e.to_string())?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        Ok(InitOptions {
-            validators: self.validators,
-            params,
-            timestamp_ms: u64::try_from(now).unwrap_or(0),
-            host: self.host,
-            base_port: self.base_port,
-            balances: self.balances.clone(),
-        })
-    }
-}
-
 /// Run a validator until Ctrl-C or SIGTERM. It may be killed at any moment: it goes on from its
 /// last final block.
 ///
@@ -124,6 +58,54 @@ pub struct Run {
     json_logs: bool,
 }
 
+/// Why a command fails.
+#[derive(Debug, Error)]
+enum NodeFailure {
+    /// A flag asks for a chain that cannot be.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// The network cannot be made.
+    #[error(transparent)]
+    Init(#[from] InitError),
+    /// The settings.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The validators are one level down.
+    #[error(
+        "{} is the directory of a whole network. Run one of its validators, each in a terminal or \
+         on a machine of its own: {}; or all of them here: remuda dev --dir {}",
+        directory.display(), validators.join(", "), directory.display()
+    )]
+    WholeNetwork {
+        /// Which.
+        directory: PathBuf,
+        /// A command for each.
+        validators: Vec<String>,
+    },
+    /// The validator does not run.
+    #[error(transparent)]
+    Run(#[from] NodeError),
+    /// Standard output.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] io::Error),
+}
+
+/// Whether it is the flags' fault that there is no network.
+pub(crate) fn is_wrong_use(error: &InitError) -> bool {
+    !matches!(error, InitError::File(_))
+}
+
+impl NodeFailure {
+    /// The exit status: 2 for wrong use, 1 for all else.
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Param(_) | Self::WholeNetwork { .. } => ExitCode::from(2),
+            Self::Init(error) if is_wrong_use(error) => ExitCode::from(2),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let (name, result) = match &args.command {
@@ -133,38 +115,61 @@ pub fn main(args: &Args) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("remuda node {name}: {error}");
-            ExitCode::FAILURE
+            // If this cannot be written either, the status says enough.
+            let _ = writeln!(io::stderr(), "remuda node {name}: {error}");
+            error.status()
         }
     }
 }
 
-fn make(args: &Init) -> Result<(), String> {
-    let made = init(&args.directory, args.network.options()?, crate::entropy::rng())
-        .map_err(|e| e.to_string())?;
+fn make(args: &Init) -> Result<(), NodeFailure> {
+    let made = init(&args.directory, args.network.options()?, crate::entropy::rng())?;
+    let api = |at: &Addresses| format!("http://{}", at.api);
+    let mut text = String::new();
     if args.json {
         let object = json!({
             "genesis_hash": made.genesis_hash.to_string(),
             "settings": made.settings,
-            "apis": made.apis.iter().map(|api| format!("http://{api}")).collect::<Vec<_>>(),
+            "apis": made.addresses.iter().map(api).collect::<Vec<_>>(),
             "faucet": { "address": made.faucet_address.to_string(), "key": made.faucet },
         });
-        println!("{object}");
-        return Ok(());
+        text = format!("{object}\n");
+    } else {
+        text += &format!("genesis  {}\n", made.genesis_hash);
+        text += &format!("faucet   {} in {}\n", made.faucet_address, made.faucet.display());
+        for (settings, at) in made.settings.iter().zip(&made.addresses) {
+            text += &format!("run      {}   # API {}\n", run_command(settings), api(at));
+        }
     }
-    println!("genesis  {}", made.genesis_hash);
-    println!("faucet   {} in {}", made.faucet_address, made.faucet.display());
-    for (settings, api) in made.settings.iter().zip(&made.apis) {
-        println!("run      remuda node run {}   # API http://{api}", settings.display());
+    match io::stdout().write_all(text.as_bytes()) {
+        // Nobody reads any more: no failure of ours.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-fn run(args: &Run) -> Result<(), String> {
-    let path = if args.path.is_dir() { args.path.join("node.toml") } else { args.path.clone() };
-    let settings = Settings::read(&path).map_err(|e| e.to_string())?;
+fn run_command(settings: &Path) -> String {
+    format!("remuda node run {}", settings.display())
+}
+
+fn run(args: &Run) -> Result<(), NodeFailure> {
+    let mut path = args.path.clone();
+    if path.is_dir() {
+        path.push("node.toml");
+        if !path.exists() && args.path.join("genesis.json").exists() {
+            return Err(whole_network(&args.path)?);
+        }
+    }
+    let settings = Settings::read(&path)?;
     log(args.json_logs);
-    process::run(settings).map_err(|e| e.to_string())
+    Ok(process::run(settings)?)
+}
+
+fn whole_network(directory: &Path) -> Result<NodeFailure, FileError> {
+    let found = Initialised::find(directory)?;
+    let home = |settings: &PathBuf| run_command(settings.parent().unwrap_or(settings));
+    let validators = found.settings.iter().map(home).collect();
+    Ok(NodeFailure::WholeNetwork { directory: directory.to_owned(), validators })
 }
 
 /// Logs to standard error. The engine's own are for its makers: warnings are enough.
@@ -177,7 +182,9 @@ fn log(json: bool) {
     let logs = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_target(false)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr);
+        .with_ansi(io::stderr().is_terminal())
+        // Nobody reads any more: it would panic when it says so.
+        .log_internal_errors(false)
+        .with_writer(io::stderr);
     if json { logs.json().init() } else { logs.init() }
 }

@@ -22,7 +22,19 @@ use std::process::ExitCode;
   $ remuda runner list
   $ remuda runner presence
   $ remuda runner register runner.json --key runner.key
-  $ remuda runner pause --key runner.key")]
+  $ remuda runner pause --key runner.key
+
+This release has no program for a runner yet. Registering makes one known to the chain, with a stake and
+prices; it can be drawn, but somebody has to do the work and send the results, and to say that it is
+alive: `remuda runner heartbeat`, again and again. Registering and any result count as such a sign too.
+
+  active   it can be drawn
+  silent   no sign of life for system:cip2:heartbeat_timeout_blocks blocks (100 unless the chain was made
+           with --param): it is not drawn until its next heartbeat
+  present  more than half of the validators that are asked about it have a connection with it and say so
+           in their votes. A heartbeat does not make a runner present, and without a program that
+           connects none is. Under the policy `prefer` present runners are drawn first and others fill
+           up; under `require` only present ones are drawn. `remuda status` shows the policy.")]
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
@@ -93,7 +105,11 @@ enum Manage {
     #[command(after_help = "Example:\n  $ remuda runner resume --key runner.key")]
     Resume(SendArgs),
     /// Say that the runner is alive, once.
-    #[command(after_help = "Example:\n  $ remuda runner heartbeat --key runner.key")]
+    ///
+    /// It counts as alive for system:cip2:heartbeat_timeout_blocks blocks, and is silent after that.
+    #[command(after_help = "Examples:
+  $ remuda runner heartbeat --key runner.key
+  $ while remuda runner heartbeat --key runner.key; do sleep 20; done")]
     Heartbeat(SendArgs),
     /// Leave. All stake is paid out after the unbonding time.
     #[command(after_help = "Example:\n  $ remuda runner deregister --key runner.key")]

@@ -1,6 +1,7 @@
 //! `remuda sim`: whole networks in this process, from seeds.
 
 use clap::Subcommand;
+use clap::builder::RangedU64ValueParser;
 use remuda_sim::consensus::{Conduct, Plan, Report, run};
 use serde_json::{Value, json};
 use std::io::{IsTerminal as _, Write as _};
@@ -32,13 +33,14 @@ enum Command {
 #[derive(clap::Args)]
 struct Consensus {
     /// How many seeds.
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 20, value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     seeds: u64,
     /// The first of them.
     #[arg(long, default_value_t = 0)]
     from: u64,
     /// Runs at a time.
     #[arg(long, default_value_t = std::thread::available_parallelism().map_or(1, |n| n.get()))]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     threads: usize,
     /// Instead: one run with this liar among four, for each seed.
     #[arg(long)]
@@ -73,7 +75,7 @@ fn consensus(args: &Consensus) -> ExitCode {
     let (done, reports) = mpsc::channel();
     let mut tally = Tally::default();
     std::thread::scope(|scope| {
-        for _ in 0..args.threads.max(1) {
+        for _ in 0..args.threads {
             let (done, next, plan) = (done.clone(), &next, &plan);
             scope.spawn(move || {
                 loop {

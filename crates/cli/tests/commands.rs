@@ -47,6 +47,15 @@ fn wrong_use_has_status_two() {
         &["account", "send", SOMEBODY, "1cby"],
         &["block", "newest"],
         &["block", "--blocks", "3"],
+        &["dev", "--base-port", "0"],
+        &["dev", "--base-port", "65500"],
+        &["dev", "--validators", "0"],
+        &["dev", "--param", "system:none=1"],
+        &["node", "init", "net", "--validators", "129"],
+        &["node", "init", "net", "--presence", "sometimes"],
+        &["node", "init", "net", "--balance", "0x12=5cby"],
+        &["sim", "consensus", "--seeds", "0"],
+        &["sim", "consensus", "--threads", "0"],
         &["job", "show", "7"],
         &["job", "submit", "job.json", "--key", "k", "--wait", "--no-wait"],
         &["runner", "stake", "much", "--key", "k"],
@@ -57,6 +66,8 @@ fn wrong_use_has_status_two() {
         let failed = run(args).failed(2);
         assert!(!failed.stderr.is_empty(), "{args:?} says nothing");
     }
+    let block = run(&["block", "newest"]).failed(2).stderr;
+    assert!(["number", "hash", "latest"].iter().all(|word| block.contains(word)), "{block}");
 }
 
 #[test]
@@ -119,6 +130,10 @@ fn keys_are_private_and_never_overwritten() {
     assert_eq!(run(&["key", "address", &file]).ok().stdout, address, "the key is still there");
     let missing = run(&["key", "address", &folder.file("other.key")]).failed(1);
     assert!(missing.stderr.contains("remuda key new"), "{missing:?}");
+    let folder_of_keys = run(&["key", "address", &folder.file("")]).failed(1);
+    assert!(folder_of_keys.stderr.contains("is a directory"), "{folder_of_keys:?}");
+    let nowhere = run(&["key", "new", &folder.file("none/my.key")]).failed(1);
+    assert!(nowhere.stderr.contains("mkdir -p"), "{nowhere:?}");
 }
 
 #[test]
@@ -267,9 +282,16 @@ fn a_job_is_ordered_watched_done_and_told() {
     let (key, _) = network.account("my.key", "1000cby");
     let order = network.folder.write("job.json", JOB);
 
-    // Nobody is there to do it: the job fails, and waiting for it says so.
-    let failed = network.run(&["job", "submit", &order, "--key", &key, "--wait"]).failed(1);
-    assert!(failed.stderr.contains("InsufficientRunners"), "{failed:?}");
+    // Nobody is there to do it: the job fails at once, and says so even if nobody waits for it.
+    for wait in [&["--wait"][..], &[]] {
+        let args = [&["job", "submit", &order, "--key", &key], wait].concat();
+        let failed = network.run(&args).failed(1);
+        assert!(failed.stderr.contains("InsufficientRunners"), "{failed:?}");
+        assert!(failed.stderr.contains("remuda runner register"), "{failed:?}");
+    }
+    let failed = network.run(&["job", "submit", &order, "--key", &key, "--json"]).failed(1).json();
+    let shown = network.run(&["job", "show", text(&failed["job"])]).ok().stdout;
+    assert!(shown.contains("without a committee"), "{shown}");
 
     let offer = network.folder.write("runner.json", RUNNER);
     let mut runners = Vec::new();

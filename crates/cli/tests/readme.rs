@@ -1,7 +1,11 @@
-//! Every `console` example in the README runs and prints what it says.
+//! Every `console` example in the README runs and prints what it says, and so does its network.
 
+mod support;
+
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use support::{Folder, free_port};
 
 /// A command and what it prints.
 struct Example {
@@ -32,20 +36,87 @@ fn examples(text: &str) -> Vec<Example> {
     found
 }
 
+/// The PATH with the program on it.
+fn path() -> String {
+    let binary = Path::new(env!("CARGO_BIN_EXE_remuda"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    format!("{}:{path}", binary.parent().unwrap().display())
+}
+
 #[test]
 fn every_example_prints_what_the_readme_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let examples = examples(&text);
     assert!(examples.len() >= 3, "the README has lost its examples");
-    let binary = Path::new(env!("CARGO_BIN_EXE_remuda"));
-    let path = std::env::var("PATH").unwrap_or_default();
-    let path = format!("{}:{path}", binary.parent().unwrap().display());
+    let path = path();
     for Example { command, output } in examples {
         let run = Command::new("sh").arg("-c").arg(&command).env("PATH", &path).output().unwrap();
         assert!(run.status.success(), "{command} failed");
         assert_eq!(String::from_utf8_lossy(&run.stdout), output, "{command}");
     }
+}
+
+/// A network that stops with its test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
+        let _ = self.0.wait();
+    }
+}
+
+/// A shell, with nothing of the tester's own environment in it.
+fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-e", "-c", script]).env("PATH", path()).stdin(Stdio::null());
+    for name in ["REMUDA_NODE", "REMUDA_KEY"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// What a line says, up to what differs from network to network.
+fn stem(line: &str) -> &str {
+    let end = [line.find("0x"), line.find('/')].into_iter().flatten().min();
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// The section's first block starts a network, the second is what a user does with it. They run as
+/// they stand there, but for the ports and the directory.
+#[test]
+fn the_network_of_the_readme_does_what_it_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let section = text.split("\n## ").find(|part| part.starts_with("A network on your machine"));
+    let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
+    let [network, user] = blocks[..] else { panic!("two blocks, not {blocks:?}") };
+
+    let (folder, port) = (Folder::new("readme"), free_port(4));
+    let api = format!("127.0.0.1:{}", port + 100);
+    let (command, shown) = network.split_once('\n').expect("a command and what it prints");
+    let command = command.strip_prefix("$ ").expect("a command");
+    let script = format!("exec {command} --base-port {port} --dir {}", folder.file("net"));
+    let running = shell(&script).stdout(Stdio::piped()).spawn().unwrap();
+    let mut running = Running(running);
+    let mut told = Vec::new();
+    for line in BufReader::new(running.0.stdout.take().unwrap()).lines() {
+        told.push(line.unwrap());
+        if told.last().is_some_and(|line| line.starts_with("Ctrl-C")) {
+            break;
+        }
+    }
+    for line in shown.lines().filter(|line| line.trim() != "…") {
+        assert!(told.iter().any(|other| stem(other) == stem(line)), "{line:?} is not in {told:#?}");
+    }
+    assert!(told.contains(&format!("export REMUDA_NODE=http://{api}")), "{told:#?}");
+
+    let user = user.replace("127.0.0.1:4100", &api);
+    assert!(user.contains(&api), "{user}");
+    let run = shell(&user).current_dir(folder.file("")).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{user}\nended with {}:\n{out}{err}", run.status);
 }
 
 #[test]

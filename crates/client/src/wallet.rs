@@ -1,8 +1,9 @@
 //! Keys in files.
 //!
-//! A key file holds 64 hex digits and belongs to its owner alone: it is written with mode 0600 and
-//! refused if group or others may do anything with it. The check is on the opened file, so nobody
-//! can put another one in its place in between.
+//! A key file holds one line of hex digits and belongs to its owner alone: it is written with mode 0600
+//! and refused if group or others may do anything with it. The check is on the opened file, so nobody
+//! can put another one in its place in between. An account's key has 64 digits; validators keep their
+//! secrets in the same way.
 
 use alloy_primitives::hex;
 use rand::TryRng;
@@ -13,8 +14,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// Bytes that a key file may have: 0x, digits, line end, and some slack.
-const FILE_BYTES_MAX: u64 = 128;
+/// Bytes that a key file may have; a validator's secrets are the longest.
+const FILE_BYTES_MAX: u64 = 4_096;
 
 /// Why there is no key.
 #[derive(Debug, Error)]
@@ -27,6 +28,18 @@ pub enum WalletError {
         /// Why.
         source: io::Error,
     },
+    /// There is a file of that name.
+    #[error("{path} is there already, and a key is never overwritten; choose another name", path = .path.display())]
+    Exists {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Not a file.
+    #[error("{path} is a directory; name the file of a key in it", path = .path.display())]
+    Directory {
+        /// Which.
+        path: PathBuf,
+    },
     /// Others may read it.
     #[error("{path} has mode {mode:o}; others could read the key. Run: chmod 600 {path}", path = .path.display())]
     TooOpen {
@@ -38,6 +51,12 @@ pub enum WalletError {
     /// Not a key. The contents are not repeated: they may be one, misspelt.
     #[error("{path} does not hold a key: write 64 hex digits, with or without 0x", path = .path.display())]
     NotAKey {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Not even hex.
+    #[error("{path} does not hold a key: a key is one line of hex digits", path = .path.display())]
+    NotHex {
         /// Which.
         path: PathBuf,
     },
@@ -63,33 +82,46 @@ pub fn create(path: &Path) -> Result<SecretKey, WalletError> {
 
 /// Writes a key to a file that must not exist yet.
 pub fn write(path: &Path, key: &[u8; 32]) -> Result<SecretKey, WalletError> {
-    let io = |source| WalletError::Io { path: path.to_owned(), source };
     let secret =
         SecretKey::from_bytes(key).ok_or_else(|| WalletError::NotAKey { path: path.to_owned() })?;
-    let text = Zeroizing::new(format!("{}\n", hex::encode(key)));
-    let mut file =
-        private(OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)?;
+    write_secret(path, key)?;
     Ok(secret)
 }
 
 /// Reads a key.
 pub fn read(path: &Path) -> Result<SecretKey, WalletError> {
+    let bytes = read_secret(path)?;
+    let key = <&[u8; 32]>::try_from(&bytes[..]).ok().and_then(SecretKey::from_bytes);
+    key.ok_or_else(|| WalletError::NotAKey { path: path.to_owned() })
+}
+
+/// Writes any secret to a file that must not exist yet.
+pub fn write_secret(path: &Path, secret: &[u8]) -> Result<(), WalletError> {
+    let io = |source: io::Error| match source.kind() {
+        io::ErrorKind::AlreadyExists => WalletError::Exists { path: path.to_owned() },
+        _ => WalletError::Io { path: path.to_owned(), source },
+    };
+    let text = Zeroizing::new(format!("{}\n", hex::encode(secret)));
+    let mut file =
+        private(OpenOptions::new().write(true).create_new(true)).open(path).map_err(io)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)
+}
+
+/// Reads any secret.
+pub fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, WalletError> {
     let io = |source| WalletError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;
+    if file.metadata().map_err(io)?.is_dir() {
+        return Err(WalletError::Directory { path: path.to_owned() });
+    }
     check_mode(path, &file)?;
     // One byte more than allowed, to tell a file that is too long.
     let mut text = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX as usize + 1));
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text).map_err(io)?;
-    parse(&text).ok_or_else(|| WalletError::NotAKey { path: path.to_owned() })
-}
-
-fn parse(text: &[u8]) -> Option<SecretKey> {
     let digits = text.trim_ascii();
     let digits = digits.strip_prefix(b"0x").unwrap_or(digits);
-    let mut bytes = Zeroizing::new([0; 32]);
-    hex::decode_to_slice(digits, &mut bytes[..]).ok()?;
-    SecretKey::from_bytes(&bytes)
+    let bytes = hex::decode(digits).ok().filter(|_| text.len() as u64 <= FILE_BYTES_MAX);
+    bytes.map(Zeroizing::new).ok_or_else(|| WalletError::NotHex { path: path.to_owned() })
 }
 
 #[cfg(unix)]
@@ -150,7 +182,11 @@ mod tests {
         let key = create(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(read(&path).unwrap().address(), key.address());
-        assert!(matches!(create(&path), Err(WalletError::Io { .. })), "an existing key is kept");
+        assert!(
+            matches!(create(&path), Err(WalletError::Exists { .. })),
+            "an existing key is kept"
+        );
+        assert!(matches!(read(&folder.0), Err(WalletError::Directory { .. })));
     }
 
     #[test]
@@ -169,11 +205,13 @@ mod tests {
         let folder = Folder::new("wallet-bad");
         let path = folder.0.join("key");
         let almost = "ab".repeat(31);
-        for text in [almost.clone(), "00".repeat(32), "ab".repeat(100), String::new()] {
+        let misspelt = format!("{almost}xy");
+        let long = "ab".repeat(FILE_BYTES_MAX as usize);
+        for text in [almost.clone(), misspelt, "00".repeat(32), long, String::new()] {
             fs::write(&path, &text).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
             let error = read(&path).unwrap_err();
-            assert!(matches!(error, WalletError::NotAKey { .. }));
+            assert!(matches!(error, WalletError::NotAKey { .. } | WalletError::NotHex { .. }));
             assert!(!format!("{error} {error:?}").contains(&almost));
         }
     }

@@ -101,6 +101,7 @@ pub fn run(settings: Settings) -> Result<(), NodeError> {
         let reason = "not the secrets of a validator; take the file that init wrote".into();
         FileError::Malformed { path: settings.key.clone(), reason }
     })?;
+    settings.check_key(secrets.public_key().as_ref())?;
     let faucet = settings.faucet.as_ref().map(|path| read_faucet(path)).transpose()?;
     claim_data(&settings, network.genesis().hash())?;
     let peers = peers(&settings, &network)?;

@@ -2,15 +2,17 @@
 
 use rand::SeedableRng as _;
 use rand::rngs::StdRng;
+use remuda_client::wallet::WalletError;
 use remuda_node::config::{
     FileError, GenesisFile, InitError, InitOptions, Initialised, Settings, init, read_secret,
     write_secret,
 };
 use remuda_node::network::{Network, NetworkError, Secrets};
 use remuda_protocol::codec::Bytes;
-use remuda_protocol::genesis::Genesis;
+use remuda_protocol::genesis::{Genesis, VALIDATORS_MAX};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +58,7 @@ fn network_on_disk_is_the_one_that_was_dealt() {
     let made = make(&directory.0, 4).unwrap();
     let found = Initialised::find(&directory.0).unwrap();
     assert_eq!(found.genesis_hash, made.genesis_hash);
-    assert_eq!((found.apis, found.faucet_address), (made.apis, made.faucet_address));
+    assert_eq!((found.addresses, found.faucet_address), (made.addresses, made.faucet_address));
     assert_eq!(mode(&made.faucet), 0o600);
     for path in &made.settings {
         let settings = Settings::read(path).unwrap();
@@ -79,7 +81,10 @@ fn nothing_is_written_over() {
     assert!(matches!(again, InitError::File(FileError::Exists { .. })), "{again}");
     let file = directory.0.join("faucet.key");
     let before = std::fs::read(&file).unwrap();
-    assert!(matches!(write_secret(&file, &[1]), Err(FileError::Exists { .. })));
+    assert!(matches!(
+        write_secret(&file, &[1]),
+        Err(FileError::Secret(WalletError::Exists { .. }))
+    ));
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
@@ -103,9 +108,41 @@ fn impossible_networks_are_refused() {
     let high = InitOptions { base_port: 65_500, ..options(4) };
     assert!(matches!(
         init(&directory.0, high, StdRng::seed_from_u64(1)),
-        Err(InitError::Ports(65_500))
+        Err(InitError::Ports { base: 65_500, last: 65_432 })
     ));
     assert!(!directory.0.exists(), "nothing is half done");
+}
+
+#[test]
+fn no_two_of_the_largest_network_share_a_port() {
+    let addresses = options(VALIDATORS_MAX).addresses().unwrap();
+    let ports: BTreeSet<u16> =
+        addresses.iter().flat_map(|own| [own.listen.port(), own.api.port()]).collect();
+    assert_eq!(ports.len(), 2 * VALIDATORS_MAX);
+    assert_eq!(options(4).addresses().unwrap()[3].api.port(), 4103);
+    let last = InitOptions { base_port: 65_432, ..options(4) };
+    assert_eq!(last.addresses().unwrap()[3].api.port(), u16::MAX);
+}
+
+/// A key that was copied would sign for two.
+#[test]
+fn key_of_another_validator_is_refused() {
+    let directory = Directory::new("copied");
+    let made = make(&directory.0, 4).unwrap();
+    let settings: Vec<Settings> =
+        made.settings.iter().map(|path| Settings::read(path).unwrap()).collect();
+    let key = |settings: &Settings| {
+        Secrets::from_bytes(&read_secret(&settings.key).unwrap()).unwrap().public_key()
+    };
+    assert!(settings.iter().all(|own| own.check_key(key(own).as_ref()).is_ok()));
+    let error = settings[0].check_key(key(&settings[1]).as_ref()).unwrap_err().to_string();
+    for words in ["node.key", "127.0.0.1:4001", "127.0.0.1:4000"] {
+        assert!(error.contains(words), "{error}");
+    }
+    let everywhere = |port| Settings { listen: ([0; 4], port).into(), ..settings[0].clone() };
+    assert!(everywhere(4000).check_key(key(&settings[0]).as_ref()).is_ok());
+    assert!(everywhere(4000).check_key(key(&settings[1]).as_ref()).is_err());
+    assert!(everywhere(9000).check_key(key(&settings[1]).as_ref()).is_ok(), "behind a router");
 }
 
 /// Whoever edits a genesis by hand makes another chain, and is told so.

@@ -44,7 +44,7 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
     let verification = &job.spec.verification;
     let mode = serde_json::to_value(verification.mode).unwrap_or_default();
     let mode = mode.as_str().unwrap_or_default();
-    card.add("mode", format!("{mode}, {} of {} must agree", job.n_threshold, job.committee));
+    card.add("mode", format!("{mode}, {}", agreement(job.n_threshold, job.committee)));
     card.add("submitter", job.submitter.to_string());
     card.add("submitted at", job.submitted_at.to_string());
     let tip = cby(Amount(job.spec.tip.0));
@@ -70,6 +70,14 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
         text += &seats(job).render(style);
     }
     text
+}
+
+/// A job that found too few candidates never had a committee.
+fn agreement(threshold: u32, committee: u32) -> String {
+    match committee {
+        0 => "without a committee".to_owned(),
+        _ => format!("{threshold} of {committee} must agree"),
+    }
 }
 
 fn add_result(card: &mut Card, result: &ResultView) {
@@ -137,6 +145,12 @@ mod tests {
         assert_eq!(readable(&HexBytes(vec![0xff, 0x00])), "0xff00");
         let long = readable(&HexBytes(vec![b'x'; 5_000]));
         assert!(long.len() < 2_100 && long.ends_with("(--json shows all)"));
+    }
+
+    #[test]
+    fn nobody_must_agree_where_nobody_was_found() {
+        assert_eq!(agreement(0, 0), "without a committee");
+        assert_eq!(agreement(2, 3), "2 of 3 must agree");
     }
 
     #[test]

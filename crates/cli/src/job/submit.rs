@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::send::SendArgs;
 use crate::session::{Session, read_input};
 use crate::style::Style;
-use remuda_client::types::{EventBody, HexHash, JobSpecView, ReceiptView};
+use remuda_client::types::{EventBody, HexHash, JobSpecView, JobStatusView, ReceiptView};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::dispatcher::validate::compile_checks;
@@ -70,8 +70,10 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
         return Err(Failure::Nonsense("the receipt of the order is about another job"));
     }
     if !args.wait {
+        let failed = failure_of(&receipt);
         let receipt = Some(receipt);
-        return session.out.show(&Ordered { job, transaction, receipt }, words);
+        session.out.show(&Ordered { job, transaction, receipt }, words)?;
+        return failed.map_or(Ok(()), |reason| Err(watch::no_result(job, &reason)));
     }
     if session.out.style.terminal && !session.out.json {
         session.out.text(&format!("ordered as {job} in block {}\n", receipt.height))?;
@@ -98,6 +100,14 @@ fn job_of(receipt: &ReceiptView) -> Option<HexHash> {
     })
 }
 
+/// How a job ended that its own order ended: nobody was there to be drawn.
+fn failure_of(receipt: &ReceiptView) -> Option<JobStatusView> {
+    receipt.events.iter().find_map(|event| match event {
+        EventBody::JobFailed { reason, .. } => Some(JobStatusView::Failed { reason: *reason }),
+        _ => None,
+    })
+}
+
 fn words(ordered: &Ordered, style: Style) -> String {
     let Ordered { job, transaction, receipt } = ordered;
     if !style.terminal {
@@ -107,7 +117,11 @@ fn words(ordered: &Ordered, style: Style) -> String {
         Some(receipt) => format!("in block {}", receipt.height),
         None => format!("with transaction {transaction}"),
     };
-    format!("ordered as {job} {place}\nfollow it: remuda job watch {job}\n")
+    let next = match receipt.as_ref().and_then(failure_of) {
+        Some(_) => format!("see what happened: remuda job history {job}"),
+        None => format!("follow it: remuda job watch {job}"),
+    };
+    format!("ordered as {job} {place}\n{next}\n")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::timeline::{Timeline, entries, is_end};
 use futures::StreamExt;
 use remuda_client::EventFilter;
-use remuda_client::types::{HexHash, HistoryEntry, JobStatusView, JobView};
+use remuda_client::types::{FailureName, HexHash, HistoryEntry, JobStatusView, JobView};
 use remuda_protocol::primitives::{Height, JobId};
 
 pub(super) async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
@@ -64,6 +64,38 @@ pub(super) async fn follow(
 pub(super) fn verdict(job: &JobView) -> Result<(), Failure> {
     match job.status {
         JobStatusView::Settled {} => Ok(()),
-        _ => Err(Failure::JobOver { job: job.id, end: end_of(&job.status) }),
+        _ => Err(no_result(job.id, &job.status)),
+    }
+}
+
+/// The failure of a job that is over without a result.
+pub(super) fn no_result(job: HexHash, status: &JobStatusView) -> Failure {
+    let advice = match status {
+        JobStatusView::Failed { reason } => advice(*reason),
+        _ => "",
+    };
+    Failure::JobOver { job, end: end_of(status), advice }
+}
+
+/// What whoever ordered it can do about it.
+fn advice(reason: FailureName) -> &'static str {
+    match reason {
+        FailureName::InsufficientRunners => {
+            ". Fewer runners can be drawn than the job needs, so its price went back. `remuda \
+             runner list` shows who is there: drawn are those that are active, do such work for \
+             that price and have enough stake. Ask for fewer runners or pay more, or let some \
+             join first: remuda runner register --help"
+        }
+        FailureName::NoRunners => {
+            ". All that were drawn stayed silent, so its price went back. `remuda runner list` \
+             shows who is there; order it again, with more timeout_blocks if it is long work"
+        }
+        FailureName::NoAgreement => {
+            ". The results differ, so its price went back. `remuda job show` has the committee; \
+             compare fewer fields in `checks`, or lower the threshold"
+        }
+        FailureName::NoSeed => {
+            ". The network lost its draw, so its price went back; order it again"
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! A runner in a file: its stake and its offer.
 
+use crate::amount::Money;
 use crate::failure::Failure;
 use crate::session::read_input;
-use remuda_client::types::{BigUint, HexHash, KindName, RatesView, Uint};
+use remuda_client::types::{HexHash, KindName, Uint};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::register::validate_offer;
@@ -14,18 +15,18 @@ use std::path::Path;
 pub(super) const EXAMPLE: &str = r#"Example:
   $ cat runner.json
   {
-    "stake": "15000000000000",
+    "stake": "15000cby",
     "offer": {
       "kinds": ["Http", "Llm"],
       "models": ["llama-3-8b"],
-      "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
+      "rates": {"base": "0.001cby", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
       "max_concurrent_jobs": 8,
-      "declared_max_job_value": "1000000000000"
+      "declared_max_job_value": "1000cby"
     }
   }
   $ remuda runner register runner.json --key runner.key
 
-Amounts are in base units; a CBY has 1000000000. A stake is at least 10000 CBY on most chains, and 1.5
+Amounts are like 1.5cby, or else in base units, of which a CBY has 1000000000. A stake is at least 10000 CBY on most chains, and 1.5
 times declared_max_job_value. Kinds are Llm, Http, Mcp, EthSend and Custom. What else there is, with
 its default: models [], executors [], eth_chains [], resolvers [], rates 0, accepts_unpaid false,
 commission_bps 0."#;
@@ -35,7 +36,7 @@ commission_bps 0."#;
 #[serde(deny_unknown_fields)]
 pub(super) struct RunnerFile {
     #[serde(default)]
-    stake: Option<BigUint>,
+    stake: Option<Money>,
     offer: OfferFile,
 }
 
@@ -53,14 +54,24 @@ struct OfferFile {
     #[serde(default)]
     resolvers: Vec<String>,
     #[serde(default)]
-    rates: Option<RatesView>,
+    rates: RatesFile,
     max_concurrent_jobs: u32,
     #[serde(default)]
-    declared_max_job_value: BigUint,
+    declared_max_job_value: Money,
     #[serde(default)]
     accepts_unpaid: bool,
     #[serde(default)]
     commission_bps: u16,
+}
+
+/// Its prices.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RatesFile {
+    base: Money,
+    per_second: Money,
+    per_1k_in: Money,
+    per_1k_out: Money,
 }
 
 impl RunnerFile {
@@ -73,8 +84,9 @@ impl RunnerFile {
     }
 
     pub(super) fn stake(&self) -> Result<Amount, Failure> {
-        let missing = || Failure::Offer("`stake` is missing, in base units".to_owned());
-        self.stake.map(|stake| Amount(stake.0)).ok_or_else(missing)
+        let missing =
+            || Failure::Offer("`stake` is missing; write it like \"15000cby\"".to_owned());
+        self.stake.map(|Money(stake)| stake).ok_or_else(missing)
     }
 
     /// The offer, if the rules take it. The chain wants lists in order; a file need not be.
@@ -86,9 +98,9 @@ impl RunnerFile {
             executors: sorted(file.executors.into_iter().map(|hash| hash.0).collect::<Vec<B256>>()),
             eth_chains: sorted(file.eth_chains.into_iter().map(|chain| chain.0).collect()),
             resolvers: sorted(file.resolvers),
-            rates: file.rates.map_or(RateCard::default(), rates),
+            rates: rates(file.rates),
             max_concurrent_jobs: file.max_concurrent_jobs,
-            declared_max_job_value: Amount(file.declared_max_job_value.0),
+            declared_max_job_value: file.declared_max_job_value.0,
             accepts_unpaid: file.accepts_unpaid,
             commission_bps: file.commission_bps,
         };
@@ -102,12 +114,12 @@ fn sorted<T: Ord>(mut list: Vec<T>) -> Vec<T> {
     list
 }
 
-fn rates(view: RatesView) -> RateCard {
+fn rates(file: RatesFile) -> RateCard {
     RateCard {
-        base: Amount(view.base.0),
-        per_second: Amount(view.per_second.0),
-        per_1k_in: Amount(view.per_1k_in.0),
-        per_1k_out: Amount(view.per_1k_out.0),
+        base: file.base.0,
+        per_second: file.per_second.0,
+        per_1k_in: file.per_1k_in.0,
+        per_1k_out: file.per_1k_out.0,
     }
 }
 

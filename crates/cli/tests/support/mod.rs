@@ -1,4 +1,5 @@
-//! The real program, and real networks for it to talk to.
+//! The real program, and real networks for it to talk to. No test needs all of it.
+#![allow(dead_code, reason = "each file of tests takes what it needs")]
 
 pub(crate) mod worker;
 
@@ -112,7 +113,7 @@ impl Network {
         // A test that failed has stopped its network like any other.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Folder::new(name);
-        let port = free_port().to_string();
+        let port = free_port(1).to_string();
         let mut child = remuda()
             .args(["dev", "--validators", "1", "--block-time", "100ms", "--json"])
             .args(["--base-port", &port, "--dir", &folder.file("net")])
@@ -137,6 +138,31 @@ impl Network {
         let api = text(&announced["apis"][0]);
         let faucet_key = text(&announced["faucet"]["key"]);
         Self { child, api, faucet_key, folder, _alone: alone }
+    }
+
+    /// The processes of its validators.
+    pub(crate) fn validators(&self) -> Vec<String> {
+        let id = self.child.id();
+        let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children"));
+        children.expect("Linux").split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Closes the reading end of what it still prints.
+    pub(crate) fn stop_listening(&mut self) {
+        drop(self.child.stderr.take());
+    }
+
+    /// Waits until the network ends by itself: its status, and what it said.
+    pub(crate) fn end(&mut self) -> (Option<i32>, String) {
+        let mut said = String::new();
+        let _ = self.child.stderr.take().map(|mut err| err.read_to_string(&mut said));
+        (self.child.wait().expect("it was started").code(), said)
+    }
+
+    /// Asks it to stop.
+    pub(crate) fn interrupt(&self) {
+        let id = self.child.id().to_string();
+        let _ = Command::new("kill").args(["-INT", &id]).status();
     }
 
     /// The program with this network's node.
@@ -170,8 +196,10 @@ impl Drop for Network {
     fn drop(&mut self) {
         // Not `Child::kill`: the validators are processes of their own, and only their keeper that
         // is asked politely stops them.
-        let id = self.child.id().to_string();
-        let _ = Command::new("kill").args(["-INT", &id]).status();
+        if let Ok(Some(_)) = self.child.try_wait() {
+            return;
+        }
+        self.interrupt();
         let deadline = Instant::now() + STOP;
         while Instant::now() < deadline {
             if let Ok(Some(_)) = self.child.try_wait() {
@@ -184,15 +212,15 @@ impl Drop for Network {
     }
 }
 
-/// A port that is free, and so is the one for its API.
-fn free_port() -> u16 {
+/// A port that is free for each of so many validators, and so are those for their APIs.
+pub(crate) fn free_port(validators: u16) -> u16 {
     /// Tests of one process take ports in turn; those of others start elsewhere.
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let start = 20_000 + (std::process::id() % 1_000) as u16 * 20;
     for _ in 0..200 {
-        let port = start + NEXT.fetch_add(1, Ordering::Relaxed) % 1_000;
+        let port = start + NEXT.fetch_add(validators, Ordering::Relaxed) % 1_000;
         let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
-        if free(port) && free(port + 100) {
+        if (0..validators).all(|i| free(port + i) && free(port + 100 + i)) {
             return port;
         }
     }

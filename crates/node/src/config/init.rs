@@ -1,9 +1,10 @@
 //! A development network: keys dealt, genesis and settings written.
 
-use super::{FileError, GenesisFile, Peer, Settings, read_secret, write_secret};
+use super::{FileError, GenesisFile, Peer, Settings, write_secret};
 use crate::network::Network;
 use alloy_primitives::hex;
 use rand_core::CryptoRng;
+use remuda_client::wallet;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::genesis::{Genesis, GenesisError, VALIDATORS_MAX};
 use remuda_protocol::params::ChainParams;
@@ -26,10 +27,40 @@ pub struct InitOptions {
     pub timestamp_ms: u64,
     /// Where they listen.
     pub host: IpAddr,
-    /// Validator i listens on this port and i, and has its API 100 above.
+    /// Validator i listens on this port and i, and has its API [`API_ABOVE`] above.
     pub base_port: u16,
     /// More accounts with money.
     pub balances: Vec<(Address, Amount)>,
+}
+
+/// How far APIs are above the ports that validators listen on. A network with more validators than
+/// that has its APIs above all of them.
+const API_ABOVE: usize = 100;
+
+impl InitOptions {
+    /// Where each validator listens, and where its API is; an error if there is no such port.
+    pub fn addresses(&self) -> Result<Vec<Addresses>, InitError> {
+        let n = self.validators;
+        if !(1..=VALIDATORS_MAX).contains(&n) {
+            return Err(InitError::Validators(n));
+        }
+        let above = n.max(API_ABOVE);
+        let at = |i: usize| {
+            let port = u16::try_from(usize::from(self.base_port) + i);
+            port.map(|port| SocketAddr::new(self.host, port))
+                .map_err(|_| InitError::Ports { base: self.base_port, last: 65_536 - above - n })
+        };
+        (0..n).map(|i| Ok(Addresses { listen: at(i)?, api: at(above + i)? })).collect()
+    }
+}
+
+/// Where a validator is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// For the other validators.
+    pub listen: SocketAddr,
+    /// For users.
+    pub api: SocketAddr,
 }
 
 /// Why a network cannot be made.
@@ -45,8 +76,13 @@ pub enum InitError {
     #[error("a network has between 1 and {VALIDATORS_MAX} validators, not {0}")]
     Validators(usize),
     /// Ports beyond the last.
-    #[error("{0} is too high a port to start from; take one below 65000")]
-    Ports(u16),
+    #[error("{base} is too high a port to start from; {last} is the last that leaves room for all")]
+    Ports {
+        /// The one that was asked for.
+        base: u16,
+        /// The highest possible.
+        last: usize,
+    },
 }
 
 /// What was made.
@@ -56,8 +92,8 @@ pub struct Initialised {
     pub genesis_hash: B256,
     /// The settings of each validator.
     pub settings: Vec<PathBuf>,
-    /// Where their APIs will be.
-    pub apis: Vec<SocketAddr>,
+    /// Where they are.
+    pub addresses: Vec<Addresses>,
     /// Key of the faucet.
     pub faucet: PathBuf,
     /// The faucet's account.
@@ -68,22 +104,19 @@ impl Initialised {
     /// The network that was made in a directory before.
     pub fn find(directory: &Path) -> Result<Self, FileError> {
         let genesis_hash = GenesisFile::read(&directory.join("genesis.json"))?.hash();
-        let (mut settings, mut apis) = (Vec::new(), Vec::new());
+        let (mut settings, mut addresses) = (Vec::new(), Vec::new());
         for i in 0..VALIDATORS_MAX {
             let path = directory.join(format!("validator-{i}")).join("node.toml");
             if !path.exists() {
                 break;
             }
-            apis.push(Settings::read(&path)?.api);
+            let Settings { listen, api, .. } = Settings::read(&path)?;
+            addresses.push(Addresses { listen, api });
             settings.push(path);
         }
         let faucet = directory.join("faucet.key");
-        let malformed =
-            || FileError::Malformed { path: faucet.clone(), reason: "not a secp256k1 key".into() };
-        let secret = read_secret(&faucet)?;
-        let secret = <[u8; 32]>::try_from(&secret[..]).map_err(|_| malformed())?;
-        let faucet_address = SecretKey::from_bytes(&secret).ok_or_else(malformed)?.address();
-        Ok(Self { genesis_hash, settings, apis, faucet, faucet_address })
+        let faucet_address = wallet::read(&faucet)?.address();
+        Ok(Self { genesis_hash, settings, addresses, faucet, faucet_address })
     }
 }
 
@@ -93,14 +126,7 @@ pub fn init(
     options: InitOptions,
     mut rng: impl CryptoRng,
 ) -> Result<Initialised, InitError> {
-    let n = options.validators;
-    if !(1..=VALIDATORS_MAX).contains(&n) {
-        return Err(InitError::Validators(n));
-    }
-    let port = |i: usize| options.base_port.checked_add(i as u16);
-    if port(n + 100).is_none() || n > 100 && options.base_port == 0 {
-        return Err(InitError::Ports(options.base_port));
-    }
+    let addresses = options.addresses()?;
     let mut secret = [0; 32];
     let faucet = loop {
         rng.fill_bytes(&mut secret);
@@ -111,14 +137,15 @@ pub fn init(
     let mut balances = options.balances;
     balances.push((faucet.address(), FAUCET_BALANCE));
     balances.sort_unstable();
-    let (network, secrets) = Network::deal(rng, n, |validators, threshold_key| Genesis {
-        params: options.params,
-        timestamp_ms: options.timestamp_ms,
-        balances,
-        pinned_executors: Vec::new(),
-        validators,
-        threshold_key,
-    });
+    let (network, secrets) =
+        Network::deal(rng, addresses.len(), |validators, threshold_key| Genesis {
+            params: options.params,
+            timestamp_ms: options.timestamp_ms,
+            balances,
+            pinned_executors: Vec::new(),
+            validators,
+            threshold_key,
+        });
     network.genesis().entries()?;
 
     let failed = |path: &Path| {
@@ -131,12 +158,12 @@ pub fn init(
     let faucet_path = directory.join("faucet.key");
     write_secret(&faucet_path, &secret)?;
 
-    let address = |i: usize| SocketAddr::new(options.host, options.base_port + i as u16);
-    let api = |i: usize| SocketAddr::new(options.host, options.base_port + 100 + i as u16);
-    let peers: Vec<Peer> = (0..n)
-        .map(|i| Peer {
-            key: hex::encode_prefixed(secrets[i].public_key().as_ref()),
-            address: address(i),
+    let peers: Vec<Peer> = secrets
+        .iter()
+        .zip(&addresses)
+        .map(|(secrets, own)| Peer {
+            key: hex::encode_prefixed(secrets.public_key().as_ref()),
+            address: own.listen,
         })
         .collect();
     let mut settings = Vec::new();
@@ -149,8 +176,8 @@ pub fn init(
             genesis: "../genesis.json".into(),
             key: "node.key".into(),
             data: "data".into(),
-            listen: address(i),
-            api: api(i),
+            listen: addresses[i].listen,
+            api: addresses[i].api,
             faucet: Some("../faucet.key".into()),
             peers: peers.clone(),
         };
@@ -160,7 +187,7 @@ pub fn init(
     Ok(Initialised {
         genesis_hash: network.genesis().hash(),
         settings,
-        apis: (0..n).map(api).collect(),
+        addresses,
         faucet: faucet_path,
         faucet_address: faucet.address(),
     })

@@ -14,10 +14,12 @@ mod secret;
 mod settings;
 
 pub use genesis::GenesisFile;
-pub use init::{InitError, InitOptions, Initialised, init};
+pub use init::{Addresses, InitError, InitOptions, Initialised, init};
 pub use secret::{read_secret, write_secret};
 pub use settings::{Peer, Settings};
 
+use remuda_client::wallet::WalletError;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -46,14 +48,24 @@ pub enum FileError {
         /// What is wrong and what to do.
         reason: String,
     },
-    /// Others can read it.
-    #[error("{} can be read by others (mode {mode:o}); run: chmod 600 {}", path.display(), path.display())]
-    TooOpen {
-        /// Which.
+    /// A validator's key beside the settings of another.
+    #[error(
+        "{} is the key of the validator that listens on {its_own}, and these settings listen on \
+         {listen}, which is another's; put that validator's own key there. Two that run with one \
+         key would be taken for a liar",
+        path.display()
+    )]
+    OtherKey {
+        /// The key.
         path: PathBuf,
-        /// Its mode.
-        mode: u32,
+        /// Where its owner listens.
+        its_own: SocketAddr,
+        /// Where the settings say to listen.
+        listen: SocketAddr,
     },
+    /// A secret.
+    #[error(transparent)]
+    Secret(#[from] WalletError),
 }
 
 /// Files are read up to here; a genesis of 100,000 accounts has 12 MB.

@@ -1,6 +1,7 @@
 //! What an operator decides about a node: one TOML file.
 
 use super::{FileError, read_text, write_text};
+use alloy_primitives::hex;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -48,6 +49,25 @@ impl Settings {
         }
         settings.faucet = settings.faucet.map(|path| base.join(path));
         Ok(settings)
+    }
+
+    /// Refuses the key of a validator that, by the list of peers, listens elsewhere.
+    ///
+    /// Only if the address here is another's: whoever is behind a router listens on an address that
+    /// no peer is told.
+    pub fn check_key(&self, public_key: &[u8]) -> Result<(), FileError> {
+        let is_own = |peer: &&Peer| hex::decode(&peer.key).is_ok_and(|key| key == public_key);
+        let listens_here = |peer: &Peer| {
+            let everywhere = self.listen.ip().is_unspecified();
+            peer.address == self.listen || everywhere && peer.address.port() == self.listen.port()
+        };
+        // Who is no validator at all is told so when the genesis is looked at.
+        let Some(own) = self.peers.iter().find(is_own) else { return Ok(()) };
+        if listens_here(own) || !self.peers.iter().any(listens_here) {
+            return Ok(());
+        }
+        let (its_own, listen) = (own.address, self.listen);
+        Err(FileError::OtherKey { path: self.key.clone(), its_own, listen })
     }
 
     /// Writes settings into a new file.

@@ -1,0 +1,120 @@
+//! A validator that is kept up.
+
+use super::error::DevError;
+use super::say;
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use tokio::process::{Child, Command};
+
+/// A validator that fails this soon after its start, this many times in a row, will not run.
+const SOON: Duration = Duration::from_secs(10);
+const FAILURES_MAX: u32 = 3;
+/// Lines of its log that are shown then.
+const LAST_LINES: usize = 3;
+/// How long validators may take to stop.
+const STOP: Duration = Duration::from_secs(5);
+const SIGKILL: i32 = 9;
+
+pub(super) struct Kept {
+    settings: PathBuf,
+    logs: bool,
+    child: Child,
+    started: Instant,
+    /// Where the log of this child begins; before it is that of earlier ones.
+    log_start: u64,
+    /// Failures soon after a start, since it last ran for longer.
+    failures: u32,
+}
+
+impl Kept {
+    pub(super) fn start(settings: &Path, logs: bool) -> Result<Self, DevError> {
+        let program = std::env::current_exe().map_err(DevError::Start)?;
+        let mut command = Command::new(program);
+        command.args(["node", "run"]).arg(settings).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut log_start = 0;
+        if !logs {
+            let path = settings.with_file_name("log");
+            let log = File::options().create(true).append(true).open(&path);
+            let log = log.and_then(|log| Ok((log.metadata()?.len(), log)));
+            let (length, log) = log.map_err(|error| DevError::Log { path, error })?;
+            log_start = length;
+            command.stderr(log);
+        }
+        // A group of its own: Ctrl-C is for this process, which stops the others in its own way.
+        let child = command.process_group(0).kill_on_drop(true).spawn().map_err(DevError::Start)?;
+        let (settings, started) = (settings.to_owned(), Instant::now());
+        Ok(Self { settings, logs, child, started, log_start, failures: 0 })
+    }
+
+    /// Starts it again if it has ended; fails if that does not help.
+    pub(super) fn revive(&mut self) -> Result<(), DevError> {
+        let Ok(Some(status)) = self.child.try_wait() else { return Ok(()) };
+        // Whoever kills one, however often, wants to see it come back.
+        let failed = !status.success() && status.signal() != Some(SIGKILL);
+        let failures = match failed && self.started.elapsed() < SOON {
+            true => self.failures + 1,
+            false => 0,
+        };
+        if failures == FAILURES_MAX {
+            return Err(self.died(status));
+        }
+        say(&format!("{} has died; starting it again", self.settings.display()));
+        *self = Self { failures, ..Self::start(&self.settings, self.logs)? };
+        Ok(())
+    }
+
+    fn died(&self, status: ExitStatus) -> DevError {
+        let validator = self.settings.with_file_name("");
+        DevError::Died { validator, status, last: self.last_lines() }
+    }
+
+    /// The end of its log.
+    fn last_lines(&self) -> String {
+        if self.logs {
+            return "its log is above".to_owned();
+        }
+        let path = self.settings.with_file_name("log");
+        let mut bytes = Vec::new();
+        let read = File::open(&path).and_then(|mut log| {
+            log.seek(SeekFrom::Start(self.log_start))?;
+            log.read_to_end(&mut bytes)
+        });
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        match read {
+            Ok(_) if !lines.is_empty() => {
+                lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
+            }
+            _ => "its log says nothing".to_owned(),
+        }
+    }
+}
+
+/// Resolves when a validator ends before the first block: something is wrong with the set-up.
+pub(super) async fn any_death(validators: &mut [Kept]) -> DevError {
+    loop {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        for kept in &mut *validators {
+            if let Ok(Some(status)) = kept.child.try_wait() {
+                return kept.died(status);
+            }
+        }
+    }
+}
+
+/// Asks all to stop, and waits until they have.
+pub(super) async fn stop(validators: Vec<Kept>) {
+    for kept in &validators {
+        if let Some(id) = kept.child.id() {
+            let _ = std::process::Command::new("kill").arg(id.to_string()).status();
+        }
+    }
+    for mut kept in validators {
+        // What does not stop in time is killed when it is dropped; nothing final is lost by that.
+        let _ = tokio::time::timeout(STOP, kept.child.wait()).await;
+    }
+}
