@@ -18,7 +18,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::time::{Sleep, sleep};
 use tower::ServiceExt;
 
@@ -77,8 +77,8 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
 
 /// A stream whose peer must take what is written. Its time runs while it takes nothing, and comes
 /// back with what it takes: a peer that takes a byte now and then is as slow as one that takes none.
-struct Patient {
-    stream: TcpStream,
+struct Patient<S> {
+    stream: S,
     patience: Duration,
     bytes_per_second: u32,
     /// What is left of its time.
@@ -86,8 +86,8 @@ struct Patient {
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
-impl Patient {
-    fn new(stream: TcpStream, patience: Duration, bytes_per_second: u32) -> Self {
+impl<S> Patient<S> {
+    fn new(stream: S, patience: Duration, bytes_per_second: u32) -> Self {
         let bytes_per_second = bytes_per_second.max(1);
         Self { stream, patience, bytes_per_second, left: patience, waiting: None }
     }
@@ -116,7 +116,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -126,7 +126,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -156,5 +156,40 @@ impl AsyncWrite for Patient {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Writes to a peer that takes a few bytes every few milliseconds.
+    async fn write(bytes: usize, peer_takes: usize, bytes_per_second: u32) -> io::Result<()> {
+        let (ours, mut theirs) = tokio::io::duplex(1024);
+        let peer = tokio::spawn(async move {
+            let mut buffer = vec![0; peer_takes];
+            while let Ok(1..) = theirs.read(&mut buffer).await {
+                sleep(Duration::from_millis(10)).await;
+            }
+        });
+        let mut stream = Patient::new(ours, Duration::from_millis(300), bytes_per_second);
+        let answer = vec![7; bytes];
+        let written = tokio::time::timeout(Duration::from_secs(10), stream.write_all(&answer));
+        let written = written.await.expect("it ends, one way or the other");
+        peer.abort();
+        written
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_dribbles_runs_out_of_time_although_it_never_stands_still() {
+        let error = write(1 << 20, 64, 1 << 20).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test]
+    async fn a_peer_that_is_slow_but_fast_enough_gets_all_of_it() {
+        // Some 100 KiB per second, and longer than a peer may stand still.
+        write(100 << 10, 1024, 4 << 10).await.unwrap();
     }
 }
