@@ -2,6 +2,7 @@
 
 use super::error::DevError;
 use super::say;
+use crate::style::clean;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::ExitStatusExt as _;
@@ -14,7 +15,7 @@ use tokio::process::{Child, Command};
 const SOON: Duration = Duration::from_secs(10);
 const FAILURES_MAX: u32 = 3;
 /// Lines of its log that are shown then.
-const LAST_LINES: usize = 3;
+const LINES: usize = 3;
 /// How long validators may take to stop.
 const STOP: Duration = Duration::from_secs(5);
 const SIGKILL: i32 = 9;
@@ -72,7 +73,7 @@ impl Kept {
         DevError::Died { validator, status, last: self.last_lines() }
     }
 
-    /// The end of its log.
+    /// What its log says about its end.
     fn last_lines(&self) -> String {
         if self.logs {
             return "its log is above".to_owned();
@@ -84,13 +85,15 @@ impl Kept {
             log.read_to_end(&mut bytes)
         });
         let text = String::from_utf8_lossy(&bytes);
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        match read {
-            Ok(_) if !lines.is_empty() => {
-                lines[lines.len().saturating_sub(LAST_LINES)..].join("\n")
-            }
-            _ => "its log says nothing".to_owned(),
+        let lines: Vec<String> =
+            text.lines().filter(|line| !line.trim().is_empty()).map(clean).collect();
+        if read.is_err() || lines.is_empty() {
+            return "its log says nothing".to_owned();
         }
+        // What a panic says comes first; after it comes how it was reached.
+        let panic = lines.iter().position(|line| line.contains("panicked at"));
+        let from = panic.unwrap_or(lines.len().saturating_sub(LINES));
+        lines[from..].iter().take(LINES).map(String::as_str).collect::<Vec<_>>().join("\n")
     }
 }
 

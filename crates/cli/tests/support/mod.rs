@@ -199,6 +199,10 @@ impl Drop for Network {
         if let Ok(Some(_)) = self.child.try_wait() {
             return;
         }
+        if std::thread::panicking() {
+            let log = fs::read_to_string(self.folder.file("net/validator-0/log"));
+            eprintln!("the validator's log:\n{}", log.unwrap_or_default());
+        }
         self.interrupt();
         let deadline = Instant::now() + STOP;
         while Instant::now() < deadline {
@@ -212,13 +216,14 @@ impl Drop for Network {
     }
 }
 
-/// A port that is free for each of so many validators, and so are those for their APIs.
+/// A port that is free for each of so many validators, and so are those for their APIs, 100 above.
 pub(crate) fn free_port(validators: u16) -> u16 {
-    /// Tests of one process take ports in turn; those of others start elsewhere.
+    /// Tests of one process take ports in turn. Those of others have 200 ports of their own, all
+    /// below those that the system gives to whoever connects.
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = 20_000 + (std::process::id() % 1_000) as u16 * 20;
-    for _ in 0..200 {
-        let port = start + NEXT.fetch_add(validators, Ordering::Relaxed) % 1_000;
+    let start = 10_000 + (std::process::id() % 110) as u16 * 200;
+    for _ in 0..90 {
+        let port = start + NEXT.fetch_add(validators, Ordering::Relaxed) % 90;
         let free = |port| TcpListener::bind(("127.0.0.1", port)).is_ok();
         if (0..validators).all(|i| free(port + i) && free(port + 100 + i)) {
             return port;
