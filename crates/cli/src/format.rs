@@ -1,11 +1,11 @@
 //! Money, numbers and times as people read them.
 
+use remuda_client::money::InCby;
 use remuda_protocol::primitives::Amount;
 
 /// "1,234.5 CBY": as many decimals as it takes.
 pub(crate) fn cby(amount: Amount) -> String {
-    let exact = exact(amount);
-    format!("{} CBY", exact.trim_end_matches('0').trim_end_matches('.'))
+    InCby(amount).to_string()
 }
 
 /// "1,234.500000000": down to the base unit, so that columns line up.

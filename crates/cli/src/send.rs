@@ -5,16 +5,15 @@ use crate::format::cby;
 use crate::moment;
 use crate::session::{KeyArgs, Session};
 use crate::style::{Style, Tone};
+use remuda_client::ClientError;
 use remuda_client::sign::Signed;
 use remuda_client::types::{ReceiptView, Submitted};
 use remuda_protocol::primitives::{Amount, TxHash};
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
-use tokio::time::Instant;
 
-/// How long a gift of the faucet may take into a block, and between two looks at it.
+/// How long a gift of the faucet may take into a block.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(150);
 
 /// Who signs, and whether to wait.
 #[derive(clap::Args, Clone, Debug)]
@@ -66,24 +65,15 @@ pub(crate) fn report(session: &Session, receipt: ReceiptView) -> Result<(), Fail
 }
 
 /// Waits until a transaction that somebody handed in is in a block.
-///
-/// The API has no call that waits for a transaction by its hash alone, so this one asks again.
 pub(crate) async fn await_receipt(
     session: &Session,
     hash: TxHash,
     patience: Duration,
 ) -> Result<ReceiptView, Failure> {
-    let deadline = Instant::now() + patience;
-    loop {
-        match session.client.receipt(hash).await {
-            Ok(receipt) => return Ok(receipt),
-            Err(error) if !error.is_not_found() => return Err(error.into()),
-            Err(_) if Instant::now() >= deadline => {
-                return Err(Failure::StillWaiting(hash.into()));
-            }
-            Err(_) => tokio::time::sleep(LOOK_EVERY).await,
-        }
-    }
+    session.client.await_receipt(hash, patience).await.map_err(|error| match error {
+        ClientError::NotIncluded(hash) => Failure::StillWaiting(hash),
+        other => other.into(),
+    })
 }
 
 pub(crate) fn submitted_words(submitted: &Submitted, _: Style) -> String {

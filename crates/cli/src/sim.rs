@@ -92,7 +92,9 @@ fn consensus(args: &Consensus) -> ExitCode {
             progress(&tally, args.seeds);
             if let Err(error) = &report.verdict {
                 eprintln!("\rseed {}: {error}", report.plan.seed);
-                eprintln!("  again: remuda sim consensus --from {} --seeds 1", report.plan.seed);
+                let liar = args.liar.as_ref().map(|liar| format!(" --liar {liar}"));
+                let (seed, liar) = (report.plan.seed, liar.unwrap_or_default());
+                eprintln!("  again: remuda sim consensus --from {seed} --seeds 1{liar}");
             }
         }
     });

@@ -109,3 +109,14 @@ fn a_copied_key_and_a_whole_network_are_not_run() {
     assert!(whole.stderr.contains("net/validator-0"), "{whole:?}");
     assert!(whole.stderr.contains("net/validator-3"), "{whole:?}");
 }
+
+#[test]
+fn a_validator_whose_port_is_taken_says_so() {
+    let folder = Folder::new("listen");
+    let (base, net) = (free_port(1), folder.file("net"));
+    let args = ["node", "init", "--validators", "1", "--base-port", &base.to_string(), &net];
+    run(&args).ok();
+    let _taken = TcpListener::bind(("127.0.0.1", base)).expect("a free port");
+    let failed = run(&["node", "run", &format!("{net}/validator-0")]).failed(1);
+    assert!(failed.stderr.contains(&format!("127.0.0.1:{base}")), "{failed:?}");
+}

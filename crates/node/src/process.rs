@@ -78,6 +78,16 @@ pub enum NodeError {
         /// Why.
         error: std::io::Error,
     },
+    /// Other validators cannot reach it.
+    #[error(
+        "cannot listen for other validators on {address}: {error}; is another node running there?"
+    )]
+    Listen {
+        /// Where.
+        address: std::net::SocketAddr,
+        /// Why.
+        error: std::io::Error,
+    },
     /// A part of the node ended.
     #[error("{0} has stopped; see the log")]
     Stopped(&'static str),
@@ -103,6 +113,12 @@ pub fn run(settings: Settings) -> Result<(), NodeError> {
     })?;
     settings.check_key(secrets.public_key().as_ref())?;
     let faucet = settings.faucet.as_ref().map(|path| read_faucet(path)).transpose()?;
+    // The network layer would panic later, in a task of its own.
+    let address = settings.listen;
+    drop(
+        std::net::TcpListener::bind(address)
+            .map_err(|error| NodeError::Listen { address, error })?,
+    );
     claim_data(&settings, network.genesis().hash())?;
     let peers = peers(&settings, &network)?;
     let config = runtime::Config::default()
