@@ -14,6 +14,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Keep a network up on this machine: n validators, a funded key and a faucet, until Ctrl-C.
 ///
@@ -55,7 +56,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// Tells whoever still reads: a network goes on when its terminal or pipe is gone.
+/// Tells whoever still reads: a network does not end because nobody does.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
@@ -85,6 +86,8 @@ async fn keep(args: &Args) -> Result<(), DevError> {
     let network = open(&home.path, &args.network)?;
     let mut validators = Vec::new();
     let result = tokio::select! {
+        // First, so that whoever is told to stop knows how before there is anything to stop.
+        biased;
         () = stop_asked() => Ok(()),
         result = run(args, &home.path, &network, &mut validators) => result,
     };
@@ -136,18 +139,30 @@ async fn run(
     }
 }
 
+/// Resolves at Ctrl-C, at the signal that service managers send, and when the terminal is closed:
+/// the validators are in groups of their own and would outlive this process.
 async fn stop_asked() {
-    let terminate = async {
-        let kind = tokio::signal::unix::SignalKind::terminate();
-        match tokio::signal::unix::signal(kind) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        () = terminate => {}
+    let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if !ignores_hangup(&status) {
+        kinds.push(SignalKind::hangup());
     }
+    futures::future::select_all(kinds.into_iter().map(|kind| Box::pin(told(kind)))).await;
+}
+
+async fn told(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Whether a process was started to outlive its terminal, as `nohup` does; from its status in
+/// /proc. Listening to the signal would undo that.
+fn ignores_hangup(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Waits until every validator has a block of this network.
@@ -169,4 +184,34 @@ async fn first_block(network: &Initialised) -> Result<(), DevError> {
         Ok(())
     };
     tokio::time::timeout(FIRST_BLOCK, all).await.unwrap_or(Err(DevError::NoBlock))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_closed_terminal_stops_the_network_as_other_signals_do() {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        for name in ["-INT", "-TERM", "-HUP"] {
+            if name == "-HUP" && ignores_hangup(&status) {
+                continue;
+            }
+            let mut asked = std::pin::pin!(stop_asked());
+            assert!(futures::poll!(&mut asked).is_pending());
+            let own = std::process::id().to_string();
+            assert!(
+                std::process::Command::new("kill").args([name, &own]).status().unwrap().success()
+            );
+            let asked = tokio::time::timeout(Duration::from_secs(10), asked).await;
+            asked.unwrap_or_else(|_| panic!("{name} is not heard"));
+        }
+    }
+
+    #[test]
+    fn what_nohup_started_stays_when_its_terminal_is_gone() {
+        assert!(ignores_hangup("Name:\tremuda\nSigIgn:\t0000000000001001\n"));
+        assert!(!ignores_hangup("Name:\tremuda\nSigIgn:\t0000000000001000\n"));
+        assert!(!ignores_hangup(""), "nobody tells");
+    }
 }

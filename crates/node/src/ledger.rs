@@ -239,20 +239,22 @@ impl<E: CryptoRng + Spawner + StorageContext> Pool for Ledger<E> {
         self.mempool().pick(state, params, Budget::of_block(params).overbooked(OVERBOOKED))
     }
 
-    /// The tip first, so that whatever the index names can be read; the mempool last, so that no
-    /// transaction is for a moment neither in a block nor on its way.
+    /// The tip first, so that whatever the index names can be read; then the index; and the mempool
+    /// is locked for all of it, so that no transaction is for a moment neither in a block nor on its way.
     fn finalised(&self, block: &Block, executed: &Executed) {
         let finalised = Arc::new(Finalised {
             block: block.rules().clone(),
             hash: block.header().hash(),
             receipts: executed.receipts.clone(),
         });
-        self.advance(Tip { finalised: finalised.clone(), state: executed.state.clone() });
-        self.note(&finalised);
         // Hashed before the lock is taken.
         let included: Vec<TxHash> =
             block.rules().transactions.iter().map(|bytes| tx_hash(bytes)).collect();
-        self.mempool().advance(&executed.state, self.chain.params(), included);
+        let mut mempool = self.mempool();
+        self.advance(Tip { finalised: finalised.clone(), state: executed.state.clone() });
+        self.note(&finalised);
+        mempool.advance(&executed.state, self.chain.params(), included);
+        drop(mempool);
         // Nobody may be listening.
         let _ = self.listeners.send(finalised);
     }

@@ -68,6 +68,9 @@ impl EventFilter {
     }
 }
 
+/// What an answer may take beyond the time that the node was asked to wait.
+const WAIT_MARGIN: Duration = Duration::from_secs(5);
+
 impl Client {
     /// Where the node and its chain stand.
     pub async fn status(&self) -> Result<StatusView, ClientError> {
@@ -113,8 +116,9 @@ impl Client {
     }
 
     /// Waits until a transaction is in a finalised block, whoever handed it in: how to go on
-    /// waiting after a connection was lost. A node that does not have it is asked again until
-    /// patience ends, since it may be on its way there.
+    /// waiting after a connection was lost. A node that does not have it, or does not answer, is
+    /// asked again until patience ends: the transaction may be on its way there, and the node on its
+    /// way back.
     pub async fn await_receipt(
         &self,
         hash: TxHash,
@@ -127,7 +131,18 @@ impl Client {
             let left = left.min(self.config.wait_timeout / 2);
             let path =
                 format!("/transaction/{}/status?wait_ms={}", HexHash(hash), left.as_millis());
-            let found: TransactionStatusView = self.get_slowly(path).await?;
+            let within = left + WAIT_MARGIN;
+            let asked = tokio::time::timeout(within, self.get_within(path, within)).await;
+            let over = started.elapsed() >= patience;
+            let found: TransactionStatusView = match asked {
+                Err(_) if over => return Err(ClientError::NotIncluded(HexHash(hash))),
+                Err(_) => continue,
+                Ok(Err(error)) if error.is_absence() && !over => {
+                    tokio::time::sleep(self.config.retry.base).await;
+                    continue;
+                }
+                Ok(answer) => answer?,
+            };
             if found.hash.0 != hash {
                 return Err(ClientError::Unexpected("the same hash".to_owned()));
             }
@@ -138,7 +153,7 @@ impl Client {
                 }
                 TransactionStatus::Pending {} | TransactionStatus::Unknown {} => {}
             }
-            if started.elapsed() >= patience {
+            if over {
                 return Err(ClientError::NotIncluded(HexHash(hash)));
             }
             // A node may have less patience than was asked for, or none.

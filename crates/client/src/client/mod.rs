@@ -102,6 +102,11 @@ impl ClientError {
         }
     }
 
+    /// Whether there was no answer at all.
+    pub fn is_absence(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::Transport(_))
+    }
+
     /// Whether the thing that was asked for does not exist.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Refused { status: 404, .. })
@@ -181,11 +186,6 @@ impl Client {
 
     async fn get<T: DeserializeOwned>(&self, path: String) -> Result<T, ClientError> {
         self.get_within(path, self.config.timeout).await
-    }
-
-    /// Asks for something that the node waits for, too.
-    async fn get_slowly<T: DeserializeOwned>(&self, path: String) -> Result<T, ClientError> {
-        self.get_within(path, self.config.wait_timeout).await
     }
 
     async fn get_within<T: DeserializeOwned>(

@@ -10,11 +10,13 @@ use axum::extract::State;
 use remuda_client::money::InCby;
 use remuda_client::sign::Quote;
 use remuda_client::types::{ApiError, BigUint, FaucetRequest, FaucetResponse, code};
+use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::key::BasefeesKey;
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::state::read;
 use remuda_protocol::transaction::Instruction;
 use std::hash::Hash;
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -35,18 +37,36 @@ pub(super) async fn faucet(
         Failure::new(code::NO_FAUCET, "this chain gives no money away")
             .hint("only a development chain does; ask somebody who has some")
     })?;
-    app.allow_gift(&app.gifts_by_peer, &peer_key(ip), "your network address")?;
-    app.allow_gift(&app.gifts_by_account, &address.0, "this account")?;
-    let amount = Amount::cby(app.limits.faucet_cby);
-    let _one_at_a_time = app.giving.lock().await;
-    let quote = app.quote(key.address())?;
-    let gift = quote.sign(&key, Instruction::Transfer { to: address.0, amount });
-    let given = app.hand_in(gift.bytes)?;
-    Ok(Json(FaucetResponse { transaction: given.hash, amount: BigUint(amount.get()) }))
+    let peer = peer_key(ip);
+    app.allow_gift(peer, address.0)?;
+    let given = app.give(&key, address.0).await;
+    // Whoever got nothing has lost nothing.
+    given.map(Json).inspect_err(|_| app.forget_gift(peer, address.0))
 }
 
 impl App {
-    fn allow_gift<K: Hash + Eq + Clone>(
+    async fn give(&self, key: &SecretKey, to: Address) -> Result<FaucetResponse, Failure> {
+        let amount = Amount::cby(self.limits.faucet_cby);
+        let _one_at_a_time = self.giving.lock().await;
+        let quote = self.quote(key.address())?;
+        let gift = quote.sign(key, Instruction::Transfer { to, amount });
+        let given = self.hand_in(gift.bytes)?;
+        Ok(FaucetResponse { transaction: given.hash, amount: BigUint(amount.get()) })
+    }
+
+    /// Takes a gift from the allowances of both, or from neither.
+    fn allow_gift(&self, peer: IpAddr, account: Address) -> Result<(), Failure> {
+        self.take_gift(&self.gifts_by_peer, &peer, "your network address")?;
+        self.take_gift(&self.gifts_by_account, &account, "this account")
+            .inspect_err(|_| give_back(&self.gifts_by_peer, &peer))
+    }
+
+    fn forget_gift(&self, peer: IpAddr, account: Address) {
+        give_back(&self.gifts_by_peer, &peer);
+        give_back(&self.gifts_by_account, &account);
+    }
+
+    fn take_gift<K: Hash + Eq + Clone>(
         &self,
         gifts: &Mutex<Buckets<K>>,
         key: &K,
@@ -75,4 +95,8 @@ impl App {
         let nonce = self.backend.next_nonce(sender);
         Ok(Quote { chain_id: self.params().chain_id, nonce, basefees })
     }
+}
+
+fn give_back<K: Hash + Eq + Clone>(gifts: &Mutex<Buckets<K>>, key: &K) {
+    gifts.lock().unwrap_or_else(PoisonError::into_inner).give_back(key, 1);
 }

@@ -6,10 +6,8 @@
 use super::App;
 use super::error::Failure;
 use super::extract::Peer;
-use super::memory::Room;
 use super::metrics::count;
 use super::rate::peer_key;
-use axum::body::{Body, HttpBody};
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -21,10 +19,10 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let route = request.extensions().get::<MatchedPath>();
     let route = route.map_or("none", MatchedPath::as_str).to_owned();
     let peer = Peer::of(request.extensions());
-    let response = match app.enter(peer, request.body()) {
+    let response = match app.enter(peer, request) {
         Err(failure) => failure.into_response(),
-        Ok(_room) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
-            Ok(response) => app.answers.hold(response),
+        Ok(request) => match tokio::time::timeout(app.limits.request, next.run(request)).await {
+            Ok(response) => app.answers.hold_answer(peer, response),
             Err(_) => Failure::new(code::TIMEOUT, "the request took too long")
                 .hint("ask for less, or send the body faster")
                 .closing()
@@ -38,12 +36,11 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
 }
 
 impl App {
-    /// Takes what every request costs: a token, and room for its body. One that does not say how
-    /// long it is may be as long as any.
-    fn enter(&self, peer: Peer, body: &Body) -> Result<Room, Failure> {
+    /// Takes what every request costs: a token, and room for its body. The room goes with the body,
+    /// not with the request, which may wait long for a block after its body was read.
+    fn enter(&self, peer: Peer, request: Request) -> Result<Request, Failure> {
         self.allow(peer, 1)?;
-        let most = self.limits.body_bytes as u64;
-        self.bodies.take(body.size_hint().exact().unwrap_or(most).min(most))
+        self.bodies.hold_request(peer, request, self.limits.body_bytes as u64)
     }
 
     /// Takes from a peer's allowance.

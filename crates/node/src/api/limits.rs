@@ -16,9 +16,11 @@ pub struct Limits {
     /// Bytes per second that a peer must take on average while it is written to; over a long answer
     /// it may dawdle no longer than `write_stall` beyond that.
     pub write_rate: u32,
-    /// Bytes of all bodies that are being read or worked on. Only large ones are counted.
+    /// Bytes of all bodies that are being read. Only large ones are counted, and one address gets
+    /// an eighth.
     pub all_bodies_bytes: usize,
-    /// Bytes of all answers that are being written. Only large ones are counted.
+    /// Bytes of all answers that are being written. Only large ones are counted, and one address
+    /// gets an eighth.
     pub all_answers_bytes: usize,
     /// Connections at a time. Each costs a task and two buffers.
     pub connections: usize,

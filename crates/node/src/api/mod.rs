@@ -123,7 +123,7 @@ impl App {
         }))
     }
 
-    /// Ends event streams; nothing else is cut short.
+    /// Ends event streams and waiting for blocks; nothing else is cut short.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }

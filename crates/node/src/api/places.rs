@@ -1,4 +1,5 @@
-//! Places that peers hold for a while: connections, event streams. So many in all, so many each.
+//! Places that peers hold for a while: connections, event streams, memory for bodies. So many in
+//! all, so many each.
 
 use super::rate::peer_key;
 use std::collections::HashMap;
@@ -19,11 +20,12 @@ struct Taken {
     by_peer: HashMap<IpAddr, usize>,
 }
 
-/// A place, given back when dropped.
+/// A place, or several; given back when dropped.
 #[derive(Debug)]
 pub struct Place {
     places: Arc<Places>,
     peer: IpAddr,
+    count: usize,
 }
 
 impl Places {
@@ -34,15 +36,23 @@ impl Places {
 
     /// Takes a place, if there is one.
     pub fn take(self: &Arc<Self>, ip: IpAddr) -> Option<Place> {
+        self.take_many(ip, 1)
+    }
+
+    /// Takes several places at once, if there are so many. A peer that has none may take more than
+    /// its share: it could never have them otherwise.
+    pub fn take_many(self: &Arc<Self>, ip: IpAddr, count: usize) -> Option<Place> {
         let peer = peer_key(ip);
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let own = taken.by_peer.get(&peer).copied().unwrap_or(0);
-        if taken.all >= self.most || own >= self.most_each {
+        let (all, many) = (taken.all.saturating_add(count), own.saturating_add(count));
+        let within_share = if own == 0 { self.most_each > 0 } else { many <= self.most_each };
+        if all > self.most || !within_share {
             return None;
         }
-        taken.all += 1;
-        taken.by_peer.insert(peer, own + 1);
-        Some(Place { places: self.clone(), peer })
+        taken.all = all;
+        taken.by_peer.insert(peer, many);
+        Some(Place { places: self.clone(), peer, count })
     }
 
     /// Places that are taken.
@@ -54,8 +64,8 @@ impl Places {
 impl Drop for Place {
     fn drop(&mut self) {
         let mut taken = self.places.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken.all = taken.all.saturating_sub(1);
-        let left = taken.by_peer.get(&self.peer).map_or(0, |own| own.saturating_sub(1));
+        taken.all = taken.all.saturating_sub(self.count);
+        let left = taken.by_peer.get(&self.peer).map_or(0, |own| own.saturating_sub(self.count));
         if left == 0 {
             taken.by_peer.remove(&self.peer);
         } else {
@@ -80,5 +90,20 @@ mod tests {
         drop(first);
         assert!(places.take(b).is_some());
         assert_eq!(places.count(), 2);
+    }
+
+    #[test]
+    fn who_has_nothing_may_take_more_than_its_share_once() {
+        let places = Places::new(10, 2);
+        let (a, b): (IpAddr, IpAddr) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        assert!(places.take_many(a, 11).is_none(), "more than there are");
+        let large = places.take_many(a, 5).unwrap();
+        assert!(places.take(a).is_none(), "its share is used up");
+        let _two = (places.take(b).unwrap(), places.take(b).unwrap());
+        assert!(places.take(b).is_none());
+        drop(large);
+        assert_eq!(places.count(), 2);
+        assert!(places.take_many(a, 5).is_some());
+        assert!(Places::new(10, 0).take(a).is_none(), "no share at all");
     }
 }

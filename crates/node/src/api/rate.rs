@@ -63,6 +63,15 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
         }
     }
 
+    /// Gives back what was taken for nothing.
+    pub fn give_back(&mut self, key: &K, tokens: u32) {
+        let (full, price) = (self.full(), self.every.as_nanos() * u128::from(tokens));
+        // One that was forgotten has its whole allowance already.
+        if let Some(bucket) = self.buckets.get_mut(key).or(self.overflow.as_mut()) {
+            bucket.credit = bucket.credit.saturating_add(price).min(full);
+        }
+    }
+
     fn full(&self) -> u128 {
         self.every.as_nanos() * u128::from(self.burst)
     }
@@ -125,6 +134,18 @@ mod tests {
             buckets.take(&1, 4, start + Duration::from_secs(60)).is_err(),
             "more than a bucket"
         );
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_taken_again_and_is_no_more() {
+        let now = Instant::now();
+        let mut buckets = Buckets::new(2, Duration::from_secs(1), 10);
+        buckets.take(&1, 2, now).unwrap();
+        buckets.give_back(&1, 1);
+        assert_eq!(buckets.take(&1, 1, now), Ok(()));
+        buckets.give_back(&1, 9);
+        assert!(buckets.take(&1, 3, now).is_err(), "never more than a bucket");
+        assert_eq!(buckets.take(&1, 2, now), Ok(()));
     }
 
     #[test]

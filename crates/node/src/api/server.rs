@@ -4,6 +4,7 @@
 //! take over its headers or over reading an answer.
 
 use super::extract::Peer;
+use super::memory::SMALL_BYTES;
 use super::{App, router};
 use axum::body::Body;
 use futures::FutureExt;
@@ -19,19 +20,25 @@ use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
 use tower::ServiceExt;
 
 /// Bytes of a request's head, and of what is read ahead.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// It is also what hyper buffers of an answer before it lets go of the body, and with it of the room
+/// that the answer holds; what is counted there must be no less.
+const _: () = assert!(HEAD_BYTES_MAX <= SMALL_BYTES);
 /// After an accept that failed for want of resources.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 
-/// Serves until `stop` resolves; then takes no more, ends event streams, and lets open requests
-/// end within [`Limits::drain`](super::Limits::drain).
+/// Serves until `stop` resolves; then takes no more, ends event streams and waiting for blocks, and
+/// lets open requests end within [`Limits::drain`](super::Limits::drain). Connections end with it,
+/// also when it is aborted.
 pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = ()> + Send) {
     let service = router(app.clone());
     let open = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
     let mut stop = std::pin::pin!(stop.fuse());
     loop {
         let (stream, address) = tokio::select! {
@@ -62,7 +69,9 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
             .max_buf_size(HEAD_BYTES_MAX)
             .serve_connection(io, answer);
         let connection = open.watch(connection);
-        tokio::spawn(async move {
+        // Those that have ended are forgotten here: there are never more than places.
+        while connections.try_join_next().is_some() {}
+        connections.spawn(async move {
             // A peer that breaks off, or speaks no HTTP, is its own business.
             let _ = connection.await;
             drop(place);

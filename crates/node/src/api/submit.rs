@@ -14,6 +14,7 @@ use remuda_client::types::{
     ApiError, HexBytes, HexHash, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
     TransactionStatus, code,
 };
+use remuda_protocol::primitives::TxHash;
 use remuda_protocol::transaction::tx_hash;
 
 /// Hands in signed transactions.
@@ -93,21 +94,27 @@ impl App {
             receipt: None,
             error: None,
         };
-        if self.backend.transaction(hash).is_some() {
-            return Ok(Submitted { status: SubmitStatus::Included, ..accepted });
+        if let Some(status) = self.known(hash) {
+            return Ok(Submitted { status, ..accepted });
         }
-        if self.backend.pending(hash) {
+        let Err(refusal) = self.backend.submit(bytes) else {
+            count(&self.metrics.accepted);
             return Ok(accepted);
+        };
+        // It may have come from a peer in between, which is no reason to refuse it here.
+        if let Some(status) = self.known(hash) {
+            return Ok(Submitted { status, ..accepted });
         }
-        match self.backend.submit(bytes) {
-            Ok(_) => {
-                count(&self.metrics.accepted);
-                Ok(accepted)
-            }
-            Err(refusal) => {
-                count(&self.metrics.refused);
-                Err(refusal.into())
-            }
+        count(&self.metrics.refused);
+        Err(refusal.into())
+    }
+
+    /// Whether a transaction is there already. In this order, as in [`whereabouts`](Self::whereabouts).
+    fn known(&self, hash: TxHash) -> Option<SubmitStatus> {
+        let pending = self.backend.pending(hash);
+        match self.backend.transaction(hash) {
+            Some(_) => Some(SubmitStatus::Included),
+            None => pending.then_some(SubmitStatus::Accepted),
         }
     }
 

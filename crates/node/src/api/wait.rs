@@ -5,6 +5,7 @@ use crate::backend::Finalised;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::Receiver;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Between two looks at a transaction that waits, if no block comes.
@@ -17,6 +18,7 @@ pub(super) const LOOKS_UNTIL_DROPPED: u32 = 4;
 /// Somebody's patience.
 pub(super) struct Wait {
     blocks: Receiver<Arc<Finalised>>,
+    stopping: watch::Receiver<bool>,
     deadline: Instant,
 }
 
@@ -25,20 +27,24 @@ impl App {
     /// look, so that no block is missed.
     pub(super) fn wait(&self, patience: Duration) -> Wait {
         let deadline = Instant::now() + patience.min(self.limits.wait);
-        Wait { blocks: self.backend.subscribe(), deadline }
+        let stopping = self.stopping.subscribe();
+        Wait { blocks: self.backend.subscribe(), stopping, deadline }
     }
 }
 
 impl Wait {
-    /// Until it is worth looking again; false if there is no time left.
+    /// Until it is worth looking again; false if there is no time left, or the node stops: whoever
+    /// waits asks another node.
     pub(super) async fn for_a_block(&mut self) -> bool {
         let now = Instant::now();
         if now >= self.deadline {
             return false;
         }
         let look = (now + LOOK_EVERY).min(self.deadline);
-        // Whatever it is, a block, too many at once, or time: look again.
-        let _ = tokio::time::timeout_at(look, self.blocks.recv()).await;
-        true
+        tokio::select! {
+            // Whatever it is, a block, too many at once, or time: look again.
+            _ = tokio::time::timeout_at(look, self.blocks.recv()) => true,
+            _ = self.stopping.wait_for(|stopping| *stopping) => false,
+        }
     }
 }

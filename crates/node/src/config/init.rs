@@ -101,9 +101,10 @@ pub struct Initialised {
 }
 
 impl Initialised {
-    /// The network that was made in a directory before.
+    /// The network that was made in a directory before; an error if part of it is missing.
     pub fn find(directory: &Path) -> Result<Self, FileError> {
-        let genesis_hash = GenesisFile::read(&directory.join("genesis.json"))?.hash();
+        let genesis_path = directory.join("genesis.json");
+        let genesis = GenesisFile::read(&genesis_path)?;
         let (mut settings, mut addresses) = (Vec::new(), Vec::new());
         for i in 0..VALIDATORS_MAX {
             let path = directory.join(format!("validator-{i}")).join("node.toml");
@@ -114,19 +115,32 @@ impl Initialised {
             addresses.push(Addresses { listen, api });
             settings.push(path);
         }
+        let (named, found) = (genesis.validators.len(), settings.len());
+        if named != found {
+            let reason = format!(
+                "it names {named} validators, and there are settings of {found} beside it; bring \
+                 the others back, or make the network anew in another directory"
+            );
+            return Err(FileError::Malformed { path: genesis_path, reason });
+        }
         let faucet = directory.join("faucet.key");
         let faucet_address = wallet::read(&faucet)?.address();
-        Ok(Self { genesis_hash, settings, addresses, faucet, faucet_address })
+        Ok(Self { genesis_hash: genesis.hash(), settings, addresses, faucet, faucet_address })
     }
 }
 
-/// Makes a network in a directory that has none.
+/// Makes a network in a directory that has none. The genesis is written last: where it is, there is
+/// everything else, also if this was interrupted.
 pub fn init(
     directory: &Path,
     options: InitOptions,
     mut rng: impl CryptoRng,
 ) -> Result<Initialised, InitError> {
     let addresses = options.addresses()?;
+    let genesis_path = directory.join("genesis.json");
+    if genesis_path.exists() {
+        return Err(FileError::Exists { path: genesis_path }.into());
+    }
     let mut secret = [0; 32];
     let faucet = loop {
         rng.fill_bytes(&mut secret);
@@ -153,8 +167,6 @@ pub fn init(
         move |error| FileError::Io { path, error }
     };
     std::fs::create_dir_all(directory).map_err(failed(directory))?;
-    let genesis_path = directory.join("genesis.json");
-    GenesisFile::write(&genesis_path, network.genesis())?;
     let faucet_path = directory.join("faucet.key");
     write_secret(&faucet_path, &secret)?;
 
@@ -184,6 +196,7 @@ pub fn init(
         own.write(&path)?;
         settings.push(path);
     }
+    GenesisFile::write(&genesis_path, network.genesis())?;
     Ok(Initialised {
         genesis_hash: network.genesis().hash(),
         settings,

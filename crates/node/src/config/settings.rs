@@ -53,17 +53,13 @@ impl Settings {
 
     /// Refuses the key of a validator that, by the list of peers, listens elsewhere.
     ///
-    /// Only if the address here is another's: whoever is behind a router listens on an address that
-    /// no peer is told.
+    /// Only if the very address here is another's: whoever is behind a router listens on an address
+    /// that no peer is told, and the same port there may lead to different validators outside.
     pub fn check_key(&self, public_key: &[u8]) -> Result<(), FileError> {
         let is_own = |peer: &&Peer| hex::decode(&peer.key).is_ok_and(|key| key == public_key);
-        let listens_here = |peer: &Peer| {
-            let everywhere = self.listen.ip().is_unspecified();
-            peer.address == self.listen || everywhere && peer.address.port() == self.listen.port()
-        };
         // Who is no validator at all is told so when the genesis is looked at.
         let Some(own) = self.peers.iter().find(is_own) else { return Ok(()) };
-        if listens_here(own) || !self.peers.iter().any(listens_here) {
+        if own.address == self.listen || self.peers.iter().all(|peer| peer.address != self.listen) {
             return Ok(());
         }
         let (its_own, listen) = (own.address, self.listen);

@@ -6,10 +6,10 @@ use super::{Mempool, account, basefees};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::fees::{Basefees, Lane};
 use remuda_protocol::params::ChainParams;
-use remuda_protocol::primitives::Amount;
+use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::state::View;
 use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 /// Transactions that a block takes at most. The cycles of [`Budget::of_block`] end sooner at any
 /// parameters near the defaults.
@@ -85,39 +85,80 @@ impl Budget {
 }
 
 impl Mempool {
-    /// The transactions for a block on `state`, best first: by tip at its basefees, then by
+    /// The transactions for a block on `state`: what runners report first, in half of the block's
+    /// bytes and cells at most, then everything. Both best first: by tip at its basefees, then by
     /// arrival, and each sender's in the order of their nonces. All of them can be in the block:
     /// `propose_block` leaves none out, unless the budget is larger than a block.
+    ///
+    /// Reports go first because they have deadlines: whoever misses one is slashed, so nobody may
+    /// keep them out of blocks by outbidding them for a while.
     ///
     /// `state` may be ahead of the one that the pool was last told of.
     pub fn pick(&self, state: &dyn View, params: &ChainParams, budget: Budget) -> Vec<Bytes> {
         let basefees = basefees(state, params);
         let prices = Prices { basefees: &basefees, params };
+        let (bytes, cells) = (budget.bytes / 2, budget.cells / 2);
+        let room = Budget { bytes: budget.bytes - bytes, cells: budget.cells - cells, ..budget };
+        let mut filling =
+            Filling { state, prices, room, picked: Vec::new(), next: BTreeMap::new() };
+        filling.fill(self.store.queues(), |lane| lane != Lane::User);
+        filling.room.bytes += bytes;
+        filling.room.cells += cells;
+        filling.fill(self.store.queues(), |_| true);
+        filling.picked
+    }
+}
+
+/// A block that is being filled.
+struct Filling<'a> {
+    state: &'a dyn View,
+    prices: Prices<'a>,
+    room: Budget,
+    picked: Vec<Bytes>,
+    /// Where senders go on that have something in the block: with which nonce and balance, if at all.
+    next: BTreeMap<Address, Option<(u64, Amount)>>,
+}
+
+impl Filling<'_> {
+    /// Takes what fits, as long as it is in one of these lanes.
+    fn fill<'q>(&mut self, queues: impl Iterator<Item = &'q Queue>, lanes: fn(Lane) -> bool) {
+        let prices = self.prices;
         let mut heap: BinaryHeap<Candidate<'_>> =
-            self.store.queues().filter_map(|queue| Candidate::unread(queue, prices)).collect();
-        let (mut room, mut picked) = (budget, Vec::new());
-        while room.transactions > 0
+            queues.filter_map(|queue| Candidate::unread(queue, prices, lanes)).collect();
+        while self.room.transactions > 0
             && let Some(Candidate { queue, pooled, purse, .. }) = heap.pop()
         {
             let Some(purse) = purse else {
                 // Room only shrinks: whose transactions all do not fit need not be read.
-                if queue.iter().any(|pooled| room.without(pooled).is_some()) {
-                    let account = account(state, pooled.sender);
-                    heap.extend(Candidate::ready(queue, account.nonce, account.balance, prices));
+                if queue.iter().any(|pooled| self.room.without(pooled).is_some())
+                    && let Some((nonce, purse)) = self.standing(pooled.sender)
+                {
+                    heap.extend(Candidate::ready(queue, nonce, purse, prices, lanes));
                 }
                 continue;
             };
             // Whoever does not fit keeps its own successors out, and nobody else.
-            let Some(rest) = room.without(pooled) else { continue };
-            room = rest;
-            picked.push(pooled.bytes.clone());
+            let Some(rest) = self.room.without(pooled) else { continue };
+            self.room = rest;
+            self.picked.push(pooled.bytes.clone());
             // What it takes beyond its known cost only shows after it has run.
             let purse = purse.minus(pooled.cost).filter(|_| !pooled.open_ended);
-            heap.extend(purse.and_then(|purse| {
-                Candidate::ready(queue, pooled.nonce.checked_add(1)?, purse, prices)
-            }));
+            let next = purse.and_then(|purse| Some((pooled.nonce.checked_add(1)?, purse)));
+            self.next.insert(pooled.sender, next);
+            heap.extend(
+                next.and_then(|(nonce, purse)| {
+                    Candidate::ready(queue, nonce, purse, prices, lanes)
+                }),
+            );
         }
-        picked
+    }
+
+    /// The nonce and balance that a sender's next transaction meets.
+    fn standing(&self, sender: Address) -> Option<(u64, Amount)> {
+        self.next.get(&sender).copied().unwrap_or_else(|| {
+            let account = account(self.state, sender);
+            Some((account.nonce, account.balance))
+        })
     }
 }
 
@@ -142,15 +183,23 @@ struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// A sender whose account is not read yet, with its best tip: it comes up no later than the
     /// transaction that turns out to be next. `None` if no transaction can pay the basefees.
-    fn unread(queue: &'a Queue, prices: Prices<'_>) -> Option<Self> {
-        let tips = queue.iter().filter_map(|p| Some((p.tip(prices.basefees, prices.params)?, p)));
+    fn unread(queue: &'a Queue, prices: Prices<'_>, lanes: fn(Lane) -> bool) -> Option<Self> {
+        let meant = queue.iter().filter(|pooled| lanes(pooled.lane));
+        let tips = meant.filter_map(|p| Some((p.tip(prices.basefees, prices.params)?, p)));
         let (tip, pooled) = tips.max_by_key(|(tip, _)| *tip)?;
         Some(Self { tip, pooled, queue, purse: None })
     }
 
-    /// The transaction with this nonce, if it is here and can be paid.
-    fn ready(queue: &'a Queue, nonce: u64, purse: Amount, prices: Prices<'_>) -> Option<Self> {
-        let pooled = queue.get(nonce).filter(|pooled| pooled.cost <= purse)?;
+    /// The transaction with this nonce, if it is here, is meant and can be paid.
+    fn ready(
+        queue: &'a Queue,
+        nonce: u64,
+        purse: Amount,
+        prices: Prices<'_>,
+        lanes: fn(Lane) -> bool,
+    ) -> Option<Self> {
+        let pooled =
+            queue.get(nonce).filter(|pooled| lanes(pooled.lane) && pooled.cost <= purse)?;
         let tip = pooled.tip(prices.basefees, prices.params)?;
         Some(Self { tip, pooled, queue, purse: Some(purse) })
     }

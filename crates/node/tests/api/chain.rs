@@ -40,6 +40,10 @@ pub struct Chain {
     pub generous: AtomicBool,
     /// Forget what waits, as a pool under pressure does.
     pub forgetful: AtomicBool,
+    /// Every transaction comes from a peer just before it is handed in.
+    pub outrun: AtomicBool,
+    /// A block comes right after somebody asked which block has a transaction.
+    pub overtaken: AtomicBool,
 }
 
 struct Inner {
@@ -107,6 +111,8 @@ impl Chain {
             proofless: AtomicBool::new(false),
             generous: AtomicBool::new(true),
             forgetful: AtomicBool::new(false),
+            outrun: AtomicBool::new(false),
+            overtaken: AtomicBool::new(false),
         })
     }
 
@@ -205,7 +211,11 @@ impl Backend for Chain {
     }
 
     fn transaction(&self, hash: TxHash) -> Option<(Height, u32)> {
-        self.inner.lock().unwrap().index.transaction(hash)
+        let found = self.inner.lock().unwrap().index.transaction(hash);
+        if self.overtaken.load(Ordering::Relaxed) {
+            self.step();
+        }
+        found
     }
 
     fn job_heights(&self, job: JobId) -> Vec<Height> {
@@ -248,6 +258,10 @@ impl Backend for Chain {
         }
         if !self.forgetful.load(Ordering::Relaxed) {
             inner.waiting = waiting;
+        }
+        if self.outrun.load(Ordering::Relaxed) {
+            let message = "this transaction is here already".to_owned();
+            return Err(Refusal { code: "already_known", message, temporary: false });
         }
         Ok(hash)
     }

@@ -3,9 +3,12 @@
 use crate::chain::{Chain, calm, key};
 use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy};
 use remuda_client::client::RetryPolicy;
-use remuda_client::types::{HexBytes, SubmitRequest};
+use remuda_client::types::{
+    HexBytes, SubmitRequest, SubmitStatus, TransactionStatus, TransactionStatusView,
+};
 use remuda_client::{Client, ClientError, Config};
-use remuda_node::api::{App, Limits, router};
+use remuda_node::api::{App, Limits, Peer, router};
+use remuda_node::backend::Backend as _;
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::transaction::Instruction;
 use serde_json::Value;
@@ -166,30 +169,34 @@ async fn large_answers_that_nobody_reads_do_not_pile_up() {
     let chain = Chain::start(calm(), &PEOPLE);
     let size = serde_json::to_vec(&remuda_node::api::openapi()).unwrap().len();
     assert!(size > 64 * 1024, "the description is a large answer");
-    let limits = Limits { all_answers_bytes: 2 * size, ..roomy() };
+    // Room for two, in whole pieces.
+    let piece = 64 * 1024;
+    let limits = Limits { all_answers_bytes: 2 * (size / piece * piece), ..roomy() };
     let service = router(App::new(chain, limits));
-    let ask = async |path: &str| {
-        let request = axum::http::Request::get(path).body(axum::body::Body::empty()).unwrap();
+    let ask = async |peer: u8, path: &str| {
+        let request = axum::http::Request::get(path).extension(Peer([10, 0, 0, peer].into()));
+        let request = request.body(axum::body::Body::empty()).unwrap();
         service.clone().oneshot(request).await.unwrap()
     };
-    let unread = [ask("/openapi.json").await, ask("/openapi.json").await];
+    let unread = [ask(1, "/openapi.json").await, ask(2, "/openapi.json").await];
     assert!(unread.iter().all(|response| response.status().is_success()));
-    let refused = ask("/openapi.json").await;
+    let refused = ask(3, "/openapi.json").await;
     assert_eq!(refused.status().as_u16(), 503);
     assert_eq!(refused.headers()["retry-after"], "1");
     let body = axum::body::to_bytes(refused.into_body(), 10_000).await.unwrap();
     let error: remuda_client::types::ApiError = serde_json::from_slice(&body).unwrap();
     assert_eq!(error.code, "busy");
-    assert!(ask("/health").await.status().is_success(), "small ones are not counted");
+    assert!(ask(3, "/health").await.status().is_success(), "small ones are not counted");
     let [first, _second] = unread;
     let read = axum::body::to_bytes(first.into_body(), 10_000_000).await.unwrap();
     assert_eq!(read.len(), size);
-    assert!(ask("/openapi.json").await.status().is_success(), "what was read makes room");
+    assert!(ask(3, "/openapi.json").await.status().is_success(), "what was read makes room");
 }
 
 #[tokio::test]
 async fn large_bodies_that_come_slowly_do_not_pile_up() {
-    let limits = Limits { all_bodies_bytes: 4 * 1024 * 1024, ..roomy() };
+    // An eighth of it is for one address.
+    let limits = Limits { all_bodies_bytes: 32 * 1024 * 1024, ..roomy() };
     let world = World::still(calm(), limits).await;
     let post = async |head: &str| {
         let mut stream = TcpStream::connect(world.server.address).await.unwrap();
@@ -220,6 +227,70 @@ async fn large_bodies_that_come_slowly_do_not_pile_up() {
     panic!("the room never came back");
 }
 
+#[tokio::test]
+async fn one_address_cannot_hold_all_the_room_for_large_bodies() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    // For two of unknown length from each address, and for sixteen in all.
+    let limits = Limits { all_bodies_bytes: 32 * 1024 * 1024, ..roomy() };
+    let service = router(App::new(chain, limits));
+    let post = |peer: u8, body: axum::body::Body| {
+        let request = axum::http::Request::post("/submit")
+            .header("content-type", "application/json")
+            .extension(Peer([10, 0, 0, peer].into()))
+            .body(body)
+            .unwrap();
+        service.clone().oneshot(request)
+    };
+    let endless = || {
+        let nothing = futures::stream::pending::<Result<Vec<u8>, std::io::Error>>();
+        axum::body::Body::from_stream(nothing)
+    };
+    let short = || {
+        let body = futures::stream::iter([Ok::<_, std::io::Error>("{}")]);
+        axum::body::Body::from_stream(body)
+    };
+    let mut open = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        open.spawn(post(1, endless()));
+    }
+    for _ in 0..18 {
+        let refused = open.join_next().await.unwrap().unwrap().unwrap();
+        assert_eq!(refused.status().as_u16(), 503, "all but two are refused");
+    }
+    assert_eq!(post(2, short()).await.unwrap().status().as_u16(), 422, "there is room for others");
+    for peer in 2..9 {
+        open.spawn(post(peer, endless()));
+        open.spawn(post(peer, endless()));
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(open.try_join_next().is_none(), "sixteen are being read");
+    assert_eq!(post(9, short()).await.unwrap().status().as_u16(), 503, "that was all");
+    open.shutdown().await;
+    assert_eq!(post(1, short()).await.unwrap().status().as_u16(), 422);
+}
+
+#[tokio::test]
+async fn a_body_that_was_read_makes_room_while_its_sender_waits_for_a_block() {
+    let limits = Limits { all_bodies_bytes: 2 * 1024 * 1024, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let signed = world.client.sign(&key("ann"), gift()).await.unwrap();
+    let post = |wait: bool| {
+        let transaction = alloy_primitives::hex::encode_prefixed(&signed.bytes);
+        let padding = " ".repeat(1_500_000);
+        let body = format!("{{\"transaction\":\"{transaction}\",\"wait\":{wait}}}{padding}");
+        let request = reqwest::Client::new().post(format!("{}/submit", world.server.url()));
+        request.header("content-type", "application/json").body(body).send()
+    };
+    let waiting = tokio::spawn(post(true));
+    while world.client.status().await.unwrap().mempool.0 == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(post(false).await.unwrap().status().as_u16(), 200);
+    assert!(!waiting.is_finished());
+    world.chain.step();
+    assert_eq!(waiting.await.unwrap().unwrap().status().as_u16(), 200);
+}
+
 fn gift() -> Instruction {
     Instruction::Transfer { to: Address::repeat_byte(9), amount: Amount::CBY }
 }
@@ -228,13 +299,10 @@ fn gift() -> Instruction {
 async fn an_orderly_end_lets_open_requests_finish() {
     let chain = Chain::start(calm(), &PEOPLE);
     let mut server = Server::start(&chain, roomy(), any_port()).await;
-    let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
-    let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
-    let signed = client.sign(&key("ann"), gift()).await.unwrap();
-    let waiting = tokio::spawn({
-        let client = client.clone();
-        async move { client.submit_and_wait(&signed).await }
-    });
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /submit HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                content-length: 2\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
     server.stop();
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -242,7 +310,49 @@ async fn an_orderly_end_lets_open_requests_finish() {
         hasty([server.url()]).health().await,
         Err(ClientError::Unreachable(_) | ClientError::Transport(_))
     ));
-    chain.step();
-    assert!(waiting.await.unwrap().unwrap().ok);
+    stream.write_all(b"}").await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 422"), "{answer}");
     server.task.await.unwrap();
+}
+
+#[tokio::test]
+async fn who_waits_for_a_block_is_answered_when_the_node_stops() {
+    let chain = Chain::start(calm(), &PEOPLE);
+    let mut server = Server::start(&chain, roomy(), any_port()).await;
+    let retry = RetryPolicy { attempts: 0, ..RetryPolicy::default() };
+    let client = Client::with(Config { retry, ..Config::new([server.url()]) }).unwrap();
+    let signed = client.sign(&key("ann"), gift()).await.unwrap();
+    let hash = signed.hash;
+    let submitting = tokio::spawn({
+        let client = client.clone();
+        async move { client.submit_batch(&[signed], true).await }
+    });
+    while chain.status().mempool == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let asking = tokio::spawn(reqwest::get(format!(
+        "{}/transaction/{hash}/status?wait_ms=30000",
+        server.url()
+    )));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!submitting.is_finished() && !asking.is_finished());
+    let started = Instant::now();
+    server.stop();
+    let results = submitting.await.unwrap().unwrap();
+    assert_eq!(results[0].status, SubmitStatus::Accepted);
+    let found: TransactionStatusView = asking.await.unwrap().unwrap().json().await.unwrap();
+    assert_eq!(found.status, TransactionStatus::Pending {});
+    server.task.await.unwrap();
+    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn connections_end_with_a_server_that_is_aborted() {
+    let world = World::still(calm(), roomy()).await;
+    let mut response = reqwest::get(format!("{}/events", world.server.url())).await.unwrap();
+    world.server.task.abort();
+    let end = async { while let Ok(Some(_)) = response.chunk().await {} };
+    tokio::time::timeout(Duration::from_secs(5), end).await.expect("nobody is left to serve it");
 }

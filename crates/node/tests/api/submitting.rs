@@ -5,12 +5,13 @@ use crate::world::{World, any_port, hasty, roomy};
 use remuda_client::sign::Signed;
 use remuda_client::types::{HexHash, SubmitStatus, TransactionStatus, TransactionStatusView};
 use remuda_client::{BlockId, ClientError};
-use remuda_node::api::Limits;
+use remuda_node::api::{App, Limits, Peer, router};
 use remuda_protocol::primitives::{Address, Amount, B256};
 use remuda_protocol::transaction::Instruction;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tower::ServiceExt;
 
 fn gift(to: Address) -> Instruction {
     Instruction::Transfer { to, amount: Amount::CBY }
@@ -83,6 +84,27 @@ async fn the_same_bytes_are_one_transaction_however_often_they_come() {
     assert!(receipt.ok);
     world.chain.step();
     assert_eq!(world.client.account(SOMEBODY).await.unwrap().balance.0, Amount::CBY.get());
+}
+
+#[tokio::test]
+async fn bytes_that_a_peer_brought_first_are_not_refused() {
+    let world = World::still(calm(), roomy()).await;
+    world.chain.outrun.store(true, Ordering::Relaxed);
+    let signed = world.client.sign(&key("ann"), gift(SOMEBODY)).await.unwrap();
+    let submitted = world.client.submit(&signed).await.unwrap();
+    assert_eq!(submitted.status, SubmitStatus::Accepted);
+}
+
+#[tokio::test]
+async fn bytes_whose_block_comes_while_they_are_looked_for_are_not_refused() {
+    let world = World::still(calm(), roomy()).await;
+    let signed = world.client.sign(&key("ann"), gift(SOMEBODY)).await.unwrap();
+    world.client.submit(&signed).await.unwrap();
+    world.chain.overtaken.store(true, Ordering::Relaxed);
+    let submitted = world.client.submit(&signed).await.unwrap();
+    assert_eq!(submitted.status, SubmitStatus::Accepted);
+    let submitted = world.client.submit(&signed).await.unwrap();
+    assert_eq!(submitted.status, SubmitStatus::Included);
 }
 
 #[tokio::test]
@@ -283,4 +305,32 @@ async fn the_faucet_gives_and_then_stops_giving() {
     world.chain.generous.store(false, Ordering::Relaxed);
     let error = world.client.faucet(SOMEBODY).await.unwrap_err();
     assert_eq!(error.code(), Some("no_faucet"));
+}
+
+#[tokio::test]
+async fn who_got_nothing_from_the_faucet_has_lost_nothing() {
+    let chain = crate::chain::Chain::start(calm(), &crate::world::PEOPLE);
+    let limits = Limits { faucet_burst: 2, ..roomy() };
+    let service = router(App::new(chain.clone(), limits));
+    let ask = async |peer: u8, account: u8| {
+        let body = format!("{{\"address\":\"{}\"}}", Address::repeat_byte(account));
+        let request = axum::http::Request::post("/faucet")
+            .header("content-type", "application/json")
+            .extension(Peer([10, 0, 0, peer].into()))
+            .body(axum::body::Body::from(body))
+            .unwrap();
+        service.clone().oneshot(request).await.unwrap().status().as_u16()
+    };
+    chain.full.store(true, Ordering::Relaxed);
+    for _ in 0..3 {
+        assert_eq!(ask(1, 1).await, 503);
+    }
+    chain.full.store(false, Ordering::Relaxed);
+    assert_eq!((ask(1, 1).await, ask(1, 1).await), (200, 200), "a full pool costs nobody a gift");
+    assert_eq!(ask(1, 2).await, 429, "the peer has had its gifts");
+    for _ in 0..3 {
+        assert_eq!(ask(2, 1).await, 429, "the account has had its gifts");
+    }
+    assert_eq!((ask(2, 2).await, ask(2, 2).await), (200, 200), "asking for it cost the peer none");
+    assert_eq!(ask(2, 3).await, 429);
 }

@@ -101,6 +101,36 @@ fn a_full_lane_does_not_hold_up_the_other() {
     assert_eq!(hashes(narrow), [runner]);
 }
 
+/// Whoever misses a deadline because others outbid it would be slashed for their money.
+#[test]
+fn reports_of_runners_go_first_and_leave_half_of_the_block() {
+    let mut world = world(4);
+    let report = |world: &World, nonce| {
+        let body = Transaction { instruction: Instruction::Heartbeat, ..world.body(nonce, 1) };
+        tight(body)
+    };
+    let dear: Vec<TxHash> = (0..3).map(|nonce| world.wait(0, nonce, 900)).collect();
+    let first = report(&world, 0);
+    let first = world.offer(1, first).unwrap().hash;
+    // Behind a payment of its own it has to wait for its turn, but then goes on in order.
+    let before = world.wait(2, 0, 500);
+    let behind = report(&world, 1);
+    let behind = world.offer(2, behind).unwrap().hash;
+    let after = world.wait(1, 1, 300);
+    let picked = world.pick();
+    assert_eq!(picked, [&[first][..], &dear, &[before, after, behind]].concat());
+    // A block's worth of reports does not keep payments out.
+    let bytes = world.pool.get(&first).unwrap().bytes.len();
+    let narrow = Budget { bytes: 4 * bytes, ..Budget::of_block(&world.chain.params) };
+    for nonce in 0..8 {
+        let body = report(&world, nonce);
+        world.offer(3, body).unwrap();
+    }
+    let picked = world.pick_within(narrow);
+    let payments = picked.iter().filter(|bytes| dear.contains(&tx_hash(bytes))).count();
+    assert!(payments >= 1, "{payments} of {}", picked.len());
+}
+
 #[test]
 fn every_part_of_a_budget_is_kept() {
     let mut world = world(8);

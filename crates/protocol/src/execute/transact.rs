@@ -99,7 +99,9 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The checks that make a transaction payable, in the order of their codes.
+    /// The checks that make a transaction payable, in the order of their codes; only room for sound limits
+    /// is looked at before the signature, because a proposer offers more than there is room for, and
+    /// looking costs nothing.
     fn admit(&self, bytes: &[u8]) -> Result<Admitted, Inadmissible> {
         if bytes.len() as u64 > self.params.max_tx_bytes {
             return Err(Inadmissible::TooLarge);
@@ -108,6 +110,9 @@ impl Exec<'_> {
             SignedTransaction::from_bytes(bytes).map_err(|_| Inadmissible::Malformed)?;
         if body.chain_id != self.params.chain_id {
             return Err(Inadmissible::WrongChain);
+        }
+        if check_limits(&body, bytes.len(), self.params).is_ok() {
+            self.check_room(&body)?;
         }
         let public_key =
             signature.recover(&body.digest()).map_err(|_| Inadmissible::BadSignature)?;
@@ -125,7 +130,6 @@ impl Exec<'_> {
         if account.balance < deposit {
             return Err(Inadmissible::CannotPay);
         }
-        self.check_room(&body)?;
         let sender = Sender { address, public_key };
         Ok(Admitted { hash: tx_hash(bytes), sender, body, deposit, cycle_tip, cell_tip })
     }
