@@ -15,6 +15,9 @@ use std::time::Duration;
 /// How long a gift of the faucet may take into a block.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How often a transaction is signed anew because another one took its nonce.
+const TRIES: u32 = 8;
+
 /// Who signs, and whether to wait.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct SendArgs {
@@ -38,8 +41,21 @@ pub(crate) async fn send(
     args: &SendArgs,
     instruction: Instruction,
 ) -> Result<(), Failure> {
-    let signed = session.client.sign(&args.key.read()?, instruction).await?;
-    hand_in(session, &signed, args.wait).await
+    let key = args.key.read()?;
+    let mut tries = 0;
+    loop {
+        let signed = session.client.sign(&key, instruction.clone()).await?;
+        match hand_in(session, &signed, args.wait).await {
+            // Another command with the same key was quicker. Refused is refused: what is signed anew
+            // cannot pay twice.
+            Err(Failure::Client(error)) if tries < TRIES && was_overtaken(&error) => tries += 1,
+            other => return other,
+        }
+    }
+}
+
+fn was_overtaken(error: &ClientError) -> bool {
+    matches!(error.code(), Some("replacement_underpriced" | "nonce_too_low"))
 }
 
 /// Hands a signed transaction in and prints what became of it.

@@ -8,8 +8,13 @@ use futures::StreamExt;
 use remuda_client::EventFilter;
 use remuda_client::types::{EventView, HexHash, StatusView};
 use remuda_protocol::primitives::{Amount, Height};
+use std::io::{Write as _, stderr};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::timeout;
+
+/// How long a chain may be silent before that is said.
+const QUIET: Duration = Duration::from_secs(5);
 
 /// Show where a node and its chain stand.
 ///
@@ -50,7 +55,16 @@ async fn watch(session: &Session, status: &StatusView, blocks: Option<u64>) -> R
     let (mut last_ms, mut left) = (status.timestamp_ms.0, blocks.unwrap_or(u64::MAX));
     let live = session.out.style.terminal && !session.out.json;
     while left > 0 {
-        let Some(block) = events.next().await.transpose()? else { break };
+        let quiet = Duration::from_millis(status.block_time_ms.0.saturating_mul(10)).max(QUIET);
+        let block = loop {
+            if let Ok(next) = timeout(quiet, events.next()).await {
+                break next.transpose()?;
+            }
+            let age = span(now_ms().saturating_sub(last_ms));
+            // Not among the blocks, and nobody has to read it.
+            let _ = writeln!(stderr(), "no block for {age}; are enough validators running?");
+        };
+        let Some(block) = block else { break };
         let status = session.client.status().await?;
         let took_ms = block.timestamp_ms.0.saturating_sub(last_ms);
         (last_ms, left) = (block.timestamp_ms.0, left - 1);

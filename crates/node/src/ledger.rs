@@ -5,6 +5,7 @@ use crate::app::{App, Pool};
 use crate::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
 use crate::block::{Block, to_hash};
 use crate::chain::{Chain, Executed, Sessions};
+use crate::gate::to_ms;
 use crate::history::History;
 use crate::mempool::{self, Budget, Limits, Mempool};
 use crate::network::Network;
@@ -33,7 +34,7 @@ use remuda_protocol::primitives::{Address, B256, Height, JobId, Slot, TxHash};
 use remuda_protocol::state::{MemoryState, StateKey as _};
 use remuda_protocol::transaction::tx_hash;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::{Semaphore, broadcast, mpsc};
 
 /// Final blocks that a slow listener may be behind before it misses some.
@@ -50,8 +51,12 @@ const READERS: usize = 4;
 /// How often, and how soon again, a block is looked for that must be on its way.
 const ATTACH_TRIES: u32 = 6_000;
 const ATTACH_PAUSE: Duration = Duration::from_millis(5);
-/// A node is ready if its newest block is of one of the last rounds.
+/// A node is ready if its newest block is of one of the last rounds, and not old: rounds end without
+/// blocks, or not at all, where too many validators are away.
 const READY_WITHIN_VIEWS: u64 = 16;
+/// How old, in block times, and in milliseconds at least.
+const READY_WITHIN_BLOCKS: u64 = 20;
+const READY_WITHIN_MS: u64 = 10_000;
 /// How old the count of peers may be.
 const PEERS_COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// Name of the network's gauge.
@@ -334,11 +339,15 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
         // Rounds go on while blocks are fetched: a node that is behind has old blocks and new
         // rounds.
         let behind = view.saturating_sub(tip.finalised.block.header.round.view);
+        let age_ms =
+            to_ms(SystemTime::now()).saturating_sub(tip.finalised.block.header.timestamp_ms);
+        let block_time_ms = self.chain.params().block_time_ms;
+        let patience_ms = block_time_ms.saturating_mul(READY_WITHIN_BLOCKS).max(READY_WITHIN_MS);
         NodeStatus {
             peers: self.peers(),
             view,
             mempool: self.mempool().len(),
-            ready: behind < READY_WITHIN_VIEWS,
+            ready: behind < READY_WITHIN_VIEWS && age_ms < patience_ms,
             started: self.started,
         }
     }

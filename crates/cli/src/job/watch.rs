@@ -64,6 +64,15 @@ pub(super) async fn follow(
 pub(super) fn verdict(job: &JobView) -> Result<(), Failure> {
     match job.status {
         JobStatusView::Settled {} => Ok(()),
+        JobStatusView::Failed { reason: FailureName::InsufficientRunners }
+            if !job.seats.is_empty() =>
+        {
+            let advice = ". Runners were drawn, but too few of them delivered in time, and there are \
+                          not enough others to draw instead, so its price went back. `remuda job \
+                          history` shows who was silent; order it again, with more timeout_blocks \
+                          if it is long work";
+            Err(Failure::JobOver { job: job.id, end: end_of(&job.status), advice })
+        }
         _ => Err(no_result(job.id, &job.status)),
     }
 }

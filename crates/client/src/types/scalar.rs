@@ -29,6 +29,11 @@ pub enum ScalarError {
     /// Not a place in a list of jobs.
     #[error("write a place as it stands in `next` of the page before, such as 12-0")]
     NotAPlace,
+    /// An address in upper and lower case whose checksum does not hold.
+    #[error(
+        "the address is mistyped: its upper and lower case are a checksum, which does not hold"
+    )]
+    Checksum,
     /// No 0x.
     #[error("write bytes as hex with 0x in front")]
     NoPrefix,
@@ -102,7 +107,15 @@ impl fmt::Display for HexAddress {
 impl FromStr for HexAddress {
     type Err = ScalarError;
     fn from_str(text: &str) -> Result<Self, ScalarError> {
-        fixed(text).map(|bytes| Self(Address::new(bytes)))
+        let address = Address::new(fixed(text)?);
+        let digits = text.trim_start_matches("0x");
+        let mixed = digits.bytes().any(|digit| digit.is_ascii_uppercase())
+            && digits.bytes().any(|digit| digit.is_ascii_lowercase());
+        // Whoever mixes them writes a checksum, and money should not go where it does not hold.
+        if mixed && !address.to_checksum(None).ends_with(digits) {
+            return Err(ScalarError::Checksum);
+        }
+        Ok(Self(address))
     }
 }
 impl From<Address> for HexAddress {
@@ -339,4 +352,17 @@ impl<T: ToView> ToView for Option<T> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_in_both_cases_must_have_its_checksum() {
+        let right = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+        assert!(right.parse::<HexAddress>().is_ok());
+        assert!(right.to_lowercase().parse::<HexAddress>().is_ok());
+        let shouted = right.to_uppercase().replace("0X", "0x");
+        assert!(shouted.parse::<HexAddress>().is_ok());
+        let wrong = right.replace("5aA", "5AA").parse::<HexAddress>();
+        assert_eq!(wrong, Err(ScalarError::Checksum));
+    }
+}

@@ -16,6 +16,7 @@ use utoipa::IntoParams;
 const SENDERS_PER_TOKEN: u32 = 8;
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BlockQuery {
     /// Whole transactions and receipts, too.

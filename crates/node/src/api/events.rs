@@ -34,6 +34,7 @@ use tokio::sync::{broadcast, watch};
 use utoipa::IntoParams;
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsQuery {
     /// Only events about this job.

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobsQuery {
     /// Only jobs that this account pays for.

@@ -69,7 +69,7 @@ pub(super) async fn health(State(app): State<App>) -> Json<HealthView> {
     Json(HealthView { ok: true, height: Uint(app.tip().finalised.height().get()) })
 }
 
-/// Whether the node has caught up: send it traffic, or wait.
+/// Whether the node has caught up and sees new blocks: send it traffic, or wait.
 #[utoipa::path(
     get, path = "/ready", tag = "node",
     responses((status = 200, body = HealthView), (status = 503, body = ApiError))
@@ -78,9 +78,12 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<HealthView>, Fa
     if app.backend.status().ready && !*app.stopping.borrow() {
         return Ok(health(State(app)).await);
     }
-    Err(Failure::new(code::NOT_READY, "this node has not caught up with its peers, or is stopping")
-        .hint("ask another node")
-        .retry_after(Duration::from_secs(1)))
+    Err(Failure::new(
+        code::NOT_READY,
+        "this node has not caught up with its peers, sees no new blocks, or is stopping",
+    )
+    .hint("ask another node; if all say so, too many validators are away for blocks to be made")
+    .retry_after(Duration::from_secs(1)))
 }
 
 /// Counters for Prometheus.

@@ -30,6 +30,7 @@ const HASHES_PER_TOKEN: usize = 2_048;
 const SLOTS_PER_ROW_MAX: usize = 16;
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PresenceQuery {
     /// Only slots after this one.

@@ -22,6 +22,7 @@ const POLLED_JOBS_MAX: usize = 256;
 const BYTES_PER_TOKEN: usize = 128 * 1024;
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PageQuery {
     /// Only runners with a greater address.

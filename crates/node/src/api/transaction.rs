@@ -50,6 +50,7 @@ pub(super) async fn receipt(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusQuery {
     /// Answer only when it is in a finalised block, or after so many milliseconds, or when the

@@ -201,6 +201,17 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
     assert!(api["openapi"].as_str().unwrap().starts_with("3.1"));
     let paths = api["paths"].as_object().unwrap();
     let documented: BTreeSet<&str> = paths.keys().map(String::as_str).collect();
+    for (path, operations) in paths {
+        for operation in operations.as_object().unwrap().values() {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let name = parameter["name"].as_str().unwrap();
+                let in_path = path.contains(&format!("{{{name}}}"));
+                let place = if in_path { "path" } else { "query" };
+                assert_eq!(parameter["in"], place, "{name} of {path}");
+                assert_eq!(parameter["required"] == true, in_path, "{name} of {path}");
+            }
+        }
+    }
     let of_the_spec = [
         "/submit",
         "/transaction/{hash}",
