@@ -42,6 +42,8 @@ fn wrong_use_has_status_two() {
         &["account"],
         &["account", "show"],
         &["account", "show", "0x12"],
+        // Its checksum does not hold.
+        &["account", "show", "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
         &["account", "send", SOMEBODY, "1.5", "--key", "k"],
         &["account", "send", SOMEBODY, "0cby", "--key", "k"],
         &["account", "send", SOMEBODY, "1cby"],
@@ -68,6 +70,22 @@ fn wrong_use_has_status_two() {
     }
     let block = run(&["block", "newest"]).failed(2).stderr;
     assert!(["number", "hash", "latest"].iter().all(|word| block.contains(word)), "{block}");
+}
+
+/// Commands that run side by side take each other's nonces.
+#[test]
+fn one_key_pays_many_times_at_once() {
+    let network = Network::start("at-once");
+    let (key, _) = network.account("payer.key", "100cby");
+    let args = ["account", "send", SOMEBODY, "1cby", "--key", &key];
+    let payments: Vec<_> = (0..6)
+        .map(|_| network.command(&args).stdout(Stdio::null()).spawn().expect("it starts"))
+        .collect();
+    for mut payment in payments {
+        assert!(payment.wait().expect("it ends").success());
+    }
+    let account = network.json(&["account", "show", SOMEBODY]);
+    assert_eq!(money(&account["balance"]), 6 * CBY);
 }
 
 #[test]
