@@ -4,7 +4,9 @@
 //! - [`frame`], [`wire`], [`sign`]: what is said, its bytes, and what signatures cover
 //! - [`session`]: both ends of a connection, without I/O and without a clock
 
+pub mod admission;
 pub mod frame;
+pub mod quic;
 pub mod session;
 pub mod sign;
 pub mod wire;

@@ -167,10 +167,6 @@ impl Session {
                 let digest = sign::pong(self.settings.chain_id, &runner, pong.block_height);
                 self.holds(&digest, &pong.validator_signed).map(|()| self.learn(pong.block_height))
             }
-            (State::Open, Frame::Handover(handover)) => {
-                self.out.push_back(Output::Event(Event::Handover(handover)));
-                Ok(())
-            }
             _ => Err(Parting::Unexpected),
         };
         if let Err(parting) = done {
@@ -312,6 +308,10 @@ impl Session {
                     self.out.push_back(Output::Event(Event::Cancelled(cancel)));
                     Some(job)
                 })
+            }
+            (Some(job), Frame::Handover(handover)) if handover.job_id == job => {
+                self.out.push_back(Output::Event(Event::Handover(handover)));
+                Ok(Some(job))
             }
             _ => Err(Parting::Unexpected),
         };

@@ -9,7 +9,7 @@
 
 use super::{Allowance, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
-    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, HeartbeatPing,
+    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
     HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
     Parting, Role, VERSION, ValidatorSignature,
 };
@@ -459,6 +459,14 @@ impl Session {
         frame.validator_signed = self.settings.signer.sign(&digest);
         self.out.push_back(Output::Job(job_id, frame.into()));
         self.out.push_back(Output::FinishJob(job_id));
+    }
+
+    /// Gives an aggregator what a member of its committee sealed for it, on the stream of their job.
+    pub fn handover(&mut self, handover: Handover) {
+        let State::Open(open) = &self.state else { return };
+        if open.jobs.contains_key(&handover.job_id) {
+            self.out.push_back(Output::Job(handover.job_id, handover.into()));
+        }
     }
 
     /// A frame of a job's stream.
