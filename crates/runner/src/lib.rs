@@ -2,4 +2,6 @@
 //!
 //! - [`executor`]: the kinds of work, each with its limits
 
+pub mod case;
 pub mod executor;
+pub mod journal;
