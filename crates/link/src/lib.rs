@@ -1,0 +1,12 @@
+//! The link between validators and runners: jobs are pushed in one round trip, presence is told by
+//! whom a validator really hears (CIP-11; SPEC §13).
+//!
+//! - [`frame`], [`wire`], [`sign`]: what is said, its bytes, and what signatures cover
+//! - [`session`]: both ends of a connection, without I/O and without a clock
+
+pub mod admission;
+pub mod frame;
+pub mod quic;
+pub mod session;
+pub mod sign;
+pub mod wire;

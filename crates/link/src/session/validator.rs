@@ -1,0 +1,562 @@
+//! A runner's session, as its validator sees it.
+//!
+//! ```text
+//! Waiting ── Hello ──▶ Challenged ── HelloAck ──▶ Open ── pings, jobs ──▶ Closed
+//! ```
+//! Checks come cheapest first: the form of a frame, the version, how often this address came, what
+//! the chain says of the key, and a signature only at the end. Presence follows pings and
+//! backpressure alone; what becomes of a job only decides whether more jobs are pushed.
+
+use super::{Allowance, Output, TEXT_LIMIT, shortened};
+use crate::frame::{
+    AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
+    HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
+    Parting, Role, VERSION, ValidatorSignature,
+};
+use crate::sign::{self, Meeting, ValidatorKey};
+use remuda_protocol::crypto::{PublicKey, Signature};
+use remuda_protocol::primitives::{Address, B256, JobId, Slot};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// How long a runner may take to prove itself.
+pub const HANDSHAKE_MS: u64 = 5_000;
+/// Frames of the control stream in a burst, and a second.
+const CONTROL_RATE: (u32, u32) = (64, 16);
+/// Frames of job streams in a burst, and a second.
+const JOB_RATE: (u32, u32) = (256, 64);
+/// Things that a runner may say it cannot do for now.
+const REMOVED_MAX: usize = 64;
+/// Jobs in flight with one runner; more are not pushed but polled for.
+const JOBS_MAX: usize = 256;
+/// A runner that failed again and again is left alone for at most 2 to the power of this, in blocks.
+const QUARANTINE_MAX: u32 = 10;
+
+/// The validator's own key.
+pub trait Signer: Send + Sync {
+    /// Signs a digest.
+    fn sign(&self, digest: &B256) -> ValidatorSignature;
+}
+
+/// What a session has to ask.
+pub trait Desk {
+    /// Whether this address may try again now.
+    fn admit(&mut self, now_ms: u64, source: IpAddr) -> Result<(), Parting>;
+
+    /// Who has this key, if it may have a session here.
+    fn place(&self, key: &PublicKey) -> Result<Place, Parting>;
+
+    /// Whether one more session fits, and whether this key did not come too often. Asked once the
+    /// key is proven: otherwise anybody could use up what belongs to another.
+    fn seat(&mut self, now_ms: u64, place: Place) -> Result<(), Parting>;
+}
+
+/// A runner that belongs here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its account.
+    pub address: Address,
+    /// Its index in presence bitmaps.
+    pub slot: Slot,
+}
+
+/// What all sessions of a validator share.
+pub struct Settings {
+    /// Which chain.
+    pub chain_id: u64,
+    /// Whom runners expect.
+    pub me: ValidatorKey,
+    /// Signs for it.
+    pub signer: Arc<dyn Signer>,
+    /// Blocks without a ping after which a runner is absent.
+    pub presence_timeout: u64,
+    /// Blocks without an answer after which a push has failed.
+    pub ack_timeout: u64,
+}
+
+/// What the owner of a session hears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The runner is who it says.
+    Opened(Place),
+    /// Whether it counts as present has changed.
+    Presence(bool),
+    /// What became of a push.
+    Outcome(JobId, Outcome),
+    /// How far a job is.
+    Progress(JobProgress),
+    /// A transaction for the mempool.
+    Transaction(JobId, Vec<u8>),
+    /// How busy it is.
+    Load(BackpressureSignal),
+}
+
+/// What became of a push (CIP-11 §10.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The runner works on it.
+    Success,
+    /// The runner has it from somebody else.
+    Duplicate,
+    /// The runner is there, and will not.
+    SoftFailure,
+    /// No answer.
+    HardFailure,
+}
+
+#[derive(Debug)]
+enum State {
+    Waiting,
+    Challenged(Meeting, Place),
+    Open(Box<Open>),
+    Closed,
+}
+
+#[derive(Debug)]
+struct Open {
+    place: Place,
+    key: PublicKey,
+    last_nonce: Option<u64>,
+    /// The block at which the last ping came.
+    last_ping: Option<u64>,
+    accepting: bool,
+    present: bool,
+    removed: BTreeSet<String>,
+    /// Jobs with an open stream; the block of the push while it is unanswered.
+    jobs: BTreeMap<JobId, Option<u64>>,
+    hard_failures: u32,
+    quiet_until: u64,
+}
+
+/// See the module.
+pub struct Session {
+    settings: Arc<Settings>,
+    source: IpAddr,
+    exporter: [u8; 32],
+    nonce: [u8; 32],
+    since_ms: u64,
+    head: u64,
+    epoch: u64,
+    state: State,
+    control: Allowance,
+    job: Allowance,
+    out: VecDeque<Output<Event>>,
+}
+
+/// Where the chain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The newest final block.
+    pub height: u64,
+    /// Its subset epoch.
+    pub subset_epoch: u64,
+}
+
+impl Session {
+    /// A new connection. The nonce must be random, and of this session alone.
+    pub fn new(
+        settings: Arc<Settings>,
+        source: IpAddr,
+        exporter: [u8; 32],
+        nonce: [u8; 32],
+        head: Head,
+        now_ms: u64,
+    ) -> Self {
+        Self {
+            settings,
+            source,
+            exporter,
+            nonce,
+            since_ms: now_ms,
+            head: head.height,
+            epoch: head.subset_epoch,
+            state: State::Waiting,
+            control: Allowance::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
+            job: Allowance::new(JOB_RATE.0, JOB_RATE.1, now_ms),
+            out: VecDeque::new(),
+        }
+    }
+
+    /// What to do next.
+    pub fn poll(&mut self) -> Option<Output<Event>> {
+        self.out.pop_front()
+    }
+
+    /// When [`Session::tick`] should be called at the latest, while the runner has not proven itself.
+    pub fn deadline_ms(&self) -> Option<u64> {
+        matches!(self.state, State::Waiting | State::Challenged(..))
+            .then(|| self.since_ms.saturating_add(HANDSHAKE_MS))
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now_ms: u64) {
+        if self.deadline_ms().is_some_and(|deadline| now_ms >= deadline) {
+            self.close(Parting::Silent);
+        }
+    }
+
+    /// Who it is, once that is proven.
+    pub fn place(&self) -> Option<Place> {
+        match &self.state {
+            State::Open(open) => Some(open.place),
+            _ => None,
+        }
+    }
+
+    /// Whether the runner counts as present.
+    pub fn present(&self) -> bool {
+        matches!(&self.state, State::Open(open) if open.present)
+    }
+
+    /// Whether the runner said that it cannot do this for now.
+    pub fn lacks(&self, capability: &str) -> bool {
+        matches!(&self.state, State::Open(open) if open.removed.contains(capability))
+    }
+
+    /// Ends it.
+    pub fn close(&mut self, why: Parting) {
+        if !matches!(self.state, State::Closed) {
+            self.absent();
+            self.state = State::Closed;
+            self.out.push_back(Output::Control(why.goodbye()));
+            self.out.push_back(Output::Close(why));
+        }
+    }
+
+    /// The connection is gone.
+    pub fn lost(&mut self) {
+        self.absent();
+        self.state = State::Closed;
+    }
+
+    fn absent(&mut self) {
+        if self.present() {
+            self.out.push_back(Output::Event(Event::Presence(false)));
+        }
+    }
+
+    /// A frame of the control stream.
+    pub fn control(&mut self, frame: Frame, now_ms: u64, desk: &mut dyn Desk) {
+        if !self.control.take(now_ms) {
+            return self.close(Parting::TooFast);
+        }
+        let done = match (&mut self.state, frame) {
+            (State::Closed, _) => Ok(()),
+            (_, Frame::Goodbye(_)) => {
+                self.lost();
+                self.out.push_back(Output::Close(Parting::Shutdown));
+                Ok(())
+            }
+            (State::Waiting, Frame::Hello(hello)) => self.hello(&hello, now_ms, desk),
+            (State::Challenged(..), Frame::HelloAck(ack)) => self.hello_ack(&ack, now_ms, desk),
+            (State::Open(_), Frame::HeartbeatPing(ping)) => self.ping(&ping),
+            (State::Open(_), Frame::BackpressureSignal(signal)) => self.backpressure(signal),
+            (State::Open(_), Frame::CapabilityDelta(delta)) => self.capability(delta),
+            _ => Err(Parting::Unexpected),
+        };
+        if let Err(parting) = done {
+            self.close(parting);
+        }
+    }
+
+    fn hello(&mut self, hello: &Hello, now_ms: u64, desk: &mut dyn Desk) -> Result<(), Parting> {
+        if hello.version >> 8 != VERSION >> 8 {
+            return Err(Parting::UnsupportedVersion);
+        }
+        let bytes: [u8; 33] =
+            hello.party_pubkey.as_slice().try_into().map_err(|_| Parting::Malformed)?;
+        if hello.party_role != Role::Runner {
+            return Err(Parting::Malformed);
+        }
+        desk.admit(now_ms, self.source)?;
+        let key = PublicKey { bytes };
+        let place = desk.place(&key)?;
+        let meeting = Meeting {
+            chain_id: self.settings.chain_id,
+            exporter: self.exporter,
+            nonce_runner: hello.challenge_nonce,
+            nonce_validator: self.nonce,
+            runner: key,
+            validator: self.settings.me,
+            subset_epoch: self.epoch,
+        };
+        self.out.push_back(Output::Control(Frame::Hello(Hello {
+            version: VERSION,
+            party_pubkey: self.settings.me.to_vec(),
+            party_role: Role::Validator,
+            block_height: self.head,
+            challenge_nonce: self.nonce,
+            subset_epoch: self.epoch,
+        })));
+        self.state = State::Challenged(meeting, place);
+        Ok(())
+    }
+
+    fn hello_ack(
+        &mut self,
+        ack: &HelloAck,
+        now_ms: u64,
+        desk: &mut dyn Desk,
+    ) -> Result<(), Parting> {
+        let State::Challenged(meeting, place) = &self.state else {
+            return Err(Parting::Unexpected);
+        };
+        let (meeting, place) = (meeting.clone(), *place);
+        if ack.party_role != Role::Runner || ack.party_pubkey != meeting.runner.bytes {
+            return Err(Parting::Malformed);
+        }
+        let signature: [u8; 65] =
+            ack.signed_challenge.as_slice().try_into().map_err(|_| Parting::Malformed)?;
+        holds(&meeting.runner, &meeting.digest(Role::Runner), &signature)?;
+        desk.seat(now_ms, place)?;
+        let signed = self.settings.signer.sign(&meeting.digest(Role::Validator));
+        self.out.push_back(Output::Control(Frame::HelloAck(HelloAck {
+            version: VERSION,
+            party_pubkey: self.settings.me.to_vec(),
+            party_role: Role::Validator,
+            signed_challenge: signed.to_vec(),
+            block_height: self.head,
+        })));
+        self.out.push_back(Output::Event(Event::Opened(place)));
+        self.state = State::Open(Box::new(Open {
+            place,
+            key: meeting.runner,
+            last_nonce: None,
+            last_ping: None,
+            accepting: true,
+            present: false,
+            removed: BTreeSet::new(),
+            jobs: BTreeMap::new(),
+            hard_failures: 0,
+            quiet_until: 0,
+        }));
+        Ok(())
+    }
+
+    fn ping(&mut self, ping: &HeartbeatPing) -> Result<(), Parting> {
+        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+        if open.last_nonce.is_some_and(|last| ping.nonce <= last) {
+            return Err(Parting::Replay);
+        }
+        let Settings { chain_id, me, presence_timeout, .. } = *self.settings;
+        let digest = sign::ping(chain_id, &me, ping.block_height, ping.nonce);
+        holds(&open.key, &digest, &ping.signed)?;
+        open.last_nonce = Some(ping.nonce);
+        // Who is far behind cannot check what it is given, so it is as good as absent.
+        if ping.block_height.saturating_add(presence_timeout) >= self.head {
+            open.last_ping = Some(self.head);
+        }
+        self.pong();
+        self.judge();
+        Ok(())
+    }
+
+    fn pong(&mut self) {
+        if let State::Open(open) = &self.state {
+            let digest = sign::pong(self.settings.chain_id, &open.key, self.head);
+            self.out.push_back(Output::Control(Frame::HeartbeatPong(HeartbeatPong {
+                block_height: self.head,
+                validator_signed: self.settings.signer.sign(&digest),
+            })));
+        }
+    }
+
+    fn backpressure(&mut self, mut signal: BackpressureSignal) -> Result<(), Parting> {
+        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+        open.accepting = signal.accepting_new;
+        signal.reason = signal.reason.map(|reason| shortened(reason, TEXT_LIMIT));
+        self.out.push_back(Output::Event(Event::Load(signal)));
+        self.judge();
+        Ok(())
+    }
+
+    fn capability(&mut self, delta: CapabilityDelta) -> Result<(), Parting> {
+        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+        let digest = sign::capability(self.settings.chain_id, &self.settings.me, &delta);
+        holds(&open.key, &digest, &delta.signed)?;
+        for added in &delta.added_capabilities {
+            open.removed.remove(added);
+        }
+        for removed in delta.removed_capabilities {
+            if open.removed.len() < REMOVED_MAX && removed.len() <= TEXT_LIMIT {
+                open.removed.insert(removed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the runner is present, anew.
+    fn judge(&mut self) {
+        let State::Open(open) = &mut self.state else { return };
+        let timeout = self.settings.presence_timeout;
+        let recent = open.last_ping.is_some_and(|at| self.head < at.saturating_add(timeout));
+        let present = recent && open.accepting;
+        if present != open.present {
+            open.present = present;
+            self.out.push_back(Output::Event(Event::Presence(present)));
+        }
+    }
+
+    /// There is a new final block.
+    pub fn head(&mut self, head: Head, desk: &dyn Desk) {
+        self.head = self.head.max(head.height);
+        self.epoch = head.subset_epoch;
+        let State::Open(open) = &mut self.state else { return };
+        // It may have left, been jailed, or been moved to other validators.
+        match desk.place(&open.key) {
+            Ok(place) if place == open.place => {}
+            Ok(_) => return self.close(Parting::NotRegistered),
+            Err(parting) => return self.close(parting),
+        }
+        let timeout = self.settings.ack_timeout;
+        let late = |since: &Option<u64>| since.is_some_and(|at| self.head >= at + timeout);
+        let failed: Vec<JobId> =
+            open.jobs.iter().filter(|(_, since)| late(since)).map(|(job, _)| *job).collect();
+        for job in failed {
+            open.jobs.remove(&job);
+            open.quiet_until = self.head + (1 << open.hard_failures.min(QUARANTINE_MAX));
+            open.hard_failures += 1;
+            self.out.push_back(Output::FinishJob(job));
+            self.out.push_back(Output::Event(Event::Outcome(job, Outcome::HardFailure)));
+        }
+        self.pong();
+        self.judge();
+    }
+
+    /// Pushes a job. `false` if this is not the time: the runner polls for it, or hears of it from
+    /// another validator.
+    pub fn push(&mut self, assignment: Assignment) -> bool {
+        let State::Open(open) = &mut self.state else { return false };
+        let quiet = self.head < open.quiet_until;
+        if quiet || open.jobs.len() >= JOBS_MAX || open.jobs.contains_key(&assignment.job_id) {
+            return false;
+        }
+        let Assignment { job_id, attempt, job_spec, block_height, deadline_block } = assignment;
+        let mut frame = JobAssignment {
+            job_id,
+            attempt,
+            job_spec,
+            block_height,
+            deadline_block,
+            validator_signed: [0; 64],
+        };
+        let digest = sign::assignment(self.settings.chain_id, &open.key, &frame);
+        frame.validator_signed = self.settings.signer.sign(&digest);
+        open.jobs.insert(job_id, Some(self.head));
+        self.out.push_back(Output::OpenJob(job_id, frame.into()));
+        true
+    }
+
+    /// A job is over for this runner.
+    pub fn cancel(&mut self, job_id: JobId, reason: CancelReason) {
+        let State::Open(open) = &mut self.state else { return };
+        if open.jobs.remove(&job_id).is_none() {
+            return;
+        }
+        let mut frame = JobCancel { job_id, reason, validator_signed: [0; 64] };
+        let digest = sign::cancel(self.settings.chain_id, &open.key, &frame);
+        frame.validator_signed = self.settings.signer.sign(&digest);
+        self.out.push_back(Output::Job(job_id, frame.into()));
+        self.out.push_back(Output::FinishJob(job_id));
+    }
+
+    /// Gives an aggregator what a member of its committee sealed for it, on the stream of their job.
+    pub fn handover(&mut self, handover: Handover) {
+        let State::Open(open) = &self.state else { return };
+        if open.jobs.contains_key(&handover.job_id) {
+            self.out.push_back(Output::Job(handover.job_id, handover.into()));
+        }
+    }
+
+    /// A frame of a job's stream.
+    pub fn job(&mut self, job: JobId, frame: Frame, now_ms: u64) {
+        if !self.job.take(now_ms) {
+            return self.close(Parting::TooFast);
+        }
+        let State::Open(open) = &mut self.state else { return };
+        // Said before it heard that the job is over.
+        if !open.jobs.contains_key(&job) {
+            return;
+        }
+        let done = match frame {
+            Frame::JobAck(ack) if ack.job_id == job => self.ack(job, &ack),
+            Frame::JobProgress(mut progress) if progress.job_id == job => {
+                progress.fraction = progress.fraction.min(100);
+                progress.detail = progress.detail.map(|detail| shortened(detail, TEXT_LIMIT));
+                self.out.push_back(Output::Event(Event::Progress(progress)));
+                Ok(())
+            }
+            Frame::JobResult(result) if result.job_id == job => self.result(job, result),
+            _ => Err(Parting::Unexpected),
+        };
+        if let Err(parting) = done {
+            self.close(parting);
+        }
+    }
+
+    fn ack(&mut self, job: JobId, ack: &JobAck) -> Result<(), Parting> {
+        let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+        let digest = sign::ack(self.settings.chain_id, &self.settings.me, ack);
+        holds(&open.key, &digest, &ack.signed)?;
+        let Some(since @ Some(_)) = open.jobs.get_mut(&job) else {
+            return Err(Parting::Unexpected);
+        };
+        *since = None;
+        open.hard_failures = 0;
+        open.quiet_until = 0;
+        let outcome = match ack.status {
+            AckStatus::Accepted => Outcome::Success,
+            AckStatus::Duplicate => Outcome::Duplicate,
+            AckStatus::Reject(_) => {
+                open.jobs.remove(&job);
+                self.out.push_back(Output::FinishJob(job));
+                Outcome::SoftFailure
+            }
+        };
+        self.out.push_back(Output::Event(Event::Outcome(job, outcome)));
+        Ok(())
+    }
+
+    fn result(&mut self, job: JobId, result: JobResult) -> Result<(), Parting> {
+        let State::Open(open) = &self.state else { return Err(Parting::Unexpected) };
+        let digest = sign::result(self.settings.chain_id, &self.settings.me, &result);
+        holds(&open.key, &digest, &result.runner_signed)?;
+        self.out.push_back(Output::Event(Event::Transaction(job, result.result_data)));
+        Ok(())
+    }
+
+    /// The runner closed a job's stream.
+    pub fn job_closed(&mut self, job: JobId) {
+        if let State::Open(open) = &mut self.state {
+            // Without an answer it stays until it has failed.
+            if open.jobs.get(&job) == Some(&None) {
+                open.jobs.remove(&job);
+            }
+        }
+    }
+}
+
+/// A job for a runner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Which job.
+    pub job_id: JobId,
+    /// The selection that drew the runner.
+    pub attempt: u32,
+    /// The specification in the chain's own encoding.
+    pub job_spec: Vec<u8>,
+    /// The block that assigned it.
+    pub block_height: u64,
+    /// The last block for a commit, or for the result of a single runner.
+    pub deadline_block: u64,
+}
+
+fn holds(key: &PublicKey, digest: &B256, signature: &[u8; 65]) -> Result<(), Parting> {
+    let signature = Signature { bytes: *signature };
+    if signature.recover(digest).is_ok_and(|signer| signer == *key) {
+        Ok(())
+    } else {
+        Err(Parting::BadSignature)
+    }
+}

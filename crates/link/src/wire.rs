@@ -1,0 +1,102 @@
+//! Frames as bytes, with limits before anything is allocated.
+
+use crate::frame::Frame;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+/// What a frame of the control stream may be, type and map together.
+pub const CONTROL_LIMIT: usize = 64 * 1024;
+/// What a frame of a job stream may be.
+pub const JOB_LIMIT: usize = 2 * 1024 * 1024;
+/// How deep a map may nest: no frame nests deeper than an enum in a map.
+const DEPTH: usize = 8;
+
+/// Why bytes are no frame.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum WireError {
+    /// The length is more than this stream takes.
+    #[error("a frame of {length} bytes, and {limit} are the limit here")]
+    TooLong {
+        /// What it says.
+        length: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// Not even a type.
+    #[error("an empty frame")]
+    Empty,
+    /// No frame has this number.
+    #[error("no frame has the type {0:#04x}")]
+    UnknownType(u8),
+    /// The map is not what the type asks for.
+    #[error("not the map of this frame: {0}")]
+    Map(String),
+}
+
+/// A frame as it travels.
+pub fn encode(frame: &Frame) -> Vec<u8> {
+    let mut out = vec![0; 4];
+    out.push(frame.number());
+    frame.write(&mut out);
+    let length = u32::try_from(out.len() - 4).expect("nobody makes frames of 4 GiB");
+    out[..4].copy_from_slice(&length.to_be_bytes());
+    out
+}
+
+/// What a length says, if it is allowed.
+pub fn length(prefix: [u8; 4], limit: usize) -> Result<usize, WireError> {
+    let length = u32::from_be_bytes(prefix) as usize;
+    if length > limit {
+        return Err(WireError::TooLong { length, limit });
+    }
+    if length == 0 {
+        return Err(WireError::Empty);
+    }
+    Ok(length)
+}
+
+/// A frame from what follows its length.
+pub fn decode(body: &[u8]) -> Result<Frame, WireError> {
+    let (number, map) = body.split_first().ok_or(WireError::Empty)?;
+    Frame::read(*number, map)
+}
+
+pub(crate) fn map<T: DeserializeOwned>(mut bytes: &[u8]) -> Result<T, WireError> {
+    let frame = ciborium::de::from_reader_with_recursion_limit(&mut bytes, DEPTH)
+        .map_err(|error| WireError::Map(error.to_string()))?;
+    if bytes.is_empty() { Ok(frame) } else { Err(WireError::Map("bytes after it".to_owned())) }
+}
+
+/// Cuts frames out of a stream's bytes, however they come.
+#[derive(Debug)]
+pub struct Cutter {
+    limit: usize,
+    waiting: Vec<u8>,
+}
+
+impl Cutter {
+    /// With the limit of its stream.
+    pub fn new(limit: usize) -> Self {
+        Self { limit, waiting: Vec::new() }
+    }
+
+    /// More bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.waiting.extend_from_slice(bytes);
+    }
+
+    /// Bytes that are no whole frame yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The next frame that is there as a whole. After an error the stream is of no use any more.
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, WireError> {
+        let Some((prefix, rest)) = self.waiting.split_first_chunk::<4>() else { return Ok(None) };
+        let length = length(*prefix, self.limit)?;
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let frame = decode(body)?;
+        self.waiting.drain(..4 + length);
+        Ok(Some(frame))
+    }
+}

@@ -1,0 +1,491 @@
+//! Both ends of a connection, put together without a network.
+
+use remuda_link::frame::{
+    AckStatus, BackpressureSignal, CancelReason, Frame, HeartbeatPing, Hello, Parting,
+    RejectReason, Role, VERSION,
+};
+use remuda_link::session::validator::{Assignment, Desk, Event, Head, Outcome, Place};
+use remuda_link::session::{Output, runner, validator};
+use remuda_link::sign::{self, Identity};
+use remuda_protocol::crypto::{PublicKey, SecretKey};
+use remuda_protocol::primitives::{Address, B256, JobId, Slot};
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+const CHAIN: u64 = 7;
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const EPOCH: u64 = 3;
+const JOB: JobId = B256::repeat_byte(9);
+
+/// What the chain says of each key.
+#[derive(Default)]
+struct Chain {
+    places: BTreeMap<PublicKey, Result<Place, Parting>>,
+    attempts: u32,
+    seats: u32,
+}
+
+impl Desk for Chain {
+    fn admit(&mut self, _: u64, _: IpAddr) -> Result<(), Parting> {
+        self.attempts += 1;
+        if self.attempts > 10 { Err(Parting::RateLimited) } else { Ok(()) }
+    }
+
+    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
+        self.places.get(key).copied().unwrap_or(Err(Parting::NotRegistered))
+    }
+
+    fn seat(&mut self, _: u64, _: Place) -> Result<(), Parting> {
+        self.seats += 1;
+        if self.seats > 5 { Err(Parting::TooManySessions) } else { Ok(()) }
+    }
+}
+
+/// A runner and a validator, with a wire between them that tests may cut open.
+struct Pair {
+    runner: runner::Session,
+    validator: validator::Session,
+    chain: Chain,
+    key: SecretKey,
+    seen_by_runner: Vec<runner::Event>,
+    seen_by_validator: Vec<Event>,
+    parted: Vec<Parting>,
+    now_ms: u64,
+}
+
+fn key() -> SecretKey {
+    SecretKey::from_label("runner")
+}
+
+fn identity() -> Arc<Identity> {
+    Arc::new(Identity::from_seed(&[5; 32]).unwrap())
+}
+
+fn place() -> Place {
+    Place { address: key().address(), slot: Slot(2) }
+}
+
+fn settings() -> Arc<validator::Settings> {
+    Arc::new(validator::Settings {
+        chain_id: CHAIN,
+        me: identity().key(),
+        signer: identity(),
+        presence_timeout: 15,
+        ack_timeout: 15,
+    })
+}
+
+fn validator_session(exporter: [u8; 32]) -> validator::Session {
+    let head = Head { height: 100, subset_epoch: EPOCH };
+    validator::Session::new(settings(), HERE, exporter, [2; 32], head, 0)
+}
+
+fn runner_session(key: &SecretKey, exporter: [u8; 32]) -> runner::Session {
+    let settings = runner::Settings {
+        chain_id: CHAIN,
+        key: key.clone(),
+        validator: identity().key(),
+        subset_epoch: EPOCH,
+    };
+    runner::Session::new(settings, exporter, [1; 32], 100, 0)
+}
+
+impl Pair {
+    fn new() -> Self {
+        Self::with([7; 32], [7; 32])
+    }
+
+    fn with(exporter_of_runner: [u8; 32], exporter_of_validator: [u8; 32]) -> Self {
+        let mut chain = Chain::default();
+        chain.places.insert(key().public_key(), Ok(place()));
+        Self {
+            runner: runner_session(&key(), exporter_of_runner),
+            validator: validator_session(exporter_of_validator),
+            chain,
+            key: key(),
+            seen_by_runner: Vec::new(),
+            seen_by_validator: Vec::new(),
+            parted: Vec::new(),
+            now_ms: 0,
+        }
+    }
+
+    fn open() -> Self {
+        let mut pair = Self::new();
+        pair.settle();
+        assert!(pair.runner.open() && pair.validator.place().is_some(), "{:?}", pair.parted);
+        pair
+    }
+
+    /// Carries frames to and fro until nobody has anything to say.
+    fn settle(&mut self) {
+        loop {
+            if let Some(output) = self.runner.poll() {
+                match output {
+                    Output::Control(frame) => {
+                        self.validator.control(frame, self.now_ms, &mut self.chain);
+                    }
+                    Output::Job(job, frame) => self.validator.job(job, frame, self.now_ms),
+                    Output::FinishJob(job) => self.validator.job_closed(job),
+                    Output::Event(event) => self.seen_by_runner.push(event),
+                    Output::Close(parting) => self.parted.push(parting),
+                    Output::OpenJob(..) => panic!("runners open no streams"),
+                }
+            } else if let Some(output) = self.validator.poll() {
+                match output {
+                    Output::Control(frame) => self.runner.control(frame, self.now_ms),
+                    Output::OpenJob(_, frame) => {
+                        self.runner.job(None, frame, self.now_ms);
+                    }
+                    Output::Job(job, frame) => {
+                        self.runner.job(Some(job), frame, self.now_ms);
+                    }
+                    Output::FinishJob(job) => self.runner.job_closed(job),
+                    Output::Event(event) => self.seen_by_validator.push(event),
+                    Output::Close(parting) => self.parted.push(parting),
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// A block a second.
+    fn head(&mut self, height: u64) {
+        self.now_ms += 1_000;
+        self.validator.head(Head { height, subset_epoch: EPOCH }, &self.chain);
+    }
+
+    fn push(&mut self) -> bool {
+        self.validator.push(assignment())
+    }
+
+    /// What a validator does with one frame from an open session.
+    fn tell(&mut self, frame: Frame) {
+        self.validator.control(frame, self.now_ms, &mut self.chain);
+        self.settle();
+    }
+}
+
+fn assignment() -> Assignment {
+    Assignment {
+        job_id: JOB,
+        attempt: 0,
+        job_spec: b"spec".to_vec(),
+        block_height: 100,
+        deadline_block: 160,
+    }
+}
+
+fn hello(key: &SecretKey) -> Hello {
+    Hello {
+        version: VERSION,
+        party_pubkey: key.public_key().bytes.to_vec(),
+        party_role: Role::Runner,
+        block_height: 100,
+        challenge_nonce: [1; 32],
+        subset_epoch: EPOCH,
+    }
+}
+
+fn ping(key: &SecretKey, height: u64, nonce: u64) -> HeartbeatPing {
+    let digest = sign::ping(CHAIN, &identity().key(), height, nonce);
+    HeartbeatPing { block_height: height, nonce, signed: key.sign(&digest).bytes }
+}
+
+#[test]
+fn two_honest_sides_meet_and_the_runner_is_present() {
+    let mut pair = Pair::open();
+    assert_eq!(pair.seen_by_validator, [Event::Opened(place()), Event::Presence(true)]);
+    pair.head(101);
+    pair.settle();
+    assert!(pair.seen_by_runner.contains(&runner::Event::Head(101)));
+    assert!(pair.parted.is_empty() && pair.validator.present());
+}
+
+#[test]
+fn relayed_hello_does_not_hold_in_another_session() {
+    let mut pair = Pair::with([7; 32], [8; 32]);
+    pair.settle();
+    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert!(!pair.runner.open() && pair.validator.place().is_none());
+}
+
+#[test]
+fn replayed_hello_proves_nothing_to_a_new_session() {
+    let mut pair = Pair::new();
+    let mut recorded = Vec::new();
+    while !pair.runner.open() {
+        while let Some(output) = pair.runner.poll() {
+            if let Output::Control(frame) = output {
+                recorded.push(frame.clone());
+                pair.validator.control(frame, 0, &mut pair.chain);
+            }
+        }
+        while let Some(output) = pair.validator.poll() {
+            if let Output::Control(frame) = output {
+                pair.runner.control(frame, 0);
+            }
+        }
+    }
+    // The same words, even with the same exporter: the validator's nonce is another.
+    let head = Head { height: 100, subset_epoch: EPOCH };
+    let mut again = validator::Session::new(settings(), HERE, [7; 32], [3; 32], head, 0);
+    for frame in recorded {
+        again.control(frame, 0, &mut pair.chain);
+    }
+    assert!(again.place().is_none());
+    let outputs: Vec<_> = std::iter::from_fn(|| again.poll()).collect();
+    assert!(outputs.contains(&Output::Close(Parting::BadSignature)), "{outputs:?}");
+}
+
+#[test]
+fn a_key_that_the_chain_does_not_want_gets_no_signature_check() {
+    for parting in [Parting::NotRegistered, Parting::Jailed, Parting::WrongSubset] {
+        let mut pair = Pair::new();
+        pair.chain.places.insert(key().public_key(), Err(parting));
+        pair.settle();
+        assert_eq!(pair.parted[0], parting);
+        assert_eq!(pair.chain.seats, 0);
+    }
+}
+
+#[test]
+fn hellos_that_are_none_are_refused_before_the_chain_is_asked() {
+    let good = hello(&key());
+    let bad = [
+        (Hello { version: 0x0200, ..good.clone() }, Parting::UnsupportedVersion),
+        (Hello { party_pubkey: vec![2; 32], ..good.clone() }, Parting::Malformed),
+        (Hello { party_role: Role::Validator, ..good }, Parting::Malformed),
+    ];
+    for (hello, parting) in bad {
+        let mut pair = Pair::new();
+        pair.tell(hello.into());
+        assert_eq!(pair.parted[0], parting);
+        assert_eq!(pair.chain.attempts, 0);
+    }
+}
+
+#[test]
+fn too_many_attempts_of_an_address_are_refused() {
+    let mut chain = Chain::default();
+    chain.places.insert(key().public_key(), Ok(place()));
+    let refused = (0..20).filter(|_| {
+        let mut session = validator_session([7; 32]);
+        session.control(hello(&key()).into(), 0, &mut chain);
+        std::iter::from_fn(|| session.poll()).any(|o| o == Output::Close(Parting::RateLimited))
+    });
+    assert_eq!(refused.count(), 10);
+}
+
+#[test]
+fn who_does_not_prove_itself_in_time_is_sent_away() {
+    let mut pair = Pair::new();
+    let deadline = pair.validator.deadline_ms().unwrap();
+    pair.validator.tick(deadline - 1);
+    assert!(pair.validator.poll().is_none());
+    pair.validator.tick(deadline);
+    assert_eq!(pair.validator.poll(), Some(Output::Control(Parting::Silent.goodbye())));
+}
+
+#[test]
+fn a_nonce_that_does_not_rise_ends_the_session() {
+    for nonce in [0, 1] {
+        let mut pair = Pair::open();
+        let key = pair.key.clone();
+        pair.tell(ping(&key, 100, nonce).into());
+        assert_eq!(pair.parted[0], Parting::Replay);
+        assert_eq!(pair.seen_by_validator.last(), Some(&Event::Presence(false)));
+    }
+}
+
+#[test]
+fn pings_of_others_end_the_session() {
+    let mut pair = Pair::open();
+    pair.tell(ping(&SecretKey::from_label("other"), 100, 9).into());
+    assert_eq!(pair.parted[0], Parting::BadSignature);
+}
+
+#[test]
+fn a_runner_that_is_silent_or_far_behind_is_absent() {
+    let mut pair = Pair::open();
+    let key = pair.key.clone();
+    // Heads that the runner never hears of.
+    for height in 101..115 {
+        pair.head(height);
+        while pair.validator.poll().is_some() {}
+        assert!(pair.validator.present(), "at {height}");
+    }
+    pair.head(115);
+    assert!(!pair.validator.present());
+    pair.validator.control(ping(&key, 99, 10).into(), 0, &mut pair.chain);
+    assert!(!pair.validator.present(), "its newest block is too old");
+    pair.validator.control(ping(&key, 100, 11).into(), 0, &mut pair.chain);
+    assert!(pair.validator.present());
+}
+
+#[test]
+fn a_runner_that_wants_no_work_is_absent_until_it_does() {
+    let mut pair = Pair::open();
+    let signal = |accepting_new| BackpressureSignal {
+        active_jobs: 4,
+        max_concurrent: 4,
+        accepting_new,
+        reason: Some("x".repeat(1_000)),
+    };
+    pair.runner.load(signal(false));
+    pair.settle();
+    assert!(!pair.validator.present());
+    let Some(Event::Load(load)) =
+        pair.seen_by_validator.iter().find(|event| matches!(event, Event::Load(_)))
+    else {
+        panic!("{:?}", pair.seen_by_validator)
+    };
+    assert_eq!(load.reason.as_ref().unwrap().len(), 200);
+    pair.runner.load(signal(true));
+    pair.settle();
+    assert!(pair.validator.present());
+}
+
+#[test]
+fn who_leaves_the_registry_or_the_subset_loses_its_session() {
+    for parting in [Parting::NotRegistered, Parting::Jailed, Parting::WrongSubset] {
+        let mut pair = Pair::open();
+        pair.chain.places.insert(key().public_key(), Err(parting));
+        pair.head(101);
+        pair.settle();
+        assert_eq!(pair.parted[0], parting);
+        assert!(!pair.validator.present());
+    }
+    let mut pair = Pair::open();
+    let elsewhere = Place { slot: Slot(3), ..place() };
+    pair.chain.places.insert(key().public_key(), Ok(elsewhere));
+    pair.head(101);
+    pair.settle();
+    assert_eq!(pair.parted[0], Parting::NotRegistered, "it came back with another slot");
+}
+
+#[test]
+fn a_job_is_pushed_answered_and_its_transaction_comes_back() {
+    let mut pair = Pair::open();
+    assert!(pair.push());
+    assert!(!pair.push(), "once is enough");
+    pair.settle();
+    assert!(matches!(pair.seen_by_runner.last(), Some(runner::Event::Assigned(a))
+        if a.job_id == JOB && a.job_spec == b"spec"));
+    pair.runner.ack(JOB, AckStatus::Accepted, None);
+    pair.runner.progress(JOB, 200, Some("half".to_owned()));
+    assert!(pair.runner.result(JOB, b"transaction".to_vec()));
+    pair.settle();
+    let tail = &pair.seen_by_validator[2..];
+    assert_eq!(tail[0], Event::Outcome(JOB, Outcome::Success));
+    assert!(matches!(&tail[1], Event::Progress(progress) if progress.fraction == 100));
+    assert_eq!(tail[2], Event::Transaction(JOB, b"transaction".to_vec()));
+    assert!(pair.parted.is_empty());
+}
+
+#[test]
+fn an_assignment_whose_spec_was_swapped_on_the_way_ends_the_session() {
+    let mut pair = Pair::open();
+    assert!(pair.push());
+    let Some(Output::OpenJob(_, Frame::JobAssignment(mut frame))) = pair.validator.poll() else {
+        panic!("a push")
+    };
+    frame.job_spec = b"other".to_vec();
+    pair.runner.job(None, frame.into(), 0);
+    pair.settle();
+    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert!(!pair.seen_by_runner.iter().any(|event| matches!(event, runner::Event::Assigned(_))));
+}
+
+#[test]
+fn rejects_and_duplicates_are_signs_of_life() {
+    for (status, outcome) in [
+        (AckStatus::Duplicate, Outcome::Duplicate),
+        (AckStatus::Reject(RejectReason::Capacity), Outcome::SoftFailure),
+    ] {
+        let mut pair = Pair::open();
+        pair.push();
+        pair.settle();
+        pair.runner.ack(JOB, status, Some("because".to_owned()));
+        pair.settle();
+        assert_eq!(pair.seen_by_validator.last(), Some(&Event::Outcome(JOB, outcome)));
+        assert!(pair.validator.present());
+    }
+}
+
+#[test]
+fn no_answer_is_a_failure_that_costs_pushes_and_not_presence() {
+    let mut pair = Pair::open();
+    for failures in 0..4u64 {
+        assert!(pair.push(), "after {failures} failures");
+        pair.settle();
+        let start = 100 + failures * 100;
+        for height in start..start + 15 {
+            pair.head(height);
+            pair.settle();
+        }
+        let pushed_at = if failures == 0 { 100 } else { start - 1 };
+        pair.head(pushed_at + 15);
+        pair.settle();
+        let failed = Event::Outcome(JOB, Outcome::HardFailure);
+        let count = pair.seen_by_validator.iter().filter(|event| **event == failed).count();
+        assert_eq!(count as u64, failures + 1);
+        assert!(pair.validator.present(), "pings go on");
+        assert!(!pair.push(), "it is left alone for a while");
+        pair.head(start + 99);
+        pair.settle();
+    }
+}
+
+#[test]
+fn a_cancelled_job_takes_no_more_words() {
+    let mut pair = Pair::open();
+    pair.push();
+    pair.settle();
+    pair.runner.ack(JOB, AckStatus::Accepted, None);
+    pair.settle();
+    pair.validator.cancel(JOB, CancelReason::Reassigned);
+    pair.settle();
+    assert!(matches!(pair.seen_by_runner.last(), Some(runner::Event::Cancelled(cancel))
+        if cancel.reason == CancelReason::Reassigned));
+    assert!(!pair.runner.result(JOB, b"late".to_vec()));
+}
+
+#[test]
+fn floods_end_the_session() {
+    let mut pair = Pair::open();
+    let key = pair.key.clone();
+    for nonce in 10..100 {
+        pair.tell(ping(&key, 100, nonce).into());
+    }
+    assert_eq!(pair.parted[0], Parting::TooFast);
+}
+
+#[test]
+fn a_validator_that_is_another_is_not_believed() {
+    let mut session = runner_session(&key(), [7; 32]);
+    session.poll();
+    let other = Identity::from_seed(&[6; 32]).unwrap().key();
+    let greeting = Hello {
+        party_pubkey: other.to_vec(),
+        party_role: Role::Validator,
+        challenge_nonce: [2; 32],
+        ..hello(&key())
+    };
+    session.control(greeting.clone().into(), 0);
+    assert_eq!(session.poll(), Some(Output::Control(Parting::Malformed.goodbye())));
+    let mut session = runner_session(&key(), [7; 32]);
+    session.poll();
+    let far =
+        Hello { party_pubkey: identity().key().to_vec(), subset_epoch: EPOCH + 2, ..greeting };
+    session.control(far.into(), 0);
+    assert_eq!(session.poll(), Some(Output::Control(Parting::WrongEpoch.goodbye())));
+}
+
+#[test]
+fn the_address_of_a_place_is_the_account_of_the_key() {
+    assert_eq!(place().address, key().public_key().address().unwrap());
+    assert_ne!(place().address, Address::ZERO);
+}

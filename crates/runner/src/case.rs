@@ -1,0 +1,145 @@
+//! What a runner does next about one job: a function of what it holds and of what the chain says.
+//!
+//! ```text
+//! drawn ─▶ execute ─▶ one runner:  send the result ─▶ settled
+//!                  └▶ a committee: commit ─▶ (commits close) ─▶ hand over to the aggregator, or
+//!                     reveal for all as the aggregator; reveal alone when that takes too long
+//! ```
+//! Nothing here acts, and nothing is remembered here: after a restart the same files and the same
+//! chain lead to the same step.
+
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
+use remuda_protocol::primitives::Address;
+
+/// Blocks before the end of the reveals at which nobody waits for the aggregator any more.
+const LAST_CALL: u64 = 20;
+/// Blocks before the end of its time at which an aggregator opens what it has.
+const AGGREGATOR_CALL: u64 = 5;
+
+/// What the runner holds for a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing yet; the work goes on, or has to begin.
+    Nothing,
+    /// A result with its salt and signature, on disk.
+    Result,
+    /// It tried, and there is none.
+    NoResult,
+    /// There was one, but the disk lost it.
+    Lost,
+}
+
+/// Results of others that an aggregator has, checked against their commitments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Whose.
+    pub from: Vec<Address>,
+}
+
+/// The next step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Do the work.
+    Execute,
+    /// Nothing for now.
+    Wait,
+    /// Deliver the result as the only runner.
+    Submit,
+    /// Commit to the result.
+    Commit,
+    /// Give the result to the aggregator.
+    HandOver(Address),
+    /// Open these results, as the aggregator; the own one among them.
+    RevealAll(Vec<Address>),
+    /// Open the own result.
+    RevealOwn,
+    /// Say that the result is lost.
+    AttestCrash,
+    /// It is over.
+    Close(End),
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The job was settled; in the winning group or not, the receipt says.
+    Settled,
+    /// The job failed.
+    Failed(Failure),
+    /// The submitter called it off.
+    Cancelled,
+    /// This runner is not, or no more, seated.
+    Unseated,
+    /// This runner has nothing to commit, or its time is over.
+    Missed,
+}
+
+/// What to do at this height, the height of the block that the view of the job is of.
+pub fn next(
+    me: Address,
+    job: &Job,
+    mode: VerificationMode,
+    held: Held,
+    collected: &Collected,
+    height: u64,
+) -> Step {
+    match &job.status {
+        Status::Settled => return Step::Close(End::Settled),
+        Status::Failed { reason } => return Step::Close(End::Failed(*reason)),
+        Status::Cancelled => return Step::Close(End::Cancelled),
+        Status::Pending { .. } | Status::Assigned | Status::Committed => {}
+    }
+    let Some(seat) = job.taking_part().find(|seat| seat.runner == me) else {
+        return Step::Close(End::Unseated);
+    };
+    // What is sent now is in the next block at the earliest.
+    let soon = height + 1;
+    match seat.progress {
+        Progress::Waiting if soon > job.commit_by.get() => Step::Close(End::Missed),
+        Progress::Waiting => match held {
+            Held::Nothing | Held::Lost => Step::Execute,
+            Held::NoResult => Step::Close(End::Missed),
+            Held::Result if alone(mode) => Step::Submit,
+            Held::Result => Step::Commit,
+        },
+        Progress::Committed { .. } if held != Held::Result => Step::AttestCrash,
+        Progress::Committed { .. } if job.status != Status::Committed => Step::Wait,
+        Progress::Committed { .. } => reveal(me, job, collected, soon),
+        Progress::Revealed { .. } if job.aggregator == Some(me) => gather(me, job, collected, soon),
+        Progress::Revealed { .. } => Step::Wait,
+        Progress::Crashed | Progress::TimedOut | Progress::Slashed => Step::Close(End::Unseated),
+    }
+}
+
+fn alone(mode: VerificationMode) -> bool {
+    matches!(mode, VerificationMode::None | VerificationMode::EconomicBond)
+}
+
+fn reveal(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
+    match job.aggregator {
+        Some(aggregator) if aggregator == me => gather(me, job, collected, soon),
+        Some(aggregator) => {
+            let late = soon > job.aggregator_until.get();
+            let last = soon + LAST_CALL > job.reveal_by.get();
+            if late || last { Step::RevealOwn } else { Step::HandOver(aggregator) }
+        }
+        None => Step::RevealOwn,
+    }
+}
+
+/// The aggregator opens everything at once when it has everything, or when its time is nearly over.
+fn gather(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
+    let missing = |seat: &&remuda_protocol::dispatcher::job::Seat| {
+        matches!(seat.progress, Progress::Committed { .. })
+    };
+    let open: Vec<Address> = job.taking_part().filter(missing).map(|seat| seat.runner).collect();
+    let have = |runner: &Address| *runner == me || collected.from.contains(runner);
+    let ready: Vec<Address> = open.iter().copied().filter(have).collect();
+    let pressed = soon + AGGREGATOR_CALL > job.aggregator_until.get();
+    if ready.is_empty() || (ready.len() < open.len() && !pressed) {
+        Step::Wait
+    } else {
+        Step::RevealAll(ready)
+    }
+}

@@ -1,0 +1,79 @@
+//! The kinds of work. Each has its file, its limits and its ways to fail.
+//!
+//! An executor gets a specification that the chain has accepted, which says nothing of what this
+//! runner's operator allows: that is asked first. A result is bytes in the form that the job's
+//! `result_schema` names, at most as many as it allows.
+
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::JobId;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Told how far the work is.
+pub trait Progress: Send + Sync {
+    /// In percent, with a word for people.
+    fn report(&self, percent: u8, detail: &str);
+}
+
+/// Nobody listens.
+pub struct Unheard;
+
+impl Progress for Unheard {
+    fn report(&self, _: u8, _: &str) {}
+}
+
+/// One job's work.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// Which job.
+    pub job_id: JobId,
+    /// What is asked for.
+    pub spec: &'a JobSpec,
+    /// Time for it: the job's own bound, or less if its deadline is near.
+    pub within: Duration,
+    /// Who wants to know how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+impl Work<'_> {
+    /// Bytes that the result may have.
+    pub fn max_bytes(&self) -> usize {
+        self.spec.result_schema.max_return_bytes as usize
+    }
+}
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExecuteError {
+    /// This runner's operator does not allow it.
+    #[error("not allowed here: {0}")]
+    NotAllowed(String),
+    /// What is asked for makes no sense.
+    #[error("the job cannot be done: {0}")]
+    BadJob(String),
+    /// Nobody answers, or the answer broke off.
+    #[error("cannot reach it: {0}")]
+    Unreachable(String),
+    /// An answer, but not one that can be used.
+    #[error("a useless answer: {0}")]
+    BadAnswer(String),
+    /// More than the job allows.
+    #[error("more than {limit} bytes")]
+    TooLarge {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// Longer than the job allows.
+    #[error("not done within {0:?}")]
+    TimedOut(Duration),
+    /// A program did what it must not, or more than it may.
+    #[error("the program failed: {0}")]
+    Program(String),
+}
+
+impl ExecuteError {
+    /// Whether it is worth trying again.
+    pub fn passing(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+}

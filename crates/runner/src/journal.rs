@@ -1,0 +1,208 @@
+//! What a runner must not forget: one file for each job it took.
+//!
+//! A file is written before the deed that it is about: before the work begins, and before the commit
+//! is sent. So a restart finds every result that anybody may be waiting for, and knows which work had
+//! begun. A file is replaced as a whole, so it is the old one or the new one, never half of each.
+
+use alloy_primitives::hex;
+use remuda_protocol::codec::{Decode as _, Encode as _};
+use remuda_protocol::crypto::Signature;
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::{B256, JobId};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// What is known of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Which job.
+    pub job_id: JobId,
+    /// The selection that drew this runner.
+    pub attempt: u32,
+    /// What is asked for.
+    pub spec: JobSpec,
+    /// How far it is.
+    pub stage: Stage,
+}
+
+/// How far a job is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Taken; the work has not begun.
+    Taken,
+    /// The work has begun. After a restart nobody knows how far it came.
+    Begun,
+    /// There is a result.
+    Done(Outcome),
+    /// There is none, and this is why.
+    Failed(String),
+}
+
+/// A result and what proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The result.
+    pub result: Vec<u8>,
+    /// Hides it in the commitment.
+    pub salt: B256,
+    /// The runner's word.
+    pub result_sig: Signature,
+}
+
+/// The journal cannot be kept; then no job may be taken.
+#[derive(Debug, Error)]
+pub enum JournalError {
+    /// The disk.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+}
+
+/// The file as it is written.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    version: u32,
+    job_id: String,
+    attempt: u32,
+    spec: String,
+    begun: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result_sig: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failed: Option<String>,
+}
+
+/// The version of the files.
+const VERSION: u32 = 1;
+/// A file is at most this long: a specification and a result in hex, and some.
+const FILE_MAX: u64 = 8 * 1024 * 1024;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    directory: PathBuf,
+}
+
+impl Journal {
+    /// Opens a directory, and makes it if it is not there.
+    pub fn open(directory: &Path) -> Result<Self, JournalError> {
+        fs::create_dir_all(directory).map_err(|error| io(directory, error))?;
+        Ok(Self { directory: directory.to_owned() })
+    }
+
+    fn path(&self, job_id: JobId, attempt: u32) -> PathBuf {
+        self.directory.join(format!("{job_id:x}-{attempt}.json"))
+    }
+
+    /// Writes an entry; when this returns, it is on the disk.
+    pub fn write(&self, entry: &Entry) -> Result<(), JournalError> {
+        let path = self.path(entry.job_id, entry.attempt);
+        let draft = path.with_extension("new");
+        let text = serde_json::to_vec_pretty(&Written::from(entry)).expect("strings and numbers");
+        let wrote = (|| {
+            let mut file = File::create(&draft)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&draft, &path)?;
+            File::open(&self.directory)?.sync_all()
+        })();
+        wrote.map_err(|error| io(&path, error))
+    }
+
+    /// Everything that is there. Files that cannot be read are named and left alone: a result that
+    /// somebody waits for may be in one.
+    pub fn read(&self) -> Result<(Vec<Entry>, Vec<PathBuf>), JournalError> {
+        let (mut entries, mut unreadable) = (Vec::new(), Vec::new());
+        let listed = fs::read_dir(&self.directory).map_err(|error| io(&self.directory, error))?;
+        for item in listed {
+            let path = item.map_err(|error| io(&self.directory, error))?.path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            match read_entry(&path) {
+                Some(entry) if self.path(entry.job_id, entry.attempt) == path => {
+                    entries.push(entry);
+                }
+                _ => unreadable.push(path),
+            }
+        }
+        entries.sort_by_key(|entry| (entry.job_id, entry.attempt));
+        Ok((entries, unreadable))
+    }
+
+    /// A job is over.
+    pub fn remove(&self, job_id: JobId, attempt: u32) -> Result<(), JournalError> {
+        let path = self.path(job_id, attempt);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io(&path, error)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn io(path: &Path, error: std::io::Error) -> JournalError {
+    JournalError::Io { path: path.to_owned(), error }
+}
+
+fn read_entry(path: &Path) -> Option<Entry> {
+    if fs::metadata(path).ok()?.len() > FILE_MAX {
+        return None;
+    }
+    let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    if written.version != VERSION {
+        return None;
+    }
+    let hash = |text: &str| <[u8; 32]>::try_from(hex::decode(text).ok()?).ok().map(B256::from);
+    let stage = match (written.result, written.failed) {
+        (Some(result), _) => Stage::Done(Outcome {
+            result: hex::decode(result).ok()?,
+            salt: hash(&written.salt?)?,
+            result_sig: Signature {
+                bytes: hex::decode(written.result_sig?).ok()?.try_into().ok()?,
+            },
+        }),
+        (None, Some(reason)) => Stage::Failed(reason),
+        (None, None) if written.begun => Stage::Begun,
+        (None, None) => Stage::Taken,
+    };
+    Some(Entry {
+        job_id: hash(&written.job_id)?,
+        attempt: written.attempt,
+        spec: JobSpec::from_bytes(&hex::decode(written.spec).ok()?).ok()?,
+        stage,
+    })
+}
+
+impl From<&Entry> for Written {
+    fn from(entry: &Entry) -> Self {
+        let (mut begun, mut failed, mut outcome) = (true, None, None);
+        match &entry.stage {
+            Stage::Taken => begun = false,
+            Stage::Begun => {}
+            Stage::Done(done) => outcome = Some(done),
+            Stage::Failed(reason) => failed = Some(reason.clone()),
+        }
+        Self {
+            version: VERSION,
+            job_id: hex::encode(entry.job_id),
+            attempt: entry.attempt,
+            spec: hex::encode(entry.spec.to_bytes()),
+            begun,
+            result: outcome.map(|outcome| hex::encode(&outcome.result)),
+            salt: outcome.map(|outcome| hex::encode(outcome.salt)),
+            result_sig: outcome.map(|outcome| hex::encode(outcome.result_sig.bytes)),
+            failed,
+        }
+    }
+}
