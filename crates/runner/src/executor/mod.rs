@@ -4,6 +4,16 @@
 //! runner's operator allows: that is asked first. A result is bytes in the form that the job's
 //! `result_schema` names, at most as many as it allows.
 
+pub mod address;
+mod document;
+mod envelope;
+pub mod http;
+mod redirect;
+pub mod resolve;
+mod transport;
+
+pub use transport::CaError;
+
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;
 use std::time::Duration;

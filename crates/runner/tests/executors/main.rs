@@ -1,0 +1,8 @@
+//! The executors against real sockets: servers of this process on loopback addresses, which the
+//! operator's rules open for the tests that are not about attacks.
+
+mod attacks;
+mod http;
+mod job;
+mod server;
+mod tls;
