@@ -5,6 +5,7 @@
 //! `result_schema` names, at most as many as it allows.
 
 pub mod address;
+pub mod dns;
 mod document;
 mod envelope;
 pub mod http;
