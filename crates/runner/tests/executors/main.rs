@@ -2,7 +2,10 @@
 //! operator's rules open for the tests that are not about attacks.
 
 mod attacks;
+mod dns;
 mod http;
 mod job;
+mod knot;
+mod resolver;
 mod server;
 mod tls;
