@@ -8,6 +8,7 @@ use super::address::AddressRules;
 use super::envelope::Response;
 use super::redirect::{self, Hop};
 use super::resolve::{Resolve, SystemResolver};
+use super::retry::Retries;
 use super::transport::{Answer, CaError, Outgoing, Transport, TransportError};
 use super::{ExecuteError, Work};
 use bytes::Bytes;
@@ -21,8 +22,7 @@ use remuda_protocol::verifier::path::Path;
 use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use url::Url;
 
 /// What a job may do to a server.
@@ -40,9 +40,6 @@ const OURS: [&str; 9] = [
     "transfer-encoding",
     "upgrade",
 ];
-/// The first pause before trying again; each further one is twice as long.
-const BACKOFF: Duration = Duration::from_millis(200);
-const BACKOFF_MAX: Duration = Duration::from_secs(5);
 
 /// What an operator decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -99,17 +96,13 @@ impl Http {
 
     /// Tries again what may pass, as often as the job allows, if trying again is harmless.
     async fn persist(&self, work: &Work<'_>, asked: &Asked) -> Result<Response, ExecuteError> {
-        let mut pause = BACKOFF;
-        let mut left =
-            if asked.first.method.is_idempotent() { work.spec.bounds.max_retries } else { 0 };
+        let mut retries = match asked.first.method.is_idempotent() {
+            true => Retries::of(work),
+            false => Retries::none(work),
+        };
         loop {
             match self.follow(work, asked.first.clone()).await {
-                Err(error) if error.passing() && left > 0 => {
-                    work.progress.report(0, &format!("trying again: {error}"));
-                    sleep(pause).await;
-                    left -= 1;
-                    pause = (pause * 2).min(BACKOFF_MAX);
-                }
+                Err(error) if retries.again(&error).await => {}
                 end => return end,
             }
         }

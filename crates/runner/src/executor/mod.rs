@@ -7,12 +7,18 @@
 pub mod address;
 pub mod dns;
 mod document;
+mod endpoint;
 mod envelope;
+pub mod eth;
 pub mod http;
+pub mod llm;
 mod redirect;
 pub mod resolve;
+mod retry;
+mod sse;
 mod transport;
 
+pub use endpoint::EndpointError;
 pub use transport::CaError;
 
 use remuda_protocol::dispatcher::spec::JobSpec;

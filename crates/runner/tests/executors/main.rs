@@ -3,9 +3,12 @@
 
 mod attacks;
 mod dns;
+mod eth;
+mod file;
 mod http;
 mod job;
 mod knot;
+mod llm;
 mod resolver;
 mod server;
 mod tls;

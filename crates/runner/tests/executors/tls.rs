@@ -1,5 +1,6 @@
 //! Web requests over TLS: whom they trust, and that they do not fall back.
 
+use crate::file::TestFile;
 use crate::job::{get, text, work};
 use crate::server::{Server, Step, json, redirect};
 use data_encoding::BASE64;
@@ -13,7 +14,7 @@ use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 
@@ -26,27 +27,17 @@ impl Resolve for Here {
     }
 }
 
-/// A file that goes when this does.
-struct Pem(PathBuf);
-
-impl Drop for Pem {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
 /// A server for `web.example`, and the file with its certificate.
 async fn start(
     name: &str,
     handler: impl Fn() -> Vec<Step> + Send + Sync + 'static,
-) -> (Server, Pem) {
+) -> (Server, TestFile) {
     let key = KeyPair::generate().unwrap();
     let params = CertificateParams::new(vec!["web.example".to_owned()]).unwrap();
     let certificate = params.self_signed(&key).unwrap().der().clone();
-    let file = std::env::temp_dir().join(format!("remuda-{}-{name}.pem", std::process::id()));
     let text = BASE64.encode(&certificate);
     let pem = format!("-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n");
-    std::fs::write(&file, pem).unwrap();
+    let file = TestFile::new(name, &pem);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -56,7 +47,7 @@ async fn start(
         .unwrap();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let server = Server::start_on(Ipv4Addr::LOCALHOST, Some(acceptor), move |_| handler()).await;
-    (server, Pem(file))
+    (server, file)
 }
 
 fn trusting(ca_file: Option<&Path>) -> Http {
