@@ -41,14 +41,18 @@ const OURS: [&str; 9] = [
     "upgrade",
 ];
 
+/// Bytes of memory for each byte of JSON, at worst: a small object is 7 bytes of text, and a node of
+/// a tree.
+const JSON_MEMORY: usize = 128;
+
 /// What an operator decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
     /// Addresses that jobs may reach.
     pub addresses: AddressRules,
-    /// Bytes of a body, of which a job may want a part only. Read as JSON it takes up to 20 times
-    /// as much memory.
+    /// Bytes of a body, of which a job may want a part only. Read as JSON they may take more than
+    /// a hundred times as much memory.
     pub body_bytes_max: usize,
     /// Certificates (PEM) that are trusted besides the public ones.
     pub ca_file: Option<PathBuf>,
@@ -142,7 +146,10 @@ impl Http {
             return Err(TransportError::Broken(format!("the server fails with {status}")));
         }
         let limit = match work.spec.result_schema.data_format {
-            DataFormat::Json => self.body_bytes_max,
+            DataFormat::Json => {
+                let memory = work.spec.bounds.max_memory_mb as usize * 1024 * 1024;
+                self.body_bytes_max.min(memory / JSON_MEMORY)
+            }
             DataFormat::Text | DataFormat::Bytes => self.body_bytes_max.min(work.max_bytes()),
         };
         let empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)

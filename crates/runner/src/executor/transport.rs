@@ -181,7 +181,9 @@ impl Transport {
         }
         let name = match host {
             Host::Domain(name) => {
-                ServerName::try_from((*name).to_owned()).map_err(io::Error::other)?
+                // Certificates are for names without their last dot.
+                let name = name.strip_suffix('.').unwrap_or(name);
+                ServerName::try_from(name.to_owned()).map_err(io::Error::other)?
             }
             Host::Ipv4(address) => ServerName::from(IpAddr::V4(*address)),
             Host::Ipv6(address) => ServerName::from(IpAddr::V6(*address)),

@@ -223,6 +223,10 @@ async fn a_server_that_does_not_come_to_an_end_is_left_in_time() {
         ("dribbling head", vec![Step::Repeat(b"H".to_vec(), Duration::from_secs(60))]),
         ("only 100s", vec![Step::Repeat(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec(), slow)]),
         ("dribbling body", vec![Step::Send(head), Step::Repeat(b"x".to_vec(), slow)]),
+        (
+            "the size of a chunk",
+            vec![Step::Send(chunked.clone()), Step::Repeat(vec![b'0'; 1_000], slow)],
+        ),
         ("dribbling chunks", vec![Step::Send(chunked), Step::Repeat(b"1\r\nx\r\n".to_vec(), slow)]),
     ];
     for (what, steps) in cases {
@@ -268,6 +272,28 @@ async fn a_huge_head_is_not_read() {
         let result = open().execute(&work(&get(&server.url("/")))).await;
         assert!(matches!(result, Err(ExecuteError::BadAnswer(_))), "{result:?}");
     }
+}
+
+#[tokio::test]
+async fn what_is_around_the_chunks_has_an_end() {
+    let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n".to_vec();
+    for (what, around) in [("extension", "1;"), ("trailer", "0\r\nx: ")] {
+        let start = [head.clone(), around.as_bytes().to_vec()].concat();
+        let steps = vec![Step::Send(start), Step::Repeat(vec![b'a'; 1_000], Duration::ZERO)];
+        let server = Server::start(move |_| steps.clone()).await;
+        let result = open().execute(&work(&get(&server.url("/")))).await;
+        let left = matches!(result, Err(ExecuteError::Unreachable(_) | ExecuteError::BadAnswer(_)));
+        assert!(left, "{what}: {result:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_with_little_memory_reads_little_json() {
+    let server = Server::start(|_| json(&"[{\"\":0}]".repeat(2_000))).await;
+    let mut spec = get(&server.url("/"));
+    spec.bounds.max_memory_mb = 1;
+    let result = open().execute(&work(&spec)).await;
+    assert_eq!(result, Err(ExecuteError::TooLarge { limit: 8_192 }));
 }
 
 #[tokio::test]

@@ -38,7 +38,7 @@ async fn start(manners: &[Manner], zone: Zone) -> (Vec<Resolver>, Dns) {
         resolvers.push(Resolver::start(ip, *manner, zone.clone()).await);
     }
     let addresses = resolvers.iter().map(|resolver| resolver.address.to_string()).collect();
-    let dns = Dns::new(&DnsConfig { resolvers: addresses, answer_ms: 300 }).unwrap();
+    let dns = Dns::new(&DnsConfig { resolvers: addresses, answer_ms: 600 }).unwrap();
     (resolvers, dns)
 }
 
@@ -178,6 +178,28 @@ async fn nobody_but_the_resolver_is_believed() {
         vec![txt_check("a.example", "expected", 1), cname_check("b.example", "target.example", 1)];
     let result = text(dns.execute(&work(&verify(checks))).await);
     assert!(!result.contains("true"), "{result}");
+}
+
+#[tokio::test]
+async fn a_resolver_that_drops_capitals_is_heard_over_tcp() {
+    let zone = vec![txt("a-long-name-with-many-letters.example", &[b"yes"])];
+    let (_resolvers, dns) = start(&[Manner::Lowercase], zone).await;
+    let check = txt_check("a-long-name-with-many-letters.example", "yes", 1);
+    let result = text(dns.execute(&work(&verify(vec![check]))).await);
+    assert!(result.ends_with(r#""passed":true}"#), "{result}");
+}
+
+#[tokio::test]
+async fn a_resolver_that_stalls_takes_no_others_answer_with_it() {
+    let zone = vec![txt("a.example", &[b"yes"])];
+    let (resolvers, _) = start(&[Manner::Honest, Manner::Silent], zone).await;
+    let addresses = resolvers.iter().map(|resolver| resolver.address.to_string()).collect();
+    let patient = Dns::new(&DnsConfig { resolvers: addresses, answer_ms: 60_000 }).unwrap();
+    let spec = verify(vec![txt_check("a.example", "yes", 1)]);
+    let mut work = work(&spec);
+    work.within = Duration::from_secs(1);
+    let result = text(patient.execute(&work).await);
+    assert!(result.ends_with(r#""passed":true}"#), "{result}");
 }
 
 #[tokio::test]

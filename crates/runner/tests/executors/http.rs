@@ -1,6 +1,6 @@
 //! Web requests that go well, and what their results look like.
 
-use crate::job::{get, request, text, work};
+use crate::job::{Heard, get, request, text, work, work_for};
 use crate::server::{Server, Step, answer, json, redirect};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_runner::executor::ExecuteError;
@@ -260,6 +260,34 @@ async fn nobody_listening_is_unreachable() {
     let url = server.url("/");
     drop(server);
     tokio::time::sleep(Duration::from_millis(50)).await;
-    let result = open().execute(&work(&get(&url))).await;
-    assert!(matches!(result, Err(ExecuteError::Unreachable(_))), "{result:?}");
+    for (method, retries) in [("GET", 2), ("PUT", 2), ("POST", 0), ("PATCH", 0)] {
+        let mut spec = request(method, &url, &[], b"", "");
+        spec.bounds.max_retries = 2;
+        let heard = Heard::default();
+        let result = open().execute(&work_for(&spec, &heard)).await;
+        assert!(matches!(result, Err(ExecuteError::Unreachable(_))), "{result:?}");
+        assert_eq!(heard.reports().len(), retries, "{method}");
+    }
+}
+
+#[test]
+fn an_operator_opens_networks_by_name() {
+    let text = "body_bytes_max = 5\n[addresses]\nallow = ['10.0.0.0/8', 'fd00::/64']";
+    let config: HttpConfig = toml::from_str(text).unwrap();
+    assert_eq!((config.body_bytes_max, config.addresses.allow.len()), (5, 2));
+    assert_eq!(toml::from_str::<HttpConfig>("").unwrap(), HttpConfig::default());
+    let mistakes =
+        ["allow = []", "[addresses]\nallowed = []", "[addresses]\nallow = ['10.0.0.0/33']"];
+    for mistake in mistakes {
+        assert!(toml::from_str::<HttpConfig>(mistake).is_err(), "{mistake}");
+    }
+}
+
+/// A runner does many jobs at once, each in a task.
+#[tokio::test]
+async fn the_work_can_be_spawned() {
+    let server = Server::start(|_| json("1")).await;
+    let spec = get(&server.url("/"));
+    let task = tokio::spawn(async move { open().execute(&work(&spec)).await });
+    assert!(task.await.unwrap().is_ok());
 }

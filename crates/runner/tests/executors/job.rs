@@ -6,6 +6,7 @@ use remuda_protocol::dispatcher::spec::{
 };
 use remuda_protocol::primitives::{Amount, B256};
 use remuda_runner::executor::{ExecuteError, Progress, Unheard, Work};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// A job of some work, with generous limits.
@@ -72,6 +73,23 @@ pub(crate) fn work(spec: &JobSpec) -> Work<'_> {
 /// The work of a job that somebody follows.
 pub(crate) fn work_for<'a>(spec: &'a JobSpec, progress: &'a dyn Progress) -> Work<'a> {
     Work { job_id: B256::ZERO, spec, within: Duration::from_secs(20), progress }
+}
+
+/// Remembers what it is told.
+#[derive(Default)]
+pub(crate) struct Heard(Mutex<Vec<(u8, String)>>);
+
+impl Heard {
+    /// All reports so far.
+    pub(crate) fn reports(&self) -> Vec<(u8, String)> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Progress for Heard {
+    fn report(&self, percent: u8, detail: &str) {
+        self.0.lock().unwrap().push((percent, detail.to_owned()));
+    }
 }
 
 /// A result as text.

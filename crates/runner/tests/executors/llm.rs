@@ -1,13 +1,12 @@
 //! Questions to a model server that speaks the protocol; what it says is up to the test.
 
 use crate::file::TestFile;
-use crate::job::{assert_timed_out, job, text, work, work_for};
+use crate::job::{Heard, assert_timed_out, job, text, work, work_for};
 use crate::server::{Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
+use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
-use remuda_runner::executor::{ExecuteError, Progress};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -76,15 +75,6 @@ fn says(tokens: &[&str]) -> Vec<Step> {
     steps
 }
 
-#[derive(Default)]
-struct Heard(Mutex<Vec<(u8, String)>>);
-
-impl Progress for Heard {
-    fn report(&self, percent: u8, detail: &str) {
-        self.0.lock().unwrap().push((percent, detail.to_owned()));
-    }
-}
-
 #[tokio::test]
 async fn an_answer_is_put_together_from_its_stream() {
     let key = TestFile::new("stream.key", &format!("{KEY}\n"));
@@ -94,8 +84,10 @@ async fn an_answer_is_put_together_from_its_stream() {
     let spec = hello(DataFormat::Json);
     let result = text(llm.execute(&work_for(&spec, &heard)).await);
     assert_eq!(result, r#"{"content":"Paris, \n\"é\"","finish_reason":"stop","model":"small"}"#);
-    let reports = heard.0.into_inner().unwrap();
-    assert_eq!(reports, [(1, "1 tokens".into()), (3, "2 tokens".into()), (4, "3 tokens".into())]);
+    assert_eq!(
+        heard.reports(),
+        [(1, "1 tokens".into()), (3, "2 tokens".into()), (4, "3 tokens".into())]
+    );
 
     let seen = &server.seen()[0];
     assert_eq!((&seen.method[..], &seen.target[..]), ("POST", "/v1/chat/completions"));

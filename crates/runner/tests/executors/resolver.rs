@@ -23,6 +23,8 @@ pub(crate) enum Manner {
     AmongForgers,
     /// Over TCP only.
     OverTcp,
+    /// With all capitals of the question made small.
+    Lowercase,
     /// With bytes that are no message.
     Garbled,
 }
@@ -90,7 +92,7 @@ async fn over_udp(socket: UdpSocket, manner: Manner, zone: Arc<Zone>) {
             Manner::Silent | Manner::OverTcp => {}
             Manner::Garbled => datagrams.push(b"garbled".to_vec()),
             Manner::AmongForgers => datagrams.extend(forged(&question)),
-            Manner::Honest | Manner::Failing => {}
+            Manner::Honest | Manner::Failing | Manner::Lowercase => {}
         }
         if !matches!(manner, Manner::Silent | Manner::OverTcp | Manner::Garbled) {
             let answer = answer(&question, manner, &zone);
@@ -170,6 +172,9 @@ fn reply(question: &Message) -> Message {
 /// recursive resolvers do.
 fn answer(question: &Message, manner: Manner, zone: &Zone) -> Message {
     let mut reply = reply(question);
+    if manner == Manner::Lowercase {
+        reply.queries[0].name = reply.queries[0].name.to_lowercase();
+    }
     if manner == Manner::Failing {
         reply.metadata.response_code = ResponseCode::ServFail;
         return reply;

@@ -85,8 +85,9 @@ async fn over_udp(resolver: SocketAddr, question: &Message) -> Result<Message, S
     loop {
         let length = socket.recv(&mut buffer).await?;
         // What does not fit may be a forger's: the true answer may still come.
-        if let Some(answer) = read(&buffer[..length], question) {
-            return Ok(answer);
+        match read(&buffer[..length], question) {
+            Some(answer) if same_capitals(&answer, question) => return Ok(answer),
+            _ => {}
         }
     }
 }
@@ -106,6 +107,12 @@ fn encode(message: &Message) -> io::Result<Vec<u8>> {
     message.to_vec().map_err(io::Error::other)
 }
 
+/// Whether an answer repeats the question to the letter. A resolver that does not is heard over TCP,
+/// where nobody can guess his way in.
+fn same_capitals(answer: &Message, question: &Message) -> bool {
+    answer.queries[0].name.eq_case(&question.queries[0].name)
+}
+
 /// The answer to a question, if it is one.
 fn read(bytes: &[u8], question: &Message) -> Option<Message> {
     let answer = Message::from_vec(bytes).ok()?;
@@ -115,7 +122,7 @@ fn read(bytes: &[u8], question: &Message) -> Option<Message> {
     let fits = answer.metadata.id == question.metadata.id
         && answer.metadata.message_type == MessageType::Response
         && answer.metadata.op_code == OpCode::Query
-        && repeated.name.eq_case(&asked.name)
+        && repeated.name == asked.name
         && repeated.query_type == asked.query_type
         && repeated.query_class == asked.query_class;
     fits.then_some(answer)
