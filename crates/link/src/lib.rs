@@ -3,6 +3,10 @@
 //!
 //! - [`frame`], [`wire`], [`sign`]: what is said, its bytes, and what signatures cover
 //! - [`session`]: both ends of a connection, without I/O and without a clock
+//! - [`admission`]: how often one address may knock, and one key may come in
+//! - [`quic`]: sockets
+//!
+//! Validators do not open it yet: nobody pushes jobs on a running network.
 
 pub mod admission;
 pub mod frame;

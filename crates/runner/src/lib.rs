@@ -1,6 +1,10 @@
 //! The runner: takes jobs from its validators, does the work, commits, reveals, and is paid.
 //!
+//! - [`case`]: what to do next about a job; a function of what is held and of what the chain says
 //! - [`executor`]: the kinds of work, each with its limits
+//! - [`journal`]: what must survive a restart
+//!
+//! The daemon that puts these together with the link (`remuda-link`) is not here yet.
 
 pub mod case;
 pub mod executor;

@@ -3,6 +3,28 @@
 //! An executor gets a specification that the chain has accepted, which says nothing of what this
 //! runner's operator allows: that is asked first. A result is bytes in the form that the job's
 //! `result_schema` names, at most as many as it allows.
+//!
+//! - [`http`]: web requests, to the addresses that [`address`] allows
+//! - [`dns`]: what resolvers confirm, as a report in any result or as work of its own
+//! - [`llm`]: language models behind an operator's servers
+//! - [`eth`]: signed transactions, to an operator's nodes
+
+pub mod address;
+pub mod dns;
+mod document;
+mod endpoint;
+mod envelope;
+pub mod eth;
+pub mod http;
+pub mod llm;
+mod redirect;
+pub mod resolve;
+mod retry;
+mod sse;
+mod transport;
+
+pub use endpoint::EndpointError;
+pub use transport::CaError;
 
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;

@@ -1,0 +1,119 @@
+//! Calls of a node's JSON-RPC.
+
+use crate::executor::ExecuteError;
+use crate::executor::document::{number, object, string};
+use crate::executor::endpoint::Endpoint;
+use remuda_protocol::verifier::json::Json;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// Bytes of an answer: a transaction of the largest size in hex, and what is said about it.
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Characters of a node's own words that are passed on.
+const WORDS_MAX: usize = 200;
+/// How nodes say that they have a transaction already, without spaces and capitals: geth, reth and
+/// Erigon; Besu and Hardhat; Nethermind; OpenEthereum.
+const KNOWN: [&str; 4] = ["alreadyknown", "knowntransaction", "alreadyimported", "samehash"];
+
+/// A node.
+pub(super) struct Rpc(Endpoint);
+
+/// Why a call has no result.
+pub(super) enum Failure {
+    /// The call itself failed.
+    Call(ExecuteError),
+    /// The node says so.
+    Said(String),
+}
+
+/// A transaction that a node has; only its name is of interest.
+#[derive(Deserialize)]
+pub(super) struct Found {
+    /// Its hash.
+    pub hash: String,
+}
+
+#[derive(Deserialize)]
+struct Reply<T> {
+    result: Option<T>,
+    error: Option<Said>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    #[serde(default)]
+    message: String,
+}
+
+impl Failure {
+    /// Whether the node says that it has the transaction.
+    pub(super) fn says_known(&self) -> bool {
+        let Self::Said(words) = self else {
+            return false;
+        };
+        let letters = words.chars().filter(char::is_ascii_alphabetic);
+        let words: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        KNOWN.iter().any(|known| words.contains(known))
+    }
+}
+
+impl Rpc {
+    /// Of a node.
+    pub(super) fn new(endpoint: Endpoint) -> Self {
+        Self(endpoint)
+    }
+
+    /// Calls a method; its result may be null.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &[&str],
+    ) -> Result<Option<T>, Failure> {
+        let params = params.iter().map(|param| string(*param)).collect();
+        let request = object([
+            ("jsonrpc", string("2.0")),
+            ("id", number(1)),
+            ("method", string(method)),
+            ("params", Json::Array(params)),
+        ]);
+        let mut answer = self.0.post(request.canonical()).await.map_err(Failure::Call)?;
+        let body = answer.body(ANSWER_BYTES_MAX).await;
+        let body = body.map_err(|error| Failure::Call(self.0.explain(error)))?;
+        // Some nodes send their errors with a status of 400.
+        let reply: Reply<T> = serde_json::from_slice(&body).map_err(|_| {
+            Failure::Call(self.useless(&format!("no answer to {method}, status {}", answer.status)))
+        })?;
+        match reply.error {
+            Some(said) => Err(Failure::Said(said.message)),
+            None => Ok(reply.result),
+        }
+    }
+
+    /// Calls a method that has a result.
+    pub(super) async fn require<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &[&str],
+    ) -> Result<T, ExecuteError> {
+        let result = self.call(method, params).await.map_err(|failure| self.explain(failure))?;
+        result.ok_or_else(|| self.useless(&format!("nothing as the result of {method}")))
+    }
+
+    /// The error to report.
+    pub(super) fn explain(&self, failure: Failure) -> ExecuteError {
+        match failure {
+            Failure::Call(error) => error,
+            Failure::Said(words) => {
+                let words = self.0.without_secrets(words);
+                let printable = words.chars().filter(|letter| !letter.is_control());
+                let words: String = printable.take(WORDS_MAX).collect();
+                self.useless(&format!("it refuses: {words}"))
+            }
+        }
+    }
+
+    /// An answer of no use.
+    pub(super) fn useless(&self, reason: &str) -> ExecuteError {
+        self.0.useless(reason)
+    }
+}

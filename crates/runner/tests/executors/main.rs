@@ -1,0 +1,14 @@
+//! The executors against real sockets: servers of this process on loopback addresses, which the
+//! operator's rules open for the tests that are not about attacks.
+
+mod attacks;
+mod dns;
+mod eth;
+mod file;
+mod http;
+mod job;
+mod knot;
+mod llm;
+mod resolver;
+mod server;
+mod tls;
