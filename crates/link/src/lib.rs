@@ -4,7 +4,7 @@
 //! - [`frame`], [`wire`], [`sign`]: what is said, its bytes, and what signatures cover
 //! - [`session`]: both ends of a connection, without I/O and without a clock
 //! - [`admission`]: how often one address may knock, and one key may come in
-//! - [`quic`]: sockets
+//! - [`quic`]: the sockets, known nowhere else
 //!
 //! Validators do not open it yet: nobody pushes jobs on a running network.
 
