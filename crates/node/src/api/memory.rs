@@ -139,7 +139,8 @@ mod tests {
         theirs.read_exact(&mut first).await.unwrap();
         assert_eq!(&first, b"HTTP/1.1 200");
         // The connection has all of the answer by now, and its peer takes no more of it.
-        (tokio::task::yield_now().await, tokio::task::yield_now().await);
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         let other = Peer([10, 0, 0, 2].into());
         assert!(memory.take(other, SMALL_BYTES as u64).is_err(), "it still is in memory");
         let mut rest = vec![0; LARGE];
