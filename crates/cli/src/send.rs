@@ -5,6 +5,7 @@ use crate::format::cby;
 use crate::moment;
 use crate::session::{KeyArgs, Session};
 use crate::style::{Style, Tone};
+use rand::Rng as _;
 use remuda_client::ClientError;
 use remuda_client::sign::Signed;
 use remuda_client::types::{ReceiptView, Submitted};
@@ -17,6 +18,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How often a transaction is signed anew because another one took its nonce.
 const TRIES: u32 = 8;
+
+/// Spare cycles that make transactions of two commands differ.
+const UNLIKE_CYCLES: u32 = 4_096;
 
 /// Who signs, and whether to wait.
 #[derive(clap::Args, Clone, Debug)]
@@ -44,7 +48,11 @@ pub(crate) async fn send(
     let key = args.key.read()?;
     let mut tries = 0;
     loop {
-        let signed = session.client.sign(&key, instruction.clone()).await?;
+        let mut body = session.client.quote(key.address()).await?.transaction(instruction.clone());
+        // Commands that order the same thing at the same moment are two orders: the same bytes would be
+        // one transaction. What is not used of the limit costs nothing.
+        body.cycles_limit += u64::from(crate::entropy::rng().next_u32() % UNLIKE_CYCLES);
+        let signed = Signed::new(&body.sign(&key));
         match hand_in(session, &signed, args.wait).await {
             // Another command with the same key was quicker. Refused is refused: what is signed anew
             // cannot pay twice.

@@ -54,7 +54,7 @@ pub struct HelloAck {
     pub party_pubkey: Vec<u8>,
     /// As in [`Hello`].
     pub party_role: Role,
-    /// Over both nonces, both keys and the TLS session; see [`crate::sign::hello`].
+    /// Over both nonces, both keys and the TLS session; see [`Meeting`](crate::sign::Meeting).
     #[serde(with = "serde_bytes")]
     pub signed_challenge: Vec<u8>,
     /// The newest block that the sender knows.
