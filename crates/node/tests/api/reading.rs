@@ -206,7 +206,11 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 let name = parameter["name"].as_str().unwrap();
                 let in_path = path.contains(&format!("{{{name}}}"));
-                let place = if in_path { "path" } else { "query" };
+                let place = match name {
+                    "Last-Event-ID" => "header",
+                    _ if in_path => "path",
+                    _ => "query",
+                };
                 assert_eq!(parameter["in"], place, "{name} of {path}");
                 assert_eq!(parameter["required"] == true, in_path, "{name} of {path}");
             }
