@@ -27,7 +27,8 @@ pub struct InitOptions {
     pub timestamp_ms: u64,
     /// Where they listen.
     pub host: IpAddr,
-    /// Validator i listens on this port and i, and has its API 100 above, or above all of them if there are more than 100.
+    /// Validator i listens on this port and i, and has its API 100 above, or above all of them if
+    /// there are more than 100.
     pub base_port: u16,
     /// More accounts with money.
     pub balances: Vec<(Address, Amount)>,
