@@ -60,6 +60,7 @@ impl Knot {
 }
 
 #[tokio::test]
+#[ignore = "needs knotd, which the set-up does not install yet (Debian: knot)"]
 async fn knot_is_understood() {
     let long: String = (0..20).map(|_| format!(" \"{}\"", "x".repeat(255))).collect();
     let zone = format!(
@@ -67,10 +68,7 @@ async fn knot_is_understood() {
          t TXT \"exp\" \"ected\"\nt TXT \"other\"\nlong TXT{long}\n\
          a CNAME b\nb CNAME c\nc A 127.0.0.1\nl CNAME m\nm CNAME l\n"
     );
-    let Some(knot) = Knot::start(&zone) else {
-        eprintln!("SKIPPED: knotd is not installed (Debian: knot)");
-        return;
-    };
+    let knot = Knot::start(&zone).expect("knotd is installed (Debian: knot)");
     let config = DnsConfig { resolvers: vec![knot.address.clone()], ..Default::default() };
     let dns = Dns::new(&config).unwrap();
     let txt = |fqdn: &str, expected: &str| VerifierCheck::DnsTxtRecordMatch {
