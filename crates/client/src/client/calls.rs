@@ -3,11 +3,11 @@
 use super::{Call, Client, ClientError, Events, Repeat};
 use crate::sign::{Quote, Signed};
 use crate::types::{
-    AccountView, BlockView, FaucetRequest, FaucetResponse, HealthView, HexAddress, HexBytes,
-    HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView, PresenceView,
-    ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerView, RunnersPage,
-    StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted, TransactionStatus,
-    TransactionStatusView, TransactionView,
+    AccountView, BlockView, FaucetRequest, FaucetResponse, HandedOver, HandoverPost, HealthView,
+    HexAddress, HexBytes, HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView,
+    PresenceView, ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerValidators,
+    RunnerView, RunnersPage, StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
+    TransactionStatus, TransactionStatusView, TransactionView,
 };
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};
@@ -186,6 +186,14 @@ impl Client {
         self.get(format!("/runner/{}/jobs", HexAddress(address))).await
     }
 
+    /// Validators that a runner keeps sessions with.
+    pub async fn runner_validators(
+        &self,
+        address: Address,
+    ) -> Result<RunnerValidators, ClientError> {
+        self.get(format!("/runner/{}/validators", HexAddress(address))).await
+    }
+
     /// A job.
     pub async fn job(&self, job: JobId) -> Result<JobView, ClientError> {
         self.get(format!("/job/{}", HexHash(job))).await
@@ -340,6 +348,16 @@ impl Client {
         post: &RunnerPost,
     ) -> Result<RunnerPosted, ClientError> {
         let path = format!("/runner/{}/heartbeat", HexAddress(runner));
+        self.post(path, post, Repeat::Always, false).await
+    }
+
+    /// Gives a job's aggregator a result, through a validator that it may have a session with.
+    pub async fn post_handover(
+        &self,
+        job: JobId,
+        post: &HandoverPost,
+    ) -> Result<HandedOver, ClientError> {
+        let path = format!("/job/{}/handover", HexHash(job));
         self.post(path, post, Repeat::Always, false).await
     }
 

@@ -18,6 +18,7 @@ mod status;
 mod stream;
 mod submit;
 mod transaction;
+mod validator;
 
 pub use account::AccountView;
 pub use block::{AttestationView, BlockView, CertificateView, StateCommitmentView};
@@ -48,3 +49,4 @@ pub use submit::{
 pub use transaction::{
     BidView, InstructionView, RevealView, TransactionStatus, TransactionStatusView, TransactionView,
 };
+pub use validator::{HandedOver, HandoverPost, RunnerValidator, RunnerValidators};
