@@ -145,10 +145,15 @@ async fn the_newest_session_of_a_runner_counts() {
     let (server, mut events) = server(1);
     let connector = Connector::new(anywhere()).unwrap();
     let older = connect(&connector, &server, 0).await;
-    until(&mut events, |(_, event)| matches!(event, Event::Opened(_))).await;
+    until(&mut events, |(_, event)| *event == Event::Presence(true)).await;
     let mut newer = connect(&connector, &server, 0).await;
     assert_eq!(timeout(SOON, older.ended).await.unwrap().unwrap(), "replaced");
     assert_eq!(event(&mut newer.events).await, runner::Event::Opened);
+    // The older one's end comes late, and must not make the newer one absent.
+    until(&mut events, |(_, event)| *event == Event::Presence(false)).await;
+    until(&mut events, |(_, event)| *event == Event::Presence(true)).await;
+    let more = timeout(std::time::Duration::from_millis(300), events.recv()).await;
+    assert!(more.is_err(), "{more:?}");
     assert_eq!(server.sessions(), 1);
     assert!(server.push(&key(0).address(), assignment()));
     until(&mut newer.events, |event| matches!(event, runner::Event::Assigned(_))).await;

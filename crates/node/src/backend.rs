@@ -3,6 +3,7 @@
 //! The API does not see consensus, storage or the mempool, nor their type parameters; a node, a
 //! simulation or a test gives it this one object. Everything in it is about finalised blocks.
 
+use crate::runners::Runners;
 use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
 use remuda_protocol::block::Block;
@@ -166,6 +167,9 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Runners with a live session with this validator.
     fn presence_seen(&self) -> Vec<Slot>;
+
+    /// The runners of this validator.
+    fn runners(&self) -> &Runners;
 
     /// The key that a development chain gives money away with.
     fn faucet(&self) -> Option<SecretKey>;

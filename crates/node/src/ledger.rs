@@ -9,6 +9,7 @@ use crate::gate::to_ms;
 use crate::history::History;
 use crate::mempool::{self, Budget, Limits, Mempool};
 use crate::network::Network;
+use crate::runners::Runners;
 use crate::scheme::Scheme;
 use crate::seeds::Seeds;
 use crate::store;
@@ -78,6 +79,7 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     sessions: Sessions,
     mempool: Mutex<Mempool>,
     outbox: mpsc::Sender<Bytes>,
+    runners: Arc<Runners>,
     faucet: Option<SecretKey>,
     metrics: Box<dyn Fn() -> String + Send + Sync>,
     started: Instant,
@@ -96,6 +98,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
         network: Arc<Network>,
         chain: Chain,
         sessions: Sessions,
+        runners: Arc<Runners>,
         outbox: mpsc::Sender<Bytes>,
         faucet: Option<SecretKey>,
         metrics: Box<dyn Fn() -> String + Send + Sync>,
@@ -105,6 +108,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             chain,
             sessions,
             mempool: Mutex::new(Mempool::new(Limits::default())),
+            runners,
             outbox,
             faucet,
             metrics,
@@ -353,11 +357,15 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
     }
 
     fn metrics(&self) -> String {
-        (self.metrics)()
+        (self.metrics)() + &self.runners.metrics()
     }
 
     fn presence_seen(&self) -> Vec<Slot> {
         self.sessions.all()
+    }
+
+    fn runners(&self) -> &Runners {
+        &self.runners
     }
 
     fn faucet(&self) -> Option<SecretKey> {

@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod mempool;
 pub mod network;
 pub mod process;
+pub mod runners;
 pub mod scheme;
 pub mod seeds;
 pub mod store;

@@ -68,6 +68,11 @@ impl Secrets {
         self.identity.public_key()
     }
 
+    /// The 32 secret bytes of its identity.
+    pub fn seed(&self) -> [u8; 32] {
+        self.identity.encode().as_ref().try_into().expect("an Ed25519 key has 32")
+    }
+
     /// As a file holds it.
     pub fn to_bytes(&self) -> Vec<u8> {
         [&self.identity.encode()[..], &self.share.encode()].concat()

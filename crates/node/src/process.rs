@@ -1,10 +1,11 @@
 //! A node as a process: real network, real disk, and a clean stop.
 
 use crate::chain::{Chain, OwnSight, Sessions};
-use crate::config::{FileError, GenesisFile, Settings, read_secret};
+use crate::config::{FileError, GenesisFile, Peer, Settings, read_secret};
 use crate::gossip::{self, Gossip};
 use crate::ledger::Ledger;
 use crate::network::{Network, NetworkError, Secrets};
+use crate::runners::{Reach, Runners, Serve};
 use crate::scheme::PublicKey;
 use crate::store::StoreError;
 use crate::validator::{self, CHANNELS, Patience, Setup};
@@ -88,6 +89,9 @@ pub enum NodeError {
         /// Why.
         error: std::io::Error,
     },
+    /// Runners cannot reach it.
+    #[error(transparent)]
+    Link(#[from] remuda_link::quic::server::ServerError),
     /// A part of the node ended.
     #[error("{0} has stopped; see the log")]
     Stopped(&'static str),
@@ -179,7 +183,15 @@ async fn serve(
     let sight = Arc::new(OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator });
     let scheme = network.signer(&secrets, sight).ok_or(StoreError::NotAValidator)?;
     let (outbox, mail) = tokio::sync::mpsc::channel(gossip::OUTBOX);
-    let ledger = Ledger::new(network.clone(), chain.clone(), sessions, outbox, faucet, {
+    let runners = Arc::new(Runners::new(reach(&settings, &network)));
+    let serve = Serve {
+        listen: settings.link.unwrap_or(settings.listen),
+        seed: secrets.seed(),
+        validator,
+        sessions: sessions.clone(),
+    };
+    let (known, served) = (chain.clone(), runners.clone());
+    let ledger = Ledger::new(network.clone(), known, sessions, served, outbox, faucet, {
         let context = context.child("metrics");
         Box::new(move || context.encode())
     });
@@ -201,6 +213,7 @@ async fn serve(
         Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
     tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
 
+    let mut desk = runners.serve(ledger.clone(), serve)?;
     let (stop_api, mut api_stopped) = tokio::sync::watch::channel(false);
     let app = crate::api::App::new(ledger.clone(), crate::api::Limits::default());
     let mut api = tokio::spawn(crate::api::serve(listener, app, async move {
@@ -212,8 +225,11 @@ async fn serve(
         _ = &mut engine => Err(NodeError::Stopped("consensus")),
         _ = &mut gossip => Err(NodeError::Stopped("gossip")),
         _ = &mut api => Err(NodeError::Stopped("the API")),
+        _ = &mut desk => Err(NodeError::Stopped("the link to runners")),
     };
-    // In order: nobody asks any more, then nobody votes any more, then the rest.
+    // In order: runners go elsewhere, nobody asks any more, then nobody votes any more, then the rest.
+    runners.stop().await;
+    desk.abort();
     let _ = stop_api.send(true);
     if !api.is_finished() && tokio::time::timeout(STOP, &mut api).await.is_err() {
         api.abort();
@@ -259,6 +275,19 @@ fn claim_data(settings: &Settings, genesis: B256) -> Result<(), NodeError> {
         }),
         Err(_) => Ok(std::fs::write(&mark, format!("{genesis}\n")).map_err(failed)?),
     }
+}
+
+/// Where everybody is for runners, by number.
+fn reach(settings: &Settings, network: &Network) -> Vec<Reach> {
+    let known = |key: &PublicKey| {
+        let is_it = |peer: &&Peer| hex::decode(&peer.key).is_ok_and(|bytes| bytes == key.as_ref());
+        settings.peers.iter().find(is_it)
+    };
+    let reach = |peer: &Peer| Reach {
+        link: Some(peer.link.unwrap_or(peer.address).to_string()),
+        api: peer.api.clone(),
+    };
+    network.participants().iter().map(|key| known(key).map(reach).unwrap_or_default()).collect()
 }
 
 /// Everybody in the genesis, with an address.

@@ -11,6 +11,8 @@ mod events;
 mod jobs;
 #[path = "api/limits.rs"]
 mod limits;
+#[path = "api/links.rs"]
+mod links;
 #[path = "api/reading.rs"]
 mod reading;
 #[path = "api/submitting.rs"]

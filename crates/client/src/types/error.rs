@@ -59,6 +59,7 @@ codes! {
     BATCH_TOO_LARGE "batch_too_large" 422 "Too many transactions at once.";
     WRONG_SIGNER "wrong_signer" 422 "Somebody else than the runner signed this.";
     WRONG_INSTRUCTION "wrong_instruction" 422 "This endpoint takes other instructions.";
+    WRONG_STATUS "wrong_status" 409 "The job is not at a point where it takes this.";
     RATE_LIMITED "rate_limited" 429 "Too many requests.";
     TOO_MANY_STREAMS "too_many_streams" 429 "Too many event streams are open.";
     INTERNAL "internal" 500 "The node failed; its log says why.";

@@ -41,7 +41,7 @@ pub use spec::{
     VerificationView,
 };
 pub use status::{BasefeesView, HealthView, StatusView, ValidatorView};
-pub use stream::{EventView, Occurrence, StreamEnd, message};
+pub use stream::{EventView, Occurrence, ProgressNews, StreamEnd, message};
 pub use submit::{
     FaucetRequest, FaucetResponse, PartsError, RunnerInstruction, RunnerPost, RunnerPosted,
     SignedParts, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,

@@ -5,7 +5,7 @@
 
 use super::event::EventBody;
 use super::receipt::CauseName;
-use super::scalar::{HexHash, Uint};
+use super::scalar::{HexAddress, HexHash, Uint};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -40,6 +40,20 @@ pub struct Occurrence {
     pub event: EventBody,
 }
 
+/// How far a runner says it is with a job. Nobody vouches for it, and it is not kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProgressNews {
+    /// The job.
+    pub job: HexHash,
+    /// The runner.
+    pub runner: HexAddress,
+    /// In percent.
+    pub percent: u8,
+    /// A word for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
 /// The last message of a stream that the node ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StreamEnd {
@@ -55,6 +69,8 @@ pub struct StreamEnd {
 pub mod message {
     /// A block: [`EventView`](super::EventView).
     pub const BLOCK: &str = "block";
+    /// A runner's progress: [`ProgressNews`](super::ProgressNews).
+    pub const PROGRESS: &str = "progress";
     /// The end: [`StreamEnd`](super::StreamEnd).
     pub const END: &str = "end";
 }

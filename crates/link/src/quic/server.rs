@@ -158,6 +158,11 @@ impl Server {
         self.shared.live().len()
     }
 
+    /// Who is connected.
+    pub fn runners(&self) -> Vec<Address> {
+        self.shared.live().keys().copied().collect()
+    }
+
     fn tell(&self, runner: &Address, command: Command) -> bool {
         let live = self.shared.live();
         live.get(runner).is_some_and(|live| live.commands.try_send(command).is_ok())
@@ -366,9 +371,10 @@ impl Driver {
                 }
                 Output::Event(event) => {
                     if let Event::Opened(place) = event {
-                        self.enter(place);
+                        self.enter(place).await;
                     }
-                    if let Some(place) = self.place {
+                    // What an older session says of its end is no news of the runner.
+                    if let Some(place) = self.place.filter(|place| self.newest(place)) {
                         let _ = self.shared.events.send((place, event)).await;
                     }
                 }
@@ -384,15 +390,21 @@ impl Driver {
         true
     }
 
-    /// The newest session of a runner is the one that counts.
-    fn enter(&mut self, place: Place) {
+    /// The newest session of a runner is the one that counts; it has to show that it is there.
+    async fn enter(&mut self, place: Place) {
         self.stranger = None;
         self.place = Some(place);
         self.number = self.shared.numbers.fetch_add(1, Relaxed);
         let live = Live { number: self.number, commands: self.commands.clone() };
-        if let Some(older) = self.shared.live().insert(place.address, live) {
+        let older = self.shared.live().insert(place.address, live);
+        if let Some(older) = older {
             let _ = older.commands.try_send(Command::Close(Parting::Replaced));
+            let _ = self.shared.events.send((place, Event::Presence(false))).await;
         }
+    }
+
+    fn newest(&self, place: &Place) -> bool {
+        self.shared.live().get(&place.address).is_some_and(|live| live.number == self.number)
     }
 
     fn leave(&mut self) {

@@ -13,14 +13,15 @@ use super::metrics::count;
 use super::places::Place;
 use super::rate::peer_key;
 use crate::backend::Finalised;
+use crate::runners::JobNews;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use remuda_client::types::{
-    ApiError, CauseName, EventView, HexAddress, HexHash, Occurrence, StreamEnd, Subject, Uint,
-    code, message,
+    ApiError, CauseName, EventView, HexAddress, HexHash, Occurrence, ProgressNews, StreamEnd,
+    Subject, Uint, code, message,
 };
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Height, JobId};
@@ -57,7 +58,7 @@ pub(super) struct EventsQuery {
     ),
     responses(
         (status = 200, body = EventView, content_type = "text/event-stream",
-         description = "`block` messages with an EventView each; an `end` message with a StreamEnd if the node ends the stream"),
+         description = "`block` messages with an EventView each; for one job also `progress` messages with a ProgressNews each, without an id; an `end` message with a StreamEnd if the node ends the stream"),
         (status = "4XX", body = ApiError),
     )
 )]
@@ -70,6 +71,7 @@ pub(super) async fn events(
     let filter = Filter::read(&query)?;
     // Before the tip is read: no block falls in between.
     let blocks = app.backend.subscribe();
+    let news = filter.job.map(|_| app.backend.runners().news());
     let tip = app.tip().finalised.height();
     let resumed = last_event_id(&headers)?.map(|last| last.saturating_add(1));
     let next = resumed.or(query.from.map(|from| from.0)).unwrap_or(tip.get().saturating_add(1));
@@ -89,6 +91,7 @@ pub(super) async fn events(
         caught_up: false,
         ended: false,
         blocks,
+        news,
         stopping,
         _place: place,
     };
@@ -151,6 +154,10 @@ impl Filter {
         })
     }
 
+    fn admits_news(&self, news: &JobNews) -> bool {
+        self.job == Some(news.job) && self.runner.is_none_or(|runner| runner == news.runner)
+    }
+
     fn admits(&self, event: &Event) -> bool {
         let about = Subject::of(event);
         let of_kind = |kind: &Kind| match kind {
@@ -174,6 +181,8 @@ struct Feed {
     caught_up: bool,
     ended: bool,
     blocks: broadcast::Receiver<Arc<Finalised>>,
+    /// Progress, for those who follow one job.
+    news: Option<broadcast::Receiver<Arc<JobNews>>>,
     stopping: watch::Receiver<bool>,
     _place: Place,
 }
@@ -209,6 +218,11 @@ impl Feed {
                         return Some(self.end("shutting_down", "the node stops; go on with another one"));
                     }
                 },
+                news = heard(&mut self.news) => {
+                    if let Some(news) = news.filter(|news| self.filter.admits_news(news)) {
+                        return Some(progress(&news));
+                    }
+                }
                 _ = self.stopping.changed() => {}
             }
         }
@@ -246,6 +260,30 @@ impl Feed {
         let message = Message::default().event(message::END);
         message.json_data(&end).unwrap_or_default()
     }
+}
+
+/// The next report of progress; `None` if some were missed. Waits for ever if nobody is to hear any.
+async fn heard(news: &mut Option<broadcast::Receiver<Arc<JobNews>>>) -> Option<Arc<JobNews>> {
+    let Some(receiver) = news else { return std::future::pending().await };
+    match receiver.recv().await {
+        Ok(report) => Some(report),
+        Err(broadcast::error::RecvError::Lagged(_)) => None,
+        Err(broadcast::error::RecvError::Closed) => {
+            *news = None;
+            None
+        }
+    }
+}
+
+fn progress(news: &JobNews) -> Message {
+    let view = ProgressNews {
+        job: HexHash(news.job),
+        runner: HexAddress(news.runner),
+        percent: news.percent,
+        detail: news.detail.clone(),
+    };
+    // Words and a number are always JSON.
+    Message::default().event(message::PROGRESS).json_data(&view).unwrap_or_default()
 }
 
 fn view(block: &Finalised, filter: &Filter) -> EventView {

@@ -5,7 +5,8 @@
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
-//!   `reports`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`
+//!   `reports`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
+//!   `validators`
 //! - [`index`]: where things are in the blocks, for backends that keep that in memory
 //!
 //! Nothing here writes to the chain but through [`Backend::submit`].
@@ -37,6 +38,7 @@ mod runners;
 mod server;
 mod submit;
 mod transaction;
+mod validators;
 mod wait;
 
 pub use extract::Peer;
@@ -166,6 +168,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(runners::runners))
         .routes(routes!(runners::runner))
         .routes(routes!(runners::jobs))
+        .routes(routes!(validators::validators))
+        .routes(routes!(validators::handover))
         .routes(routes!(reports::job_result))
         .routes(routes!(reports::heartbeat))
         .routes(routes!(jobs::jobs))

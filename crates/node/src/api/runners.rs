@@ -109,7 +109,7 @@ pub(super) async fn jobs(
     }))
 }
 
-fn unknown_runner() -> Failure {
+pub(super) fn unknown_runner() -> Failure {
     Failure::new(code::UNKNOWN_RUNNER, "no runner was ever registered at this address")
         .hint("/runners lists all of them")
 }

@@ -177,6 +177,8 @@ pub fn init(
         .map(|(secrets, own)| Peer {
             key: hex::encode_prefixed(secrets.public_key().as_ref()),
             address: own.listen,
+            link: None,
+            api: Some(format!("http://{}", own.api)),
         })
         .collect();
     let mut settings = Vec::new();
@@ -190,6 +192,7 @@ pub fn init(
             key: "node.key".into(),
             data: "data".into(),
             listen: addresses[i].listen,
+            link: None,
             api: addresses[i].api,
             faucet: Some("../faucet.key".into()),
             peers: peers.clone(),

@@ -18,6 +18,9 @@ pub struct Settings {
     pub data: PathBuf,
     /// Where other validators connect to.
     pub listen: SocketAddr,
+    /// Where runners connect to (QUIC, UDP); the same as `listen`, which is TCP, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<SocketAddr>,
     /// Where the HTTP API is.
     pub api: SocketAddr,
     /// Key of the money to give away; on development chains only.
@@ -35,6 +38,12 @@ pub struct Peer {
     pub key: String,
     /// Its `listen`.
     pub address: SocketAddr,
+    /// Its `link`, for runners; the same as `address` if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<SocketAddr>,
+    /// URL of its API, for runners.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api: Option<String>,
 }
 
 impl Settings {

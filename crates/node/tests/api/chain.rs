@@ -5,6 +5,7 @@ use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
 use remuda_node::api::index::Index;
 use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
+use remuda_node::runners::{Reach, Runners};
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Block, Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
@@ -30,6 +31,8 @@ pub struct Chain {
     inner: Mutex<Inner>,
     blocks: broadcast::Sender<Arc<Finalised>>,
     started: Instant,
+    /// Its runners; none has a session.
+    pub runners: Arc<Runners>,
     /// Refuse everything, as a full pool does.
     pub full: AtomicBool,
     /// As a node that is catching up.
@@ -106,6 +109,10 @@ impl Chain {
             inner: Mutex::new(inner),
             blocks: broadcast::Sender::new(16),
             started: Instant::now(),
+            runners: Arc::new(Runners::new(vec![Reach {
+                link: Some("192.0.2.1:4000".to_owned()),
+                api: None,
+            }])),
             full: AtomicBool::new(false),
             behind: AtomicBool::new(false),
             proofless: AtomicBool::new(false),
@@ -312,6 +319,10 @@ impl Backend for Chain {
 
     fn presence_seen(&self) -> Vec<Slot> {
         vec![Slot(1)]
+    }
+
+    fn runners(&self) -> &Runners {
+        &self.runners
     }
 
     fn faucet(&self) -> Option<SecretKey> {

@@ -183,6 +183,19 @@ impl Subsets {
         indexes(mask).map(|index| index as u32).collect()
     }
 
+    /// The validators that attested a runner in the epoch before, while they still count, ascending.
+    pub fn members_before(&self, slot: Slot) -> Vec<u32> {
+        let mask = self.members.get(&slot.get()).map_or(0, |members| members.before);
+        indexes(mask).map(|index| index as u32).collect()
+    }
+
+    /// Whether a validator may attest a runner now.
+    pub fn attests(&self, validator: u32, slot: Slot) -> bool {
+        let members = self.members.get(&slot.get());
+        let mask = members.map_or(0, |members| members.now | members.before);
+        mask.checked_shr(validator).is_some_and(|mask| mask & 1 == 1)
+    }
+
     /// The slots whose subsets count.
     pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
         self.members.keys().copied()

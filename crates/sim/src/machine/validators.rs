@@ -211,7 +211,15 @@ async fn boot(
     }
     let (outbox, mail) = tokio::sync::mpsc::channel(OUTBOX);
     let metrics = Box::new(String::new);
-    let ledger = Ledger::new(network.clone(), chain.clone(), sessions, outbox, None, metrics);
+    let ledger = Ledger::new(
+        network.clone(),
+        chain.clone(),
+        sessions,
+        Arc::default(),
+        outbox,
+        None,
+        metrics,
+    );
     let setup = Setup {
         partition,
         network: network.clone(),

@@ -1,0 +1,36 @@
+//! What the chain says of runners, for those who knock.
+
+use crate::backend::Backend;
+use remuda_link::frame::Parting;
+use remuda_link::quic::server::Registry;
+use remuda_link::session::validator::Place;
+use remuda_protocol::crypto::PublicKey;
+use remuda_protocol::key::RunnerKey;
+use remuda_protocol::registry::runner::Status;
+use remuda_protocol::state::{View as _, read};
+use std::sync::Arc;
+
+/// See the module.
+pub struct Roll {
+    /// The chain.
+    pub backend: Arc<dyn Backend>,
+    /// The number of the validator at whose door this is.
+    pub validator: u32,
+}
+
+impl Registry for Roll {
+    fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
+        let address = key.address().ok_or(Parting::Malformed)?;
+        let tip = self.backend.tip();
+        let runner = read(&tip.state, &RunnerKey { runner: address })
+            .filter(|runner| runner.status != Status::Deregistered)
+            .ok_or(Parting::NotRegistered)?;
+        if runner.jailed_until.is_some_and(|until| until > tip.finalised.height()) {
+            return Err(Parting::Jailed);
+        }
+        if !tip.state.subsets().attests(self.validator, runner.slot) {
+            return Err(Parting::WrongSubset);
+        }
+        Ok(Place { address, slot: runner.slot })
+    }
+}

@@ -1,0 +1,244 @@
+//! A validator's runners over real QUIC, with the real rules behind: pushes, presence, results.
+
+use crate::chain::{calm, key};
+use crate::world::{ANSWER, World, any_port, roomy, seal, vote_job};
+use futures::StreamExt as _;
+use remuda_client::EventFilter;
+use remuda_client::types::{HandoverPost, HexAddress, HexBytes, JobStatusView};
+use remuda_link::frame::{AckStatus, Handover};
+use remuda_link::quic::client::{Command, Connector, Link};
+use remuda_link::session::runner::{Event, Settings};
+use remuda_link::sign::{self, Identity};
+use remuda_node::backend::Backend as _;
+use remuda_node::chain::Sessions;
+use remuda_node::runners::Serve;
+use remuda_protocol::codec::Decode as _;
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::{JobId, Slot};
+use remuda_protocol::transaction::Instruction;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::time::timeout;
+
+const SEED: [u8; 32] = [9; 32];
+const SOON: Duration = Duration::from_secs(20);
+
+/// A free port, so that the test can say where the link is.
+fn free_port() -> SocketAddr {
+    std::net::UdpSocket::bind(any_port()).unwrap().local_addr().unwrap()
+}
+
+/// Opens the door of one of the runners' validators.
+fn open(world: &World, validator: u32) -> (SocketAddr, Sessions) {
+    let (listen, sessions) = (free_port(), Sessions::default());
+    let serve = Serve { listen, seed: SEED, validator, sessions: sessions.clone() };
+    world.chain.runners.serve(world.chain.clone(), serve).unwrap();
+    (listen, sessions)
+}
+
+async fn connect(to: SocketAddr, runner: &SecretKey) -> Link {
+    let validator = Identity::from_seed(&SEED).unwrap().key();
+    let settings =
+        Settings { chain_id: calm().chain_id, key: runner.clone(), validator, subset_epoch: 0 };
+    Connector::new(any_port()).unwrap().connect(to, settings, 0).await.unwrap()
+}
+
+async fn until<T>(link: &mut Link, wanted: impl Fn(Event) -> Option<T>) -> T {
+    loop {
+        let event = timeout(SOON, link.events.recv()).await.expect("in time");
+        if let Some(found) = wanted(event.expect("it is open")) {
+            return found;
+        }
+    }
+}
+
+/// The next job that is pushed.
+async fn pushed(link: &mut Link) -> (JobId, u32, JobSpec) {
+    until(link, |event| match event {
+        Event::Assigned(it) => {
+            Some((it.job_id, it.attempt, JobSpec::from_bytes(&it.job_spec).expect("a spec")))
+        }
+        _ => None,
+    })
+    .await
+}
+
+/// The one validator that all of these runners have.
+async fn common(world: &World, runners: &[SecretKey]) -> u32 {
+    let mut common: Vec<u32> = (0..4).collect();
+    for runner in runners {
+        let view = world.client.runner_validators(runner.address()).await.unwrap();
+        assert_eq!((view.validators.len(), view.threshold), (3, 2), "three of four, two of three");
+        common.retain(|index| view.validators.iter().any(|v| v.index == *index && v.current));
+    }
+    common[0]
+}
+
+#[tokio::test]
+async fn a_job_is_pushed_and_its_commit_comes_up_the_stream() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let (door, sessions) = open(&world, common(&world, &runners[..1]).await);
+    let me = &runners[0];
+    let mut link = connect(door, me).await;
+    until(&mut link, |event| (event == Event::Opened).then_some(())).await;
+    let slot = Slot(world.client.runner(me.address()).await.unwrap().slot);
+    let present = async {
+        while !sessions.has(slot) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(SOON, present).await.expect("it pings, so it is present");
+
+    let id = world.submit_job(vote_job()).await;
+    let (job, attempt, spec) = pushed(&mut link).await;
+    assert_eq!((job, attempt, &spec), (id, 0, &vote_job()));
+    let filter = EventFilter { job: Some(id), ..EventFilter::default() };
+    let url = format!("{}/events?job={}", world.server.url(), remuda_client::types::HexHash(id));
+    let mut stream = reqwest::get(&url).await.unwrap().bytes_stream();
+    let mut blocks = world.client.events(&filter, None);
+    link.commands.send(Command::Ack(id, AckStatus::Accepted, None)).await.unwrap();
+    link.commands.send(Command::Progress(id, 40, Some("half way".to_owned()))).await.unwrap();
+    let heard = async {
+        let mut text = String::new();
+        while !text.contains("event: progress") {
+            text += std::str::from_utf8(&stream.next().await.unwrap().unwrap()).unwrap();
+        }
+        text
+    };
+    let text = timeout(SOON, heard).await.expect("progress is told to those who follow the job");
+    assert!(text.contains(r#""percent":40,"detail":"half way""#), "{text}");
+
+    let commitment = seal(me, id, 0, ANSWER).commitment;
+    let commit = Instruction::CommitResult { job: id, commitment };
+    let signed = world.client.sign(me, commit).await.unwrap();
+    link.commands.send(Command::Result(id, signed.bytes)).await.unwrap();
+    let receipt = world.client.await_receipt(signed.hash, SOON).await.unwrap();
+    assert!(receipt.ok, "{receipt:?}");
+    timeout(SOON, blocks.next()).await.unwrap().unwrap().expect("a stream with progress goes on");
+
+    world.ok(&key("ann"), Instruction::CancelJob { job: id }).await;
+    let cancelled = until(&mut link, |event| match event {
+        Event::Cancelled(cancel) => Some(cancel.job_id),
+        _ => None,
+    });
+    assert_eq!(cancelled.await, id);
+    assert!(world.chain.runners.metrics().contains(r#"pushes_total{outcome="success"} 1"#));
+    world.chain.runners.stop().await;
+    timeout(SOON, async {
+        while sessions.has(slot) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("who is gone is absent");
+}
+
+#[tokio::test]
+async fn who_comes_late_is_told_what_it_sits_on() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let (door, _) = open(&world, common(&world, &runners[..1]).await);
+    let id = world.submit_job(vote_job()).await;
+    world.assigned(id).await;
+    let mut link = connect(door, &runners[0]).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+    // And again after a break, whatever it answered before.
+    link.commands.send(Command::Ack(id, AckStatus::Accepted, None)).await.unwrap();
+    link.commands.send(Command::Close).await.unwrap();
+    let mut link = connect(door, &runners[0]).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+}
+
+#[tokio::test]
+async fn only_the_runners_of_this_validator_are_let_in() {
+    let world = World::new().await;
+    let runners = world.register(2).await;
+    let mine = world.client.runner_validators(runners[0].address()).await.unwrap();
+    let other = (0..4).find(|i| mine.validators.iter().all(|v| v.index != *i)).unwrap();
+    let (door, _) = open(&world, other);
+    let link = connect(door, &runners[0]).await;
+    assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "wrong_subset");
+    let link = connect(door, &key("ann")).await;
+    assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "not_registered");
+    world.ok(&runners[1], Instruction::DeregisterRunner {}).await;
+    let link = connect(door, &runners[1]).await;
+    assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "not_registered");
+}
+
+/// What a committee member posts.
+fn handover(from: &SecretKey, to: [u8; 20], job_id: JobId, sealed: &[u8]) -> HandoverPost {
+    let runner = from.address();
+    let frame = Handover {
+        job_id,
+        runner: runner.into_array(),
+        sealed: sealed.to_vec(),
+        runner_signed: [0; 65],
+    };
+    let signature = from.sign(&sign::handover(calm().chain_id, &to, &frame));
+    HandoverPost {
+        runner: HexAddress(runner),
+        sealed: HexBytes(frame.sealed),
+        signature: HexBytes(signature.bytes.to_vec()),
+    }
+}
+
+#[tokio::test]
+async fn results_reach_the_aggregator_once_commits_are_closed() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let id = world.submit_job(vote_job()).await;
+    let job = world.assigned(id).await;
+    let aggregator = job.aggregator.expect("a committee has one").0;
+    let is_it = |runner: &&SecretKey| runner.address() == aggregator;
+    let collector = runners.iter().find(is_it).unwrap();
+    let sender = runners.iter().find(|runner| !is_it(runner)).unwrap();
+    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
+    let mut link = connect(door, collector).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+
+    let code = |error: remuda_client::ClientError| error.code().map(str::to_owned);
+    let post = handover(sender, aggregator.into_array(), id, b"sealed");
+    let early = world.client.post_handover(id, &post).await.unwrap_err();
+    assert_eq!(code(early).as_deref(), Some("wrong_status"), "others could still copy it");
+    for runner in &runners {
+        let commitment = seal(runner, id, 0, ANSWER).commitment;
+        world.ok(runner, Instruction::CommitResult { job: id, commitment }).await;
+    }
+    world.job_when(id, |job| job.status == JobStatusView::Committed {}).await;
+
+    let to_sender = handover(sender, sender.address().into_array(), id, b"sealed");
+    let error = world.client.post_handover(id, &to_sender).await.unwrap_err();
+    assert_eq!(code(error).as_deref(), Some("wrong_signer"), "signed for somebody else");
+    let foreign = handover(&key("ann"), aggregator.into_array(), id, b"sealed");
+    let error = world.client.post_handover(id, &foreign).await.unwrap_err();
+    assert_eq!(code(error).as_deref(), Some("wrong_signer"), "not of the committee");
+    let large = handover(sender, aggregator.into_array(), id, &[0; 70_000]);
+    let error = world.client.post_handover(id, &large).await.unwrap_err();
+    assert_eq!(code(error).as_deref(), Some("body_too_large"));
+
+    assert!(world.client.post_handover(id, &post).await.unwrap().connected);
+    let frame = until(&mut link, |event| match event {
+        Event::Handover(handover) => Some(handover),
+        _ => None,
+    });
+    let frame = frame.await;
+    assert_eq!((frame.runner, &frame.sealed[..]), (sender.address().into_array(), &b"sealed"[..]));
+}
+
+#[tokio::test]
+async fn a_node_without_the_aggregator_says_so() {
+    let world = World::still(calm(), roomy()).await;
+    assert!(!world.chain.runners().hand_over(
+        &key("ann").address(),
+        Handover {
+            job_id: JobId::ZERO,
+            runner: [0; 20],
+            sealed: Vec::new(),
+            runner_signed: [0; 65]
+        }
+    ));
+    let missing = world.client.runner_validators(key("ann").address()).await.unwrap_err();
+    assert_eq!(missing.code(), Some("unknown_runner"));
+}
