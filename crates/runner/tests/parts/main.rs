@@ -3,6 +3,7 @@
 //! leaves them out and counts them as skipped.
 
 mod knot;
+mod llm;
 mod support;
 
 /// The jobs are those of the tests with servers of our own, which need more kinds of them.
