@@ -11,7 +11,7 @@
 set -uo pipefail
 
 give_up() {
-    echo "$part cannot be installed: $*" >&2
+    echo "$part: $*" >&2
     exit 1
 }
 
