@@ -62,7 +62,7 @@ impl Node {
     /// Asks it directly.
     fn call(&self, method: &str, params: Value) -> Value {
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let reply = post(&self.address, &request.to_string());
+        let reply = post(&self.address, "/", &request.to_string());
         let mut reply: Value = serde_json::from_str(&reply).unwrap();
         assert!(reply["error"].is_null(), "{method}: {reply}");
         reply["result"].take()

@@ -144,13 +144,13 @@ pub(crate) fn own_address() -> Ipv4Addr {
 }
 
 /// Posts a document to a server on this machine, and gives what it answers.
-pub(crate) fn post(address: &str, document: &str) -> String {
+pub(crate) fn post(address: &str, path: &str, document: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let length = document.len();
     write!(
         stream,
-        "POST / HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          content-length: {length}\r\nconnection: close\r\n\r\n{document}"
     )
     .unwrap();
