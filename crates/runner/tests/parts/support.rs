@@ -49,6 +49,8 @@ impl Folder {
     /// An empty folder; tests run side by side, so each names its own.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("remuda-{}-{name}", std::process::id()));
+        // A test that was killed left its own, and process numbers come again.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).unwrap();
         Self(path)
     }
