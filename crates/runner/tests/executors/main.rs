@@ -7,7 +7,6 @@ mod eth;
 mod file;
 mod http;
 mod job;
-mod knot;
 mod llm;
 mod resolver;
 mod server;
