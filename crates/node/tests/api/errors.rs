@@ -130,6 +130,7 @@ fn no_code_goes_untested() {
         "body_too_large",
         "batch_too_large",
         "wrong_signer",
+        "wrong_status",
         "wrong_instruction",
         "rate_limited",
         "too_many_streams",
