@@ -120,12 +120,14 @@ async fn a_job_is_pushed_and_its_commit_comes_up_the_stream() {
     assert!(receipt.ok, "{receipt:?}");
     timeout(SOON, blocks.next()).await.unwrap().unwrap().expect("a stream with progress goes on");
 
-    world.ok(&key("ann"), Instruction::CancelJob { job: id }).await;
+    let second = world.submit_job(vote_job()).await;
+    assert_eq!(pushed(&mut link).await.0, second);
+    world.ok(&key("ann"), Instruction::CancelJob { job: second }).await;
     let cancelled = until(&mut link, |event| match event {
         Event::Cancelled(cancel) => Some(cancel.job_id),
         _ => None,
     });
-    assert_eq!(cancelled.await, id);
+    assert_eq!(cancelled.await, second);
     assert!(world.chain.runners.metrics().contains(r#"pushes_total{outcome="success"} 1"#));
     world.chain.runners.stop().await;
     timeout(SOON, async {
