@@ -2,7 +2,9 @@
 
 use crate::codec::codec_struct;
 use crate::primitives::{Address, B256, keccak256};
+use k256::ProjectivePoint;
 use k256::ecdsa::{RecoveryId, Signature as EcdsaSignature, SigningKey, VerifyingKey};
+use k256::elliptic_curve::point::AffineCoordinates as _;
 use thiserror::Error;
 
 /// A recoverable signature.
@@ -118,6 +120,15 @@ impl SecretKey {
     pub fn address(&self) -> Address {
         address_of(self.0.verifying_key())
     }
+
+    /// What this key and another's share (ECDH): the x coordinate of their product, the same from
+    /// both sides. It is no key by itself; whoever uses it derives one from it. `None` if the other
+    /// is no point.
+    pub fn agree(&self, with: &PublicKey) -> Option<[u8; 32]> {
+        let other = VerifyingKey::from_sec1_bytes(&with.bytes).ok()?;
+        let product = ProjectivePoint::from(*other.as_affine()) * **self.0.as_nonzero_scalar();
+        Some(product.to_affine().x().into())
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +157,15 @@ mod tests {
         signature.bytes[..64].copy_from_slice(&high.to_bytes());
         signature.bytes[64] ^= 1;
         assert_eq!(signature.recover_address(&digest), Err(SignatureError::HighS));
+    }
+
+    #[test]
+    fn both_sides_agree_and_a_third_does_not() {
+        let [a, b, c] = ["a", "b", "c"].map(SecretKey::from_label);
+        let shared = a.agree(&b.public_key()).unwrap();
+        assert_eq!(b.agree(&a.public_key()), Some(shared));
+        assert_ne!(c.agree(&a.public_key()), Some(shared));
+        assert_eq!(a.agree(&PublicKey { bytes: [9; 33] }), None);
     }
 
     #[test]

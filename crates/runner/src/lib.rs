@@ -3,9 +3,9 @@
 //! - [`case`]: what to do next about a job; a function of what is held and of what the chain says
 //! - [`executor`]: the kinds of work, each with its limits
 //! - [`journal`]: what must survive a restart
-//!
-//! The daemon that puts these together with the link (`remuda-link`) is not here yet.
+//! - [`daemon`]: puts these together with the link (`remuda-link`) and the chain
 
 pub mod case;
+pub mod daemon;
 pub mod executor;
 pub mod journal;

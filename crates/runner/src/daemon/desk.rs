@@ -1,0 +1,297 @@
+//! The daemon's mind: notes go in, actions come out. It knows every open job, owns the nonce, and
+//! does nothing by itself; [`super::drive`] carries out what it says.
+//!
+//! ```text
+//! a validator tells of a block ─▶ round: ask a node for the account and for each open job
+//! an answer about a job        ─▶ case::next ─▶ work, a transaction, a handover, or the end
+//! ```
+//! What validators say only starts a round: heights that count are those of the operator's nodes.
+
+mod account;
+mod jobs;
+mod sessions;
+#[cfg(test)]
+mod tests;
+mod view;
+
+use super::dispatch::Abilities;
+use super::links::Target;
+use super::nodes::{Polled, Pulse, Reading};
+use super::open::{Identity, Open};
+use super::sender::{Outbox, Purpose};
+use super::status::{FalseAssignmentView, FinishedView, RunState, TotalsView};
+use super::work::Task;
+use crate::journal::{Entry, Outcome};
+use remuda_client::sign::Signed;
+use remuda_client::types::{RunnerValidators, RunnerView, TransactionStatus};
+use remuda_link::frame::{AckStatus, BackpressureSignal};
+use remuda_link::session::runner::Event;
+use remuda_link::sign::ValidatorKey;
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::primitives::{Address, JobId, TxHash};
+use remuda_protocol::transaction::Reveal;
+use sessions::Sessions;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+/// Finished jobs that are known when a late validator pushes them again.
+const DONE_MAX: usize = 4_096;
+/// The block time, until a node has told.
+const BLOCK_TIME: Duration = Duration::from_secs(1);
+/// A pause between attempts to reach a node at all.
+const KNOCK_MS: u64 = 1_000;
+
+/// Something that happened.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// Time passed.
+    Tick,
+    /// A session opened.
+    Up(ValidatorKey),
+    /// A session said something; and how far away it is.
+    Heard(ValidatorKey, Event, Duration),
+    /// A session ended, or could not be opened.
+    Down(ValidatorKey, String),
+    /// The runner's validators.
+    Validators(Result<RunnerValidators, String>),
+    /// The chain and the runner's account.
+    Pulse(Result<Pulse, String>),
+    /// Where the runner stands; `None` if it is not registered.
+    Standing(Option<Box<RunnerView>>),
+    /// A job in the state; none if nobody could tell.
+    Read(JobId, Option<Reading>),
+    /// Jobs that the runner sits on.
+    Polled(Polled),
+    /// How far a job's work is.
+    Progress(JobId, u32, u8, String),
+    /// A job's work is over, and so the journal says.
+    Worked(JobId, u32, Result<Outcome, String>),
+    /// A node did not take a transaction: the code, and the reason for people.
+    Refused(TxHash, String, String),
+    /// What became of a transaction whose nonce was used.
+    LookedUp(Purpose, TransactionStatus),
+    /// A result was given to its aggregator, or not.
+    HandedOver(JobId, Result<(), String>),
+    /// What a finished job earned, and what went wrong with it.
+    Earned(JobId, u32, u128, Option<String>),
+    /// Stop when everything is done.
+    Drain,
+}
+
+/// Something to do.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Ask for the chain and the account.
+    Pulse,
+    /// Ask for the validators.
+    Validators,
+    /// Ask where the runner stands.
+    Standing,
+    /// Ask for the jobs that the runner sits on.
+    Poll,
+    /// Ask for a job; with its specification, not at this node, and which of the others.
+    Read { job: JobId, with_spec: bool, avoid: Option<String>, turn: usize },
+    /// Another node should be asked first from now on.
+    TurnNodes,
+    /// Keep sessions with these.
+    Links(u64, Vec<Target>),
+    /// Answer an assignment.
+    Ack(ValidatorKey, JobId, AckStatus, Option<String>),
+    /// Tell a validator how far a job is.
+    Progress(ValidatorKey, JobId, u8, String),
+    /// The job's stream is not needed any more.
+    Finish(ValidatorKey, JobId),
+    /// Tell these how busy the runner is.
+    Load(Vec<ValidatorKey>, BackpressureSignal),
+    /// Give a transaction to a validator.
+    Carry(ValidatorKey, JobId, Vec<u8>),
+    /// Hand a transaction in at a node.
+    Submit(Signed, usize),
+    /// Find out what became of a transaction.
+    LookUp(Purpose, TxHash),
+    /// Do a job's work.
+    Work(Task),
+    /// Stop it.
+    StopWork(JobId),
+    /// Take a job out of the journal.
+    Forget(JobId, u32),
+    /// Give a result to the aggregator.
+    HandOver { chain_id: u64, job: JobId, aggregator: Address, reveal: Reveal },
+    /// Find out what a job earned.
+    Earned(JobId, u32),
+}
+
+/// What an operator decides, as far as it matters here.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    pub(crate) abilities: Abilities,
+    pub(crate) slots: u32,
+    /// How many nodes there are.
+    pub(crate) nodes: usize,
+    pub(crate) resume: bool,
+}
+
+/// See the module.
+pub(crate) struct Desk {
+    identity: Identity,
+    rules: Rules,
+    actions: Vec<Action>,
+    now_ms: u64,
+    /// The newest block that the operator's nodes know; none until one has answered.
+    height: Option<u64>,
+    block_time: Duration,
+    policy: String,
+    balance: u128,
+    standing: Option<RunnerView>,
+    registered: Option<bool>,
+    problem: Option<String>,
+    outbox: Outbox,
+    jobs: BTreeMap<JobId, Open>,
+    done: BTreeSet<(JobId, u32)>,
+    done_order: VecDeque<(JobId, u32)>,
+    sessions: Sessions,
+    /// Somebody is asking for the pulse.
+    pulsing: bool,
+    round_ms: u64,
+    /// A block was heard of that no round has asked for.
+    wanted: bool,
+    /// Rounds in which the nodes were far behind the validators.
+    lags: u32,
+    polling_over: bool,
+    /// Heights of the last of each: validators, standing, poll.
+    asked: [Option<u64>; 3],
+    resumed: bool,
+    state: RunState,
+    finished: VecDeque<FinishedView>,
+    totals: TotalsView,
+    lies: VecDeque<FalseAssignmentView>,
+    unreadable: Vec<String>,
+}
+
+impl Desk {
+    /// With what the journal says.
+    pub(crate) fn new(
+        key: SecretKey,
+        rules: Rules,
+        journal: Vec<Entry>,
+        unreadable: Vec<String>,
+    ) -> Self {
+        let recall = |entry: Entry| (entry.job_id, Open::recalled(entry, 0));
+        Self {
+            // No node has told which chain it is; nothing is signed before one has.
+            identity: Identity { chain_id: 0, me: key.address(), key: key.clone() },
+            rules,
+            actions: Vec::new(),
+            now_ms: 0,
+            height: None,
+            block_time: BLOCK_TIME,
+            policy: String::new(),
+            balance: 0,
+            standing: None,
+            registered: None,
+            problem: None,
+            outbox: Outbox::new(key),
+            jobs: journal.into_iter().map(recall).collect(),
+            done: BTreeSet::new(),
+            done_order: VecDeque::new(),
+            sessions: Sessions::default(),
+            pulsing: false,
+            round_ms: 0,
+            wanted: true,
+            lags: 0,
+            polling_over: false,
+            asked: [None; 3],
+            resumed: false,
+            state: RunState::Starting,
+            finished: VecDeque::new(),
+            totals: TotalsView::default(),
+            lies: VecDeque::new(),
+            unreadable,
+        }
+    }
+
+    /// Takes in a note. What to do about it is in the answer, in order.
+    pub(crate) fn handle(&mut self, note: Note, now_ms: u64) -> Vec<Action> {
+        self.now_ms = self.now_ms.max(now_ms);
+        match note {
+            Note::Tick => self.tick(),
+            Note::Up(validator) => self.up(validator),
+            Note::Heard(validator, event, rtt) => self.heard(validator, event, rtt),
+            Note::Down(validator, why) => self.down(validator, why),
+            Note::Validators(answer) => self.validators(answer),
+            Note::Pulse(answer) => self.pulse(answer),
+            Note::Standing(view) => self.stands(view),
+            Note::Read(job, reading) => self.read(job, reading),
+            Note::Polled(polled) => self.polled(polled),
+            Note::Progress(job, attempt, percent, detail) => {
+                self.progress(job, attempt, percent, detail);
+            }
+            Note::Worked(job, attempt, result) => self.worked(job, attempt, result),
+            Note::Refused(hash, code, reason) => self.refused(hash, &code, reason),
+            Note::LookedUp(purpose, status) => self.looked_up(purpose, &status),
+            Note::HandedOver(job, result) => self.handed_over(job, result),
+            Note::Earned(job, attempt, amount, why) => self.earned(job, attempt, amount, why),
+            Note::Drain => self.drain(),
+        }
+        self.send();
+        std::mem::take(&mut self.actions)
+    }
+
+    fn act(&mut self, action: Action) {
+        self.actions.push(action);
+    }
+
+    /// The height that counts.
+    fn at(&self) -> u64 {
+        self.height.unwrap_or(0)
+    }
+
+    /// Least time between two rounds: whatever validators say, nodes are asked no more often.
+    fn spacing_ms(&self) -> u64 {
+        u64::try_from(self.block_time.as_millis() / 8).unwrap_or(u64::MAX).clamp(10, 250)
+    }
+
+    /// How often a tick is of use.
+    pub(crate) fn tick_every(&self) -> Duration {
+        Duration::from_millis(self.spacing_ms())
+    }
+
+    /// Whether everything is done and it may leave.
+    pub(crate) fn drained(&self) -> bool {
+        self.state == RunState::Drained
+    }
+
+    fn tick(&mut self) {
+        let waited = self.now_ms.saturating_sub(self.round_ms);
+        let block_ms = u64::try_from(self.block_time.as_millis()).unwrap_or(u64::MAX);
+        let patience = match (self.height, self.sessions.any_open()) {
+            (None, _) => KNOCK_MS,
+            // Validators tell of blocks; this is for the case that they do not.
+            (Some(_), true) => block_ms.saturating_mul(2),
+            (Some(_), false) => block_ms,
+        };
+        if (self.wanted && waited >= self.spacing_ms()) || waited >= patience {
+            self.round();
+        }
+        self.tell_load();
+    }
+
+    /// Asks for everything that may have changed.
+    fn round(&mut self) {
+        self.round_ms = self.now_ms;
+        self.wanted = false;
+        if !self.pulsing {
+            self.pulsing = true;
+            self.act(Action::Pulse);
+        }
+        if self.height.is_some() {
+            let due: Vec<JobId> = (self.jobs.iter())
+                .filter(|(_, open)| self.due(open))
+                .map(|(job, _)| *job)
+                .collect();
+            for job in due {
+                self.ask_for(job);
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The runner's account: its nonce, its standing, and what it sends.
+
+use super::{Action, Desk};
+use crate::daemon::nodes::{Polled, Pulse};
+use crate::daemon::open::Open;
+use crate::daemon::sender::{Parcel, Purpose};
+use crate::daemon::status::RunState;
+use crate::journal::Stage;
+use remuda_client::types::{RunnerStatusName, RunnerView, TransactionStatus};
+use remuda_protocol::primitives::TxHash;
+use remuda_protocol::transaction::Instruction;
+use tracing::{info, warn};
+
+/// Blocks between two questions for the validators, unless something is wrong.
+const VALIDATORS_BLOCKS: u64 = 30;
+/// Blocks between two questions for the own standing.
+const STANDING_BLOCKS: u64 = 10;
+/// Blocks between two polls while sessions are open: for what no validator pushes.
+const POLL_BLOCKS: u64 = 8;
+/// Blocks without a sign of life after which one is given. The chain allows 100.
+const HEARTBEAT_BLOCKS: u64 = 40;
+/// Blocks that a node may be behind the validators, and for how many rounds, before another one is
+/// asked.
+const LAG_BLOCKS: u64 = 2;
+const LAG_ROUNDS: u32 = 3;
+
+/// Codes of what no node will ever take.
+const FOR_GOOD: [&str; 7] = [
+    "too_large",
+    "malformed",
+    "wrong_chain",
+    "bad_signature",
+    "limit_too_low",
+    "limit_too_high",
+    "cost_overflow",
+];
+
+/// Whether a runner has to say that it is alive: where presence is no condition, and nobody attests
+/// it.
+pub(super) fn heartbeat_due(runner: &RunnerView, policy: &str, height: u64) -> bool {
+    let counts = matches!(policy, "shadow" | "prefer");
+    let active = runner.status == RunnerStatusName::Active && runner.jailed_until.is_none();
+    counts && active && !runner.present && height >= runner.last_seen.0 + HEARTBEAT_BLOCKS
+}
+
+impl Desk {
+    pub(super) fn pulse(&mut self, answer: Result<Pulse, String>) {
+        self.pulsing = false;
+        let pulse = match answer {
+            Ok(pulse) => pulse,
+            Err(why) => {
+                if self.problem.as_ref() != Some(&why) {
+                    warn!(%why, "no node tells where the chain is");
+                }
+                self.problem = Some(why);
+                return;
+            }
+        };
+        let facts = pulse.facts;
+        if self.height.is_some() && facts.chain_id != self.identity.chain_id {
+            self.problem = Some(format!("a node is of another chain: {}", facts.chain_id));
+            return self.act(Action::TurnNodes);
+        }
+        self.identity.chain_id = facts.chain_id;
+        if self.height.is_none_or(|known| facts.height > known) {
+            self.problem = None;
+            self.policy = pulse.policy;
+            self.block_time = pulse.block_time;
+            self.balance = pulse.balance;
+            for (purpose, hash) in self.outbox.learn(facts) {
+                self.act(Action::LookUp(purpose, hash));
+            }
+            let first = self.height.replace(facts.height).is_none();
+            if first {
+                info!(chain = facts.chain_id, height = facts.height, "connected to the chain");
+                self.begin();
+            }
+            self.new_height();
+        }
+        let head = self.sessions.common_head();
+        self.wanted |= head.is_some_and(|head| head > self.at());
+        self.watch_lag(head);
+    }
+
+    fn begin(&mut self) {
+        if self.state == RunState::Starting {
+            self.state = RunState::Running;
+        }
+        let at = self.at();
+        for open in self.jobs.values_mut() {
+            open.since = at;
+        }
+        // The journal's jobs are looked up at once.
+        self.round();
+    }
+
+    fn new_height(&mut self) {
+        let at = self.at();
+        let often = if self.draining() { 1 } else { STANDING_BLOCKS };
+        let poll = if self.sessions.any_open() { POLL_BLOCKS } else { 1 };
+        let questions = [
+            (VALIDATORS_BLOCKS, Action::Validators),
+            (often, Action::Standing),
+            (poll, Action::Poll),
+        ];
+        for (i, (every, question)) in questions.into_iter().enumerate() {
+            let skip = question == Action::Poll && self.polling_over;
+            if !skip && self.asked[i].is_none_or(|asked| at >= asked + every) {
+                self.asked[i] = Some(at);
+                self.act(question);
+            }
+        }
+        let heartbeat = !self.draining()
+            && self.standing.as_ref().is_some_and(|view| heartbeat_due(view, &self.policy, at));
+        if heartbeat && !self.outbox.has(&Purpose::Heartbeat) {
+            self.outbox.want(Purpose::Heartbeat, Instruction::Heartbeat, at);
+            self.asked[1] = None;
+        }
+    }
+
+    /// A node that stands still while validators go on is not asked first any more.
+    fn watch_lag(&mut self, head: Option<u64>) {
+        let behind = head.is_some_and(|head| head > self.at() + LAG_BLOCKS);
+        self.lags = if behind { self.lags + 1 } else { 0 };
+        if self.lags >= LAG_ROUNDS {
+            self.lags = 0;
+            self.act(Action::TurnNodes);
+        }
+    }
+
+    pub(super) fn polled(&mut self, polled: Polled) {
+        let jobs = match polled {
+            Polled::Jobs(jobs) => jobs,
+            Polled::Over => {
+                self.polling_over = true;
+                return;
+            }
+        };
+        for (job, attempt) in jobs {
+            let known = self.jobs.contains_key(&job) || self.done.contains(&(job, attempt));
+            if known || self.draining() {
+                continue;
+            }
+            self.jobs.insert(job, Open::new(job, attempt, None, self.at()));
+            self.ask_for(job);
+        }
+    }
+
+    pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
+        self.registered = Some(view.is_some());
+        self.standing = view.map(|view| *view);
+        let Some(view) = &self.standing else {
+            self.problem = Some("this runner is not registered; register it first".to_owned());
+            return;
+        };
+        let (status, seen) = (view.status, self.at());
+        match status {
+            RunnerStatusName::Paused if self.rules.resume && !self.draining() && !self.resumed => {
+                // Once: if its operator pauses it later, that is meant.
+                self.resumed = true;
+                self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
+            }
+            RunnerStatusName::Active => {
+                self.resumed = true;
+                if self.draining() {
+                    self.outbox.want(Purpose::Pause, Instruction::PauseRunner, seen);
+                }
+            }
+            _ => {}
+        }
+        self.judge_drained();
+    }
+
+    pub(super) fn draining(&self) -> bool {
+        matches!(self.state, RunState::Draining | RunState::Drained)
+    }
+
+    pub(super) fn drain(&mut self) {
+        if !self.draining() {
+            info!("draining: no new jobs are taken");
+            self.state = RunState::Draining;
+            self.act(Action::Standing);
+        }
+        self.judge_drained();
+    }
+
+    /// Nothing is left to do: the chain knows that it wants no work, and every result is out of its
+    /// hands. A job that it has no result for needs nothing more from it.
+    pub(super) fn judge_drained(&mut self) {
+        let idle = self.jobs.values().all(|open| matches!(open.stage, Stage::Failed(_)));
+        let paused = match &self.standing {
+            Some(view) => view.status != RunnerStatusName::Active,
+            None => self.registered == Some(false),
+        };
+        if self.state == RunState::Draining && idle && paused && self.outbox.is_empty() {
+            info!("drained");
+            self.state = RunState::Drained;
+        }
+    }
+
+    /// Sends what is due.
+    pub(super) fn send(&mut self) {
+        for parcel in self.outbox.due() {
+            self.route(parcel);
+        }
+    }
+
+    /// First up the stream of the validator that was first; then through all others; then also by
+    /// HTTP, at one node after the other. So who buries a result delays it by two blocks.
+    fn route(&mut self, parcel: Parcel) {
+        let Parcel { purpose, signed, tries } = parcel;
+        let (job, streams) = match purpose {
+            Purpose::Job(job, ..) => {
+                let streams = self.jobs.get(&job).map_or(Vec::new(), |open| open.streams.clone());
+                (Some(job), streams)
+            }
+            Purpose::Heartbeat | Purpose::Pause | Purpose::Resume => (None, Vec::new()),
+        };
+        let streams: Vec<_> =
+            streams.into_iter().filter(|stream| self.sessions.is_open(stream)).collect();
+        let (by, also_http) = match (tries, streams.len()) {
+            (0, 1..) => (&streams[..1], false),
+            (1, 2..) => (&streams[1..], false),
+            _ => (&streams[..], true),
+        };
+        for validator in by {
+            if let Some(job) = job {
+                self.act(Action::Carry(*validator, job, signed.bytes.clone()));
+            }
+        }
+        if also_http {
+            self.act(Action::Submit(signed, tries as usize));
+        }
+    }
+
+    pub(super) fn refused(&mut self, hash: TxHash, code: &str, reason: String) {
+        if FOR_GOOD.contains(&code) {
+            warn!(%hash, %reason, "no node takes this transaction; it is given up");
+            self.outbox.refused_for_good(hash);
+        }
+        if code == "cannot_pay" {
+            self.problem = Some(reason);
+        }
+    }
+
+    pub(super) fn looked_up(&mut self, purpose: Purpose, status: &TransactionStatus) {
+        match status {
+            TransactionStatus::Included { receipt: Some(receipt), .. } if !receipt.ok => {
+                let why = receipt.refusal.as_ref().map_or("", |refusal| refusal.message.as_str());
+                warn!(?purpose, why, "a transaction is on chain, without effect");
+            }
+            TransactionStatus::Included { .. } => {}
+            TransactionStatus::Pending {} | TransactionStatus::Unknown {} => {
+                warn!(?purpose, "its nonce was used by another transaction of this key");
+            }
+        }
+        if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {
+            self.act(Action::Standing);
+        }
+        self.judge_drained();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::runner_view;
+    use super::*;
+    use remuda_client::types::Uint;
+
+    #[test]
+    fn a_heartbeat_is_for_who_is_not_attested_and_where_that_is_no_condition() {
+        let view = runner_view(RunnerStatusName::Active, false, 100);
+        assert!(!heartbeat_due(&view, "prefer", 139));
+        assert!(heartbeat_due(&view, "prefer", 140));
+        assert!(heartbeat_due(&view, "shadow", 140));
+        for policy in ["require", "sunset"] {
+            assert!(!heartbeat_due(&view, policy, 1_000), "{policy}: it would not help");
+        }
+        let present = RunnerView { present: true, ..view.clone() };
+        assert!(!heartbeat_due(&present, "prefer", 1_000));
+        let jailed = RunnerView { jailed_until: Some(Uint(5_000)), ..view.clone() };
+        assert!(!heartbeat_due(&jailed, "prefer", 1_000));
+        let paused = RunnerView { status: RunnerStatusName::Paused, ..view };
+        assert!(!heartbeat_due(&paused, "prefer", 1_000));
+    }
+}

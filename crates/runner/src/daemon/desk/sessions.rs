@@ -1,0 +1,184 @@
+//! What is known of the sessions.
+
+use super::{Action, Desk};
+use crate::daemon::links::targets;
+use remuda_client::types::RunnerValidators;
+use remuda_link::frame::{BackpressureSignal, Parting};
+use remuda_link::session::runner::Event;
+use remuda_link::sign::ValidatorKey;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tracing::{info, warn};
+
+/// Least time between two questions for the validators that something went wrong with.
+const ASK_AGAIN_MS: u64 = 2_000;
+/// Least time between two signals of how busy the runner is; a validator hears 16 frames a second.
+const LOAD_MS: u64 = 500;
+
+/// A validator, and the session with it.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    pub(super) index: u32,
+    pub(super) current: bool,
+    pub(super) api: Option<String>,
+    pub(super) open: bool,
+    pub(super) why: Option<String>,
+    pub(super) rtt: Option<Duration>,
+    pub(super) head: Option<u64>,
+    pub(super) pushed: u64,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    pub(super) all: BTreeMap<ValidatorKey, Session>,
+    asked_ms: u64,
+    told: Option<BackpressureSignal>,
+    told_ms: u64,
+}
+
+impl Sessions {
+    pub(super) fn any_open(&self) -> bool {
+        self.all.values().any(|session| session.open)
+    }
+
+    pub(super) fn is_open(&self, validator: &ValidatorKey) -> bool {
+        self.all.get(validator).is_some_and(|session| session.open)
+    }
+
+    fn open(&self) -> Vec<ValidatorKey> {
+        self.all.iter().filter(|(_, session)| session.open).map(|(key, _)| *key).collect()
+    }
+
+    /// The newest block that more than half of the open sessions have told of: one that lies does
+    /// not count.
+    pub(super) fn common_head(&self) -> Option<u64> {
+        let open = self.all.values().filter(|session| session.open);
+        let mut heads: Vec<u64> = open.filter_map(|session| session.head).collect();
+        heads.sort_unstable();
+        (!heads.is_empty()).then(|| heads[(heads.len() - 1) / 2])
+    }
+}
+
+impl Desk {
+    pub(super) fn validators(&mut self, answer: Result<RunnerValidators, String>) {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(why) => {
+                // Asked again at the next block.
+                self.asked[0] = None;
+                return warn!(%why, "cannot learn which validators to keep sessions with");
+            }
+        };
+        let mut all = BTreeMap::new();
+        for validator in &answer.validators {
+            let key = validator.key.0.0;
+            // Who is in both epochs is listed as of the running one first.
+            all.entry(key).or_insert_with(|| match self.sessions.all.remove(&key) {
+                Some(session) => Session {
+                    index: validator.index,
+                    current: validator.current,
+                    api: validator.api.clone(),
+                    ..session
+                },
+                None => Session {
+                    index: validator.index,
+                    current: validator.current,
+                    api: validator.api.clone(),
+                    open: false,
+                    why: validator.link.is_none().then(|| "its address is not known".to_owned()),
+                    rtt: None,
+                    head: None,
+                    pushed: 0,
+                },
+            });
+        }
+        let gone: Vec<ValidatorKey> = self.sessions.all.keys().copied().collect();
+        self.sessions.all = all;
+        for validator in gone {
+            self.leave_streams(validator);
+        }
+        self.act(Action::Links(self.identity.chain_id, targets(&answer)));
+    }
+
+    pub(super) fn up(&mut self, validator: ValidatorKey) {
+        let Some(session) = self.sessions.all.get_mut(&validator) else { return };
+        (session.open, session.why) = (true, None);
+        info!(validator = session.index, "a session is open");
+        if let Some(signal) = self.sessions.told.clone().filter(|signal| !signal.accepting_new) {
+            self.act(Action::Load(vec![validator], signal));
+        }
+    }
+
+    pub(super) fn down(&mut self, validator: ValidatorKey, why: String) {
+        let Some(session) = self.sessions.all.get_mut(&validator) else { return };
+        if session.open {
+            warn!(validator = session.index, %why, "a session ended");
+        }
+        let moved = [Parting::WrongEpoch, Parting::WrongSubset, Parting::NotRegistered];
+        let moved = moved.iter().any(|parting| parting.word() == why);
+        (session.open, session.head, session.rtt) = (false, None, None);
+        session.why = Some(why);
+        self.leave_streams(validator);
+        let waited = self.now_ms.saturating_sub(self.sessions.asked_ms);
+        if moved && waited >= ASK_AGAIN_MS {
+            self.sessions.asked_ms = self.now_ms;
+            self.act(Action::Validators);
+        }
+    }
+
+    fn leave_streams(&mut self, validator: ValidatorKey) {
+        for open in self.jobs.values_mut() {
+            open.streams.retain(|stream| *stream != validator);
+        }
+    }
+
+    pub(super) fn heard(&mut self, validator: ValidatorKey, event: Event, rtt: Duration) {
+        let Some(session) = self.sessions.all.get_mut(&validator) else { return };
+        session.rtt = Some(rtt);
+        match event {
+            Event::Opened => {}
+            Event::Head(height) => {
+                session.head = Some(height);
+                if self.height.is_some_and(|known| height > known) {
+                    self.wanted = true;
+                    if self.now_ms.saturating_sub(self.round_ms) >= self.spacing_ms() {
+                        self.round();
+                    }
+                }
+            }
+            Event::Assigned(assignment) => {
+                session.pushed += 1;
+                self.assigned(validator, &assignment);
+            }
+            Event::Cancelled(cancel) => self.cancelled(validator, &cancel),
+            Event::Handover(frame) => self.handover(frame),
+            // Its end comes as well.
+            Event::Farewell(_) => {}
+        }
+    }
+
+    /// Tells validators how busy the runner is, when that has changed.
+    pub(super) fn tell_load(&mut self) {
+        if self.height.is_none() || self.now_ms < self.sessions.told_ms.saturating_add(LOAD_MS) {
+            return;
+        }
+        let busy = u32::try_from(self.busy()).unwrap_or(u32::MAX);
+        let draining = self.draining();
+        let signal = BackpressureSignal {
+            active_jobs: busy,
+            max_concurrent: self.rules.slots,
+            accepting_new: busy < self.rules.slots && !draining,
+            reason: draining.then(|| "draining".to_owned()),
+        };
+        if self.sessions.told.as_ref() == Some(&signal) {
+            return;
+        }
+        self.sessions.told_ms = self.now_ms;
+        self.sessions.told = Some(signal.clone());
+        let open = self.sessions.open();
+        if !open.is_empty() {
+            self.act(Action::Load(open, signal));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The desk, for people.
+
+use super::Desk;
+use crate::daemon::open::Open;
+use crate::daemon::status::{OpenJobView, SessionView, StandingView, StatusView};
+use crate::journal::Stage;
+use remuda_client::types::{BigUint, HexAddress, HexHash, Uint};
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+impl Desk {
+    /// Everything, as it is now.
+    pub(crate) fn status(&self) -> StatusView {
+        StatusView {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            runner: HexAddress(self.identity.me),
+            state: self.state,
+            problem: self.problem.clone(),
+            chain_id: self.height.map(|_| Uint(self.identity.chain_id)),
+            height: Uint(self.at()),
+            policy: self.policy.clone(),
+            standing: self.standing_view(),
+            slots: self.rules.slots,
+            busy: count(self.busy()),
+            sending: count(self.outbox.len()),
+            sessions: self.session_views(),
+            jobs: self.jobs.values().map(job_view).collect(),
+            finished: self.finished.iter().cloned().collect(),
+            totals: self.totals,
+            false_assignments: self.lies.iter().cloned().collect(),
+            unreadable: self.unreadable.clone(),
+        }
+    }
+
+    fn standing_view(&self) -> Option<StandingView> {
+        self.standing.as_ref().map(|view| StandingView {
+            status: view.status,
+            healthy: view.healthy,
+            present: view.present,
+            stake: view.stake,
+            effective_stake: view.effective_stake,
+            reputation_nano: view.reputation_nano,
+            failures: view.failures,
+            jailed_until: view.jailed_until,
+            balance: BigUint(self.balance),
+        })
+    }
+
+    fn session_views(&self) -> Vec<SessionView> {
+        let view = |(key, session): (&[u8; 32], &super::sessions::Session)| SessionView {
+            validator: HexHash((*key).into()),
+            index: session.index,
+            current: session.current,
+            open: session.open,
+            why: session.why.clone(),
+            rtt_micros: (session.rtt)
+                .map(|rtt| Uint(u64::try_from(rtt.as_micros()).unwrap_or(u64::MAX))),
+            head: session.head.map(Uint),
+            pushed: Uint(session.pushed),
+        };
+        let mut views: Vec<SessionView> = self.sessions.all.iter().map(view).collect();
+        views.sort_by_key(|view| view.index);
+        views
+    }
+}
+
+fn job_view(open: &Open) -> OpenJobView {
+    let doing = match open.collected() {
+        0 => open.doing.clone(),
+        others => format!("{}; has {others} results of others", open.doing),
+    };
+    OpenJobView {
+        job: HexHash(open.job_id),
+        attempt: open.attempt,
+        kind: open.spec.as_ref().map(|spec| format!("{:?}", spec.job_type.kind())),
+        doing,
+        percent: open.progress.0,
+        deadline: open.deadline().map(Uint),
+        failure: match &open.stage {
+            Stage::Failed(reason) => Some(reason.clone()),
+            _ => None,
+        },
+    }
+}

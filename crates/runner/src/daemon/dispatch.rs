@@ -1,0 +1,218 @@
+//! Which executor does which work, and what this runner cannot do.
+
+use super::settings::Settings;
+use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, ResolverError};
+use crate::executor::eth::Eth;
+use crate::executor::http::Http;
+use crate::executor::llm::Llm;
+use crate::executor::{CaError, EndpointError, ExecuteError, Work};
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use remuda_protocol::verifier::check::VerifierCheck;
+use std::collections::BTreeSet;
+use std::time::Instant;
+use thiserror::Error;
+
+/// An executor cannot be set up.
+#[derive(Debug, Error)]
+pub enum ExecutorError {
+    /// Certificates.
+    #[error("[http] {0}")]
+    Http(#[from] CaError),
+    /// Resolvers.
+    #[error("[dns] {0}")]
+    Dns(#[from] ResolverError),
+    /// A model's or a chain's server.
+    #[error("{0}")]
+    Endpoint(#[from] EndpointError),
+}
+
+/// What a runner can do: cheap to ask, before anything is taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Abilities {
+    http: bool,
+    models: BTreeSet<String>,
+    eth_chains: BTreeSet<u64>,
+    resolvers: usize,
+}
+
+impl Abilities {
+    /// What the settings say.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            http: settings.http.is_some(),
+            models: settings.llm.iter().flat_map(|llm| llm.models.keys().cloned()).collect(),
+            eth_chains: (settings.eth.iter())
+                .flat_map(|eth| eth.chains.iter().map(|chain| chain.chain_id))
+                .collect(),
+            resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
+        }
+    }
+
+    /// Whether a job can be done here, or why not.
+    pub fn check(&self, spec: &JobSpec) -> Result<(), String> {
+        let able = match &spec.job_type {
+            JobType::Http { .. } => self.http,
+            JobType::Llm { model, .. } => self.models.contains(model),
+            JobType::EthSend { chain_id, .. } => self.eth_chains.contains(chain_id),
+            JobType::Custom { executor_hash, .. } => {
+                *executor_hash == DNS_VERIFIER_EXECUTOR_HASH && self.resolvers > 0
+            }
+            JobType::Mcp { .. } => false,
+        };
+        if !able {
+            return Err(format!("no {} of this kind here", what(&spec.job_type)));
+        }
+        let needed = resolvers(spec);
+        if needed > self.resolvers {
+            return Err(format!("{needed} resolvers are asked for, {} are here", self.resolvers));
+        }
+        if spec.tee_required {
+            return Err("no trusted hardware here".to_owned());
+        }
+        if !spec.secrets.is_empty() {
+            return Err("secrets are not released to runners yet".to_owned());
+        }
+        Ok(())
+    }
+}
+
+fn what(work: &JobType) -> &'static str {
+    match work {
+        JobType::Http { .. } => "web request",
+        JobType::Llm { .. } => "language model",
+        JobType::EthSend { .. } => "Ethereum chain",
+        JobType::Custom { .. } => "program",
+        JobType::Mcp { .. } => "MCP server",
+    }
+}
+
+/// Resolvers that the DNS checks of a job need.
+fn resolvers(spec: &JobSpec) -> usize {
+    let needed = spec.verification.checks.iter().map(|check| match check {
+        VerifierCheck::DnsTxtRecordMatch { min_resolvers, .. }
+        | VerifierCheck::DnsCnameMatch { min_resolvers, .. } => *min_resolvers as usize,
+        _ => 0,
+    });
+    needed.max().unwrap_or(0)
+}
+
+/// Whether work that may have been done can be done again without harm. A second GET finds what the
+/// first one found, and a signed Ethereum transaction is the same one however often it is sent; a
+/// POST may buy something twice, and what a tool does nobody knows.
+pub fn repeatable(work: &JobType) -> bool {
+    match work {
+        JobType::Http { method, .. } => matches!(method.as_str(), "GET" | "HEAD"),
+        JobType::Mcp { .. } => false,
+        JobType::Llm { .. } | JobType::EthSend { .. } | JobType::Custom { .. } => true,
+    }
+}
+
+/// The executors that are set up.
+pub struct Executors {
+    http: Option<Http>,
+    dns: Option<Dns>,
+    llm: Option<Llm>,
+    eth: Option<Eth>,
+}
+
+impl Executors {
+    /// Those that the settings name. Reads keys and certificates.
+    pub fn new(settings: &Settings) -> Result<Self, ExecutorError> {
+        Ok(Self {
+            http: settings.http.as_ref().map(Http::new).transpose()?,
+            dns: settings.dns.as_ref().map(Dns::new).transpose()?,
+            llm: settings.llm.as_ref().map(Llm::new).transpose()?,
+            eth: settings.eth.as_ref().map(Eth::new).transpose()?,
+        })
+    }
+
+    /// Does a job, and adds what its DNS checks ask for.
+    pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
+        let started = Instant::now();
+        let nobody = || ExecuteError::NotAllowed(format!("no {}", what(&work.spec.job_type)));
+        let result = match &work.spec.job_type {
+            JobType::Http { .. } => self.http.as_ref().ok_or_else(nobody)?.execute(work).await?,
+            JobType::Llm { .. } => self.llm.as_ref().ok_or_else(nobody)?.execute(work).await?,
+            JobType::EthSend { .. } => self.eth.as_ref().ok_or_else(nobody)?.execute(work).await?,
+            JobType::Custom { executor_hash, .. }
+                if *executor_hash == DNS_VERIFIER_EXECUTOR_HASH =>
+            {
+                // Its whole work is the report.
+                return self.dns.as_ref().ok_or_else(nobody)?.execute(work).await;
+            }
+            JobType::Custom { .. } | JobType::Mcp { .. } => return Err(nobody()),
+        };
+        match &self.dns {
+            Some(dns) => {
+                let within = work.within.saturating_sub(started.elapsed());
+                dns.amend(&Work { within, ..*work }, result).await
+            }
+            None if resolvers(work.spec) > 0 => Err(nobody()),
+            None => Ok(result),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{http_spec, settings};
+    use super::*;
+
+    #[test]
+    fn only_what_is_configured_is_taken() {
+        let mut spec = http_spec("GET", "http://example.com/");
+        assert_eq!(Abilities::of(&settings("[http]")).check(&spec), Ok(()));
+        assert!(Abilities::of(&settings("[dns]")).check(&spec).is_err());
+        let model = |model: &str| JobType::Llm {
+            model: model.to_owned(),
+            messages: vec![],
+            temperature_milli: 0,
+            seed: 0,
+        };
+        let llm = Abilities::of(&settings("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:2'"));
+        spec.job_type = model("tiny");
+        assert_eq!(llm.check(&spec), Ok(()));
+        spec.job_type = model("huge");
+        assert!(llm.check(&spec).is_err());
+    }
+
+    #[test]
+    fn checks_by_dns_need_resolvers() {
+        let mut spec = http_spec("GET", "http://example.com/");
+        spec.verification.checks = vec![VerifierCheck::DnsTxtRecordMatch {
+            fqdn: "example.com".to_owned(),
+            expected_value: "x".to_owned(),
+            min_resolvers: 3,
+        }];
+        assert!(Abilities::of(&settings("[http]")).check(&spec).is_err());
+        let two = "[http]\n[dns]\nresolvers = ['1.1.1.1', '9.9.9.9']";
+        assert!(Abilities::of(&settings(two)).check(&spec).is_err());
+        assert_eq!(Abilities::of(&settings("[http]\n[dns]")).check(&spec), Ok(()));
+    }
+
+    #[test]
+    fn what_needs_hardware_or_secrets_is_not_taken() {
+        let able = Abilities::of(&settings("[http]"));
+        let mut spec = http_spec("GET", "http://example.com/");
+        spec.tee_required = true;
+        assert!(able.check(&spec).is_err());
+        spec.tee_required = false;
+        spec.secrets = vec!["password".to_owned()];
+        assert!(able.check(&spec).is_err());
+    }
+
+    #[test]
+    fn only_harmless_work_is_done_again() {
+        let method = |method: &str| repeatable(&http_spec(method, "http://example.com/").job_type);
+        assert!(method("GET") && method("HEAD"));
+        assert!(!method("POST") && !method("PUT") && !method("DELETE") && !method("PATCH"));
+        let send = JobType::EthSend { chain_id: 1, raw_transaction: b"x".as_slice().into() };
+        assert!(repeatable(&send));
+        let tool = JobType::Mcp {
+            server: "s".to_owned(),
+            tool: "t".to_owned(),
+            arguments: "{}".to_owned(),
+        };
+        assert!(!repeatable(&tool));
+    }
+}

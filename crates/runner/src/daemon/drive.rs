@@ -1,0 +1,357 @@
+//! Carries out what the desk says, and brings back what comes of it.
+
+use super::desk::{Action, Desk, Note};
+use super::handover::prepare;
+use super::links::{LinkNews, Links, News};
+use super::nodes::Nodes;
+use super::status::StatusView;
+use super::work::{Bench, Task};
+use crate::executor::Progress;
+use remuda_client::ClientError;
+use remuda_client::types::{EventBody, HandoverPost, JobHistory};
+use remuda_link::quic::client::{Command, Connector};
+use remuda_link::sign::ValidatorKey;
+use remuda_protocol::crypto::{PublicKey, SecretKey};
+use remuda_protocol::primitives::{Address, JobId};
+use remuda_protocol::transaction::Reveal;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::AbortHandle;
+use tracing::warn;
+
+/// Questions that nodes are asked at a time.
+const QUESTIONS: usize = 16;
+/// Least time between two reports of how far a job is.
+const PROGRESS: Duration = Duration::from_millis(500);
+/// How often the status is drawn up.
+const STATUS: Duration = Duration::from_millis(250);
+
+/// What everything that runs beside the desk needs.
+#[derive(Clone)]
+struct Hands {
+    me: Address,
+    key: SecretKey,
+    nodes: Nodes,
+    notes: mpsc::Sender<Note>,
+    questions: Arc<Semaphore>,
+}
+
+/// See the module.
+pub(crate) struct Driver {
+    desk: Desk,
+    hands: Hands,
+    bench: Bench,
+    connector: Connector,
+    links: Option<Links>,
+    speak: BTreeMap<ValidatorKey, mpsc::Sender<Command>>,
+    workers: BTreeMap<JobId, AbortHandle>,
+    news_in: mpsc::Sender<News>,
+    status: watch::Sender<StatusView>,
+    started: Instant,
+}
+
+/// What a driver is put together from.
+pub(crate) struct Parts {
+    pub(crate) desk: Desk,
+    pub(crate) key: SecretKey,
+    pub(crate) nodes: Nodes,
+    pub(crate) bench: Bench,
+    pub(crate) connector: Connector,
+    pub(crate) notes_in: mpsc::Sender<Note>,
+    pub(crate) status: watch::Sender<StatusView>,
+}
+
+impl Driver {
+    /// Until it is drained or told to stop.
+    pub(crate) async fn run(
+        parts: Parts,
+        mut notes: mpsc::Receiver<Note>,
+        mut stop: watch::Receiver<bool>,
+    ) {
+        let (news_in, mut news) = mpsc::channel(1_024);
+        let hands = Hands {
+            me: parts.key.address(),
+            key: parts.key,
+            nodes: parts.nodes,
+            notes: parts.notes_in,
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+        };
+        let mut driver = Self {
+            desk: parts.desk,
+            hands,
+            bench: parts.bench,
+            connector: parts.connector,
+            links: None,
+            speak: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            news_in,
+            status: parts.status,
+            started: Instant::now(),
+        };
+        let mut drawn_up = Instant::now();
+        while !driver.desk.drained() {
+            let tick = tokio::time::sleep(driver.desk.tick_every());
+            let note = tokio::select! {
+                biased;
+                _ = stop.changed() => break,
+                Some(news) = news.recv() => driver.news(news),
+                Some(note) = notes.recv() => note,
+                () = tick => Note::Tick,
+            };
+            driver.handle(note);
+            // A tick may never come where notes never end.
+            driver.handle(Note::Tick);
+            if drawn_up.elapsed() >= STATUS {
+                drawn_up = Instant::now();
+                driver.status.send_replace(driver.desk.status());
+            }
+        }
+        driver.leave().await;
+    }
+
+    fn handle(&mut self, note: Note) {
+        let now_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        for action in self.desk.handle(note, now_ms) {
+            self.perform(action);
+        }
+    }
+
+    async fn leave(mut self) {
+        for worker in self.workers.values() {
+            worker.abort();
+        }
+        self.status.send_replace(self.desk.status());
+        for speak in self.speak.values() {
+            let _ = speak.try_send(Command::Close);
+        }
+        self.speak.clear();
+        match self.links.take() {
+            Some(links) => links.stop().await,
+            None => self.connector.stop().await,
+        }
+    }
+
+    fn news(&mut self, (validator, news): News) -> Note {
+        match news {
+            LinkNews::Up(speak) => {
+                self.speak.insert(validator, speak);
+                Note::Up(validator)
+            }
+            LinkNews::Heard(event, rtt) => Note::Heard(validator, event, rtt),
+            LinkNews::Down(why) => {
+                self.speak.remove(&validator);
+                Note::Down(validator, why)
+            }
+        }
+    }
+
+    fn say(&self, validator: ValidatorKey, command: Command) {
+        let Some(speak) = self.speak.get(&validator) else { return };
+        if let Err(mpsc::error::TrySendError::Full(command)) = speak.try_send(command) {
+            // It takes its time; an answer is better late than never.
+            let speak = speak.clone();
+            tokio::spawn(async move {
+                let _ = tokio::time::timeout(Duration::from_secs(5), speak.send(command)).await;
+            });
+        }
+    }
+
+    fn perform(&mut self, action: Action) {
+        match action {
+            Action::Ack(validator, job, status, reason) => {
+                self.say(validator, Command::Ack(job, status, reason));
+            }
+            Action::Progress(validator, job, percent, detail) => {
+                let detail = Some(detail).filter(|detail| !detail.is_empty());
+                self.say(validator, Command::Progress(job, percent, detail));
+            }
+            Action::Finish(validator, job) => self.say(validator, Command::Finish(job)),
+            Action::Carry(validator, job, bytes) => {
+                self.say(validator, Command::Result(job, bytes));
+            }
+            Action::Load(validators, signal) => {
+                for validator in validators {
+                    self.say(validator, Command::Load(signal.clone()));
+                }
+            }
+            Action::Links(chain_id, targets) => {
+                let links = self.links.get_or_insert_with(|| {
+                    let (connector, key) = (self.connector.clone(), self.hands.key.clone());
+                    Links::new(connector, key, chain_id, self.news_in.clone())
+                });
+                links.height(self.desk.status().height.0);
+                for gone in links.keep(targets) {
+                    self.speak.remove(&gone);
+                }
+            }
+            Action::TurnNodes => self.hands.nodes.turn(),
+            Action::Work(task) => self.work(task),
+            Action::StopWork(job) => {
+                self.workers.remove(&job).inspect(AbortHandle::abort);
+            }
+            Action::Forget(job, attempt) => {
+                let journal = self.bench.journal.clone();
+                tokio::task::spawn_blocking(move || {
+                    if let Err(error) = journal.remove(job, attempt) {
+                        warn!(%error, "a finished job stays in the journal");
+                    }
+                });
+            }
+            question => {
+                let hands = self.hands.clone();
+                tokio::spawn(async move { hands.ask(question).await });
+            }
+        }
+    }
+
+    fn work(&mut self, task: Task) {
+        self.workers.retain(|_, worker| !worker.is_finished());
+        let (bench, notes, job) = (self.bench.clone(), self.hands.notes.clone(), task.job_id);
+        let worker = tokio::spawn(async move {
+            let told = std::sync::Mutex::new(None);
+            let (job, attempt) = (task.job_id, task.attempt);
+            let telling = Telling { job, attempt, notes: notes.clone(), told };
+            let result = bench.run(&task, &telling).await;
+            let _ = notes.send(Note::Worked(job, attempt, result)).await;
+        });
+        self.workers.insert(job, worker.abort_handle());
+    }
+}
+
+/// Tells the desk how far a job is, now and then.
+struct Telling {
+    job: JobId,
+    attempt: u32,
+    notes: mpsc::Sender<Note>,
+    told: std::sync::Mutex<Option<Instant>>,
+}
+
+impl Progress for Telling {
+    fn report(&self, percent: u8, detail: &str) {
+        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if told.is_none_or(|told| told.elapsed() >= PROGRESS) {
+            *told = Some(Instant::now());
+            let detail = detail.chars().take(100).collect();
+            let note = Note::Progress(self.job, self.attempt, percent, detail);
+            // Nobody has to hear this.
+            let _ = self.notes.try_send(note);
+        }
+    }
+}
+
+impl Hands {
+    /// Asks nodes, and notes what they say.
+    async fn ask(self, question: Action) {
+        let Ok(_turn) = self.questions.acquire().await else { return };
+        let note = match question {
+            Action::Pulse => {
+                Some(Note::Pulse(self.nodes.pulse(self.me).await.map_err(|e| e.to_string())))
+            }
+            Action::Validators => {
+                let answer = self.nodes.validators(self.me).await;
+                Some(Note::Validators(answer.map_err(|error| error.to_string())))
+            }
+            Action::Standing => match self.nodes.runner(self.me).await {
+                Ok(view) => Some(Note::Standing(Some(Box::new(view)))),
+                Err(error) if error.is_not_found() => Some(Note::Standing(None)),
+                Err(_) => None,
+            },
+            Action::Poll => self.nodes.poll(self.me).await.ok().map(Note::Polled),
+            Action::Read { job, with_spec, avoid, turn } => {
+                let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
+                Some(Note::Read(job, reading.ok()))
+            }
+            Action::Submit(signed, node) => match self.nodes.submit(&signed, node).await {
+                Err(error @ ClientError::Refused { .. }) => {
+                    let code = error.code().unwrap_or_default().to_owned();
+                    Some(Note::Refused(signed.hash, code, error.to_string()))
+                }
+                _ => None,
+            },
+            Action::LookUp(purpose, hash) => {
+                self.nodes.look_up(hash).await.ok().map(|status| Note::LookedUp(purpose, status))
+            }
+            Action::HandOver { chain_id, job, aggregator, reveal } => {
+                let result = self.hand_over(chain_id, job, aggregator, &reveal).await;
+                Some(Note::HandedOver(job, result))
+            }
+            Action::Earned(job, attempt) => {
+                let history = self.nodes.history(job).await.ok();
+                history.map(|history| {
+                    let (amount, why) = earned(&history, self.me);
+                    Note::Earned(job, attempt, amount, why)
+                })
+            }
+            _ => None,
+        };
+        if let Some(note) = note {
+            let _ = self.notes.send(note).await;
+        }
+    }
+
+    /// Seals a result for its aggregator and gives it to one of its validators.
+    async fn hand_over(
+        &self,
+        chain_id: u64,
+        job: JobId,
+        aggregator: Address,
+        reveal: &Reveal,
+    ) -> Result<(), String> {
+        let view = self.nodes.runner(aggregator).await.map_err(|error| error.to_string())?;
+        let bytes = view.public_key.0.try_into().map_err(|_| "its key is none".to_owned())?;
+        let key = PublicKey { bytes };
+        let random = rand::random();
+        let post = prepare(chain_id, job, &self.key, reveal, aggregator, key, &random)
+            .ok_or("a node named a key that is not the aggregator's")?;
+        let validators = self.nodes.validators(aggregator).await;
+        let validators = validators.map_err(|error| error.to_string())?.validators;
+        let mut last = "no validator of the aggregator is known".to_owned();
+        for api in validators.into_iter().filter_map(|validator| validator.api) {
+            match self.try_validator(&api, job, &post).await {
+                Ok(()) => return Ok(()),
+                Err(why) => last = why,
+            }
+        }
+        Err(last)
+    }
+
+    async fn try_validator(
+        &self,
+        api: &str,
+        job: JobId,
+        post: &HandoverPost,
+    ) -> Result<(), String> {
+        match Nodes::hand_over(api, job, post).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(format!("{api} has no session with the aggregator")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// What a job paid a runner, and what went wrong with it.
+fn earned(history: &JobHistory, me: Address) -> (u128, Option<String>) {
+    let (mut amount, mut why) = (0, None);
+    for entry in &history.entries {
+        match &entry.event {
+            EventBody::Paid { runner, amount: paid, .. } if runner.0 == me => amount += paid.0,
+            EventBody::ResultRejected { runner, .. } if runner.0 == me => {
+                why = Some("its result broke the schema or differed from the winners'".to_owned());
+            }
+            EventBody::RunnerTimedOut { runner, excused, .. } if runner.0 == me => {
+                let blame = if *excused { "excused" } else { "and is scored for it" };
+                why = Some(format!("it did not deliver in time, {blame}"));
+            }
+            EventBody::NonRevealSlash { runner, amount, .. }
+            | EventBody::InvalidRevealSlash { runner, amount, .. }
+                if runner.0 == me =>
+            {
+                why = Some(format!("slashed by {} base units", amount.0));
+            }
+            _ => {}
+        }
+    }
+    (amount, why)
+}

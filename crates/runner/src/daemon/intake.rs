@@ -1,0 +1,209 @@
+//! What to answer to an assignment, and whether the chain agrees with it.
+//!
+//! A validator is answered at once, by what is known here; the chain is asked before any work
+//! begins. Until then a job has no place of its own: a validator that makes jobs up cannot keep
+//! others' jobs out.
+
+use super::dispatch::Abilities;
+use remuda_link::frame::{AckStatus, RejectReason};
+use remuda_protocol::codec::Encode as _;
+use remuda_protocol::dispatcher::job::Job;
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::Address;
+
+/// Blocks before the deadline from which on work is not begun: a result needs a block to get in.
+pub const MARGIN_BLOCKS: u64 = 2;
+
+/// How busy the runner is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Jobs that the chain agrees with and that have no result yet.
+    pub busy: usize,
+    /// Jobs that this validator sent and that are not checked yet.
+    pub unchecked: usize,
+    /// Jobs at a time.
+    pub slots: usize,
+    /// It is about to stop.
+    pub draining: bool,
+}
+
+/// Whether this (job, attempt) was seen before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Never.
+    No,
+    /// It is at work, or done.
+    Same,
+    /// Another selection of the same job is at work.
+    OtherAttempt,
+}
+
+/// What to answer.
+pub fn answer(
+    known: Known,
+    spec: Option<&JobSpec>,
+    deadline: u64,
+    height: u64,
+    load: Load,
+    abilities: &Abilities,
+) -> (AckStatus, Option<String>) {
+    let reject = |reason, text: &str| (AckStatus::Reject(reason), Some(text.to_owned()));
+    match known {
+        Known::Same => return (AckStatus::Duplicate, None),
+        Known::OtherAttempt => {
+            return reject(RejectReason::NotAssigned, "another selection of it is at work here");
+        }
+        Known::No => {}
+    }
+    if load.draining {
+        return reject(RejectReason::Draining, "this runner is about to stop");
+    }
+    let Some(spec) = spec else {
+        return reject(RejectReason::NotAssigned, "the specification cannot be read");
+    };
+    if let Err(reason) = abilities.check(spec) {
+        return reject(RejectReason::Capability, &reason);
+    }
+    if height.saturating_add(MARGIN_BLOCKS) > deadline {
+        return reject(RejectReason::TooLate, "there is no time left for it");
+    }
+    if load.busy >= load.slots || load.unchecked >= load.slots {
+        return reject(RejectReason::Capacity, "all places are taken");
+    }
+    (AckStatus::Accepted, None)
+}
+
+/// What the chain makes of an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The job is this runner's, by this selection. If the assignment said something else, this is
+    /// what: the chain's word counts, and the job is not lost to whoever was first with a lie.
+    Ours(u32, Option<&'static str>),
+    /// The node does not know the block of the assignment yet.
+    Behind,
+    /// It is not this runner's.
+    NotOurs(&'static str),
+}
+
+/// An assignment as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// The selection.
+    pub attempt: u32,
+    /// The block.
+    pub assigned_at: u64,
+    /// The specification; none if the job was found in the state itself.
+    pub spec: Option<&'a JobSpec>,
+}
+
+/// Compares an assignment with the state at `height`.
+pub fn verdict(
+    me: Address,
+    claim: Claim<'_>,
+    height: u64,
+    job: Option<&Job>,
+    spec: Option<&JobSpec>,
+) -> Verdict {
+    let mine = |exact: bool| {
+        let seats = job.iter().flat_map(|job| &job.seats);
+        let mut seats = seats.filter(move |seat| {
+            seat.runner == me
+                && (seat.attempt == claim.attempt || (!exact && seat.progress.takes_part()))
+        });
+        seats.next()
+    };
+    let (Some(seat), Some(spec)) = (mine(true).or_else(|| mine(false)), spec) else {
+        return match job {
+            _ if height < claim.assigned_at => Verdict::Behind,
+            None => Verdict::NotOurs("the chain has no such job"),
+            Some(_) => Verdict::NotOurs("this runner was not drawn for it"),
+        };
+    };
+    let lie = if seat.attempt != claim.attempt {
+        Some("it named another selection")
+    } else if claim.spec.is_some_and(|claimed| claimed.to_bytes() != spec.to_bytes()) {
+        Some("it came with another specification")
+    } else {
+        None
+    };
+    Verdict::Ours(seat.attempt, lie)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{http_spec, job, seat, settings};
+    use super::*;
+    use remuda_protocol::dispatcher::job::{Progress, Status};
+
+    const ME: Address = Address::repeat_byte(1);
+    const FREE: Load = Load { busy: 0, unchecked: 0, slots: 2, draining: false };
+
+    fn ask(known: Known, load: Load, deadline: u64) -> AckStatus {
+        let spec = http_spec("GET", "http://example.com/");
+        let able = Abilities::of(&settings("[http]"));
+        answer(known, Some(&spec), deadline, 100, load, &able).0
+    }
+
+    #[test]
+    fn the_first_is_taken_and_the_others_are_told() {
+        assert_eq!(ask(Known::No, FREE, 136), AckStatus::Accepted);
+        assert_eq!(ask(Known::Same, FREE, 136), AckStatus::Duplicate);
+        let full = Load { busy: 2, draining: true, ..FREE };
+        assert_eq!(ask(Known::Same, full, 136), AckStatus::Duplicate, "whatever else is the case");
+    }
+
+    #[test]
+    fn every_no_has_its_reason() {
+        let reject = AckStatus::Reject;
+        assert_eq!(
+            ask(Known::No, Load { draining: true, ..FREE }, 136),
+            reject(RejectReason::Draining)
+        );
+        assert_eq!(ask(Known::No, Load { busy: 2, ..FREE }, 136), reject(RejectReason::Capacity));
+        assert_eq!(ask(Known::No, FREE, 101), reject(RejectReason::TooLate));
+        assert_eq!(ask(Known::No, FREE, 102), AckStatus::Accepted);
+        assert_eq!(ask(Known::OtherAttempt, FREE, 136), reject(RejectReason::NotAssigned));
+        let able = Abilities::of(&settings("[dns]"));
+        let spec = http_spec("GET", "http://example.com/");
+        let (status, _) = answer(Known::No, Some(&spec), 136, 100, FREE, &able);
+        assert_eq!(status, reject(RejectReason::Capability));
+        let (status, _) = answer(Known::No, None, 136, 100, FREE, &able);
+        assert_eq!(status, reject(RejectReason::NotAssigned));
+    }
+
+    #[test]
+    fn a_validator_that_makes_jobs_up_takes_no_place() {
+        let flooded = Load { unchecked: 2, ..FREE };
+        let refused = AckStatus::Reject(RejectReason::Capacity);
+        assert_eq!(ask(Known::No, flooded, 136), refused, "its own next one");
+        assert_eq!(ask(Known::No, FREE, 136), AckStatus::Accepted, "another validator's");
+    }
+
+    #[test]
+    fn the_chain_has_the_last_word() {
+        let spec = http_spec("GET", "http://example.com/");
+        let other = http_spec("GET", "http://example.org/");
+        let drawn = job(Status::Assigned, None, vec![seat(ME, Progress::Waiting)]);
+        let strangers = job(Status::Assigned, None, vec![seat(Address::ZERO, Progress::Waiting)]);
+        let look = |attempt, height, job: Option<&_>, claimed: &JobSpec| {
+            let claim = Claim { attempt, assigned_at: 100, spec: Some(claimed) };
+            verdict(ME, claim, height, job, Some(&spec))
+        };
+        assert_eq!(look(0, 100, Some(&drawn), &spec), Verdict::Ours(0, None));
+        assert_eq!(look(0, 99, None, &spec), Verdict::Behind);
+        assert!(matches!(look(0, 100, None, &spec), Verdict::NotOurs(_)));
+        assert!(matches!(look(0, 100, Some(&strangers), &spec), Verdict::NotOurs(_)));
+        assert!(matches!(look(3, 100, Some(&drawn), &spec), Verdict::Ours(0, Some(_))));
+        assert!(matches!(look(0, 100, Some(&drawn), &other), Verdict::Ours(0, Some(_))));
+    }
+
+    #[test]
+    fn a_seat_that_was_lost_is_known_as_such() {
+        let spec = http_spec("GET", "http://example.com/");
+        let lost = job(Status::Assigned, None, vec![seat(ME, Progress::TimedOut)]);
+        let claim = |attempt| Claim { attempt, assigned_at: 100, spec: Some(&spec) };
+        let look = |attempt| verdict(ME, claim(attempt), 100, Some(&lost), Some(&spec));
+        assert_eq!(look(0), Verdict::Ours(0, None), "it was so, and is over");
+        assert!(matches!(look(1), Verdict::NotOurs(_)));
+    }
+}

@@ -1,0 +1,194 @@
+//! The daemon: keeps sessions with the runner's validators, takes jobs, does them, and sees every
+//! result through to the end.
+//!
+//! ```text
+//!  validators ⇄ links ─ news ─▶ ┌───────┐ ─ actions ─▶ drive ─▶ validators, nodes, executors, journal
+//!  nodes, executors ─── notes ▶ │ desk  │
+//!                               └───────┘  owns: open jobs, the nonce
+//! ```
+//! - [`settings`], [`template`]: `runner.toml`
+//! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
+//!   job, [`sender`] the runner's transactions
+//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (executors by [`dispatch`], and
+//!   the journal)
+//! - [`seal`], [`handover`]: results for aggregators
+//! - [`status`], `page`: what an operator sees
+//!
+//! A validator is believed nothing: what it pushes is compared with the state that the operator's
+//! nodes show, the heights that count are theirs, and what it is given to forward goes to others,
+//! too, after two blocks.
+
+pub mod backoff;
+mod desk;
+pub mod dispatch;
+mod drive;
+pub mod handover;
+pub mod intake;
+mod links;
+pub mod money;
+mod nodes;
+mod open;
+mod page;
+pub mod seal;
+pub mod sender;
+pub mod settings;
+pub mod status;
+pub mod template;
+#[cfg(test)]
+mod testing;
+mod work;
+
+pub use settings::{OfferSettings, Settings, SettingsError};
+pub use status::{RunState, StatusView};
+pub use template::{Template, template};
+
+use crate::journal::{Journal, JournalError};
+use desk::{Desk, Note, Rules};
+use dispatch::{Abilities, ExecutorError, Executors};
+use drive::{Driver, Parts};
+use nodes::Nodes;
+use remuda_client::ClientError;
+use remuda_client::wallet::{self, WalletError};
+use remuda_link::quic::client::{ConnectError, Connector};
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::primitives::Address;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use thiserror::Error;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use work::Bench;
+
+/// Notes that wait for the desk.
+const NOTES: usize = 1_024;
+
+/// Why a runner cannot start.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The settings.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] WalletError),
+    /// The journal.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// An executor.
+    #[error(transparent)]
+    Executor(#[from] ExecutorError),
+    /// A node's address.
+    #[error(transparent)]
+    Nodes(#[from] ClientError),
+    /// The socket for validators.
+    #[error(transparent)]
+    Bind(#[from] ConnectError),
+    /// The status page.
+    #[error("the status page cannot be at {0}: {1}; is something else there?")]
+    Status(SocketAddr, std::io::Error),
+}
+
+/// See the module.
+pub struct Daemon;
+
+impl Daemon {
+    /// Starts a runner. What is wrong on this machine is said here; nodes and validators that cannot
+    /// be reached are tried for ever.
+    pub async fn start(settings: &Settings) -> Result<Handle, StartError> {
+        let key = wallet::read(&settings.key)?;
+        Self::start_with(settings, key).await
+    }
+
+    /// The same, with a key that is no file.
+    pub async fn start_with(settings: &Settings, key: SecretKey) -> Result<Handle, StartError> {
+        settings.check()?;
+        let journal = Journal::open(&settings.data.join("jobs"))?;
+        let (entries, unreadable) = journal.read()?;
+        let unreadable = unreadable.iter().map(|path| path.display().to_string()).collect();
+        let executors = Arc::new(Executors::new(settings)?);
+        let nodes = Nodes::new(&settings.nodes)?;
+        let connector = Connector::new(settings.bind)?;
+        let rules = Rules {
+            abilities: Abilities::of(settings),
+            slots: settings.slots,
+            nodes: nodes.count(),
+            resume: settings.resume,
+        };
+        let desk = Desk::new(key.clone(), rules, entries, unreadable);
+        let runner = key.address();
+        let (notes_in, notes) = mpsc::channel(NOTES);
+        let (stop, stopped) = watch::channel(false);
+        let (status_in, status) = watch::channel(desk.status());
+        let page = match settings.status {
+            None => None,
+            Some(listen) => {
+                let failed = |error| StartError::Status(listen, error);
+                let page = page::serve(listen, status.clone(), notes_in.clone());
+                Some(page.await.map_err(failed)?)
+            }
+        };
+        let bench = Bench { executors, journal, key: key.clone() };
+        let parts = Parts {
+            desk,
+            key,
+            nodes,
+            bench,
+            connector,
+            notes_in: notes_in.clone(),
+            status: status_in,
+        };
+        let task = tokio::spawn(Driver::run(parts, notes, stopped));
+        Ok(Handle { runner, notes: notes_in, status, stop, task, page })
+    }
+}
+
+/// A runner that runs.
+pub struct Handle {
+    runner: Address,
+    notes: mpsc::Sender<Note>,
+    status: watch::Receiver<StatusView>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+    page: Option<page::Page>,
+}
+
+impl Handle {
+    /// The runner's account.
+    pub fn runner(&self) -> Address {
+        self.runner
+    }
+
+    /// Where the status page is, if there is one.
+    pub fn status_address(&self) -> Option<SocketAddr> {
+        self.page.as_ref().map(|page| page.address)
+    }
+
+    /// How it is, not older than a quarter of a second or the last thing that happened.
+    pub fn status(&self) -> StatusView {
+        self.status.borrow().clone()
+    }
+
+    /// Takes no new jobs, pauses on chain, and finishes what is open. Ends when that is done and
+    /// goodbyes are said; that may take as long as the open jobs have time. May be given up: it
+    /// goes on anyway.
+    pub async fn drain(&mut self) {
+        let _ = self.notes.send(Note::Drain).await;
+        self.finished().await;
+    }
+
+    /// Until the runner has ended by itself: drained, by [`Handle::drain`] or through its page.
+    pub async fn finished(&mut self) {
+        if !self.task.is_finished() {
+            let _ = (&mut self.task).await;
+        }
+    }
+
+    /// Stops at once, with goodbyes. Open jobs stay in the journal, for the next start.
+    pub async fn stop(mut self) {
+        let _ = self.stop.send(true);
+        self.finished().await;
+        if let Some(page) = self.page.take() {
+            page.stop();
+        }
+    }
+}

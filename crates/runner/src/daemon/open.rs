@@ -1,0 +1,353 @@
+//! One job that this runner sits on: what it holds, what the chain says, and what it would send.
+
+use super::handover;
+use super::nodes::Reading;
+use super::sender::Deed;
+use crate::case::{self, Collected, Held, Step};
+use crate::daemon::dispatch::repeatable;
+use crate::journal::{Entry, Outcome, Stage};
+use remuda_link::frame::Handover;
+use remuda_link::sign::ValidatorKey;
+use remuda_protocol::codec::Bytes;
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::event::CrashSignal;
+use remuda_protocol::primitives::{Address, JobId};
+use remuda_protocol::transaction::{Instruction, Reveal};
+use remuda_protocol::verifier::commitment::commitment;
+use std::collections::BTreeMap;
+
+/// Bytes of results in one aggregate; a transaction has 128 KiB at most. Of several results at
+/// least the first goes, since one alone always fits.
+const AGGREGATE_BYTES: usize = 120_000;
+
+/// Who this is, for every digest.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) chain_id: u64,
+    pub(crate) key: SecretKey,
+    pub(crate) me: Address,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) job_id: JobId,
+    pub(crate) attempt: u32,
+    /// As it was pushed or written down; none until the chain has told.
+    pub(crate) spec: Option<JobSpec>,
+    /// Who sent it first, if anybody did.
+    pub(crate) from: Option<ValidatorKey>,
+    /// Whose session has a stream for it, first come first.
+    pub(crate) streams: Vec<ValidatorKey>,
+    /// The block that assigned it, by the validator's word.
+    pub(crate) assigned_at: u64,
+    /// Our height when it came.
+    pub(crate) since: u64,
+    /// Whether the chain agrees that it is ours.
+    pub(crate) checked: bool,
+    /// How often the chain did not.
+    pub(crate) doubts: usize,
+    /// The newest view of the job, and the height that it is of.
+    pub(crate) view: Option<(u64, Job)>,
+    /// Somebody is asking the chain.
+    pub(crate) reading: bool,
+    pub(crate) working: bool,
+    pub(crate) progress: (u8, String),
+    pub(crate) stage: Stage,
+    handovers: BTreeMap<Address, Handover>,
+    collected: BTreeMap<Address, Reveal>,
+    /// When the result was last given to the aggregator.
+    pub(crate) handed: Option<u64>,
+    /// What it does now, for people.
+    pub(crate) doing: String,
+}
+
+impl Open {
+    /// A job that is new here.
+    pub(crate) fn new(job_id: JobId, attempt: u32, spec: Option<JobSpec>, height: u64) -> Self {
+        Self {
+            job_id,
+            attempt,
+            spec,
+            from: None,
+            streams: Vec::new(),
+            assigned_at: 0,
+            since: height,
+            checked: false,
+            doubts: 0,
+            view: None,
+            reading: false,
+            working: false,
+            progress: (0, String::new()),
+            stage: Stage::Taken,
+            handovers: BTreeMap::new(),
+            collected: BTreeMap::new(),
+            handed: None,
+            doing: "checks it against the chain".to_owned(),
+        }
+    }
+
+    /// A job from the journal. Work that had begun and must not be done twice is over.
+    pub(crate) fn recalled(entry: Entry, height: u64) -> Self {
+        let stage = match entry.stage {
+            Stage::Begun if !repeatable(&entry.spec.job_type) => {
+                let reason =
+                    "the runner stopped while it was at work, and it may be done once only";
+                Stage::Failed(reason.to_owned())
+            }
+            Stage::Begun => Stage::Taken,
+            stage => stage,
+        };
+        Self { stage, ..Self::new(entry.job_id, entry.attempt, Some(entry.spec), height) }
+    }
+
+    /// What it holds, in view of what it is bound to.
+    fn held(&self, identity: &Identity, job: &Job) -> Held {
+        let outcome = match &self.stage {
+            Stage::Taken | Stage::Begun => return Held::Nothing,
+            Stage::Failed(_) => return Held::NoResult,
+            Stage::Done(outcome) => outcome,
+        };
+        let mut seats = job.taking_part().filter(|seat| seat.runner == identity.me);
+        match seats.next().map(|seat| seat.progress) {
+            // Bound to something else, by a copy of this runner or by a result that is gone. To
+            // open this one would be a lie.
+            Some(Progress::Committed { commitment, .. })
+                if commitment != self.commitment(identity, outcome) =>
+            {
+                Held::Lost
+            }
+            _ => Held::Result,
+        }
+    }
+
+    fn commitment(
+        &self,
+        identity: &Identity,
+        outcome: &Outcome,
+    ) -> remuda_protocol::primitives::B256 {
+        commitment(
+            identity.chain_id,
+            self.job_id,
+            self.attempt,
+            identity.me,
+            &outcome.result,
+            &outcome.salt,
+            &outcome.result_sig.bytes,
+        )
+    }
+
+    /// Takes in what the chain says; an older view than the last one is no news.
+    pub(crate) fn learn(&mut self, identity: &Identity, reading: Reading) {
+        let older = self.view.as_ref().is_some_and(|(height, _)| reading.height < *height);
+        if let (Some(job), false) = (reading.job, older) {
+            self.view = Some((reading.height, job));
+            self.open_handovers(identity);
+        }
+    }
+
+    /// Somebody's result for this runner as the aggregator. One of each member is kept.
+    pub(crate) fn handover(&mut self, identity: &Identity, frame: Handover) -> bool {
+        let (Some((_, job)), Some(spec)) = (&self.view, &self.spec) else { return false };
+        let max = spec.result_schema.max_return_bytes as usize;
+        let from = Address::from(frame.runner);
+        let wanted = self.checked
+            && !self.collected.contains_key(&from)
+            && handover::genuine(identity.chain_id, identity.me, job, max, &frame);
+        if wanted {
+            self.handovers.insert(from, frame);
+            self.open_handovers(identity);
+        }
+        wanted
+    }
+
+    /// The sender may be a block ahead: what does not fit the view yet is kept for the next one.
+    fn open_handovers(&mut self, identity: &Identity) {
+        let Some((_, job)) = &self.view else { return };
+        let collected = &mut self.collected;
+        self.handovers.retain(|from, frame| {
+            match handover::opened(identity.chain_id, &identity.key, job, frame) {
+                Some(reveal) => {
+                    collected.insert(*from, reveal);
+                    false
+                }
+                None => true,
+            }
+        });
+    }
+
+    /// How many results of others it has.
+    pub(crate) fn collected(&self) -> usize {
+        self.collected.len()
+    }
+
+    /// The next step, once the chain has been asked.
+    pub(crate) fn step(&self, identity: &Identity) -> Option<(u64, Step)> {
+        let (height, job) = self.view.as_ref().filter(|_| self.checked)?;
+        let mode = self.spec.as_ref()?.verification.mode;
+        let collected = Collected { from: self.collected.keys().copied().collect() };
+        let held = self.held(identity, job);
+        Some((*height, case::next(identity.me, job, mode, held, &collected, *height)))
+    }
+
+    /// The own result, opened.
+    pub(crate) fn reveal(&self, identity: &Identity) -> Option<Reveal> {
+        let Stage::Done(outcome) = &self.stage else { return None };
+        Some(Reveal {
+            runner: identity.me,
+            result: Bytes(outcome.result.clone()),
+            salt: outcome.salt,
+            result_sig: outcome.result_sig,
+        })
+    }
+
+    /// The transaction of a step, if it is one.
+    pub(crate) fn deed(&self, identity: &Identity, step: &Step) -> Option<(Deed, Instruction)> {
+        let job = self.job_id;
+        Some(match step {
+            Step::Submit => {
+                let Reveal { result, result_sig, .. } = self.reveal(identity)?;
+                (Deed::Submit, Instruction::SubmitResult { job, result, result_sig })
+            }
+            Step::Commit => {
+                let Stage::Done(outcome) = &self.stage else { return None };
+                let commitment = self.commitment(identity, outcome);
+                (Deed::Commit, Instruction::CommitResult { job, commitment })
+            }
+            Step::RevealOwn => {
+                let reveal = self.reveal(identity)?;
+                (Deed::Reveal, Instruction::RevealResult { job, reveal })
+            }
+            Step::RevealAll(from) => {
+                let reveals = self.aggregate(identity, from);
+                (Deed::RevealAll, Instruction::RevealAggregate { job, reveals })
+            }
+            Step::AttestCrash => {
+                let signal = CrashSignal::Other;
+                (Deed::Attest, Instruction::CrashAttestation { job, signal })
+            }
+            Step::Execute | Step::Wait | Step::HandOver(_) | Step::Close(_) => return None,
+        })
+    }
+
+    /// As many of these results as a transaction holds.
+    fn aggregate(&self, identity: &Identity, from: &[Address]) -> Vec<Reveal> {
+        let own = |runner: &Address| (*runner == identity.me).then(|| self.reveal(identity));
+        let find =
+            |runner: &Address| own(runner).unwrap_or_else(|| self.collected.get(runner).cloned());
+        let (mut reveals, mut bytes) = (Vec::new(), 0);
+        for reveal in from.iter().filter_map(find) {
+            bytes += reveal.result.len();
+            if bytes <= AGGREGATE_BYTES || reveals.is_empty() {
+                reveals.push(reveal);
+            }
+        }
+        reveals
+    }
+
+    /// The last block for a commit, or for the result of a single runner.
+    pub(crate) fn deadline(&self) -> Option<u64> {
+        self.view.as_ref().map(|(_, job)| job.commit_by.get())
+    }
+
+    /// Whether it has, or may yet have, a place among those at work.
+    pub(crate) fn busy(&self) -> bool {
+        self.checked && (self.working || matches!(self.stage, Stage::Taken | Stage::Begun))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{http_spec, job, seat};
+    use super::*;
+    use crate::case::End;
+    use remuda_protocol::dispatcher::job::Status;
+    use remuda_protocol::primitives::{B256, Height};
+    use remuda_protocol::verifier::commitment::result_digest;
+
+    const JOB: B256 = B256::repeat_byte(1);
+
+    fn identity() -> Identity {
+        let key = SecretKey::from_label("runner");
+        Identity { chain_id: 7, me: key.address(), key }
+    }
+
+    fn outcome(result: &[u8]) -> Outcome {
+        let Identity { chain_id, key, me } = identity();
+        let digest = result_digest(chain_id, JOB, 0, me, result);
+        Outcome {
+            result: result.to_vec(),
+            salt: B256::repeat_byte(3),
+            result_sig: key.sign(&digest),
+        }
+    }
+
+    fn entry(method: &str, stage: Stage) -> Entry {
+        let spec = http_spec(method, "http://example.com/");
+        Entry { job_id: JOB, attempt: 0, spec, stage }
+    }
+
+    fn after_restart(method: &str, stage: Stage, progress: Progress) -> Step {
+        let mut open = Open::recalled(entry(method, stage), 100);
+        let job = job(Status::Assigned, None, vec![seat(identity().me, progress)]);
+        open.checked = true;
+        open.learn(&identity(), Reading { height: 101, job: Some(job), spec: None });
+        open.step(&identity()).unwrap().1
+    }
+
+    fn committed(result: &[u8]) -> Progress {
+        let mut open = Open::new(JOB, 0, None, 100);
+        open.stage = Stage::Done(outcome(result));
+        let commitment = open.commitment(&identity(), &outcome(result));
+        Progress::Committed { commitment, at: Height(100) }
+    }
+
+    #[test]
+    fn after_a_restart_only_harmless_work_begins_again() {
+        assert_eq!(after_restart("GET", Stage::Begun, Progress::Waiting), Step::Execute);
+        let missed = Step::Close(End::Missed);
+        assert_eq!(after_restart("POST", Stage::Begun, Progress::Waiting), missed);
+        assert_eq!(after_restart("POST", Stage::Taken, Progress::Waiting), Step::Execute);
+        let failed = Stage::Failed("why".to_owned());
+        assert_eq!(after_restart("GET", failed, Progress::Waiting), missed);
+    }
+
+    #[test]
+    fn after_a_restart_a_result_is_committed_to_and_a_lost_one_attested() {
+        let done = Stage::Done(outcome(b"42"));
+        assert_eq!(after_restart("POST", done.clone(), Progress::Waiting), Step::Commit);
+        assert_eq!(after_restart("POST", done, committed(b"42")), Step::Wait);
+        assert_eq!(after_restart("GET", Stage::Begun, committed(b"42")), Step::AttestCrash);
+    }
+
+    #[test]
+    fn a_result_that_was_not_committed_to_is_never_opened() {
+        let done = Stage::Done(outcome(b"42"));
+        assert_eq!(after_restart("GET", done, committed(b"43")), Step::AttestCrash);
+    }
+
+    #[test]
+    fn an_older_view_is_no_news() {
+        let mut open = Open::recalled(entry("GET", Stage::Taken), 100);
+        let at =
+            |height, status| Reading { height, job: Some(job(status, None, vec![])), spec: None };
+        open.learn(&identity(), at(101, Status::Settled));
+        open.learn(&identity(), at(100, Status::Assigned));
+        assert_eq!(open.view.unwrap().1.status, Status::Settled);
+    }
+
+    #[test]
+    fn an_aggregate_fits_into_a_transaction() {
+        let mut open = Open::recalled(entry("GET", Stage::Done(outcome(&[7; 60_000]))), 100);
+        let others: Vec<Address> = (1..4).map(Address::repeat_byte).collect();
+        for other in &others {
+            let reveal = Reveal { runner: *other, ..open.reveal(&identity()).unwrap() };
+            open.collected.insert(*other, reveal);
+        }
+        let all: Vec<Address> = std::iter::once(identity().me).chain(others).collect();
+        let reveals = open.aggregate(&identity(), &all);
+        assert_eq!(reveals.iter().map(|reveal| reveal.runner).collect::<Vec<_>>(), all[..2]);
+    }
+}

@@ -1,0 +1,174 @@
+use super::*;
+use remuda_protocol::codec::Decode as _;
+use remuda_protocol::primitives::B256;
+use remuda_protocol::transaction::SignedTransaction;
+
+const FACTS: Facts = Facts {
+    height: 100,
+    chain_id: 7,
+    nonce: 5,
+    next_nonce: 5,
+    basefees: Basefees { cycle: 1_000, cell: 1_000 },
+};
+
+fn outbox() -> Outbox {
+    let mut outbox = Outbox::new(SecretKey::from_label("runner"));
+    outbox.learn(FACTS);
+    outbox
+}
+
+fn at(height: u64, nonce: u64) -> Facts {
+    Facts { height, nonce, next_nonce: nonce, ..FACTS }
+}
+
+fn commit(n: u8) -> (Purpose, Instruction) {
+    let job = B256::repeat_byte(n);
+    let instruction = Instruction::CommitResult { job, commitment: B256::repeat_byte(n + 100) };
+    (Purpose::Job(job, 0, Deed::Commit), instruction)
+}
+
+fn want(outbox: &mut Outbox, n: u8, seen: u64) {
+    let (purpose, instruction) = commit(n);
+    outbox.want(purpose, instruction, seen);
+}
+
+fn nonce(parcel: &Parcel) -> u64 {
+    SignedTransaction::from_bytes(&parcel.signed.bytes).unwrap().body.nonce
+}
+
+fn nonces(parcels: &[Parcel]) -> Vec<u64> {
+    parcels.iter().map(nonce).collect()
+}
+
+#[test]
+fn nothing_is_signed_before_the_account_is_known() {
+    let mut outbox = Outbox::new(SecretKey::from_label("runner"));
+    want(&mut outbox, 1, 100);
+    assert_eq!(outbox.due(), []);
+    outbox.learn(FACTS);
+    assert_eq!(nonces(&outbox.due()), [5]);
+}
+
+#[test]
+fn each_gets_its_own_nonce_and_the_same_is_wanted_once() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    want(&mut outbox, 2, 100);
+    want(&mut outbox, 1, 100);
+    assert_eq!(nonces(&outbox.due()), [5, 6]);
+    want(&mut outbox, 1, 101);
+    assert_eq!(outbox.due(), [], "it is on its way");
+    want(&mut outbox, 3, 101);
+    assert_eq!(nonces(&outbox.due()), [7]);
+}
+
+#[test]
+fn what_is_in_no_block_is_sent_again_every_two_blocks_and_is_the_same_bytes() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    let first = outbox.due();
+    outbox.learn(at(101, 5));
+    assert_eq!(outbox.due(), []);
+    for (height, tries) in [(102, 1), (104, 2), (107, 3)] {
+        outbox.learn(at(height, 5));
+        let again = outbox.due();
+        assert_eq!(again[0].signed, first[0].signed);
+        assert_eq!(again[0].tries, tries);
+    }
+}
+
+#[test]
+fn a_used_nonce_ends_it_and_an_older_view_does_not_begin_it_again() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    let hash = outbox.due()[0].signed.hash;
+    let over = outbox.learn(at(103, 6));
+    assert_eq!(over, [(commit(1).0, hash)]);
+    assert!(outbox.is_empty());
+    want(&mut outbox, 1, 102);
+    assert!(outbox.is_empty(), "this view is from before it happened");
+    want(&mut outbox, 1, 103);
+    assert_eq!(nonces(&outbox.due()), [6], "somebody else used that nonce");
+}
+
+#[test]
+fn a_deed_that_is_always_in_vain_ends() {
+    let mut outbox = outbox();
+    let mut sent = 0;
+    for i in 0..10 {
+        want(&mut outbox, 1, 100 + i);
+        sent += outbox.due().len();
+        outbox.learn(at(101 + i, 6 + i));
+    }
+    assert_eq!(sent, 3);
+    let (purpose, _) = commit(1);
+    let Purpose::Job(job, ..) = purpose else { unreachable!() };
+    outbox.forget(job);
+    want(&mut outbox, 1, 200);
+    assert_eq!(outbox.len(), 1);
+}
+
+#[test]
+fn an_outgrown_bid_is_raised_in_place() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    let old = outbox.due().remove(0);
+    let basefees = Basefees { cycle: 2_001, cell: 1_000 };
+    outbox.learn(Facts { basefees, ..at(101, 5) });
+    let new = outbox.due().remove(0);
+    assert_eq!(nonce(&new), 5);
+    let body = |parcel: &Parcel| SignedTransaction::from_bytes(&parcel.signed.bytes).unwrap().body;
+    assert_eq!(body(&new).instruction, body(&old).instruction, "it says the same");
+    assert!(body(&new).cycle_bid.max_fee >= 2 * body(&old).cycle_bid.max_fee);
+    assert!(body(&new).cell_bid.max_priority >= 2 * body(&old).cell_bid.max_priority);
+    assert_eq!(outbox.due(), []);
+}
+
+#[test]
+fn what_waits_from_an_earlier_life_goes_first() {
+    let mut outbox = outbox();
+    outbox.learn(Facts { next_nonce: 8, ..at(101, 5) });
+    want(&mut outbox, 1, 101);
+    assert_eq!(nonces(&outbox.due()), [8]);
+    outbox.learn(Facts { next_nonce: 8, ..at(102, 8) });
+    assert_eq!(outbox.due(), []);
+}
+
+#[test]
+fn a_node_that_makes_up_waiting_transactions_delays_and_does_not_stop() {
+    let mut outbox = outbox();
+    let lie = |height| Facts { next_nonce: 1_000, ..at(height, 5) };
+    outbox.learn(lie(101));
+    want(&mut outbox, 1, 101);
+    want(&mut outbox, 2, 101);
+    assert_eq!(nonces(&outbox.due()), [1_000, 1_001]);
+    let mut sent = Vec::new();
+    for height in 102..110 {
+        outbox.learn(lie(height));
+        sent.extend(nonces(&outbox.due()));
+    }
+    assert!(sent.contains(&5) && sent.contains(&6), "{sent:?}");
+}
+
+#[test]
+fn what_no_node_takes_makes_room_for_what_comes_after_it() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    want(&mut outbox, 2, 100);
+    let sent = outbox.due();
+    outbox.refused_for_good(sent[0].signed.hash);
+    let again = outbox.due();
+    assert_eq!(nonces(&again), [5]);
+    assert_eq!(again[0].purpose, commit(2).0);
+}
+
+#[test]
+fn no_more_are_on_their_way_than_mempools_keep() {
+    let mut outbox = outbox();
+    for n in 0..100 {
+        want(&mut outbox, n, 100);
+    }
+    assert_eq!(outbox.due().len(), IN_FLIGHT_MAX);
+    outbox.learn(at(101, 5 + 48));
+    assert_eq!(outbox.due().len(), IN_FLIGHT_MAX);
+}

@@ -1,0 +1,169 @@
+//! What an operator wants to know.
+
+use remuda_client::types::{BigUint, HexAddress, HexHash, RunnerStatusName, Uint};
+use serde::{Deserialize, Serialize};
+
+/// Finished jobs, and false assignments, that are remembered.
+pub(crate) const REMEMBERED: usize = 50;
+
+/// The runner at a glance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusView {
+    /// Version of its software.
+    pub version: String,
+    /// Its account.
+    pub runner: HexAddress,
+    /// What it is about.
+    pub state: RunState,
+    /// What keeps it from working, if anything does.
+    pub problem: Option<String>,
+    /// Which chain; none until a node has answered.
+    pub chain_id: Option<Uint>,
+    /// The newest block that its nodes know.
+    pub height: Uint,
+    /// What the network makes of presence.
+    pub policy: String,
+    /// Where it stands on chain; none until a node has answered, or if it is not registered.
+    pub standing: Option<StandingView>,
+    /// Jobs at a time.
+    pub slots: u32,
+    /// Jobs that it works on.
+    pub busy: u32,
+    /// Transactions that are in no block yet.
+    pub sending: u32,
+    /// Sessions with its validators.
+    pub sessions: Vec<SessionView>,
+    /// Open jobs.
+    pub jobs: Vec<OpenJobView>,
+    /// The last jobs that ended, newest first.
+    pub finished: Vec<FinishedView>,
+    /// Counted since it started.
+    pub totals: TotalsView,
+    /// Assignments that the chain knows nothing of, newest first.
+    pub false_assignments: Vec<FalseAssignmentView>,
+    /// Files of the journal that cannot be read. A result may be in one.
+    pub unreadable: Vec<String>,
+}
+
+/// What the daemon is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// No node has answered yet.
+    #[default]
+    Starting,
+    /// It takes jobs.
+    Running,
+    /// It finishes what it has.
+    Draining,
+    /// It has finished everything.
+    Drained,
+}
+
+/// Where a runner stands on chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingView {
+    /// Whether it wants work.
+    pub status: RunnerStatusName,
+    /// Whether it can be drawn at all.
+    pub healthy: bool,
+    /// Whether the validators attest it.
+    pub present: bool,
+    /// Its own stake.
+    pub stake: BigUint,
+    /// Own and delegated stake.
+    pub effective_stake: BigUint,
+    /// Its reputation, in nano points.
+    pub reputation_nano: Uint,
+    /// Failures since the last success.
+    pub failures: u32,
+    /// In jail until this height.
+    pub jailed_until: Option<Uint>,
+    /// Money for fees.
+    pub balance: BigUint,
+}
+
+/// A session with a validator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionView {
+    /// The validator's key.
+    pub validator: HexHash,
+    /// Its number.
+    pub index: u32,
+    /// Whether it is one of the running epoch.
+    pub current: bool,
+    /// Whether the session is open.
+    pub open: bool,
+    /// Why not.
+    pub why: Option<String>,
+    /// Time of a message to it and back.
+    pub rtt_micros: Option<Uint>,
+    /// The newest block that it told of.
+    pub head: Option<Uint>,
+    /// Jobs that it pushed.
+    pub pushed: Uint,
+}
+
+/// A job that is open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenJobView {
+    /// Which.
+    pub job: HexHash,
+    /// The selection that drew this runner.
+    pub attempt: u32,
+    /// Kind of work.
+    pub kind: Option<String>,
+    /// What the runner does about it.
+    pub doing: String,
+    /// How far the work is.
+    pub percent: u8,
+    /// The last block for a commit, or for the result of a single runner.
+    pub deadline: Option<Uint>,
+    /// Why there is no result.
+    pub failure: Option<String>,
+}
+
+/// A job that ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FinishedView {
+    /// Which.
+    pub job: HexHash,
+    /// The selection that drew this runner.
+    pub attempt: u32,
+    /// Kind of work.
+    pub kind: Option<String>,
+    /// How.
+    pub end: String,
+    /// Why, if it did not go well.
+    pub why: Option<String>,
+    /// The block at which the runner was done with it.
+    pub height: Uint,
+    /// What it earned; none until a node has told.
+    pub paid: Option<BigUint>,
+}
+
+/// Counted since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TotalsView {
+    /// Jobs that were settled.
+    pub settled: Uint,
+    /// Jobs that failed or were called off.
+    pub failed: Uint,
+    /// Jobs that this runner had no result for, or not in time.
+    pub missed: Uint,
+    /// What they earned.
+    pub paid: BigUint,
+}
+
+/// An assignment that the chain knows nothing of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FalseAssignmentView {
+    /// Who sent it.
+    pub validator: HexHash,
+    /// The job it named.
+    pub job: HexHash,
+    /// What the chain says.
+    pub reason: String,
+    /// The block at which that was clear.
+    pub height: Uint,
+}

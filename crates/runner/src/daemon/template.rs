@@ -1,0 +1,133 @@
+//! The file that a new runner starts with.
+
+use std::fmt::Write as _;
+
+/// What to fill in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template<'a> {
+    /// Name of the key file.
+    pub key: &'a str,
+    /// Name of the data directory.
+    pub data: &'a str,
+    /// APIs of nodes.
+    pub nodes: &'a [String],
+    /// Where the status page is.
+    pub status: &'a str,
+    /// The stake, such as `15000cby`.
+    pub stake: &'a str,
+}
+
+/// A `runner.toml` that can be used as it is, with a word on everything else.
+pub fn template(fill: &Template<'_>) -> String {
+    let mut text = String::new();
+    let nodes: Vec<String> = fill.nodes.iter().map(|node| quoted(node)).collect();
+    let written = write!(
+        text,
+        r#"# A runner of Remuda. Paths are relative to this file.
+
+# Its key: one line of hex digits, for its owner only (mode 0600).
+key = {key}
+# What must survive a restart: results that are not opened yet.
+data = {data}
+# APIs of nodes, best first. Two are better than one: what a validator sends is checked with another's.
+nodes = [{nodes}]
+# Jobs at a time.
+slots = 4
+# Where connections to validators (QUIC) come from. Port 0: any.
+bind = "0.0.0.0:0"
+# The status page. Only this machine may reach it.
+status = {status}
+# Draining pauses the runner on chain; with true it takes jobs again when it starts.
+resume = true
+
+# What `remuda runner register` tells the chain, besides what follows from the sections below.
+# Amounts are like "1.5cby", or else in base units, of which a CBY has 1000000000.
+[offer]
+# At least 10000 CBY on most chains, and 1.5 times declared_max_job_value.
+stake = {stake}
+# Per job, per second of allowed time, per 1000 tokens in and out.
+base = "0.001cby"
+per_second = "0"
+per_1k_in = "0"
+per_1k_out = "0"
+# The largest job value that the stake covers 1.5 times.
+declared_max_job_value = "1000cby"
+# Whether to take jobs without a price.
+accepts_unpaid = false
+# Part of what delegators earn, in parts of 10000.
+commission_bps = 0
+
+# The kinds of work. A section that is not there is work that this runner does not do.
+
+# Web requests. Only addresses of the public internet are reached, unless allowed here.
+[http]
+body_bytes_max = 1048576
+#ca_file = "ca.pem"
+#[http.addresses]
+#allow = ["127.0.0.0/8"]
+#deny = ["203.0.113.0/24"]
+
+# DNS checks: recursive resolvers, each counts once.
+[dns]
+resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
+
+# Language models behind any server that speaks OpenAI's API.
+#[llm.models.llama-3-8b]
+#base_url = "http://127.0.0.1:8081/v1"
+#api_key_file = "llm.key"
+
+# Ethereum chains, for transactions that somebody has signed already.
+#[[eth.chains]]
+#chain_id = 1
+#rpc_url = "https://rpc.example.com"
+"#,
+        key = quoted(fill.key),
+        data = quoted(fill.data),
+        nodes = nodes.join(", "),
+        status = quoted(fill.status),
+        stake = quoted(fill.stake),
+    );
+    written.expect("a string takes everything");
+    text
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Settings;
+    use super::*;
+    use remuda_protocol::dispatcher::spec::JobKind;
+    use remuda_protocol::primitives::Amount;
+
+    fn fill(nodes: &[String]) -> Template<'_> {
+        let (key, data, status) = ("runner.key", "it's \"here\"", "127.0.0.1:8090");
+        Template { key, data, nodes, status, stake: "15000cby" }
+    }
+
+    #[test]
+    fn the_template_can_be_used_as_it_is() {
+        let nodes = ["http://127.0.0.1:8080".to_owned(), "http://127.0.0.1:8081".to_owned()];
+        let text = template(&fill(&nodes));
+        let settings: Settings = toml::from_str(&text).unwrap();
+        settings.check().unwrap();
+        assert_eq!(settings.nodes, nodes);
+        assert_eq!(settings.data.to_str(), Some("it's \"here\""), "whatever the name is");
+        assert_eq!(settings.stake(), Amount::cby(15_000));
+        assert_eq!(settings.offer().unwrap().kinds, [JobKind::Http, JobKind::Custom]);
+    }
+
+    #[test]
+    fn so_can_everything_that_is_commented_out() {
+        let nodes = ["http://127.0.0.1:8080".to_owned()];
+        let text = template(&fill(&nodes)).replace("\n#[", "\n[");
+        let comment = |line: &str| line.starts_with('#') && line.contains(" = ");
+        let all: Vec<&str> =
+            text.lines().map(|line| if comment(line) { &line[1..] } else { line }).collect();
+        let settings: Settings = toml::from_str(&all.join("\n")).unwrap();
+        let kinds = settings.offer().unwrap().kinds;
+        assert_eq!(kinds, [JobKind::Llm, JobKind::Http, JobKind::EthSend, JobKind::Custom]);
+    }
+}

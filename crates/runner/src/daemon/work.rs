@@ -1,0 +1,83 @@
+//! One job's work, from the journal to a signed result on disk.
+
+use super::dispatch::Executors;
+use crate::executor::{Progress, Work};
+use crate::journal::{Entry, Journal, Outcome, Stage};
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::{B256, JobId};
+use remuda_protocol::verifier::commitment::result_digest;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What all work shares.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) executors: Arc<Executors>,
+    pub(crate) journal: Journal,
+    pub(crate) key: SecretKey,
+}
+
+/// One job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Task {
+    pub(crate) chain_id: u64,
+    pub(crate) job_id: JobId,
+    pub(crate) attempt: u32,
+    pub(crate) spec: JobSpec,
+    pub(crate) within: Duration,
+}
+
+impl Bench {
+    /// Does the work. What comes back is on disk; if there is no result, so is the reason.
+    pub(crate) async fn run(
+        &self,
+        task: &Task,
+        progress: &dyn Progress,
+    ) -> Result<Outcome, String> {
+        self.write(task, Stage::Begun).await?;
+        let work = Work { job_id: task.job_id, spec: &task.spec, within: task.within, progress };
+        // Executors keep to their time; this is for one that does not.
+        let executed = tokio::time::timeout(
+            task.within + Duration::from_secs(1),
+            self.executors.execute(&work),
+        );
+        let result = match executed.await {
+            Ok(Ok(result)) if result.len() <= work.max_bytes() => Ok(result),
+            Ok(Ok(result)) => Err(format!("the result has {} bytes", result.len())),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("not done within {:?}", task.within)),
+        };
+        match result {
+            Ok(result) => {
+                let outcome = self.sign(task, result);
+                self.write(task, Stage::Done(outcome.clone())).await?;
+                Ok(outcome)
+            }
+            Err(reason) => {
+                self.write(task, Stage::Failed(reason.clone())).await?;
+                Err(reason)
+            }
+        }
+    }
+
+    fn sign(&self, task: &Task, result: Vec<u8>) -> Outcome {
+        let runner = self.key.address();
+        let digest = result_digest(task.chain_id, task.job_id, task.attempt, runner, &result);
+        let salt = B256::from(rand::random::<[u8; 32]>());
+        Outcome { result, salt, result_sig: self.key.sign(&digest) }
+    }
+
+    async fn write(&self, task: &Task, stage: Stage) -> Result<(), String> {
+        let entry =
+            Entry { job_id: task.job_id, attempt: task.attempt, spec: task.spec.clone(), stage };
+        let journal = self.journal.clone();
+        // The disk may take its time.
+        let written = tokio::task::spawn_blocking(move || journal.write(&entry)).await;
+        match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(format!("the journal cannot be kept: {error}")),
+            Err(_) => Err("the journal cannot be kept".to_owned()),
+        }
+    }
+}
