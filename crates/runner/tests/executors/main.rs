@@ -2,6 +2,7 @@
 //! operator's rules open for the tests that are not about attacks.
 
 mod attacks;
+mod bombs;
 mod dns;
 mod eth;
 mod file;
@@ -9,6 +10,8 @@ mod http;
 mod job;
 mod knot;
 mod llm;
+mod program;
 mod resolver;
 mod server;
 mod tls;
+mod wasm;
