@@ -8,7 +8,6 @@ mod eth;
 mod file;
 mod http;
 mod job;
-mod knot;
 mod llm;
 mod program;
 mod resolver;

@@ -1,0 +1,215 @@
+//! Where parts are, and how they are started and ended.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a part may take to come up, on a machine that has much else to do.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Lines of a part's output that are shown when it does not come up.
+const LINES_SHOWN: usize = 30;
+
+/// Runs a program, and ends all of its group when the program ends or our end of its input is
+/// closed, which the system does for us if the test is killed. Its own input is empty.
+const GUARD: &str = r#"
+exec 3<&0
+"$@" </dev/null 3<&- &
+program=$!
+{ read -r _ <&3; kill -KILL 0; } &
+wait "$program"
+echo "ended with status $?"
+kill -KILL 0
+"#;
+
+/// The folder of a part.
+#[track_caller]
+pub(crate) fn part(name: &str) -> PathBuf {
+    let all = match std::env::var_os("REMUDA_PARTS") {
+        Some(folder) => PathBuf::from(folder),
+        None => Path::new(&std::env::var_os("HOME").expect("$HOME")).join(".cache/remuda/parts"),
+    };
+    let folder = all.join(name);
+    assert!(
+        folder.is_dir(),
+        "the part {name} is not in {}: install it with scripts/parts/{name}.sh",
+        all.display()
+    );
+    folder
+}
+
+/// A folder for one test, that goes when this does.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    /// An empty folder; tests run side by side, so each names its own.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("remuda-{}-{name}", std::process::id()));
+        // A test that was killed left its own, and process numbers come again.
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Puts a file into it.
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A program that runs until this is dropped, with all that it starts.
+pub(crate) struct Running {
+    guard: Child,
+    name: String,
+    log: PathBuf,
+}
+
+impl Running {
+    /// Starts a program. What it prints goes into a file of that name in a folder.
+    pub(crate) fn start(folder: &Folder, name: &str, command: &Command) -> Self {
+        let log = folder.path().join(format!("{name}.log"));
+        let output = File::create(&log).unwrap();
+        let guard = Command::new("sh")
+            .args(["-c", GUARD, "sh"])
+            .arg(command.get_program())
+            .args(command.get_args())
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone().unwrap())
+            .stderr(output)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        Self { guard, name: name.to_owned(), log }
+    }
+
+    /// Waits until what it has printed says what is looked for, or what it serves does. Panics, and
+    /// shows what it printed last, if it ends before or takes too long.
+    #[track_caller]
+    pub(crate) fn until<T>(&mut self, mut ready: impl FnMut(&str) -> Option<T>) -> T {
+        let began = Instant::now();
+        loop {
+            // Asked first: what it printed before it ended is still read.
+            let ended = self.guard.try_wait().unwrap().is_some();
+            let output = self.output();
+            if let Some(value) = ready(&output) {
+                return value;
+            }
+            let late = began.elapsed() > PATIENCE;
+            if ended || late {
+                let lines: Vec<_> = output.lines().collect();
+                let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
+                let what = if late { "does not come up" } else { "ended" };
+                panic!("{} {what}; it said last:\n{last}", self.name);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// All that it has printed.
+    pub(crate) fn output(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(&self.log).unwrap()).into_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.guard.stdin.take());
+        let _ = self.guard.wait();
+    }
+}
+
+/// An address of this machine that no other test uses: a port that is free there stays free.
+pub(crate) fn own_address() -> Ipv4Addr {
+    static NEXT: AtomicU8 = AtomicU8::new(1);
+    let [_, _, high, low] = std::process::id().to_be_bytes();
+    // Not 127.0, where everybody is.
+    let [high, low] = [100 + high % 100, low];
+    Ipv4Addr::new(127, high, low, NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Posts a document to a server on this machine, and gives what it answers.
+pub(crate) fn post(address: &str, path: &str, document: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let length = document.len();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\nconnection: close\r\n\r\n{document}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+    body.to_owned()
+}
+
+/// Whether a process lives.
+fn lives(id: &str) -> bool {
+    // A process that has ended and that nobody has asked about is in state Z.
+    let status = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+}
+
+/// A program that starts another, and tells both numbers.
+fn family() -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 1000 & echo $$ $! all; wait"]);
+    command
+}
+
+#[track_caller]
+fn members(output: &str) -> Option<[String; 2]> {
+    let (members, _) = output.split_once(" all")?;
+    let (parent, child) = members.split_once(' ')?;
+    Some([parent.to_owned(), child.to_owned()])
+}
+
+#[test]
+fn nothing_that_was_started_outlives_its_test() {
+    let folder = Folder::new("family");
+    let mut running = Running::start(&folder, "family", &family());
+    let members = running.until(members);
+    assert!(members.iter().all(|id| lives(id)), "{members:?}");
+    drop(running);
+    // Killed it is, but the system may take its time to clear it away.
+    let began = Instant::now();
+    while members.iter().any(|id| lives(id)) {
+        assert!(began.elapsed() < PATIENCE, "{members:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+#[should_panic(expected = "broken ended; it said last:\nno such zone\nended with status 3")]
+fn a_program_that_ends_early_is_told_with_its_last_words() {
+    let folder = Folder::new("broken");
+    let mut command = Command::new("sh");
+    command.args(["-c", "echo no such zone >&2; exit 3"]);
+    Running::start(&folder, "broken", &command).until(|_| None::<()>);
+}
+
+#[test]
+#[should_panic(expected = "install it with scripts/parts/nonsense.sh")]
+fn a_part_that_is_missing_is_told_how_to_be_installed() {
+    part("nonsense");
+}
