@@ -8,6 +8,7 @@
 //! - [`dns`]: what resolvers confirm, as a report in any result or as work of its own
 //! - [`llm`]: language models behind an operator's servers
 //! - [`eth`]: signed transactions, to an operator's nodes
+//! - [`wasm`]: programs that somebody vouches for
 
 pub mod address;
 pub mod dns;
@@ -22,6 +23,7 @@ pub mod resolve;
 mod retry;
 mod sse;
 mod transport;
+pub mod wasm;
 
 pub use endpoint::EndpointError;
 pub use transport::CaError;

@@ -2,12 +2,15 @@
 //! operator's rules open for the tests that are not about attacks.
 
 mod attacks;
+mod bombs;
 mod dns;
 mod eth;
 mod file;
 mod http;
 mod job;
 mod llm;
+mod program;
 mod resolver;
 mod server;
 mod tls;
+mod wasm;
