@@ -49,6 +49,18 @@ pub(crate) enum Failure {
     /// A runner's file.
     #[error("the runner's file is not understood: {0}")]
     Offer(String),
+    /// Settings of a runner.
+    #[error(transparent)]
+    Settings(#[from] remuda_runner::daemon::SettingsError),
+    /// A runner is there already.
+    #[error("{} is there already, and is never overwritten; run it, or name another directory", .0.display())]
+    RunnerExists(PathBuf),
+    /// A runner that does not start.
+    #[error(transparent)]
+    Runner(#[from] remuda_runner::daemon::StartError),
+    /// A runner on this machine.
+    #[error(transparent)]
+    Remote(#[from] remuda_runner::daemon::remote::RemoteError),
     /// Bytes in hex.
     #[error("these are no bytes: {0}")]
     Hex(#[from] ScalarError),
@@ -143,7 +155,10 @@ impl Failure {
             Self::Events(EventsError::Gone(_)) => code::UNKNOWN_BLOCK,
             Self::Wallet(_) => "no_key",
             Self::File { .. } | Self::FileTooLong { .. } => "no_file",
-            Self::Spec(_) | Self::Offer(_) | Self::Hex(_) => "invalid_input",
+            Self::Spec(_) | Self::Offer(_) | Self::Hex(_) | Self::Settings(_) => "invalid_input",
+            Self::RunnerExists(_) => "exists",
+            Self::Runner(_) => "no_runner",
+            Self::Remote(_) => "unreachable",
             Self::Rules(refusal) => refusal.name(),
             Self::TurnedDown(_) => "turned_down",
             Self::StillWaiting(_) => "not_included",

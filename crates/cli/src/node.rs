@@ -173,7 +173,7 @@ fn whole_network(directory: &Path) -> Result<NodeFailure, FileError> {
 }
 
 /// Logs to standard error. The engine's own are for its makers: warnings are enough.
-fn log(json: bool) {
+pub(crate) fn log(json: bool) {
     let chosen = std::env::var("RUST_LOG").unwrap_or_else(|_| "info".to_owned());
     let filter = tracing_subscriber::EnvFilter::new(format!(
         "commonware_p2p=warn,commonware_consensus=warn,commonware_glue=warn,\

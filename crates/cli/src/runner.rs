@@ -1,40 +1,45 @@
 //! `remuda runner`: who does the work.
 
+mod init;
 mod list;
+mod local;
 mod offer;
 mod presence;
+mod run;
 mod show;
 
 use crate::account::Whose;
 use crate::amount::parse_amount;
 use crate::send::{SendArgs, send};
-use crate::session::{NodeArgs, run};
+use crate::session::{self, NodeArgs};
 use clap::Subcommand;
 use offer::RunnerFile;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Look at runners, or manage one's own.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
+  $ remuda runner init my-runner
+  $ remuda runner register my-runner/runner.toml --key my-runner/runner.key
+  $ remuda runner run my-runner
+  $ remuda runner status my-runner
   $ remuda runner list
   $ remuda runner presence
-  $ remuda runner register runner.json --key runner.key
-  $ remuda runner pause --key runner.key
 
-This release has no program for a runner yet. Registering makes one known to the chain, with a stake and
-prices; it can be drawn, but somebody has to do the work and send the results, and to say that it is
-alive: `remuda runner heartbeat`, again and again. Registering and any result count as such a sign too.
+A runner stakes money, keeps a session with some of the validators, does the jobs that it is drawn for,
+and is paid for results that hold. `init` makes its key and its settings, `register` tells the chain,
+`run` does the work.
 
   active   it can be drawn
   silent   no sign of life for system:cip2:heartbeat_timeout_blocks blocks (100 unless the chain was made
-           with --param): it is not drawn until its next heartbeat
-  present  more than half of the validators that are asked about it have a connection with it and say so
-           in their votes. A heartbeat does not make a runner present, and without a program that
-           connects none is. Under the policy `prefer` present runners are drawn first and others fill
-           up; under `require` only present ones are drawn. `remuda status` shows the policy.")]
+           with --param): it is not drawn until its next heartbeat. A runner that runs sends them.
+  present  more than half of the validators that are asked about it have a session with it and say so in
+           their votes. Under the policy `prefer` present runners are drawn first and others fill up;
+           under `require` only present ones are drawn. `remuda status` shows the policy.
+  jailed   it failed too often in a row: it is not drawn for a while, and no validator takes its session.")]
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,
@@ -52,10 +57,48 @@ enum Command {
   $ remuda runner show 0x52908400098527886e0f7030069857d2e4169ee7
   $ remuda runner show --key runner.key")]
     Show(Whose),
+    /// Make the files of a new runner: a key, and settings with a word on each.
+    #[command(after_help = "Examples:
+  $ remuda runner init my-runner
+  $ remuda runner init my-runner --stake 20000cby --node http://127.0.0.1:4100,http://127.0.0.1:4101")]
+    Init {
+        /// Where; it is made if it is not there.
+        directory: PathBuf,
+        /// The stake to register with.
+        #[arg(long, default_value = "15000cby")]
+        stake: String,
+        /// Where its status page is to be; on this machine only.
+        #[arg(long, default_value = "127.0.0.1:8090")]
+        status: std::net::SocketAddr,
+    },
+    /// Run a runner until Ctrl-C, or until it is drained.
+    ///
+    /// It goes on where it stopped: what it has begun and not delivered is in its journal.
+    #[command(after_help = "Example:\n  $ remuda runner run my-runner")]
+    Run {
+        /// Its settings (runner.toml), or the directory with them.
+        settings: PathBuf,
+        /// Log as JSON, one object on each line.
+        #[arg(long)]
+        json_logs: bool,
+    },
+    /// Show a runner on this machine: its sessions, its jobs, what it earned, and what went wrong.
+    #[command(after_help = "Example:\n  $ remuda runner status my-runner")]
+    Status {
+        /// Its settings (runner.toml), or the directory with them.
+        settings: PathBuf,
+    },
+    /// Stop a runner on this machine in order: take no jobs, finish those that are open, then end.
+    #[command(after_help = "Example:\n  $ remuda runner drain my-runner")]
+    Drain {
+        /// Its settings (runner.toml), or the directory with them.
+        settings: PathBuf,
+    },
     /// Join as a runner.
     #[command(after_help = offer::EXAMPLE)]
     Register {
-        /// What the runner offers, and its stake; `-` for standard input.
+        /// What the runner offers, and its stake: its settings (.toml), or an offer in JSON; `-` for
+        /// JSON from standard input.
         file: PathBuf,
         #[command(flatten)]
         send: SendArgs,
@@ -65,7 +108,8 @@ enum Command {
     /// Takes the same file as register. Its stake is left alone: see stake and unstake.
     #[command(after_help = offer::EXAMPLE)]
     Update {
-        /// What the runner offers from now on; `-` for standard input.
+        /// What the runner offers from now on: its settings (.toml), or an offer in JSON; `-` for JSON
+        /// from standard input.
         file: PathBuf,
         #[command(flatten)]
         send: SendArgs,
@@ -118,7 +162,16 @@ enum Manage {
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    run(&args.node, async |session| match &args.command {
+    if let Command::Run { settings, json_logs } = &args.command {
+        return args.node.out().end(run::run(settings, *json_logs), &[]);
+    }
+    session::run(&args.node, async |session| match &args.command {
+        Command::Init { directory, stake, status } => {
+            init::init(session, directory, args.node.nodes(), &status.to_string(), stake)
+        }
+        Command::Run { .. } => unreachable!("it runs without a session"),
+        Command::Status { settings } => local::status(session, settings).await,
+        Command::Drain { settings } => local::drain(session, settings).await,
         Command::List => list::list(session).await,
         Command::Show(whose) => {
             let runner = session.client.runner(whose.address()?).await?;
@@ -126,12 +179,21 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Presence => presence::presence(session).await,
         Command::Register { file, send: args } => {
-            let file = RunnerFile::read(file)?;
-            let (stake, offer) = (file.stake()?, file.offer()?);
-            send(session, args, Instruction::RegisterRunner { stake, offer }).await
+            let instruction = match is_settings(file) {
+                true => run::read(file)?.registration()?,
+                false => {
+                    let file = RunnerFile::read(file)?;
+                    let (stake, offer) = (file.stake()?, file.offer()?);
+                    Instruction::RegisterRunner { stake, offer }
+                }
+            };
+            send(session, args, instruction).await
         }
         Command::Update { file, send: args } => {
-            let offer = RunnerFile::read(file)?.offer()?;
+            let offer = match is_settings(file) {
+                true => run::read(file)?.offer()?,
+                false => RunnerFile::read(file)?.offer()?,
+            };
             send(session, args, Instruction::UpdateRunner { offer }).await
         }
         Command::Manage(manage) => {
@@ -139,6 +201,11 @@ pub fn main(args: &Args) -> ExitCode {
             send(session, args, instruction).await
         }
     })
+}
+
+/// Whether a file is a runner's settings; otherwise it is an offer in JSON.
+fn is_settings(path: &Path) -> bool {
+    path.is_dir() || path.extension().is_some_and(|extension| extension == "toml")
 }
 
 impl Manage {

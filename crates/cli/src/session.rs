@@ -56,6 +56,18 @@ pub(crate) struct KeyArgs {
     key: PathBuf,
 }
 
+impl NodeArgs {
+    /// The nodes' URLs.
+    pub(crate) fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    /// How to print, for a command that asks no node.
+    pub(crate) fn out(&self) -> Output {
+        Output::new(self.print)
+    }
+}
+
 impl KeyArgs {
     pub(crate) fn read(&self) -> Result<SecretKey, Failure> {
         Ok(wallet::read(&self.key)?)

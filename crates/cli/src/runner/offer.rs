@@ -12,7 +12,8 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// Shown by `--help`; a test reads it.
-pub(super) const EXAMPLE: &str = r#"Example:
+pub(super) const EXAMPLE: &str = r#"Examples:
+  $ remuda runner register my-runner/runner.toml --key my-runner/runner.key
   $ cat runner.json
   {
     "stake": "15000cby",

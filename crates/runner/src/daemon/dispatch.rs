@@ -5,8 +5,10 @@ use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, ResolverError};
 use crate::executor::eth::Eth;
 use crate::executor::http::Http;
 use crate::executor::llm::Llm;
+use crate::executor::wasm::{Wasm, WasmError};
 use crate::executor::{CaError, EndpointError, ExecuteError, Work};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use remuda_protocol::primitives::B256;
 use remuda_protocol::verifier::check::VerifierCheck;
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -24,6 +26,9 @@ pub enum ExecutorError {
     /// A model's or a chain's server.
     #[error("{0}")]
     Endpoint(#[from] EndpointError),
+    /// Programs.
+    #[error("[wasm] {0}")]
+    Wasm(#[from] WasmError),
 }
 
 /// What a runner can do: cheap to ask, before anything is taken.
@@ -33,6 +38,7 @@ pub struct Abilities {
     models: BTreeSet<String>,
     eth_chains: BTreeSet<u64>,
     resolvers: usize,
+    programs: BTreeSet<B256>,
 }
 
 impl Abilities {
@@ -45,6 +51,7 @@ impl Abilities {
                 .flat_map(|eth| eth.chains.iter().map(|chain| chain.chain_id))
                 .collect(),
             resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
+            programs: settings.programs().into_iter().collect(),
         }
     }
 
@@ -54,9 +61,7 @@ impl Abilities {
             JobType::Http { .. } => self.http,
             JobType::Llm { model, .. } => self.models.contains(model),
             JobType::EthSend { chain_id, .. } => self.eth_chains.contains(chain_id),
-            JobType::Custom { executor_hash, .. } => {
-                *executor_hash == DNS_VERIFIER_EXECUTOR_HASH && self.resolvers > 0
-            }
+            JobType::Custom { executor_hash, .. } => self.programs.contains(executor_hash),
             JobType::Mcp { .. } => false,
         };
         if !able {
@@ -113,6 +118,7 @@ pub struct Executors {
     dns: Option<Dns>,
     llm: Option<Llm>,
     eth: Option<Eth>,
+    wasm: Option<Wasm>,
 }
 
 impl Executors {
@@ -123,6 +129,7 @@ impl Executors {
             dns: settings.dns.as_ref().map(Dns::new).transpose()?,
             llm: settings.llm.as_ref().map(Llm::new).transpose()?,
             eth: settings.eth.as_ref().map(Eth::new).transpose()?,
+            wasm: settings.wasm.as_ref().map(Wasm::new).transpose()?,
         })
     }
 
@@ -140,7 +147,10 @@ impl Executors {
                 // Its whole work is the report.
                 return self.dns.as_ref().ok_or_else(nobody)?.execute(work).await;
             }
-            JobType::Custom { .. } | JobType::Mcp { .. } => return Err(nobody()),
+            JobType::Custom { .. } => {
+                self.wasm.as_ref().ok_or_else(nobody)?.execute(work, false).await?
+            }
+            JobType::Mcp { .. } => return Err(nobody()),
         };
         match &self.dns {
             Some(dns) => {

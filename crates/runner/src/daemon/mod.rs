@@ -29,6 +29,7 @@ pub mod money;
 mod nodes;
 mod open;
 mod page;
+pub mod remote;
 pub mod seal;
 pub mod sender;
 pub mod settings;

@@ -5,9 +5,10 @@ use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, DnsConfig};
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
+use crate::executor::wasm::WasmConfig;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
-use remuda_protocol::primitives::Amount;
+use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::register::validate_offer;
 use remuda_protocol::registry::runner::{Offer, RateCard};
 use remuda_protocol::transaction::Instruction;
@@ -84,6 +85,9 @@ pub struct Settings {
     /// Ethereum chains, if it sends to any.
     #[serde(default)]
     pub eth: Option<EthConfig>,
+    /// Programs in WebAssembly, if it runs any.
+    #[serde(default)]
+    pub wasm: Option<WasmConfig>,
 }
 
 /// The part of an offer that does not follow from what is configured.
@@ -143,6 +147,7 @@ impl Settings {
             paths.extend(eth.ca_file.as_mut());
             paths.extend(eth.chains.iter_mut().filter_map(|chain| chain.api_key_file.as_mut()));
         }
+        paths.extend(self.wasm.as_mut().map(|wasm| &mut wasm.folder));
         for path in paths {
             *path = base.join(&*path);
         }
@@ -174,12 +179,12 @@ impl Settings {
             (self.llm.is_some(), JobKind::Llm),
             (self.http.is_some(), JobKind::Http),
             (self.eth.is_some(), JobKind::EthSend),
-            (self.dns.is_some(), JobKind::Custom),
+            (self.dns.is_some() || self.wasm.is_some(), JobKind::Custom),
         ];
         let offer = Offer {
             kinds: sorted(kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind)),
             models: sorted(models),
-            executors: self.dns.iter().map(|_| DNS_VERIFIER_EXECUTOR_HASH).collect(),
+            executors: sorted(self.programs().into_iter()),
             eth_chains: sorted(chains),
             resolvers: sorted(resolvers),
             rates: RateCard {
@@ -195,6 +200,13 @@ impl Settings {
         };
         validate_offer(&offer).map_err(SettingsError::Offer)?;
         Ok(offer)
+    }
+
+    /// The programs that jobs may use, by their hash. What is no hash is refused at the start.
+    pub(crate) fn programs(&self) -> Vec<B256> {
+        let listed = self.wasm.iter().flat_map(|wasm| &wasm.allow);
+        let listed = listed.filter_map(|hash| hash.parse().ok());
+        self.dns.iter().map(|_| DNS_VERIFIER_EXECUTOR_HASH).chain(listed).collect()
     }
 
     /// The stake to register with.

@@ -76,6 +76,11 @@ resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
 #base_url = "http://127.0.0.1:8081/v1"
 #api_key_file = "llm.key"
 
+# Programs in WebAssembly, by the BLAKE3 hash of their module, which is modules/<hash>.wasm.
+#[wasm]
+#folder = "modules"
+#allow = []
+
 # Ethereum chains, for transactions that somebody has signed already.
 #[[eth.chains]]
 #chain_id = 1

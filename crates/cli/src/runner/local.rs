@@ -1,0 +1,171 @@
+//! `remuda runner status` and `remuda runner drain`: a runner on this machine, through its page.
+
+use super::run::read;
+use crate::failure::Failure;
+use crate::format::{cby, thousandths};
+use crate::session::Session;
+use crate::style::{Align, Card, Cell, Style, Table, Tone};
+use remuda_client::types::BigUint;
+use remuda_protocol::primitives::Amount;
+use remuda_runner::daemon::remote::{RemoteError, drain as ask_to_drain, status as ask};
+use remuda_runner::daemon::{RunState, StatusView};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+/// How often a draining runner is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+fn page(settings: &Path) -> Result<SocketAddr, Failure> {
+    let none = "the runner has no status page; give its settings a `status` address, such as \
+                127.0.0.1:8090, and start it again";
+    read(settings)?.status.ok_or(Failure::Usage(none))
+}
+
+/// Shows a runner.
+pub(super) async fn status(session: &Session, settings: &Path) -> Result<(), Failure> {
+    let view = ask(page(settings)?).await?;
+    session.out.show(&view, words)
+}
+
+/// Drains a runner, and waits until it has ended.
+pub(super) async fn drain(session: &Session, settings: &Path) -> Result<(), Failure> {
+    let page = page(settings)?;
+    ask_to_drain(page).await?;
+    let mut told = None;
+    loop {
+        match ask(page).await {
+            Ok(view) if view.state == RunState::Drained => break,
+            Ok(view) => {
+                let left = (view.jobs.len(), view.sending);
+                if told != Some(left) && !session.out.json {
+                    let (jobs, sending) = left;
+                    session.out.text(&format!(
+                        "draining: {jobs} jobs open, {sending} transactions in no block yet\n"
+                    ))?;
+                    told = Some(left);
+                }
+            }
+            // It has ended, and its page with it.
+            Err(RemoteError::Unreachable(..)) => break,
+            Err(error) => return Err(error.into()),
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+    session.out.show(&serde_json::json!({ "drained": true }), |_, _| "drained\n".to_owned())
+}
+
+fn money(amount: BigUint) -> String {
+    cby(Amount(amount.0))
+}
+
+fn words(view: &StatusView, style: Style) -> String {
+    let mut card = Card::default();
+    card.add("runner", view.runner.to_string());
+    card.add("state", format!("{:?}", view.state).to_lowercase());
+    if let Some(problem) = &view.problem {
+        card.put("problem", Cell::new(Tone::Bad, problem));
+    }
+    card.add("height", view.height.to_string());
+    card.add("policy", &view.policy);
+    if let Some(standing) = &view.standing {
+        card.add("on chain", format!("{:?}", standing.status).to_lowercase());
+        card.put("present", Cell::yes(standing.present));
+        card.put("can be drawn", Cell::yes(standing.healthy));
+        card.add("stake", money(standing.effective_stake));
+        card.add("reputation", thousandths(standing.reputation_nano.0));
+        card.add("balance", money(standing.balance));
+    }
+    card.add("busy", format!("{} of {}", view.busy, view.slots));
+    let totals = &view.totals;
+    card.add(
+        "since start",
+        format!(
+            "{} settled, {} failed, {} missed, {} earned",
+            totals.settled,
+            totals.failed,
+            totals.missed,
+            money(totals.paid)
+        ),
+    );
+    let mut text = card.render(style);
+    text += &sessions(view, style);
+    text += &open(view, style);
+    text + &finished(view, style)
+}
+
+fn sessions(view: &StatusView, style: Style) -> String {
+    let mut table = Table::new(&[
+        ("validator", Align::Right),
+        ("session", Align::Left),
+        ("round trip", Align::Right),
+        ("head", Align::Right),
+        ("pushed", Align::Right),
+    ]);
+    for session in &view.sessions {
+        let state = match (&session.why, session.open) {
+            (_, true) => Cell::new(Tone::Good, "open"),
+            (Some(why), false) => Cell::new(Tone::Bad, why),
+            (None, false) => Cell::plain("connecting"),
+        };
+        let rtt = session.rtt_micros.map_or(String::new(), |it| format!("{} µs", it.0));
+        table.row([
+            Cell::plain(session.index.to_string()),
+            state,
+            Cell::plain(rtt),
+            Cell::plain(session.head.map_or(String::new(), |head| head.to_string())),
+            Cell::plain(session.pushed.to_string()),
+        ]);
+    }
+    format!("\n{}", table.render(style))
+}
+
+fn open(view: &StatusView, style: Style) -> String {
+    if view.jobs.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("open job", Align::Left),
+        ("kind", Align::Left),
+        ("doing", Align::Left),
+        ("%", Align::Right),
+        ("until", Align::Right),
+        ("failure", Align::Left),
+    ]);
+    for job in &view.jobs {
+        table.row([
+            Cell::plain(style.hex(job.job.0)),
+            Cell::plain(job.kind.as_deref().unwrap_or("")),
+            Cell::plain(&job.doing),
+            Cell::plain(job.percent.to_string()),
+            Cell::plain(job.deadline.map_or(String::new(), |height| height.to_string())),
+            Cell::new(Tone::Bad, job.failure.as_deref().unwrap_or("")),
+        ]);
+    }
+    format!("\n{}", table.render(style))
+}
+
+fn finished(view: &StatusView, style: Style) -> String {
+    if view.finished.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[
+        ("ended job", Align::Left),
+        ("kind", Align::Left),
+        ("end", Align::Left),
+        ("height", Align::Right),
+        ("earned", Align::Right),
+        ("why", Align::Left),
+    ]);
+    for job in &view.finished {
+        table.row([
+            Cell::plain(style.hex(job.job.0)),
+            Cell::plain(job.kind.as_deref().unwrap_or("")),
+            Cell::plain(&job.end),
+            Cell::plain(job.height.to_string()),
+            Cell::plain(job.paid.map_or(String::new(), money)),
+            Cell::plain(job.why.as_deref().unwrap_or("")),
+        ]);
+    }
+    format!("\n{}", table.render(style))
+}

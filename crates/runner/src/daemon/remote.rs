@@ -1,0 +1,67 @@
+//! Asking a runner on this machine, through its status page.
+
+use super::page::DRAIN_HEADER;
+use super::status::StatusView;
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::rt::TokioIo;
+use std::net::SocketAddr;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// Bytes of an answer that are read.
+const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// It is on this machine.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a runner cannot be asked.
+#[derive(Debug, Error)]
+pub enum RemoteError {
+    /// Nobody is there.
+    #[error("no runner answers at http://{0}/: {1}; is it running?")]
+    Unreachable(SocketAddr, String),
+    /// Something else is there.
+    #[error("what answers at http://{0}/ is no runner: {1}")]
+    NoRunner(SocketAddr, String),
+}
+
+/// How a runner is.
+pub async fn status(page: SocketAddr) -> Result<StatusView, RemoteError> {
+    let request = Request::get("/status").header("host", page.to_string());
+    let answer = call(page, request).await?;
+    serde_json::from_slice(&answer).map_err(|error| RemoteError::NoRunner(page, error.to_string()))
+}
+
+/// Tells a runner to finish what it has, and to end.
+pub async fn drain(page: SocketAddr) -> Result<(), RemoteError> {
+    let request = Request::post("/drain").header("host", page.to_string());
+    call(page, request.header(DRAIN_HEADER, "yes")).await.map(drop)
+}
+
+async fn call(
+    page: SocketAddr,
+    request: hyper::http::request::Builder,
+) -> Result<Bytes, RemoteError> {
+    let gone = |error: String| RemoteError::Unreachable(page, error);
+    let request = request.body(Empty::<Bytes>::new()).map_err(|error| gone(error.to_string()))?;
+    let exchange = async {
+        let stream = TcpStream::connect(page).await.map_err(|error| gone(error.to_string()))?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| gone(error.to_string()))?;
+        let connection = tokio::spawn(connection);
+        let answer = sender.send_request(request).await.map_err(|error| gone(error.to_string()))?;
+        let status = answer.status();
+        let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
+        connection.abort();
+        let body = body.map_err(|error| RemoteError::NoRunner(page, error.to_string()))?;
+        if !status.is_success() {
+            return Err(RemoteError::NoRunner(page, format!("it says {status}")));
+        }
+        Ok(body.to_bytes())
+    };
+    timeout(PATIENCE, exchange).await.unwrap_or_else(|_| Err(gone("it took too long".to_owned())))
+}
