@@ -246,6 +246,11 @@ impl Desk {
         self.height.unwrap_or(0)
     }
 
+    /// The newest block that the operator's nodes know; 0 until one has answered.
+    pub(crate) fn height(&self) -> u64 {
+        self.at()
+    }
+
     /// Least time between two rounds: whatever validators say, nodes are asked no more often.
     fn spacing_ms(&self) -> u64 {
         u64::try_from(self.block_time.as_millis() / 8).unwrap_or(u64::MAX).clamp(10, 250)
