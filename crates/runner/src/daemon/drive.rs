@@ -197,7 +197,7 @@ impl Driver {
                 }
             }
             Action::TurnNodes => self.hands.nodes.turn(),
-            Action::Work(task) => self.work(task),
+            Action::Work(task) => self.work(*task),
             Action::StopWork(job) => {
                 self.workers.remove(&job).inspect(AbortHandle::abort);
             }
@@ -273,7 +273,7 @@ impl Hands {
             Action::Poll => self.nodes.poll(self.me).await.ok().map(Note::Polled),
             Action::Read { job, with_spec, avoid, turn } => {
                 let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
-                Some(Note::Read(job, reading.ok()))
+                Some(Note::Read(job, reading.ok().map(Box::new)))
             }
             Action::Submit(signed, node) => match self.nodes.submit(&signed, node).await {
                 Err(error @ ClientError::Refused { .. }) => {

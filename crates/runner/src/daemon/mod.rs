@@ -6,7 +6,7 @@
 //!  nodes, executors ─── notes ▶ │ desk  │
 //!                               └───────┘  owns: open jobs, the nonce
 //! ```
-//! - [`settings`], [`template`]: `runner.toml`
+//! - [`settings`], [`template()`]: `runner.toml`
 //! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
 //!   job, [`sender`] the runner's transactions
 //! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (executors by [`dispatch`], and

@@ -243,7 +243,7 @@ impl Desk {
         }
         open.working = true;
         let (chain_id, attempt) = (self.identity.chain_id, open.attempt);
-        self.act(Action::Work(Task { chain_id, job_id: job, attempt, spec, within }));
+        self.act(Action::Work(Box::new(Task { chain_id, job_id: job, attempt, spec, within })));
     }
 
     pub(super) fn progress(&mut self, job: JobId, attempt: u32, percent: u8, detail: String) {

@@ -99,16 +99,16 @@ impl Scene {
 
     fn read(&mut self, n: u8, height: u64, job: Option<Job>) -> Vec<Action> {
         let spec = job.as_ref().map(|_| spec());
-        self.note(Note::Read(id(n), Some(Reading { height, job, spec })))
+        self.note(Note::Read(id(n), Some(Box::new(Reading { height, job, spec }))))
     }
 
     fn ack(&mut self, from: ValidatorKey, n: u8) -> AckStatus {
         let actions = self.assign(from, n);
-        let acks = actions.iter().filter_map(|action| match action {
+        let mut acks = actions.iter().filter_map(|action| match action {
             Action::Ack(to, job, status, _) if *to == from && *job == id(n) => Some(*status),
             _ => None,
         });
-        acks.last().expect("an answer")
+        acks.next_back().expect("an answer")
     }
 }
 
