@@ -59,7 +59,7 @@ pub(crate) enum Note {
     /// Where the runner stands; `None` if it is not registered.
     Standing(Option<Box<RunnerView>>),
     /// A job in the state; none if nobody could tell.
-    Read(JobId, Option<Reading>),
+    Read(JobId, Option<Box<Reading>>),
     /// Jobs that the runner sits on.
     Polled(Polled),
     /// How far a job's work is.
@@ -110,7 +110,7 @@ pub(crate) enum Action {
     /// Find out what became of a transaction.
     LookUp(Purpose, TxHash),
     /// Do a job's work.
-    Work(Task),
+    Work(Box<Task>),
     /// Stop it.
     StopWork(JobId),
     /// Take a job out of the journal.
@@ -221,7 +221,7 @@ impl Desk {
             Note::Validators(answer) => self.validators(answer),
             Note::Pulse(answer) => self.pulse(answer),
             Note::Standing(view) => self.stands(view),
-            Note::Read(job, reading) => self.read(job, reading),
+            Note::Read(job, reading) => self.read(job, reading.map(|reading| *reading)),
             Note::Polled(polled) => self.polled(polled),
             Note::Progress(job, attempt, percent, detail) => {
                 self.progress(job, attempt, percent, detail);
@@ -244,6 +244,11 @@ impl Desk {
     /// The height that counts.
     fn at(&self) -> u64 {
         self.height.unwrap_or(0)
+    }
+
+    /// The newest block that the operator's nodes know; 0 until one has answered.
+    pub(crate) fn height(&self) -> u64 {
+        self.at()
     }
 
     /// Least time between two rounds: whatever validators say, nodes are asked no more often.

@@ -7,6 +7,7 @@ use super::nodes::Nodes;
 use super::status::StatusView;
 use super::work::{Bench, Task};
 use crate::executor::Progress;
+use futures::FutureExt as _;
 use remuda_client::ClientError;
 use remuda_client::types::{EventBody, HandoverPost, JobHistory};
 use remuda_link::quic::client::{Command, Connector};
@@ -15,6 +16,8 @@ use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::transaction::Reveal;
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -50,6 +53,8 @@ pub(crate) struct Driver {
     news_in: mpsc::Sender<News>,
     status: watch::Sender<StatusView>,
     started: Instant,
+    /// Nobody else uses the data directory as long as this is open.
+    _lock: File,
 }
 
 /// What a driver is put together from.
@@ -61,6 +66,7 @@ pub(crate) struct Parts {
     pub(crate) connector: Connector,
     pub(crate) notes_in: mpsc::Sender<Note>,
     pub(crate) status: watch::Sender<StatusView>,
+    pub(crate) lock: File,
 }
 
 impl Driver {
@@ -89,6 +95,7 @@ impl Driver {
             news_in,
             status: parts.status,
             started: Instant::now(),
+            _lock: parts.lock,
         };
         let mut drawn_up = Instant::now();
         while !driver.desk.drained() {
@@ -103,6 +110,9 @@ impl Driver {
             driver.handle(note);
             // A tick may never come where notes never end.
             driver.handle(Note::Tick);
+            if let Some(links) = &driver.links {
+                links.height(driver.desk.height());
+            }
             if drawn_up.elapsed() >= STATUS {
                 drawn_up = Instant::now();
                 driver.status.send_replace(driver.desk.status());
@@ -181,13 +191,13 @@ impl Driver {
                     let (connector, key) = (self.connector.clone(), self.hands.key.clone());
                     Links::new(connector, key, chain_id, self.news_in.clone())
                 });
-                links.height(self.desk.status().height.0);
+                links.height(self.desk.height());
                 for gone in links.keep(targets) {
                     self.speak.remove(&gone);
                 }
             }
             Action::TurnNodes => self.hands.nodes.turn(),
-            Action::Work(task) => self.work(task),
+            Action::Work(task) => self.work(*task),
             Action::StopWork(job) => {
                 self.workers.remove(&job).inspect(AbortHandle::abort);
             }
@@ -213,7 +223,9 @@ impl Driver {
             let told = std::sync::Mutex::new(None);
             let (job, attempt) = (task.job_id, task.attempt);
             let telling = Telling { job, attempt, notes: notes.clone(), told };
-            let result = bench.run(&task, &telling).await;
+            // A place at work must not be lost to a bug in an executor.
+            let run = AssertUnwindSafe(bench.run(&task, &telling)).catch_unwind().await;
+            let result = run.unwrap_or_else(|_| Err("the executor broke down".to_owned()));
             let _ = notes.send(Note::Worked(job, attempt, result)).await;
         });
         self.workers.insert(job, worker.abort_handle());
@@ -261,7 +273,7 @@ impl Hands {
             Action::Poll => self.nodes.poll(self.me).await.ok().map(Note::Polled),
             Action::Read { job, with_spec, avoid, turn } => {
                 let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
-                Some(Note::Read(job, reading.ok()))
+                Some(Note::Read(job, reading.ok().map(Box::new)))
             }
             Action::Submit(signed, node) => match self.nodes.submit(&signed, node).await {
                 Err(error @ ClientError::Refused { .. }) => {

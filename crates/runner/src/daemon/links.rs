@@ -211,3 +211,6 @@ async fn look_up(link: &str) -> Result<SocketAddr, String> {
     let mut found = found.map_err(|error| format!("{link}: {error}"))?;
     found.next().ok_or_else(|| format!("{link} has no address"))
 }
+
+#[cfg(test)]
+mod tests;

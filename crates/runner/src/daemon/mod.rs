@@ -6,7 +6,7 @@
 //!  nodes, executors ─── notes ▶ │ desk  │
 //!                               └───────┘  owns: open jobs, the nonce
 //! ```
-//! - [`settings`], [`template`]: `runner.toml`
+//! - [`settings`], [`template()`]: `runner.toml`
 //! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
 //!   job, [`sender`] the runner's transactions
 //! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (executors by [`dispatch`], and
@@ -53,7 +53,9 @@ use remuda_client::wallet::{self, WalletError};
 use remuda_link::quic::client::{ConnectError, Connector};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::Address;
+use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
@@ -75,6 +77,9 @@ pub enum StartError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Somebody else is there.
+    #[error("another runner uses {0}; each needs a data directory of its own")]
+    InUse(PathBuf),
     /// An executor.
     #[error(transparent)]
     Executor(#[from] ExecutorError),
@@ -104,6 +109,7 @@ impl Daemon {
     pub async fn start_with(settings: &Settings, key: SecretKey) -> Result<Handle, StartError> {
         settings.check()?;
         let journal = Journal::open(&settings.data.join("jobs"))?;
+        let lock = lock(&settings.data)?;
         let (entries, unreadable) = journal.read()?;
         let unreadable = unreadable.iter().map(|path| path.display().to_string()).collect();
         let executors = Arc::new(Executors::new(settings)?);
@@ -137,13 +143,26 @@ impl Daemon {
             connector,
             notes_in: notes_in.clone(),
             status: status_in,
+            lock,
         };
         let task = tokio::spawn(Driver::run(parts, notes, stopped));
         Ok(Handle { runner, notes: notes_in, status, stop, task, page })
     }
 }
 
-/// A runner that runs.
+/// Two runners with one journal would each remove what the other needs.
+fn lock(data: &Path) -> Result<File, StartError> {
+    let path = data.join("lock");
+    let failed = |error| StartError::Journal(JournalError::Io { path: path.clone(), error });
+    let file = File::create(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StartError::InUse(data.to_owned())),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+/// A runner that runs. It stops when this is dropped.
 pub struct Handle {
     runner: Address,
     notes: mpsc::Sender<Note>,

@@ -13,7 +13,7 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::{Job, Progress};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
-use remuda_protocol::primitives::{Address, JobId};
+use remuda_protocol::primitives::{Address, B256, JobId};
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::commitment::commitment;
 use std::collections::BTreeMap;
@@ -123,11 +123,7 @@ impl Open {
         }
     }
 
-    fn commitment(
-        &self,
-        identity: &Identity,
-        outcome: &Outcome,
-    ) -> remuda_protocol::primitives::B256 {
+    fn commitment(&self, identity: &Identity, outcome: &Outcome) -> B256 {
         commitment(
             identity.chain_id,
             self.job_id,
@@ -264,7 +260,7 @@ mod tests {
     use super::*;
     use crate::case::End;
     use remuda_protocol::dispatcher::job::Status;
-    use remuda_protocol::primitives::{B256, Height};
+    use remuda_protocol::primitives::Height;
     use remuda_protocol::verifier::commitment::result_digest;
 
     const JOB: B256 = B256::repeat_byte(1);

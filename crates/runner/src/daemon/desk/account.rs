@@ -86,12 +86,12 @@ impl Desk {
         if self.state == RunState::Starting {
             self.state = RunState::Running;
         }
-        let at = self.at();
-        for open in self.jobs.values_mut() {
-            open.since = at;
-        }
         // The journal's jobs are looked up at once.
-        self.round();
+        let (at, jobs) = (self.at(), self.jobs.keys().copied().collect::<Vec<_>>());
+        for job in jobs {
+            self.jobs.get_mut(&job).into_iter().for_each(|open| open.since = at);
+            self.ask_for(job);
+        }
     }
 
     fn new_height(&mut self) {
@@ -149,10 +149,7 @@ impl Desk {
     pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
         self.registered = Some(view.is_some());
         self.standing = view.map(|view| *view);
-        let Some(view) = &self.standing else {
-            self.problem = Some("this runner is not registered; register it first".to_owned());
-            return;
-        };
+        let Some(view) = &self.standing else { return self.judge_drained() };
         let (status, seen) = (view.status, self.at());
         match status {
             RunnerStatusName::Paused if self.rules.resume && !self.draining() && !self.resumed => {

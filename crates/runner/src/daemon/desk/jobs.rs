@@ -14,7 +14,7 @@ use remuda_link::frame::{AckStatus, Handover, JobAssignment, JobCancel};
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::codec::Decode as _;
 use remuda_protocol::dispatcher::spec::JobSpec;
-use remuda_protocol::primitives::JobId;
+use remuda_protocol::primitives::{Address, JobId};
 use std::time::Duration;
 use tracing::{debug, error, info, warn};
 
@@ -22,7 +22,7 @@ use tracing::{debug, error, info, warn};
 const BEHIND_BLOCKS: u64 = 8;
 /// Nodes, or answers of one node, that must say that a job is not ours.
 const DOUBTS: usize = 2;
-/// Blocks between two looks at a job whose work goes on.
+/// Blocks between two looks at a job whose work goes on, or that has none.
 const LOOK_BLOCKS: u64 = 5;
 /// Blocks after which a result is given to the aggregator again.
 const HAND_OVER_BLOCKS: u64 = 3;
@@ -90,7 +90,8 @@ impl Desk {
     /// Whether a job should be looked up in this round.
     pub(super) fn due(&self, open: &Open) -> bool {
         let seen = open.view.as_ref().map_or(0, |(height, _)| *height);
-        !open.reading && (!open.working || self.at() >= seen + LOOK_BLOCKS)
+        let idle = open.working || (open.checked && matches!(open.stage, Stage::Failed(_)));
+        !open.reading && (!idle || self.at() >= seen + LOOK_BLOCKS)
     }
 
     pub(super) fn ask_for(&mut self, job: JobId) {
@@ -242,7 +243,7 @@ impl Desk {
         }
         open.working = true;
         let (chain_id, attempt) = (self.identity.chain_id, open.attempt);
-        self.act(Action::Work(Task { chain_id, job_id: job, attempt, spec, within }));
+        self.act(Action::Work(Box::new(Task { chain_id, job_id: job, attempt, spec, within })));
     }
 
     pub(super) fn progress(&mut self, job: JobId, attempt: u32, percent: u8, detail: String) {
@@ -279,12 +280,7 @@ impl Desk {
         }
     }
 
-    fn hand_over(
-        &mut self,
-        job: JobId,
-        aggregator: remuda_protocol::primitives::Address,
-        height: u64,
-    ) {
+    fn hand_over(&mut self, job: JobId, aggregator: Address, height: u64) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
         if open.handed.is_some_and(|handed| height < handed + HAND_OVER_BLOCKS) {
             return;

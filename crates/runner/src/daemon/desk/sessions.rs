@@ -33,6 +33,8 @@ pub(super) struct Session {
 pub(super) struct Sessions {
     pub(super) all: BTreeMap<ValidatorKey, Session>,
     asked_ms: u64,
+    /// Why nobody tells who they are.
+    unknown: Option<String>,
     told: Option<BackpressureSignal>,
     told_ms: u64,
 }
@@ -67,9 +69,13 @@ impl Desk {
             Err(why) => {
                 // Asked again at the next block.
                 self.asked[0] = None;
-                return warn!(%why, "cannot learn which validators to keep sessions with");
+                if self.sessions.unknown.replace(why.clone()) != Some(why.clone()) {
+                    warn!(%why, "cannot learn which validators to keep sessions with");
+                }
+                return;
             }
         };
+        self.sessions.unknown = None;
         let mut all = BTreeMap::new();
         for validator in &answer.validators {
             let key = validator.key.0.0;

@@ -1,6 +1,367 @@
+use super::*;
+use crate::daemon::sender::{Deed, Facts};
+use crate::daemon::testing::{http_spec, job, seat, settings};
+use crate::journal::Stage;
 use remuda_client::types::{
-    BigUint, HexAddress, HexBytes, OfferView, RatesView, RunnerStatusName, RunnerView, Uint,
+    BigUint, HexAddress, HexBytes, HexHash, OfferView, RatesView, RunnerStatusName,
+    RunnerValidator, Uint,
 };
+use remuda_link::frame::{CancelReason, JobAssignment, JobCancel, RejectReason};
+use remuda_protocol::codec::Encode as _;
+use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::fees::Basefees;
+use remuda_protocol::primitives::B256;
+use remuda_protocol::verifier::commitment::result_digest;
+
+const RTT: Duration = Duration::from_millis(1);
+const A: ValidatorKey = [1; 32];
+const B: ValidatorKey = [2; 32];
+const C: ValidatorKey = [3; 32];
+
+fn key() -> SecretKey {
+    SecretKey::from_label("runner")
+}
+
+fn id(n: u8) -> JobId {
+    B256::repeat_byte(n)
+}
+
+fn pulse(height: u64, nonce: u64) -> Note {
+    let basefees = Basefees { cycle: 1_000, cell: 1_000 };
+    Note::Pulse(Ok(Pulse {
+        facts: Facts { height, chain_id: 7, nonce, next_nonce: nonce, basefees },
+        block_time: Duration::from_secs(1),
+        policy: "prefer".to_owned(),
+        balance: 1,
+    }))
+}
+
+fn validators() -> Note {
+    let named = |key: ValidatorKey| RunnerValidator {
+        index: u32::from(key[0]),
+        key: HexHash(key.into()),
+        link: Some("127.0.0.1:1".to_owned()),
+        api: Some(format!("http://validator-{}", key[0])),
+        current: true,
+    };
+    Note::Validators(Ok(RunnerValidators {
+        runner: HexAddress(key().address()),
+        height: Uint(100),
+        epoch: Uint(0),
+        threshold: 2,
+        validators: [A, B, C].map(named).to_vec(),
+    }))
+}
+
+/// A desk and a clock.
+struct Scene {
+    desk: Desk,
+    now: u64,
+}
+
+impl Scene {
+    fn with(journal: Vec<Entry>) -> Self {
+        let rules = Rules {
+            abilities: Abilities::of(&settings("[http]")),
+            slots: 2,
+            nodes: 1,
+            resume: true,
+        };
+        let mut scene = Self { desk: Desk::new(key(), rules, journal, vec![]), now: 0 };
+        scene.note(pulse(100, 5));
+        scene.note(validators());
+        for validator in [A, B, C] {
+            scene.note(Note::Up(validator));
+        }
+        scene
+    }
+
+    fn new() -> Self {
+        Self::with(vec![])
+    }
+
+    fn note(&mut self, note: Note) -> Vec<Action> {
+        self.now += 1_000;
+        self.desk.handle(note, self.now)
+    }
+
+    fn assign(&mut self, from: ValidatorKey, n: u8) -> Vec<Action> {
+        let assignment = JobAssignment {
+            job_id: id(n),
+            attempt: 0,
+            job_spec: spec().to_bytes(),
+            block_height: 100,
+            deadline_block: 136,
+            validator_signed: [0; 64],
+        };
+        self.note(Note::Heard(from, Event::Assigned(Box::new(assignment)), RTT))
+    }
+
+    fn read(&mut self, n: u8, height: u64, job: Option<Job>) -> Vec<Action> {
+        let spec = job.as_ref().map(|_| spec());
+        self.note(Note::Read(id(n), Some(Box::new(Reading { height, job, spec }))))
+    }
+
+    fn ack(&mut self, from: ValidatorKey, n: u8) -> AckStatus {
+        let actions = self.assign(from, n);
+        let mut acks = actions.iter().filter_map(|action| match action {
+            Action::Ack(to, job, status, _) if *to == from && *job == id(n) => Some(*status),
+            _ => None,
+        });
+        acks.next_back().expect("an answer")
+    }
+}
+
+fn spec() -> remuda_protocol::dispatcher::spec::JobSpec {
+    http_spec("GET", "http://example.com/")
+}
+
+fn drawn(progress: Progress) -> Job {
+    let other = seat(Address::ZERO, Progress::Waiting);
+    job(Status::Assigned, None, vec![seat(key().address(), progress), other])
+}
+
+fn outcome(n: u8) -> Outcome {
+    let digest = result_digest(7, id(n), 0, key().address(), b"42");
+    Outcome { result: b"42".to_vec(), salt: id(9), result_sig: key().sign(&digest) }
+}
+
+fn carried(actions: &[Action]) -> Vec<ValidatorKey> {
+    let to = |action: &Action| match action {
+        Action::Carry(to, ..) => Some(*to),
+        _ => None,
+    };
+    actions.iter().filter_map(to).collect()
+}
+
+fn has(actions: &[Action], wanted: impl Fn(&Action) -> bool) -> bool {
+    actions.iter().any(wanted)
+}
+
+#[test]
+fn a_job_of_three_validators_is_checked_elsewhere_and_done_once() {
+    let mut scene = Scene::new();
+    let actions = scene.assign(A, 1);
+    let ack = Action::Ack(A, id(1), AckStatus::Accepted, None);
+    assert_eq!(actions[0], ack, "at once");
+    let avoid = Some("http://validator-1".to_owned());
+    let asks = Action::Read { job: id(1), with_spec: true, avoid, turn: 0 };
+    assert!(actions.contains(&asks), "somebody else: {actions:?}");
+    assert_eq!(scene.ack(B, 1), AckStatus::Duplicate);
+    assert_eq!(scene.ack(C, 1), AckStatus::Duplicate);
+    let work = |a: &Action| matches!(a, Action::Work(task) if task.job_id == id(1));
+    let begun = scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    assert!(has(&begun, work));
+    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), work), "only once");
+}
+
+#[test]
+fn a_commit_goes_to_one_then_to_the_others_then_also_by_http() {
+    let mut scene = Scene::new();
+    for validator in [A, B, C] {
+        scene.assign(validator, 1);
+    }
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let sent = scene.note(Note::Worked(id(1), 0, Ok(outcome(1))));
+    assert_eq!(carried(&sent), [A]);
+    assert!(carried(&scene.note(pulse(101, 5))).is_empty());
+    assert_eq!(carried(&scene.note(pulse(102, 5))), [B, C]);
+    let last = scene.note(pulse(104, 5));
+    assert_eq!(carried(&last), [A, B, C]);
+    assert!(has(&last, |a| matches!(a, Action::Submit(..))));
+    let purpose = Purpose::Job(id(1), 0, Deed::Commit);
+    let over = scene.note(pulse(106, 6));
+    assert!(has(&over, |a| matches!(a, Action::LookUp(p, _) if *p == purpose)));
+    assert!(carried(&over).is_empty());
+}
+
+#[test]
+fn heights_that_validators_make_up_change_nothing() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let actions = scene.note(Note::Heard(B, Event::Head(u64::MAX), RTT));
+    assert!(has(&actions, |a| *a == Action::Pulse), "a node is asked");
+    assert_eq!(scene.desk.height(), 100);
+    assert_eq!(scene.ack(C, 2), AckStatus::Accepted, "it is not too late");
+    assert_eq!(scene.desk.sessions.common_head(), Some(u64::MAX), "the only one that spoke");
+    scene.note(Note::Heard(A, Event::Head(101), RTT));
+    scene.note(Note::Heard(C, Event::Head(101), RTT));
+    assert_eq!(scene.desk.sessions.common_head(), Some(101));
+}
+
+#[test]
+fn nodes_are_not_asked_as_often_as_validators_like() {
+    let mut scene = Scene::new();
+    scene.note(Note::Tick);
+    let mut pulses = 0;
+    for height in 200..400 {
+        let note = Note::Heard(A, Event::Head(height), RTT);
+        let actions = scene.desk.handle(note, scene.now + 1);
+        pulses += actions.iter().filter(|a| **a == Action::Pulse).count();
+        scene.desk.handle(pulse(100, 5), scene.now + 1);
+    }
+    assert!(pulses <= 1, "{pulses}");
+}
+
+#[test]
+fn places_are_for_jobs_that_the_chain_knows() {
+    let mut scene = Scene::new();
+    let full = AckStatus::Reject(RejectReason::Capacity);
+    assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
+    assert_eq!(scene.ack(A, 2), AckStatus::Accepted);
+    assert_eq!(scene.ack(A, 3), full, "its own are not checked yet");
+    assert_eq!(scene.ack(B, 4), AckStatus::Accepted);
+    assert_eq!(scene.ack(B, 5), AckStatus::Accepted);
+    for n in [4, 5] {
+        scene.read(n, 100, Some(drawn(Progress::Waiting)));
+    }
+    assert_eq!(scene.ack(C, 6), full, "both places are taken");
+    scene.note(Note::Worked(id(4), 0, Ok(outcome(4))));
+    assert_eq!(scene.ack(C, 7), AckStatus::Accepted, "a result waits without a place");
+}
+
+#[test]
+fn more_jobs_than_places_wait_for_one() {
+    let mut scene = Scene::new();
+    let jobs = (1..=3).map(|n| (id(n), 0)).collect();
+    scene.note(Note::Polled(Polled::Jobs(jobs)));
+    let works = |actions: &[Action]| has(actions, |a| matches!(a, Action::Work(_)));
+    assert!(works(&scene.read(1, 100, Some(drawn(Progress::Waiting)))));
+    assert!(works(&scene.read(2, 100, Some(drawn(Progress::Waiting)))));
+    assert!(!works(&scene.read(3, 100, Some(drawn(Progress::Waiting)))));
+    assert!(works(&scene.note(Note::Worked(id(1), 0, Ok(outcome(1))))));
+}
+
+#[test]
+fn a_false_assignment_is_looked_up_twice_and_then_blamed() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 99, None);
+    assert_eq!(scene.desk.lies.len(), 0, "the node was behind");
+    scene.read(1, 100, None);
+    assert_eq!(scene.desk.lies.len(), 0, "it may be wrong");
+    let actions = scene.read(1, 101, None);
+    assert_eq!(scene.desk.lies[0].validator.0.0, A);
+    assert!(actions.contains(&Action::Finish(A, id(1))));
+    assert!(scene.desk.jobs.is_empty());
+    assert_eq!(scene.ack(B, 1), AckStatus::Accepted, "somebody else may say so with more right");
+}
+
+#[test]
+fn a_block_that_never_comes_is_not_waited_for() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.desk.jobs.get_mut(&id(1)).unwrap().assigned_at = u64::MAX;
+    for height in 101..110 {
+        scene.note(pulse(height, 5));
+        scene.read(1, height, None);
+    }
+    assert_eq!(scene.desk.lies.len(), 1);
+}
+
+#[test]
+fn work_stops_when_the_chain_agrees_that_it_is_over() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let reason = CancelReason::Failed;
+    let cancel = JobCancel { job_id: id(1), reason, validator_signed: [0; 64] };
+    let stop = |a: &Action| *a == Action::StopWork(id(1));
+    let heard = scene.note(Note::Heard(A, Event::Cancelled(cancel), RTT));
+    assert!(!has(&heard, stop), "a validator's word is not enough");
+    assert!(has(&heard, |a| matches!(a, Action::Read { .. })));
+    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), stop));
+    assert!(has(&scene.read(1, 102, Some(drawn(Progress::TimedOut))), stop));
+    assert_eq!(scene.ack(B, 1), AckStatus::Duplicate, "it is remembered");
+}
+
+#[test]
+fn a_job_without_a_result_is_kept_in_mind_until_its_time_is_over() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let forget = |a: &Action| matches!(a, Action::Forget(..));
+    let failed = scene.note(Note::Worked(id(1), 0, Err("why".to_owned())));
+    assert!(!has(&failed, forget));
+    assert_eq!(scene.desk.status().jobs[0].failure.as_deref(), Some("why"));
+    assert!(has(&scene.read(1, 136, Some(drawn(Progress::TimedOut))), forget));
+    assert_eq!(scene.desk.status().finished[0].why.as_deref(), Some("why"));
+}
+
+#[test]
+fn a_validator_that_says_wrong_epoch_makes_it_ask_again() {
+    let mut scene = Scene::new();
+    let ask = |a: &Action| *a == Action::Validators;
+    assert!(!has(&scene.note(Note::Down(A, "shutdown".to_owned())), ask));
+    assert!(has(&scene.note(Note::Down(B, "wrong_epoch".to_owned())), ask));
+    assert!(!has(&scene.note(Note::Down(C, "wrong_subset".to_owned())), ask), "not so soon");
+}
+
+#[test]
+fn polling_ends_where_it_is_over() {
+    let mut scene = Scene::new();
+    for validator in [A, B, C] {
+        scene.note(Note::Down(validator, "gone".to_owned()));
+    }
+    let poll = |a: &Action| *a == Action::Poll;
+    assert!(has(&scene.note(pulse(101, 5)), poll));
+    assert!(has(&scene.note(pulse(102, 5)), poll));
+    scene.note(Note::Polled(Polled::Over));
+    assert!(!has(&scene.note(pulse(103, 5)), poll));
+}
+
+#[test]
+fn a_node_that_stands_still_is_not_asked_first_any_more() {
+    let mut scene = Scene::new();
+    for validator in [A, B, C] {
+        scene.note(Note::Heard(validator, Event::Head(110), RTT));
+    }
+    let actions: Vec<Action> = (0..3).flat_map(|_| scene.note(pulse(101, 5))).collect();
+    assert_eq!(actions.iter().filter(|action| **action == Action::TurnNodes).count(), 1);
+}
+
+#[test]
+fn draining_waits_for_results_and_for_the_pause() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.note(Note::Drain);
+    let draining = AckStatus::Reject(RejectReason::Draining);
+    assert_eq!(scene.ack(B, 2), draining);
+    let active = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Active, true, 1))));
+    let paused = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Paused, true, 1))));
+    let sent = scene.note(active());
+    assert!(has(&sent, |a| matches!(a, Action::Submit(..))), "the pause");
+    let told = scene.note(Note::Tick);
+    let refuses = |a: &Action| matches!(a, Action::Load(_, signal) if !signal.accepting_new);
+    assert!(has(&told, refuses) || has(&sent, refuses));
+    scene.note(pulse(101, 6));
+    scene.note(paused());
+    assert!(!scene.desk.drained(), "a job is open");
+    scene.read(1, 102, Some(drawn(Progress::TimedOut)));
+    assert!(scene.desk.drained());
+}
+
+#[test]
+fn a_paused_runner_resumes_once() {
+    let mut scene = Scene::new();
+    let paused = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Paused, true, 1))));
+    let submits = |actions: &[Action]| has(actions, |a| matches!(a, Action::Submit(..)));
+    assert!(submits(&scene.note(paused())));
+    scene.note(pulse(103, 6));
+    assert!(!submits(&scene.note(paused())), "later it is its operator's will");
+}
+
+#[test]
+fn what_the_journal_holds_is_looked_up_at_the_start() {
+    let stage = Stage::Done(outcome(1));
+    let entry = Entry { job_id: id(1), attempt: 0, spec: spec(), stage };
+    let mut scene = Scene::with(vec![entry]);
+    assert!(scene.desk.jobs[&id(1)].reading);
+    let actions = scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    assert!(has(&actions, |a| matches!(a, Action::Submit(..))), "the commit: {actions:?}");
+}
 
 /// A runner that offers nothing.
 pub(super) fn runner_view(status: RunnerStatusName, present: bool, last_seen: u64) -> RunnerView {

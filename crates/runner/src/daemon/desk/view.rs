@@ -17,7 +17,7 @@ impl Desk {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runner: HexAddress(self.identity.me),
             state: self.state,
-            problem: self.problem.clone(),
+            problem: self.problem.clone().or_else(|| self.standing_problem()),
             chain_id: self.height.map(|_| Uint(self.identity.chain_id)),
             height: Uint(self.at()),
             policy: self.policy.clone(),
@@ -31,6 +31,16 @@ impl Desk {
             totals: self.totals,
             false_assignments: self.lies.iter().cloned().collect(),
             unreadable: self.unreadable.clone(),
+        }
+    }
+
+    fn standing_problem(&self) -> Option<String> {
+        match &self.standing {
+            None if self.registered == Some(false) => {
+                Some("this runner is not registered; register it first".to_owned())
+            }
+            Some(view) => view.jailed_until.map(|until| format!("in jail until block {until}")),
+            None => None,
         }
     }
 

@@ -1,0 +1,11 @@
+//! The daemon against the chain's own rules: a `LocalChain` makes blocks, real QUIC servers stand
+//! for its validators, and a small HTTP server answers as a node does. Only consensus is missing.
+
+mod api;
+mod committee;
+mod malice;
+mod operator;
+mod restart;
+mod single;
+mod town;
+mod web;
