@@ -1,4 +1,4 @@
-//! A server that the operator named: for a model, for a chain.
+//! A server that the operator named: for a model, for a chain, for tools.
 //!
 //! Its address may hold a secret and its errors may repeat one, so neither gets into our errors as
 //! it is: they are told to strangers. The operator finds the reason in the log, without the key.
@@ -98,14 +98,22 @@ impl Endpoint {
 
     /// Posts a JSON document. The answer may have any status but those that may pass.
     pub(super) async fn post(&self, document: String) -> Result<Answer, ExecuteError> {
-        let mut headers = HeaderMap::new();
+        self.exchange(Method::POST, HeaderMap::new(), document.into_bytes()).await
+    }
+
+    /// The same with another method and more headers.
+    pub(super) async fn exchange(
+        &self,
+        method: Method,
+        mut headers: HeaderMap,
+        document: Vec<u8>,
+    ) -> Result<Answer, ExecuteError> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(authorization) = &self.authorization {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
-        let outgoing =
-            Outgoing { method: &Method::POST, url: &self.url, headers, body: document.into() };
+        let outgoing = Outgoing { method: &method, url: &self.url, headers, body: document.into() };
         let answer = self.transport.send(outgoing).await.map_err(|error| self.explain(error))?;
         let status = answer.status;
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {

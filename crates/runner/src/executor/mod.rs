@@ -8,6 +8,7 @@
 //! - [`dns`]: what resolvers confirm, as a report in any result or as work of its own
 //! - [`llm`]: language models behind an operator's servers
 //! - [`eth`]: signed transactions, to an operator's nodes
+//! - [`mcp`]: tools of servers that the operator named
 //! - [`wasm`]: programs that somebody vouches for
 
 pub mod address;
@@ -18,6 +19,7 @@ mod envelope;
 pub mod eth;
 pub mod http;
 pub mod llm;
+pub mod mcp;
 mod redirect;
 pub mod resolve;
 mod retry;

@@ -5,7 +5,9 @@ use crate::program::{ECHO, Folder, custom, module, module_with};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::primitives::B256;
 use remuda_runner::executor::ExecuteError;
-use remuda_runner::executor::wasm::{FUEL_PER_SECOND, ModuleError, Wasm, WasmConfig, WasmError};
+use remuda_runner::executor::wasm::{
+    FUEL_PER_SECOND, ModuleError, PAGE_FUEL, Wasm, WasmConfig, WasmError,
+};
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
@@ -161,6 +163,18 @@ async fn memory_is_what_the_job_allows() {
     assert!(tight.execute(&work(&custom(grow, &[0; 4])), false).await.is_ok());
     let result = tight.execute(&work(&custom(grow, &[1, 0, 0, 0])), false).await;
     assert!(matches!(result, Err(ExecuteError::Program(_))), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_page_of_memory_costs_fuel() {
+    let folder = Folder::new();
+    let grow = folder.add(&module("(drop (memory.grow (i32.const 100))) (i64.const 0)"));
+    let pages = 100 * u64::from(PAGE_FUEL);
+    for (fuel_max, enough) in [(pages + 100, true), (pages, false)] {
+        let wasm = Wasm::new(&WasmConfig { fuel_max, ..folder.config(&[grow]) }).unwrap();
+        let result = wasm.execute(&work(&custom(grow, b"")), false).await;
+        assert_eq!(result.is_ok(), enough, "{result:?}");
+    }
 }
 
 #[tokio::test]

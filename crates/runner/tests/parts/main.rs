@@ -5,8 +5,10 @@
 mod eth;
 mod knot;
 mod llm;
+mod mcp;
 mod rlp;
 mod support;
+mod wasm;
 
 /// The jobs are those of the tests with servers of our own, which need more kinds of them.
 #[path = "../executors/job.rs"]
