@@ -5,6 +5,7 @@ use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, ResolverError};
 use crate::executor::eth::Eth;
 use crate::executor::http::Http;
 use crate::executor::llm::Llm;
+use crate::executor::mcp::{Mcp, McpConfig, McpError, ServerConfig};
 use crate::executor::wasm::{Wasm, WasmError};
 use crate::executor::{CaError, EndpointError, ExecuteError, Work};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
@@ -26,6 +27,9 @@ pub enum ExecutorError {
     /// A model's or a chain's server.
     #[error("{0}")]
     Endpoint(#[from] EndpointError),
+    /// Tools.
+    #[error("[mcp] {0}")]
+    Mcp(#[from] McpError),
     /// Programs.
     #[error("[wasm] {0}")]
     Wasm(#[from] WasmError),
@@ -39,6 +43,8 @@ pub struct Abilities {
     eth_chains: BTreeSet<u64>,
     resolvers: usize,
     programs: BTreeSet<B256>,
+    /// Server and tool.
+    tools: BTreeSet<(String, String)>,
 }
 
 impl Abilities {
@@ -52,6 +58,7 @@ impl Abilities {
                 .collect(),
             resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
             programs: settings.programs().into_iter().collect(),
+            tools: settings.mcp.iter().flat_map(tools).collect(),
         }
     }
 
@@ -62,7 +69,9 @@ impl Abilities {
             JobType::Llm { model, .. } => self.models.contains(model),
             JobType::EthSend { chain_id, .. } => self.eth_chains.contains(chain_id),
             JobType::Custom { executor_hash, .. } => self.programs.contains(executor_hash),
-            JobType::Mcp { .. } => false,
+            JobType::Mcp { server, tool, .. } => {
+                self.tools.contains(&(server.clone(), tool.clone()))
+            }
         };
         if !able {
             return Err(format!("no {} of this kind here", what(&spec.job_type)));
@@ -79,6 +88,15 @@ impl Abilities {
         }
         Ok(())
     }
+}
+
+/// What the operator lists, as server and tool.
+fn tools(config: &McpConfig) -> impl Iterator<Item = (String, String)> + '_ {
+    let of = |(name, server): (&String, &ServerConfig)| {
+        let name = name.clone();
+        server.tools.clone().into_iter().map(move |tool| (name.clone(), tool))
+    };
+    config.servers.iter().flat_map(of)
 }
 
 fn what(work: &JobType) -> &'static str {
@@ -119,6 +137,7 @@ pub struct Executors {
     llm: Option<Llm>,
     eth: Option<Eth>,
     wasm: Option<Wasm>,
+    mcp: Option<Mcp>,
 }
 
 impl Executors {
@@ -130,6 +149,7 @@ impl Executors {
             llm: settings.llm.as_ref().map(Llm::new).transpose()?,
             eth: settings.eth.as_ref().map(Eth::new).transpose()?,
             wasm: settings.wasm.as_ref().map(Wasm::new).transpose()?,
+            mcp: settings.mcp.as_ref().map(Mcp::new).transpose()?,
         })
     }
 
@@ -150,7 +170,7 @@ impl Executors {
             JobType::Custom { .. } => {
                 self.wasm.as_ref().ok_or_else(nobody)?.execute(work, false).await?
             }
-            JobType::Mcp { .. } => return Err(nobody()),
+            JobType::Mcp { .. } => self.mcp.as_ref().ok_or_else(nobody)?.execute(work).await?,
         };
         match &self.dns {
             Some(dns) => {

@@ -5,6 +5,7 @@ use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, DnsConfig};
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
+use crate::executor::mcp::McpConfig;
 use crate::executor::wasm::WasmConfig;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
@@ -85,6 +86,9 @@ pub struct Settings {
     /// Ethereum chains, if it sends to any.
     #[serde(default)]
     pub eth: Option<EthConfig>,
+    /// MCP servers, if it has any.
+    #[serde(default)]
+    pub mcp: Option<McpConfig>,
     /// Programs in WebAssembly, if it runs any.
     #[serde(default)]
     pub wasm: Option<WasmConfig>,
@@ -147,6 +151,10 @@ impl Settings {
             paths.extend(eth.ca_file.as_mut());
             paths.extend(eth.chains.iter_mut().filter_map(|chain| chain.api_key_file.as_mut()));
         }
+        if let Some(mcp) = &mut self.mcp {
+            paths.extend(mcp.ca_file.as_mut());
+            paths.extend(mcp.servers.values_mut().filter_map(|it| it.api_key_file.as_mut()));
+        }
         paths.extend(self.wasm.as_mut().map(|wasm| &mut wasm.folder));
         for path in paths {
             *path = base.join(&*path);
@@ -178,6 +186,7 @@ impl Settings {
         let kinds = [
             (self.llm.is_some(), JobKind::Llm),
             (self.http.is_some(), JobKind::Http),
+            (self.mcp.is_some(), JobKind::Mcp),
             (self.eth.is_some(), JobKind::EthSend),
             (self.dns.is_some() || self.wasm.is_some(), JobKind::Custom),
         ];

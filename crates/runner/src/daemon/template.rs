@@ -76,6 +76,11 @@ resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
 #base_url = "http://127.0.0.1:8081/v1"
 #api_key_file = "llm.key"
 
+# MCP servers, each a program or an address, with the tools that jobs may use.
+#[mcp.servers.time]
+#command = "/usr/local/bin/mcp-server-time"
+#tools = ["get_current_time"]
+
 # Programs in WebAssembly, by the BLAKE3 hash of their module, which is modules/<hash>.wasm.
 #[wasm]
 #folder = "modules"
@@ -133,6 +138,7 @@ mod tests {
             text.lines().map(|line| if comment(line) { &line[1..] } else { line }).collect();
         let settings: Settings = toml::from_str(&all.join("\n")).unwrap();
         let kinds = settings.offer().unwrap().kinds;
-        assert_eq!(kinds, [JobKind::Llm, JobKind::Http, JobKind::EthSend, JobKind::Custom]);
+        let all = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
+        assert_eq!(kinds, all);
     }
 }
