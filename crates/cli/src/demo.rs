@@ -1,97 +1,85 @@
-//! `remuda demo`: the worked scenario, told line by line.
+//! `remuda demo`: a network at work, told line by line.
 //!
-//! Five runners, one submitter, four jobs: a lie that is outvoted, a silence that is slashed, a
-//! runner that does not turn up, and a result with a bond. Every block goes through `apply_block`
-//! three times (proposed, replayed, and replayed after a restart) and the money is counted after
-//! each. Who is drawn depends on the seeds; who behaves how is decided after the draw, so the story
-//! is the same whoever is drawn.
+//! Four validators and four runners are processes of this program, the fifth runner lives in this
+//! process because it lies, and everything goes over real sockets. The worked scenario of the rules
+//! alone, without any network, is [`rules`].
 
-mod acts;
-mod cast;
-mod claims;
-mod json;
-mod sentence;
-mod stage;
-mod summary;
-mod tables;
+mod dns;
+pub mod network;
+mod program;
+mod report;
+pub mod rules;
+mod script;
 mod teller;
-mod work;
+mod web;
 
-pub use claims::Claim;
-pub use stage::{Epoch, Fee, Surprise};
-pub use summary::{JobEnd, RunnerEnd, Score, SeatEnd, SubmitterEnd, Summary};
-pub use work::Role;
-
-use serde_json::json;
-use stage::Stage;
-use std::io::{self, ErrorKind, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use crate::failure::Failure;
+use crate::style::Style;
+use report::Report;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
-use teller::Teller;
 
-/// Tell the worked scenario: five runners, four jobs, every rule about money and trust.
+/// Watch a network at work: four validators, five runners, jobs of every kind, a liar and a crash.
 ///
-/// Nothing is read or written but stdout: the chain lives in this process and is gone afterwards.
-/// The exit status is 0 if everything came out as the rules say, 1 otherwise.
+/// Everything runs on this machine and is gone afterwards: validators and runners are processes that
+/// speak QUIC and HTTP over loopback, and the web and DNS servers that jobs ask are started here too.
+/// It ends by itself, with status 0 if everything came out as it should.
 #[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda demo
+  $ remuda demo --json | jq .jobs
+  $ remuda demo --rules
+
+With --rules there is no network at all: the chain's rules tell a story with five runners and four jobs in
+this process, every block applied three times and all money counted.")]
 pub struct Args {
     /// Print one JSON object that sums it up, instead of the story.
     #[arg(long)]
     json: bool,
-    /// Any text: everybody's keys come from it, and with other keys others are drawn.
-    #[arg(long, default_value = "remuda")]
+    /// Tell the story of the rules instead, without a network.
+    #[arg(long)]
+    rules: bool,
+    /// For --rules, any text: everybody's keys come from it, and with other keys others are drawn.
+    #[arg(long, default_value = "remuda", requires = "rules")]
     seed: String,
-}
-
-/// Runs the story without telling it.
-pub fn run(seed: &str) -> Result<Summary, Surprise> {
-    play(seed, &mut Teller::silent())
-}
-
-fn play(seed: &str, teller: &mut Teller) -> Result<Summary, Surprise> {
-    let mut stage = Stage::open(seed, teller)?;
-    let acts = acts::all(&mut stage)?;
-    Ok(Summary::collect(&stage, &acts))
+    /// Keep the files and logs of the network here, instead of in a temporary directory.
+    #[arg(long, conflicts_with = "rules")]
+    dir: Option<std::path::PathBuf>,
 }
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    let mut teller = if args.json { Teller::silent() } else { Teller::stdout() };
-    let summary = match guarded(&args.seed, &mut teller) {
-        Ok(summary) => summary,
-        Err(why) => return broken_off(args, &why),
+    if args.rules {
+        return rules::main(&args.seed, args.json);
+    }
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let played = match runtime {
+        Ok(runtime) => runtime.block_on(play(args)),
+        Err(error) => Err(Failure::Start(error)),
     };
-    let written = if args.json {
-        writeln!(io::stdout(), "{}", summary.to_json())
-    } else {
-        tables::tell(&summary, &mut teller);
-        teller.finish()
+    let ok = match &played {
+        Ok(report) => report.ok(),
+        Err(_) => false,
     };
-    match written {
-        // Whoever reads may stop at any line; how the story ends does not depend on that.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("remuda demo: cannot write stdout: {error}");
-            ExitCode::FAILURE
+    let text = match (&played, args.json) {
+        (Ok(report), true) => format!("{}\n", report.json()),
+        (Ok(report), false) => report.words(Style::stdout()),
+        (Err(failure), json) => {
+            let _ = writeln!(io::stderr(), "remuda demo: {failure}");
+            let error = serde_json::json!({ "ok": false, "error": failure.to_string() });
+            if json { format!("{error}\n") } else { String::new() }
         }
-        _ if summary.ok() => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
+    };
+    // Whoever reads may stop at any line; how it ended does not depend on that.
+    let _ = io::stdout().write_all(text.as_bytes());
+    if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The chain asserts its invariants after every block. A broken one is a result of this command
-/// like any other, so it ends with status 1 and not with that of a crash.
-fn guarded(seed: &str, teller: &mut Teller) -> Result<Summary, String> {
-    match catch_unwind(AssertUnwindSafe(|| play(seed, teller))) {
-        Ok(played) => played.map_err(|surprise| surprise.to_string()),
-        Err(_) => Err("an invariant of the chain does not hold; see above".to_owned()),
+async fn play(args: &Args) -> Result<Report, Failure> {
+    tokio::select! {
+        // Children are stopped either way, when what owns them is dropped.
+        report = script::play(args.json, args.dir.as_deref()) => report,
+        () = crate::dev::stop_asked() => Err(Failure::Usage("stopped before the end")),
     }
-}
-
-fn broken_off(args: &Args, why: &str) -> ExitCode {
-    eprintln!("remuda demo: {why}");
-    if args.json {
-        // If this cannot be written either, the status says enough.
-        let _ = writeln!(io::stdout(), "{}", json!({ "ok": false, "error": why }));
-    }
-    ExitCode::FAILURE
 }

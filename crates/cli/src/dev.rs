@@ -7,7 +7,7 @@ mod ports;
 
 use crate::node::NetworkArgs;
 use error::DevError;
-use kept::Kept;
+pub(crate) use kept::{Kept, Logs, stop};
 use remuda_client::Client;
 use remuda_node::config::{GenesisFile, Initialised, init};
 use std::io::Write as _;
@@ -124,7 +124,8 @@ async fn run(
     validators: &mut Vec<Kept>,
 ) -> Result<(), DevError> {
     for settings in &network.settings {
-        validators.push(Kept::start(settings, args.logs)?);
+        let logs = if args.logs { Logs::Shown } else { Logs::File(None) };
+        validators.push(Kept::start(settings, logs)?);
     }
     tokio::select! {
         up = first_block(network) => up?,
@@ -141,7 +142,7 @@ async fn run(
 
 /// Resolves at Ctrl-C, at the signal that service managers send, and when the terminal is closed:
 /// the validators are in groups of their own and would outlive this process.
-async fn stop_asked() {
+pub(crate) async fn stop_asked() {
     let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     if !ignores_hangup(&status) {

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// Why a command failed.
 #[derive(Debug, Error)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Wrong use that clap cannot see.
     #[error("{0}")]
     Usage(&'static str),
@@ -49,6 +49,9 @@ pub(crate) enum Failure {
     /// A runner's file.
     #[error("the runner's file is not understood: {0}")]
     Offer(String),
+    /// A network on this machine.
+    #[error("{0}")]
+    Network(String),
     /// Settings of a runner.
     #[error(transparent)]
     Settings(#[from] remuda_runner::daemon::SettingsError),
@@ -157,6 +160,7 @@ impl Failure {
             Self::File { .. } | Self::FileTooLong { .. } => "no_file",
             Self::Spec(_) | Self::Offer(_) | Self::Hex(_) | Self::Settings(_) => "invalid_input",
             Self::RunnerExists(_) => "exists",
+            Self::Network(_) => "no_network",
             Self::Runner(_) => "no_runner",
             Self::Remote(_) => "unreachable",
             Self::Rules(refusal) => refusal.name(),

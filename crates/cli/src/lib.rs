@@ -16,7 +16,7 @@ pub mod demo;
 pub mod dev;
 pub mod duration;
 pub mod entropy;
-mod failure;
+pub mod failure;
 mod format;
 pub mod job;
 pub mod key;

@@ -2,7 +2,7 @@
 //! here once more: nothing below calls the rules that it checks.
 
 use alloy_primitives::Address;
-use remuda::demo::{JobEnd, Role, RunnerEnd, Summary, run};
+use remuda::demo::rules::{JobEnd, Role, RunnerEnd, Summary, run};
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -317,7 +317,7 @@ fn remuda(args: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn binary_tells_the_story_without_colours_into_a_pipe() {
-    let (status, stdout, stderr) = remuda(&["demo"]);
+    let (status, stdout, stderr) = remuda(&["demo", "--rules"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     assert!(!stdout.contains('\x1b'), "{stdout}");
     let parts = ["Act one", "M = 9", "Act two", "NoAgreement", "Act three", "Act four"];
@@ -328,7 +328,7 @@ fn binary_tells_the_story_without_colours_into_a_pipe() {
 
 #[test]
 fn binary_sums_up_in_one_json_object() {
-    let (status, stdout, stderr) = remuda(&["demo", "--json"]);
+    let (status, stdout, stderr) = remuda(&["demo", "--rules", "--json"]);
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     let object: Value = serde_json::from_str(&stdout).expect("stdout is one JSON document");
     assert!(object.is_object());

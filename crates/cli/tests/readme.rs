@@ -83,15 +83,15 @@ fn stem(line: &str) -> &str {
     &line[..end.unwrap_or(line.len())]
 }
 
-/// The section's first block starts a network, the second is what a user does with it. They run as
-/// they stand there, but for the ports and the directory.
+/// The section's first block starts a network, the second is what a user does with it, the third what an
+/// operator of a runner does. They run as they stand there, but for the ports and the directory.
 #[test]
 fn the_network_of_the_readme_does_what_it_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let section = text.split("\n## ").find(|part| part.starts_with("A network on your machine"));
     let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
-    let [network, user] = blocks[..] else { panic!("two blocks, not {blocks:?}") };
+    let [network, user, runner] = blocks[..] else { panic!("three blocks, not {blocks:?}") };
 
     let (folder, port) = (Folder::new("readme"), free_port(4));
     let api = format!("127.0.0.1:{}", port + 100);
@@ -117,6 +117,15 @@ fn the_network_of_the_readme_does_what_it_says() {
     let run = shell(&user).current_dir(folder.file("")).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{user}\nended with {}:\n{out}{err}", run.status);
+
+    let page = format!("127.0.0.1:{}", free_port(1));
+    assert!(runner.contains("127.0.0.1:8090"), "{runner}");
+    let runner = runner.replace("127.0.0.1:8090", &page);
+    let script = format!("export REMUDA_NODE=http://{api}\n{runner}");
+    let run = shell(&script).current_dir(folder.file("")).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{runner}: {out}{err}");
+    assert!(out.contains("open") && out.contains("drained"), "{out}{err}");
 }
 
 #[test]
@@ -136,7 +145,8 @@ fn the_excerpt_of_the_story_is_what_the_demonstration_tells() {
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let start = text.find("Act two").expect("the README shows the second act");
     let excerpt = text[start..].split("```").next().unwrap();
-    let run = Command::new(env!("CARGO_BIN_EXE_remuda")).arg("demo").output().unwrap();
+    let run =
+        Command::new(env!("CARGO_BIN_EXE_remuda")).args(["demo", "--rules"]).output().unwrap();
     let told = String::from_utf8_lossy(&run.stdout);
     for line in excerpt.lines().filter(|line| line.trim() != "…") {
         assert!(told.lines().any(|other| other == line), "the story does not say: {line}");

@@ -9,46 +9,46 @@ const WIDTH: usize = 100;
 const INDENT: usize = 7;
 
 /// Writes lines. After a failed write it is silent, and `finish` says what went wrong.
-pub(super) struct Teller {
+pub(in crate::demo) struct Teller {
     out: Box<dyn Write>,
     colours: bool,
     result: io::Result<()>,
 }
 
 impl Teller {
-    pub(super) fn stdout() -> Self {
+    pub(in crate::demo) fn stdout() -> Self {
         let colours = Style::stdout().colours;
         Self { out: Box::new(io::stdout()), colours, result: Ok(()) }
     }
 
-    pub(super) fn silent() -> Self {
+    pub(in crate::demo) fn silent() -> Self {
         Self { out: Box::new(io::sink()), colours: false, result: Ok(()) }
     }
 
-    pub(super) fn finish(&mut self) -> io::Result<()> {
+    pub(in crate::demo) fn finish(&mut self) -> io::Result<()> {
         core::mem::replace(&mut self.result, Ok(())).and_then(|()| self.out.flush())
     }
 
-    pub(super) fn title(&mut self, text: &str) {
+    pub(in crate::demo) fn title(&mut self, text: &str) {
         self.line("");
         self.paint(Tone::Title, "", text);
     }
 
     /// Something that happened in a block.
-    pub(super) fn at(&mut self, height: u64, tone: Tone, text: &str) {
+    pub(in crate::demo) fn at(&mut self, height: u64, tone: Tone, text: &str) {
         self.wrapped(tone, &format!("{height:>5}  "), text);
     }
 
     /// Why it did. The dot tells reasons from events where there are no colours.
-    pub(super) fn why(&mut self, text: &str) {
+    pub(in crate::demo) fn why(&mut self, text: &str) {
         self.wrapped(Tone::Why, "     · ", text);
     }
 
-    pub(super) fn line(&mut self, text: &str) {
+    pub(in crate::demo) fn line(&mut self, text: &str) {
         self.paint(Tone::Plain, "", text);
     }
 
-    pub(super) fn paint(&mut self, tone: Tone, before: &str, text: &str) {
+    pub(in crate::demo) fn paint(&mut self, tone: Tone, before: &str, text: &str) {
         let written = match tone.escape().filter(|_| self.colours) {
             Some(escape) => writeln!(self.out, "{before}\x1b[{escape}m{text}\x1b[0m"),
             None => writeln!(self.out, "{before}{text}"),
@@ -66,7 +66,7 @@ impl Teller {
     }
 
     /// A table. Columns named in `words` go to the left, numbers to the right.
-    pub(super) fn table(&mut self, heads: &[&str], words: &[&str], rows: &[Vec<String>]) {
+    pub(in crate::demo) fn table(&mut self, heads: &[&str], words: &[&str], rows: &[Vec<String>]) {
         let heads: Vec<(&str, Align)> = heads
             .iter()
             .map(|head| (*head, if words.contains(head) { Align::Left } else { Align::Right }))

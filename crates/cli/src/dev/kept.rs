@@ -20,9 +20,19 @@ const LINES: usize = 3;
 const STOP: Duration = Duration::from_secs(5);
 const SIGKILL: i32 = 9;
 
-pub(super) struct Kept {
+/// Where a validator's log goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Logs {
+    /// To the reader of ours.
+    Shown,
+    /// To a file beside its settings; as JSON and of these levels, if they are named.
+    File(Option<&'static str>),
+}
+
+pub(crate) struct Kept {
+    program: PathBuf,
     settings: PathBuf,
-    logs: bool,
+    logs: Logs,
     child: Child,
     started: Instant,
     /// Where the log of this child begins; before it is that of earlier ones.
@@ -32,12 +42,25 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn start(settings: &Path, logs: bool) -> Result<Self, DevError> {
+    /// Runs a validator by this very program.
+    pub(crate) fn start(settings: &Path, logs: Logs) -> Result<Self, DevError> {
         let program = std::env::current_exe().map_err(DevError::Start)?;
+        Self::start_with(&program, settings, logs)
+    }
+
+    /// Runs a validator by a program.
+    pub(crate) fn start_with(
+        program: &Path,
+        settings: &Path,
+        logs: Logs,
+    ) -> Result<Self, DevError> {
         let mut command = Command::new(program);
         command.args(["node", "run"]).arg(settings).stdin(Stdio::null()).stdout(Stdio::null());
         let mut log_start = 0;
-        if !logs {
+        if let Logs::File(level) = logs {
+            if let Some(level) = level {
+                command.arg("--json-logs").env("RUST_LOG", level);
+            }
             let path = settings.with_file_name("log");
             let log = File::options().create(true).append(true).open(&path);
             let log = log.and_then(|log| Ok((log.metadata()?.len(), log)));
@@ -47,8 +70,14 @@ impl Kept {
         }
         // A group of its own: Ctrl-C is for this process, which stops the others in its own way.
         let child = command.process_group(0).kill_on_drop(true).spawn().map_err(DevError::Start)?;
-        let (settings, started) = (settings.to_owned(), Instant::now());
-        Ok(Self { settings, logs, child, started, log_start, failures: 0 })
+        let (program, settings) = (program.to_owned(), settings.to_owned());
+        let started = Instant::now();
+        Ok(Self { program, settings, logs, child, started, log_start, failures: 0 })
+    }
+
+    /// Its process, if it runs.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
     }
 
     /// Starts it again if it has ended; fails if that does not help.
@@ -64,7 +93,7 @@ impl Kept {
             return Err(self.died(status));
         }
         say(&format!("{} has died; starting it again", self.settings.display()));
-        *self = Self { failures, ..Self::start(&self.settings, self.logs)? };
+        *self = Self { failures, ..Self::start_with(&self.program, &self.settings, self.logs)? };
         Ok(())
     }
 
@@ -75,7 +104,7 @@ impl Kept {
 
     /// What its log says about its end.
     fn last_lines(&self) -> String {
-        if self.logs {
+        if matches!(self.logs, Logs::Shown) {
             return "its log is above".to_owned();
         }
         let path = self.settings.with_file_name("log");
@@ -110,7 +139,7 @@ pub(super) async fn any_death(validators: &mut [Kept]) -> DevError {
 }
 
 /// Asks all to stop, and waits until they have.
-pub(super) async fn stop(validators: Vec<Kept>) {
+pub(crate) async fn stop(validators: Vec<Kept>) {
     for kept in &validators {
         if let Some(id) = kept.child.id() {
             let _ = std::process::Command::new("kill").arg(id.to_string()).status();

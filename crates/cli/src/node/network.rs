@@ -9,7 +9,7 @@ use remuda_node::config::{Addresses, InitOptions};
 use remuda_protocol::genesis::{Genesis, VALIDATORS_MAX};
 use remuda_protocol::params::{ChainParams, ParamError};
 use remuda_protocol::presence::PresencePolicy;
-use remuda_protocol::primitives::{Address, Amount};
+use remuda_protocol::primitives::{Address, Amount, B256};
 use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -39,6 +39,10 @@ pub struct NetworkArgs {
     /// More accounts with money: ADDRESS=AMOUNT, as in 0x…=5cby. Can be given again.
     #[arg(long = "balance", value_parser = parse_balance)]
     balances: Vec<(Address, Amount)>,
+    /// A program that the chain vouches for, by the BLAKE3 hash of its module: its results count as
+    /// deterministic. Can be given again.
+    #[arg(long = "pin", value_name = "HASH")]
+    pinned: Vec<B256>,
     /// Change a parameter of the chain: KEY=VALUE, as `GET /params` names them; money can be
     /// written like 5cby. Can be given again.
     #[arg(long = "param", value_parser = parse_param)]
@@ -86,6 +90,7 @@ impl NetworkArgs {
             host: self.host.unwrap_or(Ipv4Addr::LOCALHOST.into()),
             base_port: self.base_port.unwrap_or(4000),
             balances: self.balances.clone(),
+            pinned_executors: self.pinned.clone(),
         })
     }
 

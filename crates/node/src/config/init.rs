@@ -32,6 +32,8 @@ pub struct InitOptions {
     pub base_port: u16,
     /// More accounts with money.
     pub balances: Vec<(Address, Amount)>,
+    /// Programs that governance vouches for.
+    pub pinned_executors: Vec<B256>,
 }
 
 /// How far APIs are above the ports that validators listen on. A network with more validators than
@@ -149,6 +151,7 @@ pub fn init(
             break key;
         }
     };
+    let pinned_executors = options.pinned_executors;
     let mut balances = options.balances;
     balances.push((faucet.address(), FAUCET_BALANCE));
     balances.sort_unstable();
@@ -157,7 +160,7 @@ pub fn init(
             params: options.params,
             timestamp_ms: options.timestamp_ms,
             balances,
-            pinned_executors: Vec::new(),
+            pinned_executors,
             validators,
             threshold_key,
         });

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 
@@ -199,6 +199,11 @@ impl Runners {
     }
 }
 
+/// Microseconds since 1970.
+fn to_micros(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+}
+
 fn head(state: &MemoryState, height: Height) -> Head {
     let subset_epoch = read(state, &PresenceKey {}).map_or(0, |state| state.epoch.number);
     Head { height: height.get(), subset_epoch }
@@ -277,6 +282,8 @@ impl Desk {
         at: Height,
         by: Height,
     ) {
+        let now = to_micros(SystemTime::now());
+        tracing::debug!(%job, %runner, at_micros = now, "push assigned");
         let Some(job_spec) = state.get(&JobSpecKey { job }.bytes()) else { return };
         let assignment = Assignment {
             job_id: job,
@@ -322,7 +329,7 @@ impl Desk {
                 self.runners.counts.of(outcome).fetch_add(1, Relaxed);
                 let since = self.runners.timed().remove(&(job, runner));
                 let micros = since.map(|since| since.elapsed().as_micros() as u64);
-                tracing::debug!(target: "remuda::push", %job, %runner, ?outcome, micros, "answered");
+                tracing::debug!(%job, %runner, ?outcome, micros, "push answered");
             }
             Event::Progress(progress) => {
                 // Nobody may be listening.

@@ -32,7 +32,8 @@ use remuda_protocol::primitives::{Address, JobId, TxHash};
 use remuda_protocol::transaction::Reveal;
 use sessions::Sessions;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tracing::debug;
 
 /// Finished jobs that are known when a late validator pushes them again.
 const DONE_MAX: usize = 4_096;
@@ -129,6 +130,14 @@ pub(crate) struct Rules {
     /// How many nodes there are.
     pub(crate) nodes: usize,
     pub(crate) resume: bool,
+    /// Whether it keeps sessions.
+    pub(crate) push: bool,
+}
+
+/// For whoever measures how long that takes.
+fn learned(job: JobId) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    debug!(%job, at_micros = now.as_micros() as u64, "push learned");
 }
 
 /// See the module.

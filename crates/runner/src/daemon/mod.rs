@@ -19,6 +19,7 @@
 //! too, after two blocks.
 
 pub mod backoff;
+mod conduct;
 mod desk;
 pub mod dispatch;
 mod drive;
@@ -39,6 +40,7 @@ pub mod template;
 mod testing;
 mod work;
 
+pub use conduct::Conduct;
 pub use settings::{OfferSettings, Settings, SettingsError};
 pub use status::{RunState, StatusView};
 pub use template::{Template, template};
@@ -107,6 +109,15 @@ impl Daemon {
 
     /// The same, with a key that is no file.
     pub async fn start_with(settings: &Settings, key: SecretKey) -> Result<Handle, StartError> {
+        Self::start_as(settings, key, Conduct::honest()).await
+    }
+
+    /// The same, with a conduct that may be other than honest.
+    pub async fn start_as(
+        settings: &Settings,
+        key: SecretKey,
+        conduct: Conduct,
+    ) -> Result<Handle, StartError> {
         settings.check()?;
         let journal = Journal::open(&settings.data.join("jobs"))?;
         let lock = lock(&settings.data)?;
@@ -120,6 +131,7 @@ impl Daemon {
             slots: settings.slots,
             nodes: nodes.count(),
             resume: settings.resume,
+            push: settings.push,
         };
         let desk = Desk::new(key.clone(), rules, entries, unreadable);
         let runner = key.address();
@@ -134,7 +146,7 @@ impl Daemon {
                 Some(page.await.map_err(failed)?)
             }
         };
-        let bench = Bench { executors, journal, key: key.clone() };
+        let bench = Bench { executors, journal, key: key.clone(), conduct };
         let parts = Parts {
             desk,
             key,

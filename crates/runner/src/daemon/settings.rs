@@ -65,6 +65,10 @@ pub struct Settings {
     /// Where connections to validators come from; port 0 for any.
     #[serde(default = "anywhere")]
     pub bind: SocketAddr,
+    /// Whether it keeps sessions with validators, and so is pushed its jobs. Without them it polls, which
+    /// takes longer, and it is not present.
+    #[serde(default = "yes")]
+    pub push: bool,
     /// Where the status page is, if anywhere. On this machine only.
     #[serde(default)]
     pub status: Option<SocketAddr>,

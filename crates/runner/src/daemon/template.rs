@@ -35,6 +35,9 @@ nodes = [{nodes}]
 slots = 4
 # Where connections to validators (QUIC) come from. Port 0: any.
 bind = "0.0.0.0:0"
+# Jobs are pushed over these connections. Without them (false) the runner polls: slower, and where
+# the chain asks for presence it is not drawn.
+push = true
 # The status page. Only this machine may reach it.
 status = {status}
 # Draining pauses the runner on chain; with true it takes jobs again when it starts.

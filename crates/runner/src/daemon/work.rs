@@ -1,5 +1,6 @@
 //! One job's work, from the journal to a signed result on disk.
 
+use super::conduct::Conduct;
 use super::dispatch::Executors;
 use crate::executor::{Progress, Work};
 use crate::journal::{Entry, Journal, Outcome, Stage};
@@ -16,6 +17,7 @@ pub(crate) struct Bench {
     pub(crate) executors: Arc<Executors>,
     pub(crate) journal: Journal,
     pub(crate) key: SecretKey,
+    pub(crate) conduct: Conduct,
 }
 
 /// One job.
@@ -50,7 +52,7 @@ impl Bench {
         };
         match result {
             Ok(result) => {
-                let outcome = self.sign(task, result);
+                let outcome = self.sign(task, self.conduct.tell(result));
                 self.write(task, Stage::Done(outcome.clone())).await?;
                 Ok(outcome)
             }

@@ -30,6 +30,10 @@ const TOKEN_WIRE_BYTES: usize = 2_048;
 /// Bytes on the wire besides tokens.
 const WIRE_BYTES: usize = 64 * 1024;
 
+/// Servers read the lower 32 bits of a seed, and one of the most used takes all ones for "choose one
+/// yourself": a committee would never agree. So seeds are folded into what is below that.
+const SEEDS: u64 = u32::MAX as u64;
+
 /// What an operator decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -167,7 +171,7 @@ impl Model {
             ("messages", Json::Array(messages.collect())),
             ("max_tokens", number(work.spec.bounds.max_output_tokens.into())),
             ("temperature", thousandths(temperature_milli.into())),
-            ("seed", number(seed)),
+            ("seed", number(seed % SEEDS)),
             ("stream", Json::Bool(true)),
         ])
         .canonical()

@@ -142,6 +142,7 @@ impl Desk {
                 continue;
             }
             self.jobs.insert(job, Open::new(job, attempt, None, self.at()));
+            super::learned(job);
             self.ask_for(job);
         }
     }

@@ -60,6 +60,7 @@ impl Desk {
                 open.streams.push(validator);
                 open.assigned_at = assignment.block_height;
                 self.jobs.insert(job, open);
+                super::learned(job);
                 self.ask_for(job);
             }
             AckStatus::Duplicate => match self.jobs.get_mut(&job) {

@@ -76,6 +76,9 @@ impl Desk {
             }
         };
         self.sessions.unknown = None;
+        if !self.rules.push {
+            return;
+        }
         let mut all = BTreeMap::new();
         for validator in &answer.validators {
             let key = validator.key.0.0;

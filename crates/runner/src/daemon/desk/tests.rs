@@ -66,6 +66,7 @@ impl Scene {
             slots: 2,
             nodes: 1,
             resume: true,
+            push: true,
         };
         let mut scene = Self { desk: Desk::new(key(), rules, journal, vec![]), now: 0 };
         scene.note(pulse(100, 5));

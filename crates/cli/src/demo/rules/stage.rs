@@ -2,7 +2,7 @@
 
 use super::cast::{Cast, Person};
 use super::sentence::sentence;
-use super::teller::Teller;
+use crate::demo::teller::Teller;
 use crate::format::thousandths;
 use crate::style::Tone;
 use remuda_protocol::chain::EpochCommittee;

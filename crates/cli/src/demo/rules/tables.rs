@@ -1,7 +1,7 @@
 //! The end of the story in numbers.
 
 use super::summary::{JobEnd, Summary, status_text};
-use super::teller::Teller;
+use crate::demo::teller::Teller;
 use crate::format::{exact, thousandths};
 use crate::style::Tone;
 

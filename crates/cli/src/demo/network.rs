@@ -1,0 +1,314 @@
+//! A network with runners on this machine: for the demonstration, and for tests that want all of it.
+
+use crate::dev::{self, Kept, Logs};
+use crate::failure::Failure;
+use remuda_client::{Client, Config, wallet};
+use remuda_node::config::{InitOptions, init};
+use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::params::ChainParams;
+use remuda_protocol::presence::PresencePolicy;
+use remuda_protocol::primitives::{Address, Amount, B256, keccak256};
+use remuda_runner::daemon::{Conduct, Daemon, Handle, Settings};
+use std::fs::{self, File};
+use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+/// How long anything may take that should take seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often the chain is looked at while waiting.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What a runner puts at stake, and what it has besides.
+const STAKE: Amount = Amount::cby(15_000);
+const POCKET: Amount = Amount::cby(1_000);
+/// What the submitter has.
+const PURSE: Amount = Amount::cby(100_000);
+
+/// A directory that is removed afterwards, unless somebody named it.
+struct Home {
+    path: PathBuf,
+    temporary: bool,
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if self.temporary {
+            // What cannot be removed is in the temporary directory anyway.
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// What the network is to be like.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// The `remuda` that validators and runners are.
+    pub program: PathBuf,
+    /// Where they listen.
+    pub host: IpAddr,
+    /// How many validators.
+    pub validators: usize,
+    /// Least time between blocks.
+    pub block_time: Duration,
+    /// Runners' names. Whoever is named here has money for a stake.
+    pub runners: Vec<String>,
+    /// Programs that governance vouches for.
+    pub pinned: Vec<B256>,
+    /// What everybody logs, as JSON; as usual if nothing is said.
+    pub logs: Option<&'static str>,
+    /// Parameters that differ from those of development.
+    pub params: fn(&mut ChainParams),
+}
+
+/// Validators as processes.
+pub struct Network {
+    /// Asks all of them.
+    pub client: Client,
+    /// Their APIs.
+    pub apis: Vec<String>,
+    /// Where they take runners in.
+    pub links: Vec<SocketAddr>,
+    /// Who orders jobs.
+    pub submitter: SecretKey,
+    program: PathBuf,
+    logs: Option<&'static str>,
+    validators: Vec<Kept>,
+    home: Home,
+}
+
+/// Somebody's key, from a name. Only development networks give such keys money.
+pub fn key(name: &str) -> SecretKey {
+    SecretKey::from_label(&label(name))
+}
+
+fn label(name: &str) -> String {
+    format!("demo: {name}")
+}
+
+fn failed(error: impl std::fmt::Display) -> Failure {
+    Failure::Network(error.to_string())
+}
+
+impl Network {
+    /// Makes one in a new directory, and waits for its first block.
+    pub async fn start(directory: Option<&Path>, wish: &Wish) -> Result<Self, Failure> {
+        let path = directory.map_or_else(
+            || std::env::temp_dir().join(format!("remuda-demo-{}", std::process::id())),
+            Path::to_owned,
+        );
+        let home = Home { path, temporary: directory.is_none() };
+        let submitter = key("submitter");
+        let mut balances = vec![(submitter.address(), PURSE)];
+        let rich = Amount(STAKE.get() + POCKET.get());
+        balances.extend(wish.runners.iter().map(|name| (key(name).address(), rich)));
+        let mut params = ChainParams::development();
+        params.block_time_ms = wish.block_time.as_millis() as u64;
+        params.presence_policy = PresencePolicy::Require as u8;
+        (wish.params)(&mut params);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let options = InitOptions {
+            validators: wish.validators,
+            params,
+            timestamp_ms: now.as_millis() as u64,
+            host: wish.host,
+            base_port: free_ports(wish.host, wish.validators)
+                .ok_or_else(|| failed("no ports are free"))?,
+            balances,
+            pinned_executors: wish.pinned.clone(),
+        };
+        let made = init(&home.path, options, crate::entropy::rng()).map_err(failed)?;
+        let mut validators = Vec::new();
+        for settings in &made.settings {
+            validators.push(
+                Kept::start_with(&wish.program, settings, Logs::File(wish.logs)).map_err(failed)?,
+            );
+        }
+        let apis: Vec<String> =
+            made.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
+        let client = Client::with(Config::new(apis.iter().cloned()))?;
+        let (program, links) =
+            (wish.program.clone(), made.addresses.iter().map(|at| at.listen).collect());
+        let network =
+            Self { client, apis, links, submitter, program, logs: wish.logs, validators, home };
+        network
+            .wait("the first block", async || {
+                let status = network.client.status().await.ok()?;
+                (status.height.0 > 0 && status.ready).then_some(())
+            })
+            .await?;
+        Ok(network)
+    }
+
+    /// Waits for something.
+    pub async fn wait<T>(
+        &self,
+        what: &str,
+        look: impl AsyncFn() -> Option<T>,
+    ) -> Result<T, Failure> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(found) = look().await {
+                return Ok(found);
+            }
+            if Instant::now() > until {
+                let logs = self.home.path.display();
+                return Err(failed(format!("{what} did not come; the logs are in {logs}")));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Makes a runner's directory. `work` is the part of its settings that says what it can do.
+    pub fn equip(&self, name: &str, work: &str) -> Result<Runner, Failure> {
+        let directory = self.home.path.join(format!("runner-{name}"));
+        fs::create_dir_all(directory.join("modules")).map_err(failed)?;
+        let secret = key(name);
+        wallet::write(&directory.join("runner.key"), &keccak256(label(name)))?;
+        let quoted: Vec<String> = self.apis.iter().map(|api| format!("{api:?}")).collect();
+        let text = format!(
+            "key = \"runner.key\"\ndata = \"data\"\nnodes = [{}]\nslots = 8\n\
+             bind = \"0.0.0.0:0\"\n{work}\n[offer]\nstake = \"{}\"\nbase = \"0.001cby\"\n\
+             declared_max_job_value = \"1000cby\"\n",
+            quoted.join(", "),
+            STAKE.get(),
+        );
+        let settings = directory.join("runner.toml");
+        fs::write(&settings, text).map_err(failed)?;
+        let name = name.to_owned();
+        let (program, logs) = (self.program.clone(), self.logs);
+        Ok(Runner { name, key: secret, directory, program, logs, settings, cast: Cast::Away })
+    }
+
+    /// Puts a runner's stake down.
+    pub async fn register(&self, runner: &Runner) -> Result<(), Failure> {
+        let instruction = runner.settings()?.registration()?;
+        let receipt = self.client.send(&runner.key, instruction).await?;
+        if receipt.ok { Ok(()) } else { Err(Failure::TurnedDown(Box::new(receipt))) }
+    }
+
+    /// Waits until the validators attest all of these.
+    pub async fn present(&self, runners: &[Address]) -> Result<(), Failure> {
+        self.wait("the validators' word that all runners are there", async || {
+            for runner in runners {
+                if !self.client.runner(*runner).await.ok()?.present {
+                    return None;
+                }
+            }
+            Some(())
+        })
+        .await
+    }
+
+    /// Memory of a validator.
+    pub fn resident_bytes(&self, validator: usize) -> u64 {
+        let id = self.validators.get(validator).and_then(Kept::id).unwrap_or(0);
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kib.unwrap_or(0) * 1_024
+    }
+
+    /// What a validator has logged.
+    pub fn log(&self, validator: usize) -> String {
+        let path = self.home.path.join(format!("validator-{validator}/log"));
+        fs::read_to_string(path).unwrap_or_default()
+    }
+
+    /// Stops everything in order.
+    pub async fn stop(mut self) {
+        dev::stop(std::mem::take(&mut self.validators)).await;
+    }
+}
+
+/// Where a runner runs.
+enum Cast {
+    Away,
+    Process(Box<Child>),
+    Task(Box<Handle>),
+}
+
+/// A runner of a [`Network`].
+pub struct Runner {
+    /// Its name.
+    pub name: String,
+    /// Its key.
+    pub key: SecretKey,
+    /// Its files.
+    pub directory: PathBuf,
+    program: PathBuf,
+    logs: Option<&'static str>,
+    settings: PathBuf,
+    cast: Cast,
+}
+
+impl Runner {
+    /// Its account.
+    pub fn address(&self) -> Address {
+        self.key.address()
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> Result<Settings, Failure> {
+        Ok(Settings::read(&self.settings)?)
+    }
+
+    /// Runs it as a process of its own.
+    pub fn spawn(&mut self) -> Result<(), Failure> {
+        self.spawn_by(Command::new(&self.program))
+    }
+
+    /// The same, in a network namespace.
+    pub fn spawn_in(&mut self, namespace: &str) -> Result<(), Failure> {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", namespace]).arg(&self.program);
+        self.spawn_by(command)
+    }
+
+    fn spawn_by(&mut self, mut command: Command) -> Result<(), Failure> {
+        let log = File::options().create(true).append(true).open(self.directory.join("log"));
+        let log = log.map_err(Failure::Start)?;
+        if let Some(logs) = self.logs {
+            command.env("RUST_LOG", logs);
+        }
+        command.args(["runner", "run", "--json-logs"]).arg(&self.settings).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(log).process_group(0).kill_on_drop(true);
+        self.cast = Cast::Process(Box::new(command.spawn().map_err(Failure::Start)?));
+        Ok(())
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap_or_default()
+    }
+
+    /// Runs it in this process.
+    pub async fn join(&mut self, conduct: Conduct) -> Result<(), Failure> {
+        let handle = Daemon::start_as(&self.settings()?, self.key.clone(), conduct).await?;
+        self.cast = Cast::Task(Box::new(handle));
+        Ok(())
+    }
+
+    /// Ends it at once, without a word: what it had in memory is gone.
+    pub async fn kill(&mut self) {
+        match std::mem::replace(&mut self.cast, Cast::Away) {
+            Cast::Process(mut child) => {
+                let _ = child.kill().await;
+            }
+            Cast::Task(handle) => handle.stop().await,
+            Cast::Away => {}
+        }
+    }
+}
+
+/// The first of as many ports in a row as a network of this size takes.
+fn free_ports(host: IpAddr, validators: usize) -> Option<u16> {
+    let free = |port: u16| {
+        let address = SocketAddr::from((host, port));
+        TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
+    };
+    let all = |base: u16| (0..validators as u16).all(|i| free(base + i) && free(base + 100 + i));
+    (0..200).map(|_| 20_000 + rand::random::<u16>() % 12_000).find(|base| all(*base))
+}

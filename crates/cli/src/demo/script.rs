@@ -1,0 +1,344 @@
+//! What happens: the network comes up, six jobs are done, one runner lies, one is killed.
+
+use super::dns::{self, Resolvers};
+use super::network::{Network, Runner, Wish};
+use super::program::{Program, primes};
+use super::report::{Check, JobReport, Report};
+use super::teller::Teller;
+use super::web::Web;
+use crate::failure::Failure;
+use crate::style::Style;
+use crate::timeline::{Timeline, entries, is_end};
+use futures::StreamExt as _;
+use remuda_client::EventFilter;
+use remuda_client::types::{BlockView, EventBody, HexAddress, HistoryEntry};
+use remuda_client::{BlockId, Client};
+use remuda_protocol::codec::Bytes;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::spec::{
+    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
+};
+use remuda_protocol::primitives::{Address, Amount, Height, JobId};
+use remuda_protocol::transaction::Instruction;
+use remuda_protocol::verifier::check::VerifierCheck;
+use remuda_runner::daemon::Conduct;
+use remuda_runner::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Everybody who works. The last one lies in its first job.
+const NAMES: [&str; 5] = ["ada", "ben", "cleo", "dora", "egon"];
+const VALIDATORS: usize = 4;
+const BLOCK_TIME: Duration = Duration::from_millis(200);
+/// What a job pays.
+const PRICE: Amount = Amount::cby(100);
+/// Blocks for a job that nobody delays, and for the one whose runner is killed.
+const ROOMY: u64 = 200;
+const TIGHT: u64 = 40;
+
+pub(super) async fn play(json: bool, directory: Option<&Path>) -> Result<Report, Failure> {
+    let mut teller = if json { Teller::silent() } else { Teller::stdout() };
+    let began = Instant::now();
+    let (web, resolvers, program) =
+        (Web::start().await.map_err(Failure::Start)?, Resolvers::start().await, primes());
+    let resolvers = resolvers.map_err(Failure::Start)?;
+    teller.title("A network comes up");
+    let wish = Wish {
+        program: std::env::current_exe().map_err(Failure::Start)?,
+        host: std::net::Ipv4Addr::LOCALHOST.into(),
+        validators: VALIDATORS,
+        block_time: BLOCK_TIME,
+        runners: NAMES.map(str::to_owned).into(),
+        pinned: vec![program.hash],
+        logs: None,
+        params: |_| {},
+    };
+    let network = Network::start(directory, &wish).await?;
+    teller.why(&format!(
+        "{VALIDATORS} validators agree on a block every {} ms. Each is a process; their APIs are {}.",
+        BLOCK_TIME.as_millis(),
+        network.apis.join(", ")
+    ));
+    let runners = hire(&network, &resolvers, &program).await?;
+    let addresses: Vec<Address> = runners.iter().map(Runner::address).collect();
+    network.present(&addresses).await?;
+    teller.why(
+        "Five runners have put 15,000 CBY each at stake, and keep a QUIC session with three \
+         validators each. The validators say so in their votes, so all five can be drawn.",
+    );
+    let mut stage = Stage { network, runners, teller, web, jobs: Vec::new() };
+    stage.acts(&program).await?;
+    let checks = stage.agreement().await?;
+    let Stage { network, runners, jobs, .. } = stage;
+    for mut runner in runners {
+        runner.kill().await;
+    }
+    network.stop().await;
+    Ok(Report { jobs, checks, millis: began.elapsed().as_millis() as u64 })
+}
+
+/// Makes, registers and starts all runners.
+async fn hire(
+    network: &Network,
+    resolvers: &Resolvers,
+    program: &Program,
+) -> Result<Vec<Runner>, Failure> {
+    let list: Vec<String> =
+        resolvers.addresses.iter().map(|at| format!("{:?}", at.to_string())).collect();
+    let work = format!(
+        "[http]\naddresses = {{ allow = [\"127.0.0.0/8\"] }}\n[dns]\nresolvers = [{}]\n\
+         [wasm]\nallow = [\"{}\"]\n",
+        list.join(", "),
+        program.hash
+    );
+    let mut runners = Vec::new();
+    for name in NAMES {
+        let mut runner = network.equip(name, &work)?;
+        let module = runner.directory.join(format!("modules/{:x}.wasm", program.hash));
+        std::fs::write(&module, &program.module)
+            .map_err(|source| Failure::File { path: module, source })?;
+        network.register(&runner).await?;
+        if name == NAMES[4] {
+            let lie = |job_is_first: bool, result: Vec<u8>| match job_is_first {
+                true => String::from_utf8_lossy(&result).replace("42.17", "99.99").into_bytes(),
+                false => result,
+            };
+            let told = Arc::new(std::sync::atomic::AtomicBool::new(false));
+            runner
+                .join(Conduct::lying(move |result| {
+                    lie(!told.swap(true, std::sync::atomic::Ordering::Relaxed), result)
+                }))
+                .await?;
+        } else {
+            runner.spawn()?;
+        }
+        runners.push(runner);
+    }
+    Ok(runners)
+}
+
+struct Stage {
+    network: Network,
+    runners: Vec<Runner>,
+    teller: Teller,
+    web: Web,
+    jobs: Vec<JobReport>,
+}
+
+impl Stage {
+    async fn acts(&mut self, program: &Program) -> Result<(), Failure> {
+        let price = http(self.web.url("/price"), "price");
+        let vote = |field: &str| vec![VerifierCheck::MajorityVote { field: field.to_owned() }];
+
+        self.teller.title("A web page, five runners, and one of them lies (majority vote)");
+        let job = order(price.clone(), VerificationMode::MajorityVote, 5, 3, vote("value"));
+        let done = self.job("http, majority vote", job, ROOMY).await?;
+        let liar = self.address("egon");
+        self.teller.why(
+            "Egon found 99.99 where the others found 42.17. It had committed before it could see \
+             theirs, and so it is outside the group that agrees: no pay, and its reputation falls.",
+        );
+        self.check("the liar is left out of pay", !done.paid.iter().any(|(who, _)| *who == liar));
+        self.check("the four others are paid", done.paid.len() == 4);
+
+        self.teller.title("The same page, three fields at once (structured match)");
+        let fields = ["body.item", "body.price", "status"].map(str::to_owned).to_vec();
+        let all = JobType::Http {
+            method: "GET".into(),
+            url: self.web.url("/price"),
+            headers: Vec::new(),
+            body: Bytes::default(),
+            extract: String::new(),
+        };
+        let checks = vec![VerifierCheck::StructuredMatch { fields }];
+        let job = order(all, VerificationMode::StructuredMatch, 3, 2, checks);
+        self.job("http, structured match", job, ROOMY).await?;
+
+        self.teller.title("A program, bit by bit the same everywhere (deterministic)");
+        let count =
+            JobType::Custom { executor_hash: program.hash, params: b"20000".as_slice().into() };
+        let mut job = order(count, VerificationMode::Deterministic, 3, 2, Vec::new());
+        job.result_schema.data_format = DataFormat::Text;
+        let done = self.job("wasm, deterministic", job, ROOMY).await?;
+        self.teller.why("That many primes are below 20,000.");
+        self.check("the program counted 2262 primes", done.result.as_deref() == Some("2262"));
+
+        self.teller.title("A TXT record, asked of three resolvers by each (majority vote)");
+        let look_up =
+            JobType::Custom { executor_hash: DNS_VERIFIER_EXECUTOR_HASH, params: Bytes::default() };
+        let checks = vec![VerifierCheck::DnsTxtRecordMatch {
+            fqdn: dns::NAME.to_owned(),
+            expected_value: dns::TEXT.to_owned(),
+            min_resolvers: 3,
+        }];
+        let job = order(look_up, VerificationMode::StructuredMatch, 3, 2, checks);
+        self.job("dns, structured match", job, ROOMY).await?;
+
+        self.teller.title("A runner is killed at work, and another one takes its seat");
+        let slow = http(self.web.url("/slow"), "price");
+        let job = order(slow, VerificationMode::MajorityVote, 3, 3, vote("value"));
+        self.killed(job).await
+    }
+
+    /// Everybody who is drawn waits for the page; one of them is killed, then the page comes.
+    async fn killed(&mut self, mut spec: JobSpec) -> Result<(), Failure> {
+        spec.timeout_blocks = TIGHT;
+        let id = self.submit(spec).await?;
+        let job = self
+            .network
+            .wait("the draw", async || {
+                let job = self.network.client.job(id).await.ok()?;
+                (!job.seats.is_empty()).then_some(job)
+            })
+            .await?;
+        let seated = |runner: &&mut Runner| {
+            job.seats.iter().any(|seat| seat.runner.0 == runner.address()) && runner.name != "egon"
+        };
+        let victim = self.runners.iter_mut().find(seated);
+        let victim = victim.ok_or_else(|| Failure::Network("nobody to kill was drawn".into()))?;
+        victim.kill().await;
+        let (name, address) = (victim.name.clone(), victim.address());
+        self.teller.why(&format!("{name} was drawn, and is killed (SIGKILL) before it commits."));
+        self.web.release();
+        let done = self.follow("http, one killed", id).await?;
+        self.check("the job was drawn again", done.attempts > 0);
+        self.check("who was killed is not paid", !done.paid.iter().any(|(who, _)| *who == address));
+        // Back at work: it finds in its journal what it had begun.
+        if let Some(runner) = self.runners.iter_mut().find(|runner| runner.name == name) {
+            runner.spawn()?;
+        }
+        self.network.present(&[address]).await?;
+        self.teller.why(&format!("{name} was started again, and its validators hear it again."));
+        Ok(())
+    }
+
+    fn address(&self, name: &str) -> Address {
+        super::network::key(name).address()
+    }
+
+    fn check(&mut self, what: &str, ok: bool) {
+        if let Some(job) = self.jobs.last_mut() {
+            job.checks.push(Check { what: what.to_owned(), ok });
+        }
+    }
+
+    async fn submit(&mut self, spec: JobSpec) -> Result<JobId, Failure> {
+        let instruction = Instruction::SubmitJob { spec };
+        let receipt = self.network.client.send(&self.network.submitter, instruction).await?;
+        let submitted = receipt.events.iter().find_map(|event| match event {
+            EventBody::JobSubmitted { job, .. } => Some(job.0),
+            _ => None,
+        });
+        submitted.ok_or_else(|| Failure::TurnedDown(Box::new(receipt)))
+    }
+
+    async fn job(
+        &mut self,
+        name: &str,
+        mut spec: JobSpec,
+        blocks: u64,
+    ) -> Result<JobReport, Failure> {
+        spec.timeout_blocks = blocks;
+        let id = self.submit(spec).await?;
+        self.follow(name, id).await
+    }
+
+    /// Tells a job's life, from its order to its end.
+    async fn follow(&mut self, name: &str, id: JobId) -> Result<JobReport, Failure> {
+        let ordered = self.network.client.job(id).await?.submitted_at.0;
+        let filter = EventFilter { job: Some(id), ..EventFilter::default() };
+        let mut events = self.network.client.events(&filter, Some(Height(ordered - 1)));
+        let style = Style::stdout();
+        let mut timeline = Timeline::new(Style { terminal: true, ..style });
+        let mut history: Vec<HistoryEntry> = Vec::new();
+        let life = async {
+            while let Some(block) = events.next().await.transpose()? {
+                let mut over = false;
+                for entry in entries(block) {
+                    over |= is_end(&entry.event);
+                    for line in timeline.entry(&entry).lines() {
+                        self.teller.line(line);
+                    }
+                    history.push(entry);
+                }
+                if over {
+                    break;
+                }
+            }
+            Ok::<_, Failure>(())
+        };
+        let patience = Duration::from_secs(90);
+        let ended = tokio::time::timeout(patience, life).await;
+        ended
+            .map_err(|_| Failure::Network(format!("the job {id} did not end in {patience:?}")))??;
+        let view = self.network.client.job(id).await?;
+        let report = JobReport::new(name, &view, &history);
+        if let Some(result) = &report.result {
+            self.teller.why(&format!("The result: {result}"));
+        }
+        self.jobs.push(report.clone());
+        Ok(report)
+    }
+
+    /// Whether all validators tell the same chain.
+    async fn agreement(&mut self) -> Result<Vec<Check>, Failure> {
+        let height = self.network.client.status().await?.height.0;
+        let mut blocks: Vec<BlockView> = Vec::new();
+        for api in &self.network.apis {
+            let client = Client::new(api.clone())?;
+            let block = self
+                .network
+                .wait("a block at each validator", async || {
+                    client.block(BlockId::Height(Height(height))).await.ok()
+                })
+                .await?;
+            blocks.push(block);
+        }
+        let same = blocks.windows(2).all(|pair| pair[0].hash == pair[1].hash);
+        let what = format!("all {VALIDATORS} validators have the same block {height}");
+        Ok(vec![Check { what, ok: same }])
+    }
+}
+
+fn http(url: String, extract: &str) -> JobType {
+    JobType::Http {
+        method: "GET".into(),
+        url,
+        headers: Vec::new(),
+        body: Bytes::default(),
+        extract: extract.to_owned(),
+    }
+}
+
+fn order(
+    job_type: JobType,
+    mode: VerificationMode,
+    runners: u32,
+    threshold: u32,
+    checks: Vec<VerifierCheck>,
+) -> JobSpec {
+    JobSpec {
+        job_type,
+        bounds: ResourceBounds::default(),
+        verification: Verification { mode, runners, threshold, checks },
+        result_schema: ResultSchema {
+            max_return_bytes: 4_096,
+            expected_execution_ms: 100,
+            data_format: DataFormat::Json,
+        },
+        max_price: PRICE,
+        tip: Amount::ZERO,
+        timeout_blocks: 0,
+        callback: None,
+        tee_required: false,
+        secrets: Vec::new(),
+        required_runner_pool: None,
+    }
+}
+
+/// For `--json`.
+pub(super) fn named(address: HexAddress) -> String {
+    let name = NAMES.iter().find(|name| super::network::key(name).address() == address.0);
+    name.map_or_else(|| address.to_string(), |name| (*name).to_owned())
+}

@@ -1,0 +1,32 @@
+//! How a runner behaves that is not honest: for demonstrations, and for tests of what becomes of it.
+//! No setting leads here.
+
+use std::sync::Arc;
+
+/// What a runner makes of a result.
+type Lie = Arc<dyn Fn(Vec<u8>) -> Vec<u8> + Send + Sync>;
+
+/// See the module.
+#[derive(Clone, Default)]
+pub struct Conduct {
+    lie: Option<Lie>,
+}
+
+impl Conduct {
+    /// Results are what the work found.
+    pub fn honest() -> Self {
+        Self::default()
+    }
+
+    /// Results are what this makes of them.
+    pub fn lying(lie: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self { lie: Some(Arc::new(lie)) }
+    }
+
+    pub(crate) fn tell(&self, result: Vec<u8>) -> Vec<u8> {
+        match &self.lie {
+            Some(lie) => lie(result),
+            None => result,
+        }
+    }
+}
