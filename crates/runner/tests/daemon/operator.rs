@@ -60,7 +60,8 @@ async fn the_status_page_tells_and_drains() {
 async fn two_runners_do_not_share_a_journal() {
     let town = Town::build(2, 0).await;
     let first = town.runner(0, "shared").await;
-    let settings = crate::town::settings(&crate::town::folder("shared"), &[town.api.clone()], "");
+    let settings =
+        crate::town::settings(&crate::town::folder("shared"), std::slice::from_ref(&town.api), "");
     let key = town.world().runners[1].clone();
     let second = remuda_runner::daemon::Daemon::start_with(&settings, key).await;
     assert!(matches!(second, Err(remuda_runner::daemon::StartError::InUse(_))));
