@@ -7,9 +7,9 @@ use std::net::{Ipv4Addr, SocketAddr};
 use tokio::net::UdpSocket;
 
 /// The name that it knows.
-pub const NAME: &str = "ranch.example";
+pub(super) const NAME: &str = "ranch.example";
 /// What its TXT record says.
-pub const TEXT: &str = "remuda-site=ranch-7";
+pub(super) const TEXT: &str = "remuda-site=ranch-7";
 /// Resolvers are told apart by their address, and loopback has many.
 const RESOLVERS: u8 = 3;
 const TTL_SECONDS: u32 = 60;
@@ -17,15 +17,15 @@ const TTL_SECONDS: u32 = 60;
 const QUESTION_MAX: usize = 1_232;
 
 /// Servers that answer until they are dropped.
-pub struct Resolvers {
+pub(super) struct Resolvers {
     /// Where they are.
-    pub addresses: Vec<SocketAddr>,
+    pub(super) addresses: Vec<SocketAddr>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Resolvers {
     /// Starts them on free ports.
-    pub async fn start() -> std::io::Result<Self> {
+    pub(super) async fn start() -> std::io::Result<Self> {
         let (mut addresses, mut tasks) = (Vec::new(), Vec::new());
         for last in 1..=RESOLVERS {
             let socket = UdpSocket::bind((Ipv4Addr::new(127, 0, 0, last), 0)).await?;

@@ -45,15 +45,15 @@ const SOURCE: &str = r#"
 "#;
 
 /// A module and its name.
-pub struct Program {
+pub(super) struct Program {
     /// BLAKE3 of the module.
-    pub hash: B256,
+    pub(super) hash: B256,
     /// The module.
-    pub module: Vec<u8>,
+    pub(super) module: Vec<u8>,
 }
 
 /// The program.
-pub fn primes() -> Program {
+pub(super) fn primes() -> Program {
     let module = wat::parse_str(SOURCE).expect("the source above is a module");
     Program { hash: B256::new(*blake3::hash(&module).as_bytes()), module }
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 /// Why `remuda dev` ends.
 #[derive(Debug, Error)]
-pub(super) enum DevError {
+pub(crate) enum DevError {
     /// A flag asks for a chain that cannot be.
     #[error(transparent)]
     Param(#[from] ParamError),

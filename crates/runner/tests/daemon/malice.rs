@@ -11,7 +11,7 @@ async fn a_validator_that_buries_results_only_delays_them() {
     town.world().bury = vec![0, 1];
     let runner = town.runner(0, "buried").await;
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 3).await;
-    let jobs: Vec<B256> = (0..3).map(|_| town.order_next()).collect();
+    let jobs: Vec<B256> = (0..3).map(|_| town.order(town.single("GET"))).collect();
     for job in jobs {
         town.settled(job).await;
     }

@@ -24,7 +24,7 @@ async fn draining_finishes_what_is_open_and_pauses() {
     let job = town.order(town.single("GET"));
     sees(&runner, "it is at work", |s| s.jobs.len() == 1).await;
     let me = runner.runner();
-    runner.drain().await;
+    tokio::time::timeout(Duration::from_secs(30), runner.drain()).await.expect("it ends");
     assert_eq!(runner.status().state, RunState::Drained);
     town.settled(job).await;
     assert_eq!(town.world().chain.runner(me).unwrap().status, Status::Paused);
@@ -52,8 +52,20 @@ async fn the_status_page_tells_and_drains() {
     assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
     let drain = format!("POST /drain HTTP/1.1\r\n{head}x-remuda-drain: yes\r\n\r\n");
     assert!(ask(&runner, &drain).await.starts_with("HTTP/1.1 202"));
-    runner.finished().await;
+    tokio::time::timeout(Duration::from_secs(30), runner.finished()).await.expect("it ends");
     assert_eq!(runner.status().state, RunState::Drained);
+}
+
+#[tokio::test]
+async fn two_runners_do_not_share_a_journal() {
+    let town = Town::build(2, 0).await;
+    let first = town.runner(0, "shared").await;
+    let settings =
+        crate::town::settings(&crate::town::folder("shared"), std::slice::from_ref(&town.api), "");
+    let key = town.world().runners[1].clone();
+    let second = remuda_runner::daemon::Daemon::start_with(&settings, key).await;
+    assert!(matches!(second, Err(remuda_runner::daemon::StartError::InUse(_))));
+    first.stop().await;
 }
 
 #[tokio::test]

@@ -30,17 +30,13 @@ async fn many_jobs_at_once_are_all_done() {
     let town = Town::build(1, 3).await;
     let runner = town.runner(0, "many").await;
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 3).await;
-    let mut jobs = Vec::new();
-    for _ in 0..20 {
-        jobs.push(town.order(town.single("GET")));
-        // One transaction of the customer in each block.
-        let height = town.height();
-        town.until("the next block", |w| w.chain.height().get() > height).await;
-    }
+    let jobs: Vec<_> = (0..20).map(|_| town.order(town.single("GET"))).collect();
     for job in jobs {
         town.settled(job).await;
     }
     assert_eq!(town.web.asked(), 20);
+    let results = |i: &Instruction| matches!(i, Instruction::SubmitResult { .. });
+    assert_eq!(town.world().count(results), 20);
     runner.stop().await;
 }
 

@@ -25,8 +25,8 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::{Daemon, Handle, Settings, StatusView};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
@@ -159,27 +159,20 @@ impl Town {
         self.world().chain.height().get()
     }
 
-    /// Orders work.
+    /// Orders work, after what the customer has ordered already.
     pub(crate) fn order(&self, spec: JobSpec) -> JobId {
         let mut world = self.world();
+        let customer = customer();
         let instruction = Instruction::SubmitJob { spec };
-        let body = world.chain.transaction(customer().address(), instruction);
-        let bytes = body.sign(&customer()).to_bytes();
-        let job = job_id(world.chain.params.chain_id, tx_hash(&bytes), 0);
-        world.pool.push(bytes);
-        world.jobs.push(job);
-        job
-    }
-
-    /// Orders a price, with the nonce after those that wait.
-    pub(crate) fn order_next(&self) -> JobId {
-        let spec = self.single("GET");
-        let mut world = self.world();
-        let waiting = world.pool.len() as u64;
-        let mut body =
-            world.chain.transaction(customer().address(), Instruction::SubmitJob { spec });
-        body.nonce += waiting;
-        let bytes = body.sign(&customer()).to_bytes();
+        let mut body = world.chain.transaction(customer.address(), instruction);
+        let nonce = |bytes: &Vec<u8>| {
+            let SignedTransaction { body, signature } =
+                SignedTransaction::from_bytes(bytes).ok()?;
+            let from = signature.recover_address(&body.digest()).ok()?;
+            (from == customer.address()).then_some(body.nonce + 1)
+        };
+        body.nonce = world.pool.iter().filter_map(nonce).max().unwrap_or(body.nonce);
+        let bytes = body.sign(&customer).to_bytes();
         let job = job_id(world.chain.params.chain_id, tx_hash(&bytes), 0);
         world.pool.push(bytes);
         world.jobs.push(job);
@@ -362,9 +355,14 @@ pub(crate) fn settings(data: &str, nodes: &[String], sections: &str) -> Settings
 
 /// A folder of a test's own, empty at first.
 pub(crate) fn folder(name: &str) -> String {
-    let path: PathBuf =
-        std::env::temp_dir().join(format!("remuda-daemon-{name}-{}", std::process::id()));
-    path.to_str().unwrap().to_owned()
+    static ALL: OnceLock<PathBuf> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join(std::process::id().to_string());
+        // Of an earlier process with the same number.
+        let _ = std::fs::remove_dir_all(&all);
+        all
+    });
+    all.join(name).to_str().unwrap().to_owned()
 }
 
 fn spec(method: &str, url: &str, verification: Verification) -> JobSpec {
