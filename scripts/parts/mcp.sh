@@ -18,6 +18,7 @@ fill() {
     pip=("$folder/python/bin/python" -m pip --disable-pip-version-check --no-input)
     fetch "${pip[@]}" install --quiet --constraint "$here/mcp-constraints.txt" \
         "mcp-server-time==$TIME" || give_up "PyPI's mcp-server-time $TIME cannot be had"
+    "${pip[@]}" uninstall --quiet --yes pip setuptools >&2
     fetch npm install --prefix "$folder/node" --loglevel=error --no-audit --no-fund --ignore-scripts \
         --before "$DAY" "@modelcontextprotocol/server-everything@$EVERYTHING" ||
         give_up "npm's @modelcontextprotocol/server-everything $EVERYTHING cannot be had"

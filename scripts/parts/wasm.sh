@@ -13,6 +13,7 @@ fill() {
     fetch npm install --prefix "$folder" --loglevel=error --no-audit --no-fund --ignore-scripts \
         --before "$DAY" "assemblyscript@$VERSION" ||
         give_up "npm's assemblyscript $VERSION cannot be had"
+    rm -rf "$folder/node_modules/binaryen/bin" # other tools, and most of the bytes
 }
 
 works() { node "$1/node_modules/assemblyscript/bin/asc.js" --version; }

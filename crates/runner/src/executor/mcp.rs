@@ -46,6 +46,8 @@ use web::Web;
 const WIRE_BYTES: usize = 256 * 1024;
 /// Characters of a server's own words that are passed on.
 const WORDS_MAX: usize = 200;
+/// What becomes of a call that failed.
+const ONCE: &str = "the call may have had its effect and is not repeated";
 /// How long a server may take to hear that a session is over. The result is there already.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -284,8 +286,12 @@ impl Known {
             (_, ServiceError::McpError(said)) => {
                 self.useless(&format!("it refuses: {}", self.words(&said.message)))
             }
+            (_, ServiceError::UnexpectedResponse) => self.useless("no answer to a call"),
             // Whatever it did, it is not to do it again.
-            _ => self.useless("it broke off; the call may have had its effect and is not repeated"),
+            (Some(ExecuteError::Unreachable(reason) | ExecuteError::BadAnswer(reason)), _) => {
+                ExecuteError::BadAnswer(format!("{reason}; {ONCE}"))
+            }
+            _ => self.useless(&format!("it broke off; {ONCE}")),
         }
     }
 

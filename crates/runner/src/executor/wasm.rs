@@ -27,9 +27,9 @@
 //! page of memory costs [`PAGE_FUEL`]. A job has [`FUEL_PER_SECOND`] for each second that it may
 //! take, the same on every runner, unless an operator gives less. Memory and tables together have
 //! what the job allows, or less if the operator does. To ask for more is to fail, not to get -1: so
-//! an operator's limits decide whether there is a result, never which. How deep calls may nest
-//! depends on the processor; it is well over a thousand calls, and too deep is a failure too. The
-//! clock is only there for machines that are too slow.
+//! an operator's limits decide whether there is a result, never which. Calls nest as deep as 512 KiB
+//! of stack reach, which depends on the processor; deeper is a failure too. The clock is only there
+//! for machines that are too slow. Nothing is tried again: it would end the same way.
 
 mod engine;
 mod limits;
@@ -69,7 +69,7 @@ pub struct WasmConfig {
     pub allow: Vec<String>,
     /// Whether jobs may also use what governance vouches for, as far as its module is there.
     pub allow_pinned: bool,
-    /// Bytes of a module. Compiling takes a hundred times as much memory, and cannot be interrupted.
+    /// Bytes of a module. Compiling it takes many times as much memory, and cannot be interrupted.
     pub module_bytes_max: usize,
     /// Bytes of memory and tables for a program. A job with less has less.
     pub memory_bytes_max: usize,
@@ -150,7 +150,8 @@ impl Wasm {
         let JobType::Custom { executor_hash, params } = &work.spec.job_type else {
             return Err(ExecuteError::BadJob("no program to run".into()));
         };
-        if !self.allow.contains(executor_hash) && !(pinned && self.allow_pinned) {
+        let vouched = self.allow.contains(executor_hash) || (pinned && self.allow_pinned);
+        if !vouched {
             let reason = format!("the program {executor_hash} is on no list here");
             return Err(ExecuteError::NotAllowed(reason));
         }
@@ -175,7 +176,7 @@ impl Wasm {
             limits: self.limits(work),
             stopped: stop.flag(),
         };
-        spawn_blocking(move || run.to_its_end())
+        spawn_blocking(move || run.finish())
             .await
             .unwrap_or_else(|_| Err(ExecuteError::Program("it broke the engine".into())))
     }

@@ -22,6 +22,9 @@ fn at(url: String, key_file: Option<&Path>) -> Mcp {
     })
 }
 
+/// How calls are answered.
+type Calls = Box<dyn Fn(&Request) -> Vec<Step> + Send + Sync>;
+
 /// What a request says.
 fn said(request: &Request) -> Value {
     serde_json::from_slice(&request.body).unwrap_or_default()
@@ -139,7 +142,8 @@ async fn a_session_is_tried_again_and_a_call_is_not() {
     ] {
         let server = serving(move |_| steps.clone()).await;
         let outcome = at(server.url("/"), None).execute(&work(&spec)).await;
-        assert!(matches!(outcome, Err(ExecuteError::BadAnswer(_))), "{outcome:?}");
+        let Err(ExecuteError::BadAnswer(reason)) = outcome else { panic!("{outcome:?}") };
+        assert!(reason.ends_with("is not repeated"), "{reason}");
         assert_eq!(seen(&server, "tools/call").len(), 1);
         assert_eq!(seen(&server, "initialize").len(), 1);
     }
@@ -177,6 +181,14 @@ async fn an_answer_that_is_too_large_is_not_read() {
     let mut spec = simple(DataFormat::Text);
     spec.result_schema.max_return_bytes = 100;
     let wire = 256 * 1024 + 8 * 100;
+    // What it said before counts as well: less than two thousand bytes.
+    for (padding, fits) in [(wire - 2_000, true), (wire, false)] {
+        let server =
+            serving(move |request| json(&(reply(request, &texts("x")) + &" ".repeat(padding))));
+        let server = server.await;
+        let outcome = at(server.url("/"), None).execute(&work(&spec)).await;
+        assert_eq!(outcome.is_ok(), fits, "{outcome:?}");
+    }
     for (kind, piece) in [
         ("text/event-stream", ": nothing\n\n"),
         ("text/event-stream", "data:\n\n"),
@@ -200,7 +212,7 @@ async fn no_error_holds_the_key_or_the_address() {
     let key = TestFile::new("mcp-secret.key", KEY);
     let failing = format!(r#"{{"content":[{{"type":"text","text":"bad {KEY}"}}],"isError":true}}"#);
     let echo = KEY.to_owned();
-    let cases: Vec<Box<dyn Fn(&Request) -> Vec<Step> + Send + Sync>> = vec![
+    let cases: Vec<Calls> = vec![
         Box::new(move |request| json(&reply(request, &failing))),
         Box::new(|request| {
             let id = &said(request)["id"];

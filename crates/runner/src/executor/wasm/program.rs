@@ -52,7 +52,7 @@ impl Drop for Stop {
 
 impl Run {
     /// Runs it, and takes the result out of its memory. Blocks its thread.
-    pub(super) fn to_its_end(self) -> Result<Vec<u8>, ExecuteError> {
+    pub(super) fn finish(self) -> Result<Vec<u8>, ExecuteError> {
         let mut store = Store::new(self.module.engine(), Meter::new(self.limits.memory_bytes));
         self.run(&mut store).unwrap_or_else(|error| Err(self.explain(&error)))
     }
@@ -110,7 +110,8 @@ impl Run {
             Some(Trap::StackOverflow) => failed("its calls nest too deep"),
             Some(trap) => failed(trap),
             None if error.is::<Stopped>() => failed(Stopped),
-            None => failed("it cannot be started"),
+            // What is wrong with a module is known before.
+            None => ExecuteError::Unreachable("this machine cannot start it".into()),
         }
     }
 }
