@@ -1,12 +1,13 @@
 //! A small web server for jobs to ask.
 
 use axum::Router;
+use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use std::net::SocketAddr;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-/// What it says about a thing's price. The time differs with every answer, and nobody compares it.
+/// What it says about a thing's price.
 const PRICE: &str = r#"{"item":"oats","price":"42.17","unit":"sack"}"#;
 
 /// A server that answers until it is dropped.
@@ -30,8 +31,9 @@ impl Web {
                 PRICE
             }
         };
-        let router =
-            Router::new().route("/price", get(|| async { PRICE })).route("/slow", get(held));
+        let router = Router::new()
+            .route("/price", get(|| async { ([(CONTENT_TYPE, "application/json")], PRICE) }))
+            .route("/slow", get(held));
         let task = tokio::spawn(async move {
             let _ = axum::serve(listener, router).await;
         });
