@@ -12,6 +12,7 @@ pub mod rules;
 mod script;
 mod teller;
 mod web;
+pub mod wire;
 
 use crate::failure::Failure;
 use crate::style::Style;

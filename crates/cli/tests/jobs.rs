@@ -76,6 +76,7 @@ impl Ranch {
             runners: NAMES.map(str::to_owned).into(),
             pinned: vec![echo],
             logs: None,
+            delay: None,
             params: |params| {
                 // Who is drawn is chosen by who is there; one of them works without a program.
                 params.presence_policy = PresencePolicy::Shadow as u8;

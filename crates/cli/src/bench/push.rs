@@ -1,6 +1,7 @@
 //! `remuda bench push`: how soon a runner has a job, pushed and polled for, with a real round trip.
 
 use crate::demo::network::{Network, Runner, Wish};
+use crate::demo::wire;
 use crate::failure::Failure;
 use remuda_client::types::EventBody;
 use remuda_protocol::codec::Bytes;
@@ -15,16 +16,16 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::net::Ipv4Addr;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 /// Time from a validator's final block to the runner's answer, with a round trip in between.
 ///
-/// Four validators and two runners, which are in a network namespace of their own behind a link with a
-/// delay (`ip netns`, `tc netem`: needs root). One runner keeps sessions and is pushed its jobs: measured
-/// is the time from a validator's finalisation of the assignment to its receipt of JobAck. The other one
-/// polls once per block: measured is the time from the same finalisation to its knowing of the job, which
-/// is half a round trip less than an answer would take.
+/// Four validators and two runners, all of them processes; between runners and validators are wires that
+/// take half a round trip each way, for QUIC and for HTTP. One runner keeps sessions and is pushed its jobs:
+/// measured is the time from a validator's finalisation of the assignment to its receipt of JobAck. The other
+/// one polls once per block: measured is the time from the same finalisation to its knowing of the job, which
+/// is half a round trip less than an answer would take. What the wires themselves take is measured, too.
 ///
 /// Example: remuda bench push --jobs 100
 #[derive(clap::Args)]
@@ -43,8 +44,6 @@ pub(super) struct Args {
     json: bool,
 }
 
-const HOST: Ipv4Addr = Ipv4Addr::new(10, 213, 77, 1);
-const GUEST: Ipv4Addr = Ipv4Addr::new(10, 213, 77, 2);
 const NAMES: [&str; 2] = ["pushed", "polls"];
 
 /// Runs the benchmark.
@@ -64,53 +63,6 @@ pub(super) fn main(args: &Args) -> ExitCode {
     }
 }
 
-/// A namespace behind a delay, gone afterwards.
-struct Wire {
-    namespace: String,
-    device: String,
-}
-
-impl Wire {
-    fn new(rtt: Duration) -> Result<Self, Failure> {
-        let id = std::process::id();
-        let wire = Self { namespace: format!("remuda-{id}"), device: format!("rmd{id}") };
-        let (ns, device) = (&wire.namespace, &wire.device);
-        let delay = format!("{}us", rtt.as_micros() / 2);
-        let inside = format!("netns exec {ns}");
-        for command in [
-            format!("ip netns add {ns}"),
-            format!("ip link add {device} type veth peer name guest netns {ns}"),
-            format!("ip addr add {HOST}/24 dev {device}"),
-            format!("ip link set {device} up"),
-            format!("ip {inside} ip addr add {GUEST}/24 dev guest"),
-            format!("ip {inside} ip link set guest up"),
-            format!("ip {inside} ip link set lo up"),
-            format!("tc qdisc add dev {device} root netem delay {delay} limit 100000"),
-            format!("ip {inside} tc qdisc add dev guest root netem delay {delay} limit 100000"),
-        ] {
-            let mut words = command.split(' ');
-            let program = words.next().unwrap_or_default();
-            let output = Command::new(program).args(words).output();
-            let output = output.map_err(|error| {
-                Failure::Network(format!("{program} cannot be run ({error}); install iproute2"))
-            })?;
-            if !output.status.success() {
-                let why = String::from_utf8_lossy(&output.stderr);
-                let why = format!("`{command}` failed ({}); this needs root", why.trim());
-                return Err(Failure::Network(why));
-            }
-        }
-        Ok(wire)
-    }
-}
-
-impl Drop for Wire {
-    fn drop(&mut self) {
-        // The link goes with the namespace.
-        let _ = Command::new("ip").args(["netns", "del", &self.namespace]).output();
-    }
-}
-
 fn progress(text: &str) {
     let mut stderr = std::io::stderr();
     if stderr.is_terminal() {
@@ -121,18 +73,20 @@ fn progress(text: &str) {
 
 async fn run(args: &Args) -> Result<(), Failure> {
     let rtt = Duration::from_millis(args.rtt_ms);
-    let wire = Wire::new(rtt)?;
+    let wires = wire::round_trips(rtt / 2).map_err(Failure::Start)?;
+    let wires: Vec<f64> = wires.iter().map(|time| time.as_secs_f64() * 1_000.0).collect();
     progress("a network of four validators");
     let network = Network::start(
         None,
         &Wish {
             program: std::env::current_exe().map_err(Failure::Start)?,
-            host: HOST.into(),
+            host: Ipv4Addr::LOCALHOST.into(),
             validators: 4,
             block_time: Duration::from_millis(args.block_ms),
             runners: NAMES.map(str::to_owned).into(),
             pinned: Vec::new(),
             logs: Some("info,remuda_node::runners=debug,remuda_runner::daemon::desk=debug"),
+            delay: Some(rtt / 2),
             params: |params| params.presence_policy = PresencePolicy::Prefer as u8,
         },
     )
@@ -142,7 +96,7 @@ async fn run(args: &Args) -> Result<(), Failure> {
     let mut polls = network.equip(NAMES[1], &format!("push = false\n{work}"))?;
     for runner in [&mut pushed, &mut polls] {
         network.register(runner).await?;
-        runner.spawn_in(&wire.namespace)?;
+        runner.spawn()?;
     }
     network.present(&[pushed.address()]).await?;
     for i in 0..args.jobs {
@@ -161,10 +115,12 @@ async fn run(args: &Args) -> Result<(), Failure> {
         "rtt_ms": args.rtt_ms,
         "block_ms": args.block_ms,
         "push": summary(&push),
-        "push_beyond_rtt_ms": {
-            "p50": percentile(&push, 50) - args.rtt_ms as f64,
-            "p99": percentile(&push, 99) - args.rtt_ms as f64,
+        "wire": summary(&wires),
+        "push_beyond_wire_ms": {
+            "p50": percentile(&push, 50) - percentile(&wires, 50),
+            "p99": percentile(&push, 99) - percentile(&wires, 99),
         },
+        "poll_per_push_p50": percentile(&poll, 50) / percentile(&push, 50),
         "poll": summary(&poll),
     });
     for runner in [&mut pushed, &mut polls] {

@@ -120,6 +120,7 @@ async fn run(args: &Args) -> Result<(), Failure> {
             runners: names.clone(),
             pinned: Vec::new(),
             logs: None,
+            delay: None,
             params: |_| {},
         },
     )

@@ -1,9 +1,10 @@
 //! A network with runners on this machine: for the demonstration, and for tests that want all of it.
 
+use super::wire;
 use crate::dev::{self, Kept, Logs};
 use crate::failure::Failure;
 use remuda_client::{Client, Config, wallet};
-use remuda_node::config::{InitOptions, init};
+use remuda_node::config::{InitOptions, Initialised, init};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::PresencePolicy;
@@ -59,6 +60,8 @@ pub struct Wish {
     pub pinned: Vec<B256>,
     /// What everybody logs, as JSON; as usual if nothing is said.
     pub logs: Option<&'static str>,
+    /// Runners reach validators over wires that take this long, each way.
+    pub delay: Option<Duration>,
     /// Parameters that differ from those of development.
     pub params: fn(&mut ChainParams),
 }
@@ -69,6 +72,8 @@ pub struct Network {
     pub client: Client,
     /// Their APIs.
     pub apis: Vec<String>,
+    /// The same, as runners reach them.
+    far_apis: Vec<String>,
     /// Where they take runners in.
     pub links: Vec<SocketAddr>,
     /// Who orders jobs.
@@ -120,19 +125,32 @@ impl Network {
             pinned_executors: wish.pinned.clone(),
         };
         let made = init(&home.path, options, crate::entropy::rng()).map_err(failed)?;
+        let apis: Vec<String> =
+            made.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
+        let mut far_apis = apis.clone();
+        if let Some(delay) = wish.delay {
+            far_apis = string_wires(&made, delay).map_err(failed)?;
+        }
         let mut validators = Vec::new();
         for settings in &made.settings {
             validators.push(
                 Kept::start_with(&wish.program, settings, Logs::File(wish.logs)).map_err(failed)?,
             );
         }
-        let apis: Vec<String> =
-            made.addresses.iter().map(|at| format!("http://{}", at.api)).collect();
         let client = Client::with(Config::new(apis.iter().cloned()))?;
         let (program, links) =
             (wish.program.clone(), made.addresses.iter().map(|at| at.listen).collect());
-        let network =
-            Self { client, apis, links, submitter, program, logs: wish.logs, validators, home };
+        let network = Self {
+            client,
+            apis,
+            far_apis,
+            links,
+            submitter,
+            program,
+            logs: wish.logs,
+            validators,
+            home,
+        };
         network
             .wait("the first block", async || {
                 let status = network.client.status().await.ok()?;
@@ -167,7 +185,7 @@ impl Network {
         fs::create_dir_all(directory.join("modules")).map_err(failed)?;
         let secret = key(name);
         wallet::write(&directory.join("runner.key"), &keccak256(label(name)))?;
-        let quoted: Vec<String> = self.apis.iter().map(|api| format!("{api:?}")).collect();
+        let quoted: Vec<String> = self.far_apis.iter().map(|api| format!("{api:?}")).collect();
         let text = format!(
             "key = \"runner.key\"\ndata = \"data\"\nnodes = [{}]\nslots = 8\n\
              bind = \"0.0.0.0:0\"\n{work}\n[offer]\nstake = \"{}\"\nbase = \"0.001cby\"\n\
@@ -257,17 +275,7 @@ impl Runner {
 
     /// Runs it as a process of its own.
     pub fn spawn(&mut self) -> Result<(), Failure> {
-        self.spawn_by(Command::new(&self.program))
-    }
-
-    /// The same, in a network namespace.
-    pub fn spawn_in(&mut self, namespace: &str) -> Result<(), Failure> {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", namespace]).arg(&self.program);
-        self.spawn_by(command)
-    }
-
-    fn spawn_by(&mut self, mut command: Command) -> Result<(), Failure> {
+        let mut command = Command::new(&self.program);
         let log = File::options().create(true).append(true).open(self.directory.join("log"));
         let log = log.map_err(Failure::Start)?;
         if let Some(logs) = self.logs {
@@ -301,6 +309,28 @@ impl Runner {
             Cast::Away => {}
         }
     }
+}
+
+/// Puts wires before all validators, and tells their settings. Returns the near ends of their APIs.
+fn string_wires(made: &Initialised, delay: Duration) -> std::io::Result<Vec<String>> {
+    let mut changes = Vec::new();
+    let mut apis = Vec::new();
+    for at in &made.addresses {
+        let link = wire::datagrams(at.listen.ip(), at.listen, delay)?;
+        let api = wire::connections(at.api.ip(), at.api, delay)?;
+        let known = format!("address = \"{}\"\n", at.listen);
+        changes.push((known.clone(), format!("{known}link = \"{link}\"\n")));
+        changes.push((format!("api = \"http://{}\"", at.api), format!("api = \"http://{api}\"")));
+        apis.push(format!("http://{api}"));
+    }
+    for path in &made.settings {
+        let mut text = fs::read_to_string(path)?;
+        for (from, to) in &changes {
+            text = text.replace(from, to);
+        }
+        fs::write(path, text)?;
+    }
+    Ok(apis)
 }
 
 /// The first of as many ports in a row as a network of this size takes.

@@ -56,6 +56,7 @@ pub(super) async fn play(json: bool, directory: Option<&Path>) -> Result<Report,
         runners: NAMES.map(str::to_owned).into(),
         pinned: vec![program.hash],
         logs: None,
+        delay: None,
         params: |_| {},
     };
     let network = Network::start(directory, &wish).await?;
