@@ -454,6 +454,29 @@ fn a_cancelled_job_takes_no_more_words() {
 }
 
 #[test]
+fn nothing_is_said_after_the_end() {
+    for goodbye in [true, false] {
+        let mut pair = Pair::open();
+        pair.push();
+        pair.settle();
+        if goodbye {
+            pair.runner.control(Parting::Shutdown.goodbye(), 0);
+        } else {
+            pair.runner.close(Parting::Shutdown);
+        }
+        let last = std::iter::from_fn(|| pair.runner.poll()).last();
+        assert_eq!(last, Some(Output::Close(Parting::Shutdown)));
+        // Its owner does not know yet.
+        pair.runner.learn(200);
+        pair.runner.ack(JOB, AckStatus::Accepted, None);
+        pair.runner.progress(JOB, 50, None);
+        assert!(!pair.runner.result(JOB, b"late".to_vec()));
+        pair.runner.finish(JOB);
+        assert_eq!(pair.runner.poll(), None);
+    }
+}
+
+#[test]
 fn floods_end_the_session() {
     let mut pair = Pair::open();
     let key = pair.key.clone();
