@@ -1,6 +1,6 @@
 //! The runner's side: one connection to one validator.
 
-use super::stream::{FromJob, QUEUE, Reader, StreamError, carry, write};
+use super::stream::{FAREWELL, FromJob, PATIENCE, QUEUE, Reader, StreamError, carry, write};
 use super::tls::{self, EXPORTER, SERVER_NAME, TlsError};
 use crate::frame::{AckStatus, BackpressureSignal, Frame, Parting};
 use crate::session::Output;
@@ -15,9 +15,6 @@ use thiserror::Error;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
-
-/// How long a goodbye may be on its way.
-const FAREWELL: Duration = Duration::from_millis(500);
 
 /// There is no connection.
 #[derive(Debug, Error)]
@@ -244,7 +241,8 @@ impl Driver {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Control(frame) => {
-                    if let Err(error) = write(&mut self.writer, &frame).await {
+                    let patience = if self.session.over() { FAREWELL } else { PATIENCE };
+                    if let Err(error) = write(&mut self.writer, &frame, patience).await {
                         self.farewell = Some(error.to_string());
                         return false;
                     }

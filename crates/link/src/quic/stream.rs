@@ -11,7 +11,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long the rest of a frame may take once its first byte is there, and how long a peer may let
 /// us wait with a frame of ours.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a goodbye may be on its way.
+pub(super) const FAREWELL: Duration = Duration::from_millis(500);
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 * 1024;
 /// Frames that wait for a stream.
@@ -70,9 +72,13 @@ impl Reader {
 }
 
 /// Writes a frame, unless the other side takes too long to take it.
-pub(super) async fn write(stream: &mut SendStream, frame: &Frame) -> Result<(), StreamError> {
+pub(super) async fn write(
+    stream: &mut SendStream,
+    frame: &Frame,
+    patience: Duration,
+) -> Result<(), StreamError> {
     let bytes = encode(frame);
-    match timeout(PATIENCE, stream.write_all(&bytes)).await {
+    match timeout(patience, stream.write_all(&bytes)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(StreamError::Gone(error.to_string())),
         Err(_) => Err(StreamError::Slow),
@@ -99,7 +105,7 @@ pub(super) async fn carry(
     loop {
         tokio::select! {
             frame = outgoing.recv() => match frame {
-                Some(frame) => if write(&mut writer, &frame).await.is_err() { break },
+                Some(frame) => if write(&mut writer, &frame, PATIENCE).await.is_err() { break },
                 None => {
                     // Sent, but the session wants no more of it.
                     let _ = writer.finish();

@@ -120,6 +120,11 @@ impl Session {
         matches!(self.state, State::Open)
     }
 
+    /// Whether it has ended.
+    pub fn over(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
     /// When [`Session::tick`] should be called at the latest, while the validator has not proven itself.
     pub fn deadline_ms(&self) -> Option<u64> {
         matches!(self.state, State::Greeted | State::Proven(_))
@@ -135,7 +140,7 @@ impl Session {
 
     /// Ends it.
     pub fn close(&mut self, why: Parting) {
-        if !matches!(self.state, State::Closed) {
+        if !self.over() {
             self.out.push_back(Output::Control(why.goodbye()));
             self.end(why);
         }
@@ -239,7 +244,7 @@ impl Session {
 
     /// A new height, from this validator or from elsewhere: every new one is answered with a ping.
     pub fn learn(&mut self, height: u64) {
-        if matches!(self.state, State::Closed) {
+        if self.over() {
             return;
         }
         if height > self.height {
