@@ -1,6 +1,6 @@
 //! The validator's side: takes runners in, and keeps their sessions.
 
-use super::stream::{FAREWELL, FromJob, PATIENCE, QUEUE, Reader, StreamError, carry, write};
+use super::stream::{FAREWELL, FromJob, Half, PATIENCE, QUEUE, Reader, StreamError, carry, write};
 use super::tls::{self, EXPORTER, TlsError};
 use crate::admission::Admission;
 use crate::frame::{CancelReason, Frame, Handover, Parting};
@@ -282,9 +282,11 @@ async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) 
         commands,
         jobs: BTreeMap::new(),
         job_frames,
+        half: Half::default(),
         stranger: Some(stranger),
     };
-    driver.run(Reader::new(reader, CONTROL_LIMIT), inbox, from_jobs, heads).await;
+    let reader = Reader::new(reader, CONTROL_LIMIT, &driver.half);
+    driver.run(reader, inbox, from_jobs, heads).await;
 }
 
 /// Moves messages between one session and its streams.
@@ -298,6 +300,7 @@ struct Driver {
     commands: mpsc::Sender<Command>,
     jobs: BTreeMap<JobId, mpsc::Sender<Frame>>,
     job_frames: mpsc::Sender<FromJob>,
+    half: Half,
     stranger: Option<Stranger>,
 }
 
@@ -329,7 +332,7 @@ impl Driver {
                         open = false;
                     }
                     Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_)) => {
+                    Err(StreamError::Wire(_) | StreamError::Crowded) => {
                         self.session.close(Parting::Malformed);
                     }
                 },
@@ -452,12 +455,14 @@ impl Driver {
         let (sender, outgoing) = mpsc::channel(QUEUE);
         self.jobs.insert(job, sender);
         let (connection, session) = (self.connection.clone(), self.job_frames.clone());
+        let half = self.half.clone();
         tokio::spawn(async move {
             // A runner may take no more streams, for as long as it likes.
             let opened = timeout(PATIENCE, connection.open_bi()).await;
             let Ok(Ok((mut writer, reader))) = opened else { return };
             if write(&mut writer, &frame, PATIENCE).await.is_ok() {
-                carry(job, Reader::new(reader, JOB_LIMIT), writer, outgoing, session).await;
+                let reader = Reader::new(reader, JOB_LIMIT, &half);
+                carry(job, reader, writer, outgoing, session).await;
             }
         });
     }

@@ -4,6 +4,8 @@ use crate::frame::Frame;
 use crate::wire::{Cutter, WireError, encode};
 use quinn::{RecvStream, SendStream};
 use remuda_protocol::primitives::JobId;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::mpsc;
@@ -16,6 +18,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) const FAREWELL: Duration = Duration::from_millis(500);
 /// Bytes that are read at a time.
 const CHUNK: usize = 16 * 1024;
+/// What frames that are not whole yet may hold, on all streams of a connection. All jobs of a runner
+/// at once, each in a transaction of the usual size, are half of it.
+const HALF_MAX: usize = 64 * 1024 * 1024;
 /// Frames that wait for a stream.
 pub(super) const QUEUE: usize = 64;
 
@@ -26,29 +31,49 @@ pub(super) enum StreamError {
     Wire(#[from] WireError),
     #[error("a frame did not come to its end")]
     Slow,
+    #[error("too many frames are half there")]
+    Crowded,
     #[error("the connection is gone: {0}")]
     Gone(String),
 }
+
+/// The bytes of a connection's frames that are not whole yet.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Half(Arc<AtomicUsize>);
 
 /// The reading end.
 pub(super) struct Reader {
     stream: RecvStream,
     cutter: Cutter,
+    half: Half,
+    /// Its part of them.
+    counted: usize,
     buffer: Box<[u8]>,
     /// When what is half there must be whole.
     whole_by: Option<Instant>,
 }
 
 impl Reader {
-    pub(super) fn new(stream: RecvStream, limit: usize) -> Self {
+    pub(super) fn new(stream: RecvStream, limit: usize, half: &Half) -> Self {
         let buffer = vec![0; CHUNK.min(limit)].into_boxed_slice();
-        Self { stream, cutter: Cutter::new(limit), buffer, whole_by: None }
+        let (cutter, half) = (Cutter::new(limit), half.clone());
+        Self { stream, cutter, half, counted: 0, buffer, whole_by: None }
+    }
+
+    fn count(&mut self, waiting: usize) -> Result<(), StreamError> {
+        let Half(all) = &self.half;
+        let others = all.fetch_sub(self.counted, Relaxed) - self.counted;
+        self.counted = waiting;
+        all.fetch_add(waiting, Relaxed);
+        if others + waiting > HALF_MAX { Err(StreamError::Crowded) } else { Ok(()) }
     }
 
     /// The next frame; `None` after the last. May be dropped while it waits: nothing is lost.
     pub(super) async fn next(&mut self) -> Result<Option<Frame>, StreamError> {
         loop {
-            if let Some(frame) = self.cutter.next_frame()? {
+            let frame = self.cutter.next_frame()?;
+            self.count(self.cutter.waiting())?;
+            if let Some(frame) = frame {
                 self.whole_by = None;
                 return Ok(Some(frame));
             }
@@ -68,6 +93,12 @@ impl Reader {
                 None => return Err(StreamError::Gone("it ended in a frame".to_owned())),
             }
         }
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let _ = self.count(0);
     }
 }
 

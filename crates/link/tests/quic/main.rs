@@ -1,5 +1,6 @@
 //! Real sockets on this machine.
 
+mod hostile;
 mod raw;
 mod slow;
 mod storm;
