@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -253,8 +254,9 @@ impl Driver {
                 }
                 Output::Job(job, frame) => {
                     // Nobody waits here for one stream: others might wait for us.
-                    let sent = self.jobs.get(&job).map(|sender| sender.try_send(frame));
-                    if let Some(Err(mpsc::error::TrySendError::Full(_))) = sent {
+                    if let Some(sender) = self.jobs.get(&job)
+                        && let Err(TrySendError::Full(_)) = sender.try_send(frame)
+                    {
                         self.session.close(Parting::Silent);
                     }
                 }

@@ -1,6 +1,7 @@
 //! Real sockets on this machine.
 
 mod hostile;
+mod middle;
 mod raw;
 mod slow;
 mod storm;

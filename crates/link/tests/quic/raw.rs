@@ -129,6 +129,8 @@ pub(crate) struct Peer {
     pub(crate) writer: SendStream,
     reader: RecvStream,
     cutter: Cutter,
+    /// Every frame that it sent.
+    pub(crate) said: Vec<Frame>,
     /// Dropped last: it carries the connection.
     _endpoint: Endpoint,
 }
@@ -138,7 +140,8 @@ impl Peer {
         let endpoint = Endpoint::client(anywhere()).unwrap();
         let connection = knock(&endpoint, server.address().unwrap(), config).await.unwrap();
         let (writer, reader) = connection.open_bi().await.unwrap();
-        Self { connection, writer, reader, cutter: Cutter::new(JOB_LIMIT), _endpoint: endpoint }
+        let (cutter, said) = (Cutter::new(JOB_LIMIT), Vec::new());
+        Self { connection, writer, reader, cutter, said, _endpoint: endpoint }
     }
 
     /// Proves to be a runner, as an honest one does.
@@ -163,6 +166,7 @@ impl Peer {
 
     pub(crate) async fn say(&mut self, frame: &Frame) {
         self.writer.write_all(&encode(frame)).await.unwrap();
+        self.said.push(frame.clone());
     }
 
     pub(crate) async fn hear(&mut self) -> Frame {

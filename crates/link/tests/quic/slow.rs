@@ -5,7 +5,7 @@ use crate::{
     JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until as until_event,
 };
 use quinn::{Endpoint, VarInt};
-use remuda_link::frame::Parting;
+use remuda_link::frame::{BackpressureSignal, Parting};
 use remuda_link::hall::STRANGERS_MAX;
 use remuda_link::quic::client::Connector;
 use remuda_link::session::runner;
@@ -136,6 +136,42 @@ async fn a_runner_has_one_stream_and_no_other() {
     peer.writer.finish().unwrap();
     assert_eq!(peer.ended(SOON).await, Parting::Shutdown.word());
     until("its session is gone", SOON, || server.sessions() == 0).await;
+}
+
+#[tokio::test]
+async fn a_runner_that_says_too_much_loses_its_session_and_others_do_not_wait() {
+    let (server, mut events) = server(2);
+    let connector = Connector::new(anywhere()).unwrap();
+    let mut resident = connect(&connector, &server, 0).await;
+    let mut peer = Peer::open(&server, &config(|_| ()), 1).await;
+    let mut load = BackpressureSignal {
+        active_jobs: 0,
+        max_concurrent: 4,
+        accepting_new: true,
+        reason: Some("x".repeat(1_000)),
+    };
+    for number in 0..200 {
+        load.active_jobs = number;
+        let bytes = encode(&load.clone().into());
+        if peer.writer.write_all(&bytes).await.is_err() {
+            break;
+        }
+    }
+    assert_eq!(peer.ended(SOON).await, Parting::TooFast.word());
+    until("its session is gone", SOON, || server.sessions() == 1).await;
+    let loads = async {
+        let mut loads = 0;
+        while let Ok(Some((_, event))) = timeout(Duration::from_secs(1), events.recv()).await {
+            if let Event::Load(load) = event {
+                assert!(load.reason.unwrap().len() <= 200);
+                loads += 1;
+            }
+        }
+        loads
+    };
+    assert!(loads.await < 200, "not all of it was heard");
+    server.head(Head { height: 101, subset_epoch: 0 });
+    until_event(&mut resident.events, |event| *event == runner::Event::Head(101)).await;
 }
 
 #[tokio::test]
