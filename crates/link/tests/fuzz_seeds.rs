@@ -167,6 +167,18 @@ fn after_the_end() -> Vec<u8> {
     script(&steps)
 }
 
+/// Strings, lists and maps that say they have 2^62 entries.
+fn lies() -> Vec<u8> {
+    let steps = [0x5B, 0x7B, 0x9B, 0xBB].map(|major| {
+        let mut body = vec![0x13, 0xA1, 0x72];
+        body.extend_from_slice(b"added_capabilities");
+        body.push(major);
+        body.extend_from_slice(&(1u64 << 62).to_be_bytes());
+        (0, 0, body)
+    });
+    script(&steps)
+}
+
 fn compare(expected: &BTreeMap<&'static str, Vec<u8>>) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/frame");
     for (name, bytes) in expected {
@@ -188,6 +200,7 @@ fn fuzzers_start_from_inputs_that_reach_everything() {
         ("runner", runner()),
         ("validator", validator()),
         ("after", after_the_end()),
+        ("lies", lies()),
     ]);
     compare(&seeds);
     let heard: BTreeSet<&str> = seeds.values().flat_map(|bytes| fuzz::frame(bytes)).collect();
