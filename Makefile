@@ -31,9 +31,9 @@ bench: ## run `remuda bench` NAME=select|chain, or both, in a release build (ARG
 		cargo run --release --bin remuda -- bench $$name $(ARGS) || exit; \
 	done
 
-fuzz: ## fuzz TARGET=transaction|block for SECONDS=60, or replay INPUT=file
+fuzz: ## fuzz TARGET=transaction|block|frame for SECONDS=60, or replay INPUT=file
 	@if [ -z "$(TARGET)" ]; then \
-		echo "make fuzz TARGET=transaction|block SECONDS=60" >&2; exit 2; \
+		echo "make fuzz TARGET=transaction|block|frame SECONDS=60" >&2; exit 2; \
 	fi
 	@scripts/fuzz.sh "$(TARGET)" "$(or $(INPUT),$(SECONDS))"
 

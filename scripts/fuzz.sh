@@ -10,9 +10,9 @@ target=${1:-} what=${2:-}
 
 case $target in
 transaction) max_len=4096 ;;
-block) max_len=16384 ;;
+block | frame) max_len=16384 ;;
 *)
-    echo "usage: fuzz.sh transaction|block SECONDS|FILE" >&2
+    echo "usage: fuzz.sh transaction|block|frame SECONDS|FILE" >&2
     exit 2
     ;;
 esac

@@ -11,7 +11,7 @@ mod report;
 pub mod rules;
 mod script;
 mod teller;
-mod web;
+pub(crate) mod web;
 pub mod wire;
 
 use crate::failure::Failure;

@@ -36,7 +36,7 @@ impl Admission {
 }
 
 /// Who has one address of version 6 has 2^64 of them.
-fn network(source: IpAddr) -> IpAddr {
+pub(crate) fn network(source: IpAddr) -> IpAddr {
     match source.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

@@ -4,12 +4,15 @@
 //! - [`frame`], [`wire`], [`sign`]: what is said, its bytes, and what signatures cover
 //! - [`session`]: both ends of a connection, without I/O and without a clock
 //! - [`admission`]: how often one address may knock, and one key may come in
-//! - [`quic`]: the sockets, known nowhere else
-//!
-//! Validators do not open it yet: nobody pushes jobs on a running network.
+//! - [`hall`]: where connections wait that have not proven themselves
+//! - [`quic`]: the sockets, known nowhere else; without the feature of that name they are left out
+//! - [`fuzz`]: what fuzzers call
 
 pub mod admission;
 pub mod frame;
+pub mod fuzz;
+pub mod hall;
+#[cfg(feature = "quic")]
 pub mod quic;
 pub mod session;
 pub mod sign;

@@ -8,6 +8,8 @@ use thiserror::Error;
 pub const CONTROL_LIMIT: usize = 64 * 1024;
 /// What a frame of a job stream may be.
 pub const JOB_LIMIT: usize = 2 * 1024 * 1024;
+/// What a stream keeps between frames.
+const SPARE: usize = 16 * 1024;
 /// How deep a map may nest: no frame nests deeper than an enum in a map.
 const DEPTH: usize = 8;
 
@@ -97,6 +99,25 @@ impl Cutter {
         let Some(body) = rest.get(..length) else { return Ok(None) };
         let frame = decode(body)?;
         self.waiting.drain(..4 + length);
+        // A long frame leaves no long buffer behind: a job's stream is open for as long as its job.
+        self.waiting.shrink_to(SPARE);
         Ok(Some(frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::JobResult;
+    use remuda_protocol::primitives::B256;
+
+    #[test]
+    fn a_long_frame_leaves_no_long_buffer_behind() {
+        let data = vec![1; JOB_LIMIT - 1_000];
+        let frame = JobResult { job_id: B256::ZERO, result_data: data, runner_signed: [1; 65] };
+        let mut cutter = Cutter::new(JOB_LIMIT);
+        cutter.push(&encode(&frame.into()));
+        assert!(matches!(cutter.next_frame(), Ok(Some(_))));
+        assert!(cutter.waiting.capacity() <= SPARE, "{}", cutter.waiting.capacity());
     }
 }

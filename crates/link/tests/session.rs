@@ -212,6 +212,26 @@ fn relayed_hello_does_not_hold_in_another_session() {
     assert!(!pair.runner.open() && pair.validator.place().is_none());
 }
 
+/// A validator of the same runner passes its words on to another one, under its own name.
+#[test]
+fn a_hello_to_one_validator_is_none_to_another() {
+    let middle = Identity::from_seed(&[6; 32]).unwrap().key();
+    let mut pair = Pair::new();
+    let settings =
+        runner::Settings { chain_id: CHAIN, key: key(), validator: middle, subset_epoch: EPOCH };
+    pair.runner = runner::Session::new(settings, [7; 32], [1; 32], 100, 0);
+    let Some(Output::Control(hello)) = pair.runner.poll() else { panic!("a Hello") };
+    pair.validator.control(hello, 0, &mut pair.chain);
+    let Some(Output::Control(Frame::Hello(mut answer))) = pair.validator.poll() else {
+        panic!("an answer")
+    };
+    answer.party_pubkey = middle.to_vec();
+    pair.runner.control(answer.into(), 0);
+    pair.settle();
+    assert_eq!(pair.parted[0], Parting::BadSignature);
+    assert!(!pair.runner.open() && pair.validator.place().is_none());
+}
+
 #[test]
 fn replayed_hello_proves_nothing_to_a_new_session() {
     let mut pair = Pair::new();
@@ -454,6 +474,29 @@ fn a_cancelled_job_takes_no_more_words() {
 }
 
 #[test]
+fn nothing_is_said_after_the_end() {
+    for goodbye in [true, false] {
+        let mut pair = Pair::open();
+        pair.push();
+        pair.settle();
+        if goodbye {
+            pair.runner.control(Parting::Shutdown.goodbye(), 0);
+        } else {
+            pair.runner.close(Parting::Shutdown);
+        }
+        let last = std::iter::from_fn(|| pair.runner.poll()).last();
+        assert_eq!(last, Some(Output::Close(Parting::Shutdown)));
+        // Its owner does not know yet.
+        pair.runner.learn(200);
+        pair.runner.ack(JOB, AckStatus::Accepted, None);
+        pair.runner.progress(JOB, 50, None);
+        assert!(!pair.runner.result(JOB, b"late".to_vec()));
+        pair.runner.finish(JOB);
+        assert_eq!(pair.runner.poll(), None);
+    }
+}
+
+#[test]
 fn floods_end_the_session() {
     let mut pair = Pair::open();
     let key = pair.key.clone();
@@ -461,6 +504,20 @@ fn floods_end_the_session() {
         pair.tell(ping(&key, 100, nonce).into());
     }
     assert_eq!(pair.parted[0], Parting::TooFast);
+}
+
+#[test]
+fn floods_on_the_stream_of_a_job_end_the_session() {
+    let mut pair = Pair::open();
+    pair.push();
+    pair.settle();
+    for _ in 0..300 {
+        pair.runner.progress(JOB, 50, None);
+    }
+    pair.settle();
+    assert_eq!(pair.parted[0], Parting::TooFast);
+    let told = pair.seen_by_validator.iter().filter(|event| matches!(event, Event::Progress(_)));
+    assert_eq!(told.count(), 256);
 }
 
 #[test]

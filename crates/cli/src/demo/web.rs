@@ -11,16 +11,16 @@ use tokio::sync::watch;
 const PRICE: &str = r#"{"item":"oats","price":"42.17","unit":"sack"}"#;
 
 /// A server that answers until it is dropped.
-pub(super) struct Web {
+pub(crate) struct Web {
     /// Where it is.
-    pub(super) address: SocketAddr,
+    pub(crate) address: SocketAddr,
     open: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Web {
     /// Starts one on a free port.
-    pub(super) async fn start() -> std::io::Result<Self> {
+    pub(crate) async fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = listener.local_addr()?;
         let (open, gate) = watch::channel(false);
@@ -41,12 +41,12 @@ impl Web {
     }
 
     /// The address of a page.
-    pub(super) fn url(&self, page: &str) -> String {
+    pub(crate) fn url(&self, page: &str) -> String {
         format!("http://{}{page}", self.address)
     }
 
     /// Lets those go who wait for `/slow`.
-    pub(super) fn release(&self) {
+    pub(crate) fn release(&self) {
         let _ = self.open.send(true);
     }
 }

@@ -1,23 +1,21 @@
 //! The runner's side: one connection to one validator.
 
-use super::stream::{FromJob, QUEUE, Reader, StreamError, carry, write};
+use super::stream::{FAREWELL, FromJob, Half, PATIENCE, QUEUE, Reader, StreamError, carry, write};
 use super::tls::{self, EXPORTER, SERVER_NAME, TlsError};
 use crate::frame::{AckStatus, BackpressureSignal, Frame, Parting};
 use crate::session::Output;
 use crate::session::runner::{Event, HANDSHAKE_MS, Session, Settings};
 use crate::wire::{CONTROL_LIMIT, JOB_LIMIT};
-use quinn::{Connection, Endpoint, RecvStream, SendStream, VarInt};
+use quinn::{Connection, Endpoint, SendStream, VarInt};
 use remuda_protocol::primitives::JobId;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
-
-/// How long a goodbye may be on its way.
-const FAREWELL: Duration = Duration::from_millis(500);
 
 /// There is no connection.
 #[derive(Debug, Error)]
@@ -129,8 +127,9 @@ impl Connector {
             started: Instant::now(),
             farewell: None,
         };
-        let reader = Reader::new(reader, CONTROL_LIMIT);
-        let ended = tokio::spawn(driver.run(reader, inbox, from_jobs));
+        let half = Half::default();
+        let reader = Reader::new(reader, CONTROL_LIMIT, &half);
+        let ended = tokio::spawn(driver.run(reader, inbox, from_jobs, half));
         Ok(Link { commands, events, ended, connection })
     }
 
@@ -165,9 +164,10 @@ impl Driver {
         mut reader: Reader,
         mut inbox: mpsc::Receiver<Command>,
         mut from_jobs: mpsc::Receiver<FromJob>,
+        half: Half,
     ) -> String {
         let (opened_in, mut opened) = mpsc::channel::<Opened>(QUEUE);
-        let accept = tokio::spawn(accept(self.connection.clone(), opened_in));
+        let accept = tokio::spawn(accept(self.connection.clone(), opened_in, half));
         let mut gone = None;
         while self.act().await {
             let deadline = self.session.deadline_ms();
@@ -180,7 +180,9 @@ impl Driver {
                     }
                     Ok(None) => self.session.close(Parting::Shutdown),
                     Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_)) => self.session.close(Parting::Malformed),
+                    Err(StreamError::Wire(_) | StreamError::Crowded) => {
+                        self.session.close(Parting::Malformed);
+                    }
                     Err(StreamError::Gone(why)) => {
                         gone = Some(why);
                         break;
@@ -244,14 +246,18 @@ impl Driver {
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Control(frame) => {
-                    if let Err(error) = write(&mut self.writer, &frame).await {
+                    let patience = if self.session.over() { FAREWELL } else { PATIENCE };
+                    if let Err(error) = write(&mut self.writer, &frame, patience).await {
                         self.farewell = Some(error.to_string());
                         return false;
                     }
                 }
                 Output::Job(job, frame) => {
-                    if let Some(sender) = self.jobs.get(&job) {
-                        let _ = sender.send(frame).await;
+                    // Nobody waits here for one stream: others might wait for us.
+                    if let Some(sender) = self.jobs.get(&job)
+                        && let Err(TrySendError::Full(_)) = sender.try_send(frame)
+                    {
+                        self.session.close(Parting::Silent);
                     }
                 }
                 Output::FinishJob(job) => {
@@ -280,15 +286,14 @@ impl Driver {
     }
 }
 
-async fn accept(connection: Connection, opened: mpsc::Sender<Opened>) {
+async fn accept(connection: Connection, opened: mpsc::Sender<Opened>, half: Half) {
     while let Ok((writer, reader)) = connection.accept_bi().await {
-        let opened = opened.clone();
-        tokio::spawn(first(writer, reader, opened));
+        let reader = Reader::new(reader, JOB_LIMIT, &half);
+        tokio::spawn(first(writer, reader, opened.clone()));
     }
 }
 
-async fn first(writer: SendStream, reader: RecvStream, opened: mpsc::Sender<Opened>) {
-    let mut reader = Reader::new(reader, JOB_LIMIT);
+async fn first(writer: SendStream, mut reader: Reader, opened: mpsc::Sender<Opened>) {
     let patience = Duration::from_millis(HANDSHAKE_MS);
     let frame = timeout(patience, reader.next()).await.ok().and_then(Result::ok).flatten();
     let _ = opened.send((frame, writer, reader)).await;

@@ -1,34 +1,30 @@
 //! The validator's side: takes runners in, and keeps their sessions.
 
-use super::stream::{FromJob, QUEUE, Reader, carry, write};
+use super::stream::{FAREWELL, FromJob, Half, PATIENCE, QUEUE, Reader, StreamError, carry, write};
 use super::tls::{self, EXPORTER, TlsError};
 use crate::admission::Admission;
 use crate::frame::{CancelReason, Frame, Handover, Parting};
+use crate::hall::{Answer, Hall};
 use crate::session::Output;
 use crate::session::validator::{
     Assignment, Desk, Event, HANDSHAKE_MS, Head, Place, Session, Settings,
 };
 use crate::wire::{CONTROL_LIMIT, JOB_LIMIT};
-use quinn::{Connection, Endpoint, Incoming, VarInt};
+use quinn::{Connecting, Connection, Endpoint, VarInt};
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::primitives::{Address, JobId};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 /// Sessions of one validator: as many as its votes have bits.
 pub const SESSIONS_MAX: usize = 8_192;
-/// Connections that have not proven themselves.
-const STRANGERS_MAX: usize = 512;
-/// From so many on, addresses have to prove that they are theirs before anything is kept for them.
-const STRANGERS_CALM: usize = 64;
-/// How long a goodbye may be on its way.
-const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What the chain says of runners.
 pub trait Registry: Send + Sync + 'static {
@@ -69,7 +65,7 @@ struct Shared {
     events: mpsc::Sender<(Place, Event)>,
     started: Instant,
     numbers: AtomicU64,
-    strangers: AtomicUsize,
+    strangers: Mutex<Hall<AbortHandle>>,
 }
 
 impl Shared {
@@ -79,6 +75,10 @@ impl Shared {
 
     fn live(&self) -> MutexGuard<'_, BTreeMap<Address, Live>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn strangers(&self) -> MutexGuard<'_, Hall<AbortHandle>> {
+        self.strangers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -136,7 +136,7 @@ impl Server {
             events,
             started: Instant::now(),
             numbers: AtomicU64::new(0),
-            strangers: AtomicUsize::new(0),
+            strangers: Mutex::default(),
         });
         let server = Self { shared: shared.clone(), endpoint: endpoint.clone() };
         tokio::spawn(accept(endpoint, shared));
@@ -156,6 +156,11 @@ impl Server {
     /// How many runners are connected.
     pub fn sessions(&self) -> usize {
         self.shared.live().len()
+    }
+
+    /// How many connections have not proven themselves yet.
+    pub fn strangers(&self) -> usize {
+        self.shared.strangers().len()
     }
 
     /// Who is connected.
@@ -196,55 +201,66 @@ impl Server {
     }
 }
 
-/// Counts a connection that has not proven itself.
-struct Stranger(Arc<Shared>);
+/// A place in the hall.
+struct Stranger {
+    shared: Arc<Shared>,
+    place: u64,
+}
 
 impl Stranger {
-    fn new(shared: &Arc<Shared>) -> Self {
-        shared.strangers.fetch_add(1, Relaxed);
-        Self(shared.clone())
+    /// It has proven itself. `false` if it was sent away before that: its task is about to end.
+    fn known(&self) -> bool {
+        self.shared.strangers().leave(self.place)
     }
 }
 
 impl Drop for Stranger {
     fn drop(&mut self) {
-        self.0.strangers.fetch_sub(1, Relaxed);
+        self.shared.strangers().leave(self.place);
     }
 }
 
 async fn accept(endpoint: Endpoint, shared: Arc<Shared>) {
-    // Handshakes cost signatures: a few at a time, so that a storm does not starve blocks.
-    let handshakes = Arc::new(Semaphore::new(8));
     while let Some(incoming) = endpoint.accept().await {
-        let strangers = shared.strangers.load(Relaxed);
-        if strangers >= STRANGERS_MAX {
-            incoming.refuse();
-        } else if strangers >= STRANGERS_CALM && incoming.may_retry() {
-            // A forged address never answers.
-            let _ = incoming.retry();
-        } else {
-            let stranger = Stranger::new(&shared);
-            tokio::spawn(serve(shared.clone(), incoming, handshakes.clone(), stranger));
-        }
+        // Who cannot prove its address any more has done so.
+        let proven = incoming.remote_address_validated() || !incoming.may_retry();
+        let answer = shared.strangers().knock(incoming.remote_address().ip(), proven);
+        let place = match answer {
+            Answer::Enter(place) => place,
+            Answer::Instead(place, other) => {
+                other.abort();
+                place
+            }
+            Answer::Prove => {
+                let _ = incoming.retry();
+                continue;
+            }
+            Answer::Refuse => {
+                incoming.refuse();
+                continue;
+            }
+        };
+        let stranger = Stranger { shared: shared.clone(), place };
+        // Handshakes cost signatures. They are made here, one at a time, so that a storm has one
+        // core at most; the rest of a handshake is waiting, which nobody has to wait for.
+        let Ok(connecting) = incoming.accept() else { continue };
+        let task = tokio::spawn(serve(shared.clone(), connecting, stranger));
+        shared.strangers().task(place, task.abort_handle());
     }
 }
 
-async fn serve(
-    shared: Arc<Shared>,
-    incoming: Incoming,
-    handshakes: Arc<Semaphore>,
-    stranger: Stranger,
-) {
-    let patience = Duration::from_millis(HANDSHAKE_MS);
+async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) {
+    // Everything until a runner is proven has this one time.
+    let since_ms = shared.now_ms();
+    let deadline = Instant::now() + Duration::from_millis(HANDSHAKE_MS);
     let connect = async {
-        let connection = {
-            let _turn = handshakes.acquire().await.ok()?;
-            incoming.accept().ok()?.await.ok()?
-        };
+        let connection = connecting.await.ok()?;
         let streams = connection.accept_bi().await.ok()?;
         Some((connection, streams))
     };
-    let Ok(Some((connection, (writer, reader)))) = timeout(patience, connect).await else { return };
+    let Ok(Some((connection, (writer, reader)))) = timeout_at(deadline, connect).await else {
+        return;
+    };
     let mut exporter = [0; 32];
     if connection.export_keying_material(&mut exporter, EXPORTER, b"").is_err() {
         return;
@@ -252,14 +268,8 @@ async fn serve(
     let heads = shared.heads.subscribe();
     let head = *heads.borrow();
     let source = connection.remote_address().ip();
-    let session = Session::new(
-        shared.settings.clone(),
-        source,
-        exporter,
-        rand::random(),
-        head,
-        shared.now_ms(),
-    );
+    let settings = shared.settings.clone();
+    let session = Session::new(settings, source, exporter, rand::random(), head, since_ms);
     let (commands, inbox) = mpsc::channel(QUEUE);
     let (job_frames, from_jobs) = mpsc::channel(QUEUE);
     let driver = Driver {
@@ -272,9 +282,11 @@ async fn serve(
         commands,
         jobs: BTreeMap::new(),
         job_frames,
+        half: Half::default(),
         stranger: Some(stranger),
     };
-    driver.run(Reader::new(reader, CONTROL_LIMIT), inbox, from_jobs, heads).await;
+    let reader = Reader::new(reader, CONTROL_LIMIT, &driver.half);
+    driver.run(reader, inbox, from_jobs, heads).await;
 }
 
 /// Moves messages between one session and its streams.
@@ -288,6 +300,7 @@ struct Driver {
     commands: mpsc::Sender<Command>,
     jobs: BTreeMap<JobId, mpsc::Sender<Frame>>,
     job_frames: mpsc::Sender<FromJob>,
+    half: Half,
     stranger: Option<Stranger>,
 }
 
@@ -314,12 +327,12 @@ impl Driver {
                         self.session.control(frame, now, &mut Counter(&self.shared));
                     }
                     Ok(None) => self.session.close(Parting::Shutdown),
-                    Err(super::stream::StreamError::Gone(_)) => {
+                    Err(StreamError::Gone(_)) => {
                         self.session.lost();
                         open = false;
                     }
-                    Err(super::stream::StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(super::stream::StreamError::Wire(_)) => {
+                    Err(StreamError::Slow) => self.session.close(Parting::Silent),
+                    Err(StreamError::Wire(_) | StreamError::Crowded) => {
                         self.session.close(Parting::Malformed);
                     }
                 },
@@ -353,11 +366,14 @@ impl Driver {
 
     /// Does what the session wants. `false` when it is over.
     async fn act(&mut self) -> bool {
+        let mut alive = true;
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Control(frame) => {
-                    if write(&mut self.writer, &frame).await.is_err() {
+                    let patience = self.patience();
+                    if write(&mut self.writer, &frame, patience).await.is_err() {
                         self.session.lost();
+                        alive = false;
                     }
                 }
                 Output::OpenJob(job, frame) => self.open_job(job, frame),
@@ -370,8 +386,10 @@ impl Driver {
                     self.jobs.remove(&job);
                 }
                 Output::Event(event) => {
-                    if let Event::Opened(place) = event {
-                        self.enter(place).await;
+                    if let Event::Opened(place) = event
+                        && !self.enter(place).await
+                    {
+                        return false;
                     }
                     // What an older session says of its end is no news of the runner.
                     if let Some(place) = self.place.filter(|place| self.newest(place)) {
@@ -387,12 +405,28 @@ impl Driver {
                 }
             }
         }
-        true
+        if !alive {
+            // Who does not listen is not there.
+            self.connection.close(VarInt::from_u32(0), Parting::Silent.word().as_bytes());
+        }
+        alive
+    }
+
+    /// How long a frame of the control stream may take: for strangers what is left of their time.
+    fn patience(&self) -> Duration {
+        match self.session.deadline_ms() {
+            Some(ms) => Duration::from_millis(ms.saturating_sub(self.shared.now_ms())),
+            None if self.session.place().is_some() => PATIENCE,
+            None => FAREWELL,
+        }
     }
 
     /// The newest session of a runner is the one that counts; it has to show that it is there.
-    async fn enter(&mut self, place: Place) {
-        self.stranger = None;
+    /// `false` if another has taken its place while it proved itself.
+    async fn enter(&mut self, place: Place) -> bool {
+        if !self.stranger.take().is_some_and(|stranger| stranger.known()) {
+            return false;
+        }
         self.place = Some(place);
         self.number = self.shared.numbers.fetch_add(1, Relaxed);
         let live = Live { number: self.number, commands: self.commands.clone() };
@@ -401,6 +435,7 @@ impl Driver {
             let _ = older.commands.try_send(Command::Close(Parting::Replaced));
             let _ = self.shared.events.send((place, Event::Presence(false))).await;
         }
+        true
     }
 
     fn newest(&self, place: &Place) -> bool {
@@ -420,10 +455,14 @@ impl Driver {
         let (sender, outgoing) = mpsc::channel(QUEUE);
         self.jobs.insert(job, sender);
         let (connection, session) = (self.connection.clone(), self.job_frames.clone());
+        let half = self.half.clone();
         tokio::spawn(async move {
-            let Ok((mut writer, reader)) = connection.open_bi().await else { return };
-            if write(&mut writer, &frame).await.is_ok() {
-                carry(job, Reader::new(reader, JOB_LIMIT), writer, outgoing, session).await;
+            // A runner may take no more streams, for as long as it likes.
+            let opened = timeout(PATIENCE, connection.open_bi()).await;
+            let Ok(Ok((mut writer, reader))) = opened else { return };
+            if write(&mut writer, &frame, PATIENCE).await.is_ok() {
+                let reader = Reader::new(reader, JOB_LIMIT, &half);
+                carry(job, reader, writer, outgoing, session).await;
             }
         });
     }

@@ -1,6 +1,7 @@
 //! TLS as SPEC §13 wants it: version 1.3, certificates that nobody signed, validators known by their
 //! key. Who the runner is, TLS does not know; it proves that in the session.
 
+use crate::hall::STRANGERS_MAX;
 use crate::sign::ValidatorKey;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{IdleTimeout, TransportConfig, VarInt};
@@ -72,6 +73,9 @@ pub(super) fn server(seed: &[u8; 32]) -> Result<quinn::ServerConfig, TlsError> {
     transport.max_concurrent_bidi_streams(VarInt::from_u32(1));
     config.transport_config(Arc::new(transport));
     config.migration(true);
+    // Whoever knocks is answered at once; what piles up before that has an end.
+    config.max_incoming(2 * STRANGERS_MAX);
+    config.incoming_buffer_size(64 * 1024).incoming_buffer_size_total(8 * 1024 * 1024);
     Ok(config)
 }
 

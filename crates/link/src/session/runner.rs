@@ -120,6 +120,11 @@ impl Session {
         matches!(self.state, State::Open)
     }
 
+    /// Whether it has ended.
+    pub fn over(&self) -> bool {
+        matches!(self.state, State::Closed)
+    }
+
     /// When [`Session::tick`] should be called at the latest, while the validator has not proven itself.
     pub fn deadline_ms(&self) -> Option<u64> {
         matches!(self.state, State::Greeted | State::Proven(_))
@@ -135,11 +140,17 @@ impl Session {
 
     /// Ends it.
     pub fn close(&mut self, why: Parting) {
-        if !matches!(self.state, State::Closed) {
-            self.state = State::Closed;
+        if !self.over() {
             self.out.push_back(Output::Control(why.goodbye()));
-            self.out.push_back(Output::Close(why));
+            self.end(why);
         }
+    }
+
+    fn end(&mut self, why: Parting) {
+        self.state = State::Closed;
+        // Nobody can be told of them any more.
+        self.jobs.clear();
+        self.out.push_back(Output::Close(why));
     }
 
     /// A frame of the control stream.
@@ -150,11 +161,10 @@ impl Session {
         let done = match (&self.state, frame) {
             (State::Closed, _) => Ok(()),
             (_, Frame::Goodbye(goodbye)) => {
-                self.state = State::Closed;
                 let reason = shortened(goodbye.reason, TEXT_LIMIT);
                 let parting = Parting::from_word(&reason).unwrap_or(Parting::Shutdown);
                 self.out.push_back(Output::Event(Event::Farewell(reason)));
-                self.out.push_back(Output::Close(parting));
+                self.end(parting);
                 Ok(())
             }
             (State::Greeted, Frame::Hello(hello)) => self.hello(&hello),
@@ -234,6 +244,9 @@ impl Session {
 
     /// A new height, from this validator or from elsewhere: every new one is answered with a ping.
     pub fn learn(&mut self, height: u64) {
+        if self.over() {
+            return;
+        }
         if height > self.height {
             self.height = height;
             self.out.push_back(Output::Event(Event::Head(height)));
