@@ -41,6 +41,7 @@ fn options(validators: usize) -> InitOptions {
         host: [127, 0, 0, 1].into(),
         base_port: 4000,
         balances: vec![(Address::repeat_byte(7), Amount::cby(5))],
+        pinned_executors: Vec::new(),
     }
 }
 
