@@ -23,11 +23,12 @@ check: ## formatting, clippy and documentation, with warnings as errors
 
 demo: ## run `remuda demo` (ARGS=… are passed on)
 	@scripts/packages.sh
+	@cargo build --bin remuda
 	@cargo run -q --bin remuda -- demo $(ARGS)
 
-bench: ## run `remuda bench` NAME=select|chain, or both, in a release build (ARGS=--json)
+bench: ## run `remuda bench` NAME=select|chain|push|sessions, or all, in a release build (ARGS=--json)
 	@scripts/packages.sh
-	@for name in $(or $(NAME),select chain); do \
+	@for name in $(or $(NAME),select chain push sessions); do \
 		cargo run --release --bin remuda -- bench $$name $(ARGS) || exit; \
 	done
 

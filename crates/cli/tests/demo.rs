@@ -341,6 +341,22 @@ fn binary_sums_up_in_one_json_object() {
     assert_no_large_numbers(&object);
 }
 
+#[test]
+fn a_network_does_its_jobs_and_ends_by_itself() {
+    let (status, stdout, stderr) = remuda(&["demo", "--json"]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let object: Value = serde_json::from_str(&stdout).expect("stdout is one JSON document");
+    assert_eq!(object["ok"], Value::Bool(true), "{object:#}");
+    let jobs = object["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs.len(), 5);
+    for job in jobs {
+        let paid = job["paid"].as_array().expect("pay");
+        let first = job["name"] == "http, majority vote";
+        assert_eq!(paid.len(), if first { 2 } else { 3 }, "{job:#}");
+    }
+    assert!(object["millis"].as_u64().is_some_and(|millis| millis < 120_000), "{object:#}");
+}
+
 /// A reader that holds numbers as 64-bit floats gets every one of them right.
 fn assert_no_large_numbers(value: &Value) {
     match value {
