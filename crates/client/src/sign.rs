@@ -14,8 +14,9 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction, 
 
 /// Cycles beyond the price list: lists of candidates that a job has to build, a timed-out job that
 /// is drawn again. What is not used is not paid.
-const SPARE_CYCLES: u64 = 20_000;
-/// Cycles per byte of a transaction that carries results: each byte is judged by up to 16 checks.
+pub const SPARE_CYCLES: u64 = 20_000;
+/// Cycles per byte of a transaction that carries results, where nobody says what the job compares. A
+/// runner knows, and says.
 const JUDGING_CYCLES_PER_BYTE: u64 = 20;
 /// The basefee rises by at most an eighth per block: twice of it holds for five full blocks.
 const FEE_HEADROOM: u128 = 2;
@@ -47,6 +48,11 @@ impl Quote {
 
     /// A transaction with limits to spare and fees that survive a few full blocks.
     pub fn transaction(&self, instruction: Instruction) -> Transaction {
+        self.transaction_with(instruction, None)
+    }
+
+    /// The same, with cycles beyond the price list from somebody who knows what they are for.
+    pub fn transaction_with(&self, instruction: Instruction, spare: Option<u64>) -> Transaction {
         let bid = |basefee: u128| Bid {
             max_fee: basefee.saturating_mul(FEE_HEADROOM),
             max_priority: basefee / TIP_DIVISOR,
@@ -62,7 +68,8 @@ impl Quote {
         };
         let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
         let least = intrinsic(&body.instruction, size);
-        body.cycles_limit = least.cycles + spare_cycles(&body.instruction, size);
+        let spare = spare.unwrap_or_else(|| spare_cycles(&body.instruction, size));
+        body.cycles_limit = least.cycles.saturating_add(spare);
         body.cells_limit = least.cells;
         body
     }

@@ -108,6 +108,7 @@ codes! {
         424 TooLateToCancel "a runner has committed or timed out, or is alone at work, or the job is over";
         425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";
         426 FieldsOverlap "a field that results are grouped by is part of another";
+        427 JudgingTooExpensive "a result of max_return_bytes costs more to judge than runners' share of a block; return less, or compare fewer fields";
 
         500 NotSeated "this runner does not sit on this job";
         501 WrongPhase "the job is not in the phase for this";

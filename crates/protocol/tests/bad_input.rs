@@ -488,6 +488,15 @@ fn check_cases() -> Vec<Case> {
                 spec.result_schema.data_format = DataFormat::Text;
             })
         }),
+        case(JudgingTooExpensive, "512 fields of results that fill a transaction", |w| {
+            let fields = |n: usize| (0..32).map(|i| format!("f{n}_{i}")).collect();
+            let check = |n| VerifierCheck::StructuredMatch { fields: fields(n) };
+            w.spoiled_vote(|spec| {
+                spec.result_schema.max_return_bytes = 65_536;
+                spec.verification.mode = StructuredMatch;
+                spec.verification.checks = (0..16).map(check).collect();
+            })
+        }),
         case(FieldsOverlap, "a field inside another", |w| {
             let fields = vec!["a".into(), "a.b[0]".into()];
             w.checked(StructuredMatch, vec![VerifierCheck::StructuredMatch { fields }])

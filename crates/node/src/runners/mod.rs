@@ -42,6 +42,9 @@ const NEWS: usize = 256;
 /// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
 const TIMED_MAX: usize = 65_536;
 
+/// Results of one member for one job that are passed on. It repeats them until they are opened.
+const HANDOVERS_MAX: u32 = 32;
+
 /// Where a validator can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
@@ -104,6 +107,8 @@ pub struct Runners {
     counts: Counts,
     /// When an assignment became final here, while its answer is on its way.
     pushed: Mutex<BTreeMap<(JobId, Address), Instant>>,
+    /// How often somebody has handed something over for a job.
+    handed: Mutex<BTreeMap<(JobId, Address), u32>>,
 }
 
 impl Default for Runners {
@@ -121,6 +126,7 @@ impl Runners {
             news: broadcast::Sender::new(NEWS),
             counts: Counts::default(),
             pushed: Mutex::default(),
+            handed: Mutex::default(),
         }
     }
 
@@ -136,7 +142,27 @@ impl Runners {
 
     /// Gives an aggregator a result. `false` if it has no session here.
     pub fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
-        self.server.get().is_some_and(|server| server.handover(aggregator, handover))
+        let Some(server) = self.server.get() else { return false };
+        // A member, or whoever repeats what it has said, must not fill an aggregator's ears.
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (handover.job_id, Address::from(handover.runner));
+        if handed.len() >= TIMED_MAX && !handed.contains_key(&key) {
+            return false;
+        }
+        let times = handed.entry(key).or_default();
+        if *times >= HANDOVERS_MAX {
+            return true;
+        }
+        *times += 1;
+        drop(handed);
+        server.handover(aggregator, handover)
+    }
+
+    /// A job is over for a runner.
+    fn forget(&self, job: JobId, runner: Address) {
+        self.timed().remove(&(job, runner));
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        handed.remove(&(job, runner));
     }
 
     /// Counters in Prometheus' text form.
@@ -259,6 +285,7 @@ impl Desk {
             match event {
                 Happened::RunnerTimedOut { job, runner, .. } => {
                     self.server.cancel(runner, *job, CancelReason::Expired);
+                    self.runners.forget(*job, *runner);
                 }
                 Happened::JobSettled { job, .. }
                 | Happened::JobFailed { job, .. }
@@ -266,6 +293,7 @@ impl Desk {
                     let seats = read(state, &JobKey { job: *job }).map(|job: Job| job.seats);
                     for seat in seats.unwrap_or_default() {
                         self.server.cancel(&seat.runner, *job, CancelReason::Failed);
+                        self.runners.forget(*job, seat.runner);
                     }
                 }
                 _ => {}

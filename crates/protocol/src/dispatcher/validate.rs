@@ -11,6 +11,7 @@ use crate::primitives::B256;
 use crate::verifier::check::{Check, VerifierCheck};
 use crate::verifier::decide::{Mode, require_grouping, validate_checks};
 use crate::verifier::path::Path;
+use crate::verifier::reveal::judging_cycles;
 
 const INPUT_TOKENS_MAX: u32 = 1_000_000;
 const OUTPUT_TOKENS_MAX: u32 = 1_000_000;
@@ -99,7 +100,10 @@ fn validate_bounds(spec: &JobSpec, params: &ChainParams) -> Result<(), Refusal> 
     refuse_if(bounds.max_retries > RETRIES_MAX, Refusal::TooManyRetries)?;
     let size = 1..=RETURN_BYTES_MAX;
     refuse_if(!size.contains(&spec.result_schema.max_return_bytes), Refusal::ReturnTooLarge)?;
-    refuse_if(spec.timeout_blocks > params.max_timeout_blocks, Refusal::TimeoutTooLong)
+    refuse_if(spec.timeout_blocks > params.max_timeout_blocks, Refusal::TimeoutTooLong)?;
+    // A committed result that no block has room to judge would get its runner slashed.
+    let dearest = judging_cycles(spec, spec.result_schema.max_return_bytes as usize);
+    refuse_if(dearest > params.lane_runner, Refusal::JudgingTooExpensive)
 }
 
 fn validate_verification(spec: &JobSpec, pinned: impl Fn(&B256) -> bool) -> Result<(), Refusal> {

@@ -18,6 +18,12 @@ enum Opening {
     Invalid,
 }
 
+/// What judging a result of so many bytes costs whoever brings it.
+pub fn judging_cycles(spec: &JobSpec, bytes: usize) -> u64 {
+    let bytes = bytes as u64;
+    SIGNATURE_CYCLES + bytes * judging_factor(spec) * CHECKED_BYTE_CYCLES
+}
+
 impl Exec<'_> {
     /// A runner opens its own result. If it is not what it committed to, that is its own doing:
     /// it is slashed, as if it had not revealed.
@@ -92,8 +98,7 @@ impl Exec<'_> {
 
     /// A result pays for being judged when it comes, by its size and the number of checks.
     fn charge_reveal(&mut self, spec: &JobSpec, reveal: &Reveal) -> Result<(), Refusal> {
-        let judging = reveal.result.len() as u64 * judging_factor(spec) * CHECKED_BYTE_CYCLES;
-        self.charge(SIGNATURE_CYCLES + judging, 0)
+        self.charge(judging_cycles(spec, reveal.result.len()), 0)
     }
 
     fn open_commitment(

@@ -6,6 +6,7 @@ use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
 use crate::daemon::dispatch::repeatable;
 use crate::journal::{Entry, Outcome, Stage};
+use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::codec::Bytes;
@@ -16,11 +17,14 @@ use remuda_protocol::event::CrashSignal;
 use remuda_protocol::primitives::{Address, B256, JobId};
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::commitment::commitment;
+use remuda_protocol::verifier::reveal::judging_cycles;
 use std::collections::BTreeMap;
 
 /// Bytes of results in one aggregate; a transaction has 128 KiB at most. Of several results at
 /// least the first goes, since one alone always fits.
 const AGGREGATE_BYTES: usize = 120_000;
+/// And cycles of judging them: well below what runners have of a block.
+const AGGREGATE_CYCLES: u64 = 1_000_000;
 
 /// Who this is, for every digest.
 #[derive(Clone, Debug)]
@@ -228,15 +232,34 @@ impl Open {
         })
     }
 
+    fn judging(&self, reveal: &Reveal) -> u64 {
+        self.spec.as_ref().map_or(0, |spec| judging_cycles(spec, reveal.result.len()))
+    }
+
+    /// Cycles that a deed costs beyond the price list: what judging its results takes, by what the
+    /// job compares.
+    pub(crate) fn spare(&self, instruction: &Instruction) -> Option<u64> {
+        let judged = match instruction {
+            Instruction::RevealResult { reveal, .. } => self.judging(reveal),
+            Instruction::RevealAggregate { reveals, .. } => {
+                reveals.iter().map(|reveal| self.judging(reveal)).sum()
+            }
+            _ => return None,
+        };
+        Some(judged.saturating_add(SPARE_CYCLES))
+    }
+
     /// As many of these results as a transaction holds.
     fn aggregate(&self, identity: &Identity, from: &[Address]) -> Vec<Reveal> {
         let own = |runner: &Address| (*runner == identity.me).then(|| self.reveal(identity));
         let find =
             |runner: &Address| own(runner).unwrap_or_else(|| self.collected.get(runner).cloned());
-        let (mut reveals, mut bytes) = (Vec::new(), 0);
+        let (mut reveals, mut bytes, mut cycles) = (Vec::new(), 0, 0);
         for reveal in from.iter().filter_map(find) {
             bytes += reveal.result.len();
-            if bytes <= AGGREGATE_BYTES || reveals.is_empty() {
+            cycles += self.judging(&reveal);
+            let fits = bytes <= AGGREGATE_BYTES && cycles <= AGGREGATE_CYCLES;
+            if fits || reveals.is_empty() {
                 reveals.push(reveal);
             }
         }

@@ -5,7 +5,7 @@
 //! ```
 //! A transaction is signed once and sent until its nonce is used, because a copy of it may be in
 //! anybody's mempool. It is signed again, with the same nonce, when the basefee has outgrown its
-//! bid; with another one when a program with the same key was faster, or when what should have come
+//! bid, or when it waits for long because others bid more; with another one when a program with the same key was faster, or when what should have come
 //! before it never did. What a transaction says about a job never changes: salt and signature are on
 //! disk. Nothing here acts; heights and answers come in, signed bytes go out.
 
@@ -27,6 +27,10 @@ const IN_FLIGHT_MAX: usize = 48;
 const TRIES_MAX: u32 = 3;
 /// Aggregates that open a job's results, of which each may have some only.
 const AGGREGATES_MAX: u32 = 12;
+
+/// Sendings without success after which a bid is doubled, and how often that is done.
+const RAISE_TRIES: u32 = 3;
+const RAISES_MAX: u32 = 5;
 
 /// What a transaction is for. One of each is on its way at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +61,11 @@ pub enum Deed {
 }
 
 impl Purpose {
+    /// Whether stake is lost if it never comes.
+    fn at_stake(&self) -> bool {
+        matches!(self, Self::Job(_, _, Deed::Reveal | Deed::RevealAll | Deed::Attest))
+    }
+
     /// How often it may be done.
     fn limit(&self) -> u32 {
         match self {
@@ -95,10 +104,22 @@ pub struct Parcel {
     pub tries: u32,
 }
 
+/// Something to be signed.
+#[derive(Clone, Debug)]
+struct Wanted {
+    purpose: Purpose,
+    instruction: Instruction,
+    /// Cycles beyond the price list, if that is known.
+    spare: Option<u64>,
+}
+
 #[derive(Clone, Debug)]
 struct Pending {
     purpose: Purpose,
     instruction: Instruction,
+    spare: Option<u64>,
+    /// How often the bid was raised because no block took it.
+    raised: u32,
     signed: Signed,
     /// What it was signed for.
     basefees: Basefees,
@@ -114,7 +135,7 @@ pub struct Outbox {
     key: SecretKey,
     facts: Option<Facts>,
     pending: BTreeMap<u64, Pending>,
-    queue: VecDeque<(Purpose, Instruction)>,
+    queue: VecDeque<Wanted>,
     /// Deeds whose nonce was used: since when, and how often.
     done: BTreeMap<Purpose, (u64, u32)>,
 }
@@ -134,7 +155,7 @@ impl Outbox {
     /// Whether something for this purpose is on its way.
     pub fn has(&self, purpose: &Purpose) -> bool {
         self.pending.values().any(|pending| pending.purpose == *purpose)
-            || self.queue.iter().any(|(queued, _)| queued == purpose)
+            || self.queue.iter().any(|wanted| wanted.purpose == *purpose)
     }
 
     /// Whether nothing is on its way.
@@ -150,17 +171,34 @@ impl Outbox {
     /// Something should be done, says a view of the chain as of `seen`. Ignored while the same is
     /// on its way, or done in a block that the view does not know yet, or was in vain too often.
     pub fn want(&mut self, purpose: Purpose, instruction: Instruction, seen: u64) {
+        self.want_with(purpose, instruction, None, seen);
+    }
+
+    /// The same, with cycles beyond the price list.
+    pub fn want_with(
+        &mut self,
+        purpose: Purpose,
+        instruction: Instruction,
+        spare: Option<u64>,
+        seen: u64,
+    ) {
         let done = self.done.get(&purpose);
         if self.has(&purpose) || done.is_some_and(|(at, n)| seen < *at || *n >= purpose.limit()) {
             return;
         }
-        self.queue.push_back((purpose, instruction));
+        let wanted = Wanted { purpose, instruction, spare };
+        // What stake depends on does not wait behind what may as well come later.
+        if purpose.at_stake() {
+            self.queue.push_front(wanted)
+        } else {
+            self.queue.push_back(wanted)
+        }
     }
 
     /// A job is over: what is not signed yet need not be.
     pub fn forget(&mut self, job: JobId) {
         let about = |purpose: &Purpose| matches!(purpose, Purpose::Job(id, ..) if *id == job);
-        self.queue.retain(|(purpose, _)| !about(purpose));
+        self.queue.retain(|wanted| !about(&wanted.purpose));
         self.done.retain(|purpose, _| !about(purpose));
     }
 
@@ -177,7 +215,7 @@ impl Outbox {
             *done = (facts.height, done.1.saturating_add(1));
         }
         let gap = self.pending.first_key_value().is_some_and(|(nonce, first)| {
-            *nonce > facts.nonce && facts.height >= first.since + GAP_BLOCKS
+            *nonce > facts.nonce && facts.height >= first.since.saturating_add(GAP_BLOCKS)
         });
         if gap {
             self.unsign(facts.nonce);
@@ -190,7 +228,10 @@ impl Outbox {
     pub fn refused_for_good(&mut self, hash: TxHash) {
         let found = self.pending.iter().find(|(_, pending)| pending.signed.hash == hash);
         let Some((&nonce, _)) = found else { return };
-        if let Some(pending) = self.pending.remove(&nonce) {
+        // One node's word is no reason to lose a stake: what it is about is wanted again.
+        if let Some(pending) = self.pending.remove(&nonce)
+            && !pending.purpose.at_stake()
+        {
             let done = self.done.entry(pending.purpose).or_default();
             done.1 += 1;
         }
@@ -201,7 +242,8 @@ impl Outbox {
     fn unsign(&mut self, nonce: u64) {
         let rest = self.pending.split_off(&nonce);
         for pending in rest.into_values().rev() {
-            self.queue.push_front((pending.purpose, pending.instruction));
+            let Pending { purpose, instruction, spare, .. } = pending;
+            self.queue.push_front(Wanted { purpose, instruction, spare });
         }
         if let Some(facts) = &mut self.facts {
             // What others said about waiting transactions was not so.
@@ -216,7 +258,7 @@ impl Outbox {
         self.sign_queue(&facts);
         let mut parcels = Vec::new();
         for pending in self.pending.values_mut() {
-            if pending.sent.is_some_and(|sent| facts.height < sent + RESEND_BLOCKS) {
+            if pending.sent.is_some_and(|sent| facts.height < sent.saturating_add(RESEND_BLOCKS)) {
                 continue;
             }
             pending.sent = Some(facts.height);
@@ -229,7 +271,9 @@ impl Outbox {
 
     fn sign_queue(&mut self, facts: &Facts) {
         while self.pending.len() < IN_FLIGHT_MAX {
-            let Some((purpose, instruction)) = self.queue.pop_front() else { return };
+            let Some(Wanted { purpose, instruction, spare }) = self.queue.pop_front() else {
+                return;
+            };
             let nonce = match self.pending.last_key_value() {
                 Some((last, _)) => last + 1,
                 // Transactions of an earlier life may still wait somewhere.
@@ -237,8 +281,10 @@ impl Outbox {
             };
             let pending = Pending {
                 purpose,
-                signed: self.sign(facts, nonce, instruction.clone()),
+                signed: self.sign(facts, nonce, instruction.clone(), spare),
                 instruction,
+                spare,
+                raised: 0,
                 basefees: facts.basefees,
                 since: facts.height,
                 sent: None,
@@ -255,28 +301,43 @@ impl Outbox {
             facts.basefees.cycle > old.cycle.saturating_mul(2)
                 || facts.basefees.cell > old.cell.saturating_mul(2)
         };
+        // Others may outbid what is due by a deadline, so it bids more the longer it waits.
+        let pressed = |pending: &Pending| {
+            let due = RAISE_TRIES.saturating_mul(pending.raised + 1);
+            matches!(pending.purpose, Purpose::Job(..))
+                && pending.raised < RAISES_MAX
+                && pending.tries >= due
+        };
         let nonces: Vec<u64> = (self.pending.iter())
-            .filter(|(_, pending)| outgrown(&pending.basefees))
+            .filter(|(_, pending)| outgrown(&pending.basefees) || pressed(pending))
             .map(|(nonce, _)| *nonce)
             .collect();
         for nonce in nonces {
             let Some(mut pending) = self.pending.remove(&nonce) else { continue };
+            pending.raised += u32::from(pressed(&pending));
             // Both bids must rise, or the new one takes nobody's place.
             let basefees = Basefees {
                 cycle: facts.basefees.cycle.max(pending.basefees.cycle.saturating_mul(2)),
                 cell: facts.basefees.cell.max(pending.basefees.cell.saturating_mul(2)),
             };
             let facts = Facts { basefees, ..*facts };
-            pending.signed = self.sign(&facts, nonce, pending.instruction.clone());
+            let (instruction, spare) = (pending.instruction.clone(), pending.spare);
+            pending.signed = self.sign(&facts, nonce, instruction, spare);
             pending.basefees = basefees;
             pending.sent = None;
             self.pending.insert(nonce, pending);
         }
     }
 
-    fn sign(&self, facts: &Facts, nonce: u64, instruction: Instruction) -> Signed {
+    fn sign(
+        &self,
+        facts: &Facts,
+        nonce: u64,
+        instruction: Instruction,
+        spare: Option<u64>,
+    ) -> Signed {
         let quote = Quote { chain_id: facts.chain_id, nonce, basefees: facts.basefees };
-        quote.sign(&self.key, instruction)
+        Signed::new(&quote.transaction_with(instruction, spare).sign(&self.key))
     }
 }
 

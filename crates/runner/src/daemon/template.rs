@@ -48,8 +48,9 @@ resume = true
 [offer]
 # At least 10000 CBY on most chains, and 1.5 times declared_max_job_value.
 stake = {stake}
-# Per job, per second of allowed time, per 1000 tokens in and out.
-base = "0.001cby"
+# Per job, per second of allowed time, per 1000 tokens in and out. The price of a job should cover the
+# fees of a commit and of a result.
+base = "0.5cby"
 per_second = "0"
 per_1k_in = "0"
 per_1k_out = "0"

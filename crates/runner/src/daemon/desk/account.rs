@@ -40,7 +40,10 @@ const FOR_GOOD: [&str; 7] = [
 pub(super) fn heartbeat_due(runner: &RunnerView, policy: &str, height: u64) -> bool {
     let counts = matches!(policy, "shadow" | "prefer");
     let active = runner.status == RunnerStatusName::Active && runner.jailed_until.is_none();
-    counts && active && !runner.present && height >= runner.last_seen.0 + HEARTBEAT_BLOCKS
+    counts
+        && active
+        && !runner.present
+        && height >= runner.last_seen.0.saturating_add(HEARTBEAT_BLOCKS)
 }
 
 impl Desk {
@@ -120,7 +123,7 @@ impl Desk {
 
     /// A node that stands still while validators go on is not asked first any more.
     fn watch_lag(&mut self, head: Option<u64>) {
-        let behind = head.is_some_and(|head| head > self.at() + LAG_BLOCKS);
+        let behind = head.is_some_and(|head| head > self.at().saturating_add(LAG_BLOCKS));
         self.lags = if behind { self.lags + 1 } else { 0 };
         if self.lags >= LAG_ROUNDS {
             self.lags = 0;

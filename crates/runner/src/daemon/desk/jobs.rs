@@ -13,6 +13,7 @@ use remuda_client::types::{BigUint, HexHash, Uint};
 use remuda_link::frame::{AckStatus, Handover, JobAssignment, JobCancel};
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::codec::Decode as _;
+use remuda_protocol::dispatcher::job::{Job, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{Address, JobId};
 use std::time::Duration;
@@ -22,10 +23,17 @@ use tracing::{debug, error, info, warn};
 const BEHIND_BLOCKS: u64 = 8;
 /// Nodes, or answers of one node, that must say that a job is not ours.
 const DOUBTS: usize = 2;
+/// Blocks after which a result is given up that no node knows a job for.
+const FORGOTTEN_BLOCKS: u64 = 100_000;
 /// Blocks between two looks at a job whose work goes on, or that has none.
 const LOOK_BLOCKS: u64 = 5;
 /// Blocks after which a result is given to the aggregator again.
 const HAND_OVER_BLOCKS: u64 = 3;
+
+/// Whether a job has ended.
+fn over(job: &Job) -> bool {
+    matches!(job.status, Status::Settled | Status::Failed { .. } | Status::Cancelled)
+}
 
 impl Desk {
     pub(super) fn busy(&self) -> usize {
@@ -147,7 +155,16 @@ impl Desk {
                 }
                 true
             }
-            Verdict::Behind if at < open.since + BEHIND_BLOCKS => false,
+            Verdict::Behind if at < open.since.saturating_add(BEHIND_BLOCKS) => false,
+            // A result that may be committed to is not given up because a node knows less than the
+            // journal: salt and result would be gone, and the stake with them.
+            _ if matches!(open.stage, Stage::Done(_))
+                && !job_now.is_some_and(over)
+                && at < open.since.saturating_add(FORGOTTEN_BLOCKS) =>
+            {
+                self.wanted = true;
+                false
+            }
             verdict => {
                 open.doubts += 1;
                 if open.doubts >= DOUBTS.max(self.rules.nodes) || verdict == Verdict::Behind {
@@ -169,6 +186,10 @@ impl Desk {
     fn drop_false(&mut self, job: JobId, reason: &'static str) {
         let Some(open) = self.jobs.get(&job) else { return };
         match open.from {
+            // Polled for: whoever said so may say it again.
+            None if open.spec.is_none() => {
+                self.jobs.remove(&job);
+            }
             None => self.close(job, End::Unseated, Some(reason.to_owned())),
             Some(from) => {
                 self.blame(from, job, reason);
@@ -219,7 +240,9 @@ impl Desk {
             _ => {
                 let attempt = self.jobs.get(&job).map_or(0, |open| open.attempt);
                 if let Some((deed, instruction)) = deed {
-                    self.outbox.want(Purpose::Job(job, attempt, deed), instruction, height);
+                    let spare = self.jobs.get(&job).and_then(|open| open.spare(&instruction));
+                    let purpose = Purpose::Job(job, attempt, deed);
+                    self.outbox.want_with(purpose, instruction, spare, height);
                 }
             }
         }

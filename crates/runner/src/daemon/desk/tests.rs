@@ -364,6 +364,33 @@ fn what_the_journal_holds_is_looked_up_at_the_start() {
     assert!(has(&actions, |a| matches!(a, Action::Submit(..))), "the commit: {actions:?}");
 }
 
+#[test]
+fn a_result_in_the_journal_outlives_nodes_that_know_less() {
+    let stage = Stage::Done(outcome(1));
+    let entry = Entry { job_id: id(1), attempt: 0, spec: spec(), stage };
+    let mut scene = Scene::with(vec![entry]);
+    let forgets = |actions: &[Action]| has(actions, |a| matches!(a, Action::Forget(..)));
+    let undrawn = job(Status::Pending { view: 9 }, None, vec![]);
+    for round in 0..20 {
+        let known = if round % 2 == 0 { None } else { Some(undrawn.clone()) };
+        assert!(!forgets(&scene.read(1, 90, known)), "a node that is behind, in round {round}");
+        scene.note(pulse(101 + round, 5));
+    }
+    let actions = scene.read(1, 121, Some(drawn(Progress::Waiting)));
+    assert!(has(&actions, |a| matches!(a, Action::Submit(..))), "the commit: {actions:?}");
+    let mut scene = Scene::with(vec![Entry {
+        job_id: id(1),
+        attempt: 0,
+        spec: spec(),
+        stage: Stage::Done(outcome(1)),
+    }]);
+    let over = job(Status::Cancelled, None, vec![]);
+    for _ in 0..3 {
+        scene.read(1, 130, Some(over.clone()));
+    }
+    assert!(!scene.desk.jobs.contains_key(&id(1)), "what is over is given up");
+}
+
 /// A runner that offers nothing.
 pub(super) fn runner_view(status: RunnerStatusName, present: bool, last_seen: u64) -> RunnerView {
     RunnerView {

@@ -69,11 +69,62 @@ fn what_is_in_no_block_is_sent_again_every_two_blocks_and_is_the_same_bytes() {
     let first = outbox.due();
     outbox.learn(at(101, 5));
     assert_eq!(outbox.due(), []);
-    for (height, tries) in [(102, 1), (104, 2), (107, 3)] {
+    for (height, tries) in [(102, 1), (104, 2)] {
         outbox.learn(at(height, 5));
         let again = outbox.due();
         assert_eq!(again[0].signed, first[0].signed);
         assert_eq!(again[0].tries, tries);
+    }
+}
+
+fn body(parcel: &Parcel) -> remuda_protocol::transaction::Transaction {
+    SignedTransaction::from_bytes(&parcel.signed.bytes).unwrap().body
+}
+
+#[test]
+fn what_waits_for_long_bids_more_for_the_same_nonce_and_not_without_end() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    outbox.want(Purpose::Heartbeat, Instruction::Heartbeat, 100);
+    let first = outbox.due();
+    let (mut bids, mut calm) = (Vec::new(), Vec::new());
+    for height in (102..200).step_by(2) {
+        outbox.learn(at(height, 5));
+        for parcel in outbox.due() {
+            let body = body(&parcel);
+            assert_eq!(body.nonce, if parcel.purpose == Purpose::Heartbeat { 6 } else { 5 });
+            let bids = if body.nonce == 5 { &mut bids } else { &mut calm };
+            bids.push(body.cycle_bid.max_priority);
+        }
+    }
+    bids.dedup();
+    let start = body(&first[0]).cycle_bid.max_priority;
+    assert_eq!(bids, (0..=5).map(|n| start << n).collect::<Vec<_>>(), "doubled five times");
+    calm.dedup();
+    assert_eq!(calm.len(), 1, "a heartbeat can wait");
+}
+
+fn reveal(n: u8) -> (Purpose, Instruction) {
+    let (Purpose::Job(job, ..), _) = commit(n) else { unreachable!() };
+    let signal = remuda_protocol::event::CrashSignal::Other;
+    (Purpose::Job(job, 0, Deed::Reveal), Instruction::CrashAttestation { job, signal })
+}
+
+#[test]
+fn what_stake_depends_on_goes_first_and_one_node_does_not_end_it() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    let (purpose, instruction) = reveal(2);
+    outbox.want_with(purpose, instruction.clone(), Some(777_000), 100);
+    let due = outbox.due();
+    assert_eq!((due[0].purpose, nonce(&due[0])), (purpose, 5));
+    assert!(body(&due[0]).cycles_limit > 777_000, "as much as judging it takes");
+    for _ in 0..10 {
+        let hash = outbox.pending.values().find(|p| p.purpose == purpose).unwrap().signed.hash;
+        outbox.refused_for_good(hash);
+        outbox.want(purpose, instruction.clone(), 100);
+        outbox.due();
+        assert!(outbox.has(&purpose), "it is wanted again, however often a node says no");
     }
 }
 
