@@ -132,6 +132,16 @@ impl Failure {
                 client_words(error, nodes)
             }
             Self::Wallet(WalletError::Io { path, source }) => wallet_words(path, source),
+            // It points to a line, below that line.
+            Self::Settings(error) => {
+                return error
+                    .to_string()
+                    .trim_end()
+                    .lines()
+                    .map(clean)
+                    .collect::<Vec<_>>()
+                    .join("\n");
+            }
             other => other.to_string(),
         };
         clean(&words)

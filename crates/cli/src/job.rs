@@ -20,8 +20,8 @@ use std::process::ExitCode;
   $ remuda job watch 0x…
   $ remuda job submit --help      # shows a job in JSON
 
-Jobs are done by runners, and this release has no program for a runner yet: a job on a new chain fails
-at once with InsufficientRunners. See `remuda runner --help`.")]
+Jobs are done by runners: a job on a chain without any fails at once with InsufficientRunners. See `remuda
+runner --help`.")]
 pub struct Args {
     #[command(flatten)]
     node: NodeArgs,

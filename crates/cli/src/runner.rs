@@ -73,7 +73,8 @@ enum Command {
     },
     /// Run a runner until Ctrl-C, or until it is drained.
     ///
-    /// It goes on where it stopped: what it has begun and not delivered is in its journal.
+    /// It goes on where it stopped: what it has begun and not delivered is in its journal. It talks to the
+    /// nodes that its settings name, whatever --node says.
     #[command(after_help = "Example:\n  $ remuda runner run my-runner")]
     Run {
         /// Its settings (runner.toml), or the directory with them.
@@ -167,7 +168,7 @@ pub fn main(args: &Args) -> ExitCode {
     }
     session::run(&args.node, async |session| match &args.command {
         Command::Init { directory, stake, status } => {
-            init::init(session, directory, args.node.nodes(), &status.to_string(), stake)
+            init::init(session, directory, args.node.nodes(), *status, stake)
         }
         Command::Run { .. } => unreachable!("it runs without a session"),
         Command::Status { settings } => local::status(session, settings).await,

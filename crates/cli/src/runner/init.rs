@@ -18,13 +18,18 @@ pub(super) fn init(
     session: &Session,
     directory: &Path,
     nodes: &[String],
-    status: &str,
+    status: std::net::SocketAddr,
     stake: &str,
 ) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| Failure::File { path, source }
     };
+    if !status.ip().is_loopback() {
+        let text = "--status must be an address of this machine, such as 127.0.0.1:8090: whoever reaches \
+                    the page can drain the runner";
+        return Err(Failure::Usage(text));
+    }
     let settings = directory.join(SETTINGS);
     if settings.exists() {
         return Err(Failure::RunnerExists(settings));
@@ -34,7 +39,8 @@ pub(super) fn init(
     let key = directory.join(KEY);
     // A key that is there may have money.
     let secret = if key.exists() { wallet::read(&key)? } else { wallet::create(&key)? };
-    let text = template(&Template { key: KEY, data: "data", nodes, status, stake });
+    let text =
+        template(&Template { key: KEY, data: "data", nodes, status: &status.to_string(), stake });
     fs::write(&settings, text).map_err(failed(&settings))?;
     let address = HexAddress(secret.address());
     let shown = json!({ "address": address, "settings": settings, "key": key });

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn the_example_in_the_help_is_one() {
         let start = EXAMPLE.find('{').unwrap();
-        let end = EXAMPLE.find("  $ remuda").unwrap();
+        let end = EXAMPLE.rfind("  $ remuda").unwrap();
         let file = RunnerFile::from_json(&EXAMPLE.as_bytes()[start..end]).unwrap();
         assert_eq!(file.stake().unwrap(), Amount::cby(15_000));
         let offer = file.offer().unwrap();

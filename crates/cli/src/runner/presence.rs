@@ -18,8 +18,7 @@ Marks:
   ·  it is not asked about this runner
   !  behind a validator's number: its attestations are too old to count
 A runner is present if more than half of the validators that are asked about it attest it, which they do
-while it has a connection with them. A heartbeat is not enough, and this release has no program that
-connects. The column `here` says which runners have a connection with the very node that was asked.";
+while it has a session with them, as `remuda runner run` keeps them. A heartbeat is not enough. The column `here` says which runners have a connection with the very node that was asked.";
 
 pub(super) async fn presence(session: &Session) -> Result<(), Failure> {
     let mut all = session.client.presence(None, PAGE).await?;
