@@ -317,8 +317,11 @@ async fn a_crash_is_attested(ranch: &mut Ranch) {
     ranch.join("cleo").await;
     let cleo = ranch.address("cleo");
     let stake = ranch.client().runner(cleo).await.unwrap().stake.0;
-    ranch.whim.store(6_000, Relaxed);
-    let id = ranch.submit(ranch.http(VerificationMode::MajorityVote, 3, 2)).await;
+    // Commits stay open for 180 blocks, and the last one comes long before that.
+    ranch.whim.store(5_000, Relaxed);
+    let mut spec = ranch.http(VerificationMode::MajorityVote, 3, 2);
+    spec.timeout_blocks = 300;
+    let id = ranch.submit(spec).await;
     let committed = |job: &JobView| {
         let own = job.seats.iter().find(|seat| seat.runner.0 == cleo);
         own.is_some_and(|seat| format!("{:?}", seat.progress).starts_with("Committed"))

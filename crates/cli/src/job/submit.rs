@@ -148,7 +148,7 @@ mod tests {
         let misspelt = example().replace("threshold", "treshold");
         let words = read_spec(misspelt.as_bytes()).unwrap_err().to_string();
         assert!(words.contains("verification.treshold"), "{words}");
-        let malformed = example().replace("\"price\"}", "\"a..b\"}");
+        let malformed = example().replace("\"body.price\"}", "\"a..b\"}");
         assert!(matches!(read_spec(malformed.as_bytes()), Err(Failure::Rules(Refusal::BadCheck))));
     }
 }
