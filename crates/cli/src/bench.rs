@@ -5,7 +5,9 @@ mod push;
 mod select;
 mod sessions;
 
+use crate::failure::Failure;
 use clap::Subcommand;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 /// Measure this machine: figures beside the plain way of doing the same, in one run.
@@ -33,5 +35,32 @@ pub fn main(args: &Args) -> ExitCode {
         Bench::Push(args) => push::main(args),
         Bench::Select(args) => select::main(args),
         Bench::Sessions(args) => sessions::main(args),
+    }
+}
+
+/// One line that is overwritten, where somebody watches.
+fn progress(text: &str) {
+    let mut stderr = std::io::stderr();
+    if stderr.is_terminal() {
+        // Nobody minds a progress line that cannot be written.
+        let _ = write!(stderr, "\r{text:60}\r");
+        let _ = stderr.flush();
+    }
+}
+
+/// Runs a benchmark that talks to processes, to its end.
+fn run_to_end(name: &str, bench: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(bench),
+        Err(error) => Err(Failure::Start(error)),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("remuda bench {name}: {error}");
+            ExitCode::FAILURE
+        }
     }
 }

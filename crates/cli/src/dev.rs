@@ -62,9 +62,9 @@ fn say(text: &str) {
 }
 
 /// The directory of the network, removed afterwards if nobody asked for it.
-struct Home {
-    path: PathBuf,
-    temporary: bool,
+pub(crate) struct Home {
+    pub(crate) path: PathBuf,
+    pub(crate) temporary: bool,
 }
 
 impl Drop for Home {

@@ -1,9 +1,9 @@
 //! `remuda bench chain`: finality, throughput, memory and sizes of a network on this machine.
 
+use super::progress;
 use remuda_client::Client;
 use remuda_sim::machine::{Application, Figures, Measure, Sizes, measure, sizes};
 use serde_json::{Value, json};
-use std::io::{IsTerminal as _, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -77,15 +77,6 @@ fn run(args: &Args) -> Result<(), String> {
         print_tables(args, &rows, memory, &sizes);
     }
     Ok(())
-}
-
-fn progress(text: &str) {
-    let mut stderr = std::io::stderr();
-    if stderr.is_terminal() {
-        // Nobody minds a progress line that cannot be written.
-        let _ = write!(stderr, "\r{text:40}\r");
-        let _ = stderr.flush();
-    }
 }
 
 fn scratch(name: &str) -> PathBuf {

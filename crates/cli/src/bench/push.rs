@@ -1,5 +1,6 @@
 //! `remuda bench push`: how soon a runner has a job, pushed and polled for, with a real round trip.
 
+use super::progress;
 use crate::demo::network::{Network, Runner, Wish};
 use crate::demo::web::Web;
 use crate::demo::wire;
@@ -15,7 +16,6 @@ use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,27 +49,7 @@ const NAMES: [&str; 2] = ["pushed", "polls"];
 
 /// Runs the benchmark.
 pub(super) fn main(args: &Args) -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(args)),
-        Err(error) => Err(Failure::Start(error)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("remuda bench push: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn progress(text: &str) {
-    let mut stderr = std::io::stderr();
-    if stderr.is_terminal() {
-        let _ = write!(stderr, "\r{text:60}\r");
-        let _ = stderr.flush();
-    }
+    super::run_to_end("push", run(args))
 }
 
 async fn run(args: &Args) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! `remuda bench sessions`: what it costs a validator to hold many runners, and to take them back.
 
+use super::progress;
 use crate::demo::network::{Network, Wish, key};
 use crate::failure::Failure;
 use remuda_client::{BlockId, Client};
@@ -13,7 +14,6 @@ use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::Instruction;
 use remuda_runner::daemon::backoff::pause;
 use serde_json::json;
-use std::io::{IsTerminal as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -50,27 +50,7 @@ const BATCH: usize = 50;
 
 /// Runs the benchmark.
 pub(super) fn main(args: &Args) -> ExitCode {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(args)),
-        Err(error) => Err(Failure::Start(error)),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("remuda bench sessions: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn progress(text: &str) {
-    let mut stderr = std::io::stderr();
-    if stderr.is_terminal() {
-        let _ = write!(stderr, "\r{text:60}\r");
-        let _ = stderr.flush();
-    }
+    super::run_to_end("sessions", run(args))
 }
 
 /// A runner on its way to the validator.

@@ -1,7 +1,7 @@
 //! A network with runners on this machine: for the demonstration, and for tests that want all of it.
 
 use super::wire;
-use crate::dev::{self, Kept, Logs};
+use crate::dev::{self, Home, Kept, Logs};
 use crate::failure::Failure;
 use remuda_client::{Client, Config, wallet};
 use remuda_node::config::{InitOptions, Initialised, init};
@@ -27,21 +27,6 @@ const STAKE: Amount = Amount::cby(15_000);
 const POCKET: Amount = Amount::cby(1_000);
 /// What the submitter has.
 const PURSE: Amount = Amount::cby(100_000);
-
-/// A directory that is removed afterwards, unless somebody named it.
-struct Home {
-    path: PathBuf,
-    temporary: bool,
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        if self.temporary {
-            // What cannot be removed is in the temporary directory anyway.
-            let _ = fs::remove_dir_all(&self.path);
-        }
-    }
-}
 
 /// What the network is to be like.
 #[derive(Clone, Debug)]
