@@ -3,7 +3,7 @@
 //! # Layout
 //! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
-//! - `audit`, `bench`, `demo`, `sim`: what needs no network
+//! - `audit`, `bench`, `demo`, `sim`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`, `amount`: from data to words, and money from words
 
