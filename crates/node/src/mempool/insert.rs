@@ -74,7 +74,8 @@ impl Mempool {
         self.store.rerank(basefees, params);
         let account = account(state, sender);
         self.settle(&sender, &account, |_| DropReason::Stale);
-        let pooled = entrant.pooled(entrant.rank(&basefees, params), self.arrivals, self.blocks);
+        let rank = entrant.rank(&basefees, params);
+        let pooled = entrant.pooled(state, rank, self.arrivals, self.blocks);
         self.check_nonce(pooled.nonce, account.nonce)?;
         let empty = Queue::at(account.nonce);
         self.check_queue(self.store.queue(&sender).unwrap_or(&empty), &pooled, account.balance)?;

@@ -86,12 +86,14 @@ impl Budget {
 
 impl Mempool {
     /// The transactions for a block on `state`: what runners report first, in half of the block's
-    /// bytes and cells at most, then everything. Both best first: by tip at its basefees, then by
-    /// arrival, and each sender's in the order of their nonces. All of them can be in the block:
-    /// `propose_block` leaves none out, unless the budget is larger than a block.
+    /// bytes and cells at most, then everything. Among reports, those come first that a job waits
+    /// for. All are best first: by tip at its basefees, then by arrival, and each sender's in the
+    /// order of their nonces. All of them can be in the block: `propose_block` leaves none out,
+    /// unless the budget is larger than a block.
     ///
     /// Reports go first because they have deadlines: whoever misses one is slashed, so nobody may
-    /// keep them out of blocks by outbidding them for a while.
+    /// keep them out of blocks by outbidding them for a while. Anybody can send what looks like a
+    /// report; only who was drawn can send one that counts.
     ///
     /// `state` may be ahead of the one that the pool was last told of.
     pub fn pick(&self, state: &dyn View, params: &ChainParams, budget: Budget) -> Vec<Bytes> {
@@ -101,11 +103,47 @@ impl Mempool {
         let room = Budget { bytes: budget.bytes - bytes, cells: budget.cells - cells, ..budget };
         let mut filling =
             Filling { state, prices, room, picked: Vec::new(), next: BTreeMap::new() };
-        filling.fill(self.store.queues(), |lane| lane != Lane::User);
+        filling.fill(self.store.queues(), Turn::Seated);
+        filling.fill(self.store.queues(), Turn::Reports);
         filling.room.bytes += bytes;
         filling.room.cells += cells;
-        filling.fill(self.store.queues(), |_| true);
+        filling.fill(self.store.queues(), Turn::Everything);
         filling.picked
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// Reports of those who were drawn, with what they reported before.
+    Seated,
+    /// What draws on the runners' cycles.
+    Reports,
+    /// All there is.
+    Everything,
+}
+
+/// Which of a sender's transactions are meant.
+#[derive(Clone, Copy)]
+struct Meant {
+    users: bool,
+    last: u64,
+}
+
+impl Turn {
+    /// `None` if it is not this sender's turn.
+    fn of(self, queue: &Queue) -> Option<Meant> {
+        match self {
+            Self::Seated => queue.last_seated().map(|last| Meant { users: false, last }),
+            Self::Reports => Some(Meant { users: false, last: u64::MAX }),
+            Self::Everything => Some(Meant { users: true, last: u64::MAX }),
+        }
+    }
+}
+
+impl Meant {
+    fn has(self, pooled: &Pooled) -> bool {
+        (self.users || pooled.lane != Lane::User) && pooled.nonce <= self.last
     }
 }
 
@@ -120,20 +158,20 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Takes what fits, as long as it is in one of these lanes.
-    fn fill<'q>(&mut self, queues: impl Iterator<Item = &'q Queue>, lanes: fn(Lane) -> bool) {
+    /// Takes what fits, as long as it is its turn.
+    fn fill<'q>(&mut self, queues: impl Iterator<Item = &'q Queue>, turn: Turn) {
         let prices = self.prices;
         let mut heap: BinaryHeap<Candidate<'_>> =
-            queues.filter_map(|queue| Candidate::unread(queue, prices, lanes)).collect();
+            queues.filter_map(|queue| Candidate::unread(queue, turn.of(queue)?, prices)).collect();
         while self.room.transactions > 0
-            && let Some(Candidate { queue, pooled, purse, .. }) = heap.pop()
+            && let Some(Candidate { queue, pooled, purse, meant, .. }) = heap.pop()
         {
             let Some(purse) = purse else {
                 // Room only shrinks: whose transactions all do not fit need not be read.
                 if queue.iter().any(|pooled| self.room.without(pooled).is_some())
                     && let Some((nonce, purse)) = self.standing(pooled.sender)
                 {
-                    heap.extend(Candidate::ready(queue, nonce, purse, prices, lanes));
+                    heap.extend(Candidate::ready(queue, nonce, purse, meant, prices));
                 }
                 continue;
             };
@@ -147,7 +185,7 @@ impl Filling<'_> {
             self.next.insert(pooled.sender, next);
             heap.extend(
                 next.and_then(|(nonce, purse)| {
-                    Candidate::ready(queue, nonce, purse, prices, lanes)
+                    Candidate::ready(queue, nonce, purse, meant, prices)
                 }),
             );
         }
@@ -175,6 +213,7 @@ struct Candidate<'a> {
     tip: u128,
     pooled: &'a Pooled,
     queue: &'a Queue,
+    meant: Meant,
     /// What is left of the balance; `None` as long as nobody has read the account. Most accounts of
     /// a full pool never are.
     purse: Option<Amount>,
@@ -183,11 +222,11 @@ struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// A sender whose account is not read yet, with its best tip: it comes up no later than the
     /// transaction that turns out to be next. `None` if no transaction can pay the basefees.
-    fn unread(queue: &'a Queue, prices: Prices<'_>, lanes: fn(Lane) -> bool) -> Option<Self> {
-        let meant = queue.iter().filter(|pooled| lanes(pooled.lane));
-        let tips = meant.filter_map(|p| Some((p.tip(prices.basefees, prices.params)?, p)));
+    fn unread(queue: &'a Queue, meant: Meant, prices: Prices<'_>) -> Option<Self> {
+        let mine = queue.iter().filter(|pooled| meant.has(pooled));
+        let tips = mine.filter_map(|p| Some((p.tip(prices.basefees, prices.params)?, p)));
         let (tip, pooled) = tips.max_by_key(|(tip, _)| *tip)?;
-        Some(Self { tip, pooled, queue, purse: None })
+        Some(Self { tip, pooled, queue, meant, purse: None })
     }
 
     /// The transaction with this nonce, if it is here, is meant and can be paid.
@@ -195,13 +234,12 @@ impl<'a> Candidate<'a> {
         queue: &'a Queue,
         nonce: u64,
         purse: Amount,
+        meant: Meant,
         prices: Prices<'_>,
-        lanes: fn(Lane) -> bool,
     ) -> Option<Self> {
-        let pooled =
-            queue.get(nonce).filter(|pooled| lanes(pooled.lane) && pooled.cost <= purse)?;
+        let pooled = queue.get(nonce).filter(|p| meant.has(p) && p.cost <= purse)?;
         let tip = pooled.tip(prices.basefees, prices.params)?;
-        Some(Self { tip, pooled, queue, purse: Some(purse) })
+        Some(Self { tip, pooled, queue, meant, purse: Some(purse) })
     }
 
     /// Unread ones go first among equals, so that what they hide can still take part. No two

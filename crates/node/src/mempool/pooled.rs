@@ -7,9 +7,11 @@ use remuda_protocol::codec::{Bytes, Decode};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::execute::{Cost, check_bids, check_limits, deposit, intrinsic};
 use remuda_protocol::fees::{Basefees, Lane};
+use remuda_protocol::key::JobKey;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, TxHash};
-use remuda_protocol::transaction::{SignedTransaction, tx_hash};
+use remuda_protocol::state::{View, read};
+use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 
 /// A transaction that waits for a block.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct Pooled {
     pub nonce: u64,
     /// Whose cycles it draws on.
     pub lane: Lane,
+    /// It is a report on a job in which its sender had a seat when it came in.
+    pub(super) seated: bool,
     /// Cycles at most.
     pub cycles_limit: u64,
     /// Cells at most.
@@ -111,7 +115,7 @@ impl Entrant<'_> {
     }
 
     /// As it waits from now on.
-    pub(super) fn pooled(&self, rank: Rank, arrival: u64, since: u64) -> Pooled {
+    pub(super) fn pooled(&self, state: &dyn View, rank: Rank, arrival: u64, since: u64) -> Pooled {
         let Self { unsigned, sender } = self;
         let body = &unsigned.signed.body;
         Pooled {
@@ -120,6 +124,7 @@ impl Entrant<'_> {
             sender: *sender,
             nonce: body.nonce,
             lane: body.instruction.lane(),
+            seated: seated(state, &body.instruction, sender),
             cycles_limit: body.cycles_limit,
             cells_limit: body.cells_limit,
             cost: unsigned.cost,
@@ -131,6 +136,20 @@ impl Entrant<'_> {
             floor: rank,
         }
     }
+}
+
+/// Whether somebody reports on a job that has a seat for it.
+fn seated(state: &dyn View, instruction: &Instruction, sender: &Address) -> bool {
+    let job = match instruction {
+        Instruction::CommitResult { job, .. }
+        | Instruction::RevealResult { job, .. }
+        | Instruction::RevealAggregate { job, .. }
+        | Instruction::SubmitResult { job, .. }
+        | Instruction::CrashAttestation { job, .. } => *job,
+        _ => return false,
+    };
+    read(state, &JobKey { job })
+        .is_some_and(|job| job.taking_part().any(|seat| seat.runner == *sender))
 }
 
 impl Pooled {

@@ -52,6 +52,11 @@ impl Queue {
         self.by_nonce.values().next_back()
     }
 
+    /// The last report that a job waits for. It cannot run before those in front of it have.
+    pub(super) fn last_seated(&self) -> Option<u64> {
+        self.by_nonce.values().rev().find(|pooled| pooled.seated).map(|pooled| pooled.nonce)
+    }
+
     /// The last one before a nonce.
     pub(super) fn last_before(&self, nonce: u64) -> Option<&Pooled> {
         self.by_nonce.range(..nonce).next_back().map(|(_, pooled)| pooled)

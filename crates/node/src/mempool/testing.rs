@@ -26,6 +26,7 @@ pub(super) fn pooled(from: u8, nonce: u64, tip: u128, arrival: u64) -> Pooled {
         sender: sender(from),
         nonce,
         lane: Lane::User,
+        seated: false,
         cycles_limit: least.cycles,
         cells_limit: least.cells,
         cost: Amount(tip + 1),

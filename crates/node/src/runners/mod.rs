@@ -143,19 +143,19 @@ impl Runners {
     /// Gives an aggregator a result. `false` if it has no session here.
     pub fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
         let Some(server) = self.server.get() else { return false };
-        // A member, or whoever repeats what it has said, must not fill an aggregator's ears.
-        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        // A member, or whoever repeats what it has said, must not fill an aggregator's ears. Only what
+        // reaches it counts, so that nobody uses the limit up while it is away.
         let key = (handover.job_id, Address::from(handover.runner));
-        if handed.len() >= TIMED_MAX && !handed.contains_key(&key) {
-            return false;
-        }
-        let times = handed.entry(key).or_default();
-        if *times >= HANDOVERS_MAX {
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = handed.get(&key).copied().unwrap_or(0);
+        if times >= HANDOVERS_MAX {
             return true;
         }
-        *times += 1;
-        drop(handed);
-        server.handover(aggregator, handover)
+        if (times == 0 && handed.len() >= TIMED_MAX) || !server.handover(aggregator, handover) {
+            return false;
+        }
+        handed.insert(key, times + 1);
+        true
     }
 
     /// A job is over for a runner.

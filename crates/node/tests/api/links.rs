@@ -232,6 +232,35 @@ async fn results_reach_the_aggregator_once_commits_are_closed() {
 }
 
 #[tokio::test]
+async fn what_is_said_while_the_aggregator_is_away_does_not_use_up_its_patience() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let id = world.submit_job(vote_job()).await;
+    let aggregator = world.assigned(id).await.aggregator.expect("a committee has one").0;
+    let collector = runners.iter().find(|runner| runner.address() == aggregator).unwrap();
+    let sender = runners.iter().find(|runner| runner.address() != aggregator).unwrap();
+    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
+    let frame = |sealed: &[u8]| Handover {
+        job_id: id,
+        runner: sender.address().into_array(),
+        sealed: sealed.to_vec(),
+        runner_signed: [0; 65],
+    };
+    let node = world.chain.runners();
+    for _ in 0..100 {
+        assert!(!node.hand_over(&aggregator, frame(b"repeated")), "nobody is there");
+    }
+    let mut link = connect(door, collector).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+    assert!(node.hand_over(&aggregator, frame(b"meant")));
+    let heard = until(&mut link, |event| match event {
+        Event::Handover(handover) => Some(handover.sealed),
+        _ => None,
+    });
+    assert_eq!(heard.await, b"meant");
+}
+
+#[tokio::test]
 async fn a_node_without_the_aggregator_says_so() {
     let world = World::still(calm(), roomy()).await;
     assert!(!world.chain.runners().hand_over(

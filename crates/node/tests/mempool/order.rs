@@ -1,9 +1,14 @@
 //! In which order transactions are picked, and when picking stops.
 
-use crate::world::{World, pay, sign, tight};
+use crate::world::{World, job, pay, sign, tight};
 use remuda_node::mempool::{Budget, Limits};
+use remuda_protocol::codec::Bytes;
+use remuda_protocol::dispatcher::spec::JobKind;
+use remuda_protocol::event::Event;
+use remuda_protocol::execute::Outcome;
 use remuda_protocol::fees::Bid;
-use remuda_protocol::primitives::{Amount, B256, TxHash};
+use remuda_protocol::primitives::{Amount, B256, JobId, TxHash};
+use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
 
 fn world(people: usize) -> World {
@@ -129,6 +134,46 @@ fn reports_of_runners_go_first_and_leave_half_of_the_block() {
     let picked = world.pick_within(narrow);
     let payments = picked.iter().filter(|bytes| dear.contains(&tx_hash(bytes))).count();
     assert!(payments >= 1, "{payments} of {}", picked.len());
+}
+
+fn assigned(outcome: &Outcome) -> Option<JobId> {
+    outcome.events().find_map(|event| match event {
+        Event::JobAssigned { job, .. } => Some(*job),
+        _ => None,
+    })
+}
+
+/// Anybody can send what looks like a report, and pay for it.
+#[test]
+fn nobody_outbids_a_report_that_a_job_waits_for() {
+    let mut world = World::new(Limits::default(), &[100_000; 4]);
+    let runner = world.keys[0].clone();
+    let offer = plain_offer(&[JobKind::Http]);
+    let register = Instruction::RegisterRunner { stake: Amount::cby(50_000), offer };
+    world.chain.send(&runner, register);
+    world.chain.step();
+    let ordered = Instruction::SubmitJob { spec: job(Amount::cby(1)) };
+    world.chain.send(&world.keys[1].clone(), ordered);
+    let id = core::iter::repeat_with(|| world.chain.step())
+        .take(20)
+        .find_map(|outcome| assigned(&outcome))
+        .expect("it is drawn");
+    // What it said before has to go first, and may.
+    let nonce = world.chain.account(runner.address()).nonce;
+    let beat = Transaction { instruction: Instruction::Heartbeat, ..world.body(nonce, 1) };
+    let beat = world.offer(0, tight(beat)).unwrap().hash;
+    let signature = runner.sign(&B256::ZERO);
+    let instruction =
+        Instruction::SubmitResult { job: id, result: Bytes(b"{}".to_vec()), result_sig: signature };
+    let result = Transaction { instruction: instruction.clone(), ..world.body(nonce + 1, 1) };
+    let result = world.offer(0, tight(result)).unwrap().hash;
+    let rich: Vec<TxHash> = (2..4)
+        .map(|who| {
+            let body = Transaction { instruction: instruction.clone(), ..world.body(0, 900) };
+            world.offer(who, tight(body)).unwrap().hash
+        })
+        .collect();
+    assert_eq!(world.pick(), [beat, result, rich[0], rich[1]]);
 }
 
 #[test]
