@@ -20,6 +20,7 @@ pub mod failure;
 mod format;
 pub mod job;
 pub mod key;
+mod leash;
 mod moment;
 pub mod node;
 pub mod runner;

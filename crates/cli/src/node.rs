@@ -4,6 +4,7 @@ mod network;
 
 pub use network::NetworkArgs;
 
+use crate::leash::Leash;
 use clap::Subcommand;
 use remuda_node::config::{Addresses, FileError, InitError, Initialised, Settings, init};
 use remuda_node::process::{self, NodeError};
@@ -56,6 +57,8 @@ pub struct Run {
     /// Logs as JSON lines.
     #[arg(long)]
     json_logs: bool,
+    #[command(flatten)]
+    leash: Leash,
 }
 
 /// Why a command fails.
@@ -162,6 +165,7 @@ fn run(args: &Run) -> Result<(), NodeFailure> {
     }
     let settings = Settings::read(&path)?;
     log(args.json_logs);
+    args.leash.watch();
     Ok(process::run(settings)?)
 }
 

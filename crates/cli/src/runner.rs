@@ -10,6 +10,7 @@ mod show;
 
 use crate::account::Whose;
 use crate::amount::parse_amount;
+use crate::leash::Leash;
 use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
@@ -82,6 +83,8 @@ enum Command {
         /// Log as JSON, one object on each line.
         #[arg(long)]
         json_logs: bool,
+        #[command(flatten)]
+        leash: Leash,
     },
     /// Show a runner on this machine: its sessions, its jobs, what it earned, and what went wrong.
     #[command(after_help = "Example:\n  $ remuda runner status my-runner")]
@@ -163,7 +166,8 @@ enum Manage {
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    if let Command::Run { settings, json_logs } = &args.command {
+    if let Command::Run { settings, json_logs, leash } = &args.command {
+        leash.watch();
         return args.node.out().end(run::run(settings, *json_logs), &[]);
     }
     session::run(&args.node, async |session| match &args.command {

@@ -84,6 +84,23 @@ fn a_validator_that_is_killed_comes_back_and_one_that_will_not_run_ends_the_netw
 }
 
 #[test]
+fn a_killed_network_leaves_nobody_behind() {
+    let mut network = Network::start("orphans");
+    let validator = network.validators().remove(0);
+    network.kill();
+    let end = Instant::now() + Duration::from_secs(20);
+    // Whoever adopts it may not be in a hurry to bury it.
+    let runs = || {
+        let status = fs::read_to_string(format!("/proc/{validator}/status"));
+        status.is_ok_and(|text| !text.contains("State:\tZ"))
+    };
+    while runs() {
+        assert!(Instant::now() < end, "validator {validator} outlives its network");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn a_network_goes_on_when_nobody_reads_what_it_says() {
     let mut network = Network::start("unheard");
     network.stop_listening();

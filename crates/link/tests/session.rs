@@ -507,6 +507,18 @@ fn floods_end_the_session() {
 }
 
 #[test]
+fn a_ping_for_each_block_is_not_too_fast() {
+    let mut pair = Pair::open();
+    for height in 101..1_101 {
+        pair.now_ms += 10;
+        pair.validator.head(Head { height, subset_epoch: EPOCH }, &pair.chain);
+        pair.settle();
+    }
+    assert_eq!(pair.parted, [], "a hundred blocks a second");
+    assert!(pair.validator.present());
+}
+
+#[test]
 fn floods_on_the_stream_of_a_job_end_the_session() {
     let mut pair = Pair::open();
     pair.push();

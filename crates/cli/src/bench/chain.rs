@@ -1,6 +1,7 @@
 //! `remuda bench chain`: finality, throughput, memory and sizes of a network on this machine.
 
 use super::progress;
+use crate::leash;
 use remuda_client::Client;
 use remuda_sim::machine::{Application, Figures, Measure, Sizes, measure, sizes};
 use serde_json::{Value, json};
@@ -168,10 +169,10 @@ fn memory_after(blocks: u64) -> Result<Memory, String> {
 
 fn start(program: &Path, directory: &Path) -> Result<Child, String> {
     let child = Command::new(program)
-        .args(["node", "run"])
+        .args(["node", "run", leash::FLAG])
         .arg(directory)
         .env("RUST_LOG", "error")
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();

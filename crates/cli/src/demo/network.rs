@@ -3,6 +3,7 @@
 use super::wire;
 use crate::dev::{self, Home, Kept, Logs};
 use crate::failure::Failure;
+use crate::leash;
 use remuda_client::{Client, Config, wallet};
 use remuda_node::config::{InitOptions, Initialised, init};
 use remuda_protocol::crypto::SecretKey;
@@ -266,8 +267,9 @@ impl Runner {
         if let Some(logs) = self.logs {
             command.env("RUST_LOG", logs);
         }
-        command.args(["runner", "run", "--json-logs"]).arg(&self.settings).stdin(Stdio::null());
-        command.stdout(Stdio::null()).stderr(log).process_group(0).kill_on_drop(true);
+        command.args(["runner", "run", "--json-logs", leash::FLAG]).arg(&self.settings);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
+        command.process_group(0).kill_on_drop(true);
         self.cast = Cast::Process(Box::new(command.spawn().map_err(Failure::Start)?));
         Ok(())
     }

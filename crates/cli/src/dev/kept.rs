@@ -2,6 +2,7 @@
 
 use super::error::DevError;
 use super::say;
+use crate::leash;
 use crate::style::clean;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -55,7 +56,8 @@ impl Kept {
         logs: Logs,
     ) -> Result<Self, DevError> {
         let mut command = Command::new(program);
-        command.args(["node", "run"]).arg(settings).stdin(Stdio::null()).stdout(Stdio::null());
+        command.args(["node", "run", leash::FLAG]).arg(settings);
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
         let mut log_start = 0;
         if let Logs::File(level) = logs {
             if let Some(level) = level {

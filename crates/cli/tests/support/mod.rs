@@ -159,6 +159,12 @@ impl Network {
         (self.child.wait().expect("it was started").code(), said)
     }
 
+    /// Ends it without giving it a chance to stop anybody.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it was started");
+    }
+
     /// Asks it to stop.
     pub(crate) fn interrupt(&self) {
         let id = self.child.id().to_string();

@@ -53,6 +53,11 @@ impl Allowance {
         enough
     }
 
+    /// One more, besides what time brings.
+    pub fn grant(&mut self) {
+        self.millis = self.millis.saturating_add(1_000).min(self.burst);
+    }
+
     /// Whether it is as if it were new: then nobody needs to remember it.
     pub fn full(&self, now_ms: u64) -> bool {
         let gained = now_ms.saturating_sub(self.at_ms).saturating_mul(self.per_second);

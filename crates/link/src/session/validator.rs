@@ -400,6 +400,10 @@ impl Session {
 
     /// There is a new final block.
     pub fn head(&mut self, head: Head, desk: &dyn Desk) {
+        // A runner pings once for each block it hears of, however fast blocks are.
+        if head.height > self.head {
+            self.control.grant();
+        }
         self.head = self.head.max(head.height);
         self.epoch = head.subset_epoch;
         let State::Open(open) = &mut self.state else { return };
