@@ -54,7 +54,7 @@ use memory::Memory;
 use metrics::Metrics;
 use places::Places;
 use rate::Buckets;
-use remuda_client::types::code;
+use remuda_client::types::{ProgressNews, StreamEnd, code};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::Address;
 use std::net::IpAddr;
@@ -140,11 +140,15 @@ impl App {
 }
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "Remuda node",
-    description = "Numbers that may exceed 53 bits are decimal strings, bytes are hex with 0x. Errors are always {code, message, hint?} with stable codes.",
-    license(name = "MIT OR Apache-2.0")
-))]
+#[openapi(
+    info(
+        title = "Remuda node",
+        description = "Numbers that may exceed 53 bits are decimal strings, bytes are hex with 0x. Errors are always {code, message, hint?} with stable codes.",
+        license(name = "MIT OR Apache-2.0")
+    ),
+    // Messages of `/events` besides its first kind: a response has only one type.
+    components(schemas(ProgressNews, StreamEnd))
+)]
 struct Description;
 
 /// Every route with its description.

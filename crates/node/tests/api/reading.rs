@@ -216,6 +216,9 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
             }
         }
     }
+    for message in ["EventView", "ProgressNews", "StreamEnd"] {
+        assert!(api["components"]["schemas"][message].is_object(), "{message} of /events");
+    }
     let of_the_spec = [
         "/submit",
         "/transaction/{hash}",
