@@ -17,13 +17,19 @@ const MONEY_WIDTH: usize = 20;
 /// Writes the lines. It remembers when the first thing happened.
 pub(crate) struct Timeline {
     style: Style,
+    name: fn(HexAddress) -> Option<String>,
     began_ms: Option<u64>,
     height: Option<u64>,
 }
 
 impl Timeline {
     pub(crate) fn new(style: Style) -> Self {
-        Self { style, began_ms: None, height: None }
+        Self { style, name: |_| None, began_ms: None, height: None }
+    }
+
+    /// Shows names instead of the addresses that have one.
+    pub(crate) fn with_names(self, name: fn(HexAddress) -> Option<String>) -> Self {
+        Self { name, ..self }
     }
 
     /// The names of the columns.
@@ -47,7 +53,8 @@ impl Timeline {
         let again = self.height.replace(height) == Some(height) && self.style.terminal;
         let height = if again { String::new() } else { height.to_string() };
         let after = if again { "" } else { after };
-        let who = moment.who.map_or(String::new(), |HexAddress(who)| self.style.hex(who));
+        let shown = |who: HexAddress| (self.name)(who).unwrap_or_else(|| self.style.hex(who.0));
+        let who = moment.who.map_or(String::new(), shown);
         let money = moment.money.map_or(String::new(), moment::Money::text);
         self.columns([&height, after, &moment.what, &who, &money], moment.tone) + "\n"
     }

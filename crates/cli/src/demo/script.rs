@@ -272,7 +272,7 @@ impl Stage {
         let filter = EventFilter { job: Some(id), ..EventFilter::default() };
         let mut events = self.network.client.events(&filter, Some(Height(ordered - 1)));
         let style = Style::stdout();
-        let mut timeline = Timeline::new(Style { terminal: true, ..style });
+        let mut timeline = Timeline::new(Style { terminal: true, ..style }).with_names(name_of);
         let mut history: Vec<HistoryEntry> = Vec::new();
         let life = async {
             while let Some(block) = events.next().await.transpose()? {
@@ -359,8 +359,13 @@ fn order(
     }
 }
 
-/// For `--json`.
+/// The runner's name, if it is one.
+fn name_of(HexAddress(address): HexAddress) -> Option<String> {
+    let name = NAMES.iter().find(|name| super::network::key(name).address() == address);
+    name.map(|name| (*name).to_owned())
+}
+
+/// Its name or, for anybody else, the address.
 pub(super) fn named(address: HexAddress) -> String {
-    let name = NAMES.iter().find(|name| super::network::key(name).address() == address.0);
-    name.map_or_else(|| address.to_string(), |name| (*name).to_owned())
+    name_of(address).unwrap_or_else(|| address.to_string())
 }
