@@ -9,11 +9,11 @@ mod run;
 mod show;
 
 use crate::account::Whose;
-use crate::amount::parse_amount;
 use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
 use offer::RunnerFile;
+use remuda_client::amount::parse_amount;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
 use std::path::{Path, PathBuf};

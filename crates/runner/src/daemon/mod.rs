@@ -26,7 +26,6 @@ mod drive;
 pub mod handover;
 pub mod intake;
 mod links;
-pub mod money;
 mod nodes;
 mod open;
 mod page;

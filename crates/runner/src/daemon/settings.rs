@@ -1,12 +1,12 @@
 //! What an operator decides about a runner: one TOML file, `runner.toml`.
 
-use super::money::Money;
 use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, DnsConfig};
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
 use crate::executor::mcp::McpConfig;
 use crate::executor::wasm::WasmConfig;
+use remuda_client::amount::Money;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::{Amount, B256};
