@@ -19,7 +19,7 @@ use remuda_protocol::error::Inadmissible;
 use remuda_protocol::key::JobSpecKey;
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
-use remuda_protocol::primitives::{Address, Amount, JobId, Slot};
+use remuda_protocol::primitives::{Address, Amount, B256, JobId, Slot};
 use remuda_protocol::state::read;
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -56,6 +56,10 @@ pub(crate) struct World {
     pub(crate) halted: bool,
     /// Jobs are not pushed.
     pub(crate) push: bool,
+    /// What the node says that every account has, if not what it has.
+    pub(crate) shown: Option<Amount>,
+    /// The chain's beginning, as its node says.
+    pub(crate) genesis: B256,
 }
 
 /// See the module.
@@ -108,6 +112,8 @@ impl Town {
             bury: vec![],
             halted: false,
             push: true,
+            shown: None,
+            genesis: B256::repeat_byte(1),
         }));
         let web = Arc::new(Web::start().await);
         {
