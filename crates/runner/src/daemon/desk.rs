@@ -274,7 +274,6 @@ impl Desk {
             Note::Probed(capability, there) => self.probed(&capability, there),
             Note::Drain => self.drain(),
         }
-        self.log_problems();
         self.send();
         std::mem::take(&mut self.actions)
     }
@@ -321,6 +320,8 @@ impl Desk {
             self.round();
         }
         self.tell_load();
+        // Here, where nobody waits for an answer: every note is followed by a tick.
+        self.log_problems();
     }
 
     /// Asks for everything that may have changed.

@@ -150,3 +150,22 @@ async fn a_runner_without_money_says_so_and_goes_on_once_it_has_some() {
     sees(&runner, "all is well", |s| s.problem.is_none()).await;
     runner.stop().await;
 }
+
+#[tokio::test]
+async fn a_model_server_that_is_gone_is_told_until_it_is_back() {
+    let town = Town::build(1, 1).await;
+    // A port of this test's own, where nobody is yet.
+    let port = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let section = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
+    let runner = town.runner_with(0, "backend", &section).await;
+    let gone = |s: &StatusView| {
+        s.problem.as_ref().is_some_and(|why| why.contains("no answer from the server of model"))
+    };
+    sees(&runner, "it is gone", gone).await;
+    let _server = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    sees(&runner, "it is back", |s| !gone(s)).await;
+    runner.stop().await;
+}

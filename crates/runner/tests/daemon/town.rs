@@ -93,13 +93,18 @@ fn customer() -> SecretKey {
 impl Town {
     /// With so many runners and validators.
     pub(crate) async fn build(runners: usize, validators: usize) -> Self {
+        Self::build_with(runners, validators, vec![]).await
+    }
+
+    /// The same, where governance vouches for these programs.
+    pub(crate) async fn build_with(runners: usize, validators: usize, pinned: Vec<B256>) -> Self {
         let mut params = ChainParams::development();
         params.block_time_ms = u64::try_from(BLOCK.as_millis()).unwrap();
         let runners: Vec<SecretKey> =
             (0..runners).map(|i| SecretKey::from_label(&format!("runner {i}"))).collect();
         let rich = runners.iter().map(SecretKey::address).chain([customer().address()]);
         let rich = rich.map(|address| (address, Amount::cby(1_000_000)));
-        let chain = LocalChain::start(params, rich, vec![]).unwrap();
+        let chain = LocalChain::start(params, rich, pinned).unwrap();
         let world = Arc::new(Mutex::new(World {
             chain,
             pool: vec![],
