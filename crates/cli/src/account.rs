@@ -1,12 +1,12 @@
 //! `remuda account`: money.
 
-use crate::amount::parse_amount;
 use crate::failure::Failure;
 use crate::format::cby;
 use crate::send::{PATIENCE, SendArgs, WaitArgs, await_receipt, report, send};
 use crate::session::{NodeArgs, Session, run};
 use crate::style::{Card, Style};
 use clap::Subcommand;
+use remuda_client::amount::parse_amount;
 use remuda_client::types::{AccountView, FaucetResponse, HexAddress};
 use remuda_client::wallet;
 use remuda_node::api::Limits;

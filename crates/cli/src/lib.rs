@@ -5,10 +5,9 @@
 //! - `node`, `dev`: what operators run
 //! - `audit`, `bench`, `demo`, `sim`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
-//! - `style`, `format`, `moment`, `timeline`, `amount`: from data to words, and money from words
+//! - `style`, `format`, `moment`, `timeline`: from data to words
 
 pub mod account;
-mod amount;
 pub mod audit;
 pub mod bench;
 pub mod block;

@@ -9,14 +9,15 @@ mod run;
 mod show;
 
 use crate::account::Whose;
-use crate::amount::parse_amount;
 use crate::leash::Leash;
 use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
 use offer::RunnerFile;
+use remuda_client::amount::parse_amount;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
+use remuda_runner::daemon::pins::pinned;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -185,7 +186,11 @@ pub fn main(args: &Args) -> ExitCode {
         Command::Presence => presence::presence(session).await,
         Command::Register { file, send: args } => {
             let instruction = match is_settings(file) {
-                true => run::read(file)?.registration()?,
+                true => {
+                    let settings = run::read(file)?;
+                    let pinned = pinned(&session.client, &settings.pinnable()).await?;
+                    settings.registration_with(&pinned)?
+                }
                 false => {
                     let file = RunnerFile::read(file)?;
                     let (stake, offer) = (file.stake()?, file.offer()?);
@@ -196,7 +201,11 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Update { file, send: args } => {
             let offer = match is_settings(file) {
-                true => run::read(file)?.offer()?,
+                true => {
+                    let settings = run::read(file)?;
+                    let pinned = pinned(&session.client, &settings.pinnable()).await?;
+                    settings.offer_with(&pinned)?
+                }
                 false => RunnerFile::read(file)?.offer()?,
             };
             send(session, args, Instruction::UpdateRunner { offer }).await

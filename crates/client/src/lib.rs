@@ -3,10 +3,11 @@
 //! # Layout
 //! - [`types`]: what the API sends and takes; the node uses the same types
 //! - [`client`]: the client: several nodes, retries, events that resume
-//! - [`money`]: amounts as people read them
+//! - [`amount`]: money as people write it; [`money`]: as they read it
 //! - [`sign`]: from an instruction to a signed transaction
 //! - [`wallet`]: keys in files
 
+pub mod amount;
 pub mod client;
 pub mod money;
 pub mod sign;

@@ -17,7 +17,7 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction, 
 pub const SPARE_CYCLES: u64 = 20_000;
 /// Cycles per byte of a transaction that carries results, where nobody says what the job compares. A
 /// runner knows, and says.
-const JUDGING_CYCLES_PER_BYTE: u64 = 20;
+pub const JUDGING_CYCLES_PER_BYTE: u64 = 20;
 /// The basefee rises by at most an eighth per block: twice of it holds for five full blocks.
 const FEE_HEADROOM: u128 = 2;
 /// The proposer's part of the basefee.

@@ -22,14 +22,15 @@ pub(super) const EXAMPLE: &str = r#"Example:
     "verification": {"mode": "majority_vote", "runners": 3, "threshold": 2,
                      "checks": [{"MajorityVote": {"field": "body.price"}}]},
     "result_schema": {"max_return_bytes": 1024, "expected_execution_ms": 500, "data_format": "json"},
-    "max_price": "100000000000",
+    "max_price": "100cby",
     "timeout_blocks": 60
   }
   $ remuda job submit job.json --key my.key --wait
 
 A web answer as JSON is {"status": …, "content_type": …, "body": …}; with "extract": "price" beside the URL it is
 {"status": …, "value": …} instead, the value being that field of the body. Fields are named like body.items[0].name,
-and results without the field agree with nobody. max_price and tip are in base units; a CBY has 1000000000. Types of jobs are Llm, Http, Mcp, EthSend and
+and results without the field agree with nobody. max_price and tip are like 1.5cby, or in base
+units, of which a CBY has 1000000000. Types of jobs are Llm, Http, Mcp, EthSend and
 Custom; modes are none, economic_bond, majority_vote, structured_match, deterministic and
 semantic_similarity. `remuda job show ID --json` shows all fields of a job."#;
 

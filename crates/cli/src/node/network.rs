@@ -1,9 +1,9 @@
 //! What a network is like: the flags that `node init` and `dev` share.
 
-use crate::amount::parse_amount;
 use crate::duration::parse_duration;
 use crate::format::cby;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use remuda_client::amount::parse_amount;
 use remuda_client::types::HexAddress;
 use remuda_node::config::{Addresses, InitOptions};
 use remuda_protocol::genesis::{Genesis, VALIDATORS_MAX};

@@ -1,8 +1,8 @@
 //! A runner in a file: its stake and its offer.
 
-use crate::amount::Money;
 use crate::failure::Failure;
 use crate::session::read_input;
+use remuda_client::amount::Money;
 use remuda_client::types::{HexHash, KindName, Uint};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::primitives::{Amount, B256};

@@ -162,6 +162,12 @@ impl RunnerView {
     }
 }
 
+impl From<&Offer> for OfferView {
+    fn from(offer: &Offer) -> Self {
+        offer.to_view()
+    }
+}
+
 impl ToView for Offer {
     type View = OfferView;
     fn to_view(&self) -> OfferView {

@@ -273,7 +273,7 @@ impl ToSchema for Uint {}
 
 /// The digits of a number, whether it stands in quotes or not. Through `Value`, because numbers
 /// reach a visitor in another shape when somebody in the build turns on `arbitrary_precision`.
-fn number_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+pub(super) fn number_text<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     match Value::deserialize(from)? {
         Value::Number(number) => Ok(number.to_string()),
         Value::String(text) => Ok(text),

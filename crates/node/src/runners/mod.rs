@@ -42,6 +42,10 @@ const NEWS: usize = 256;
 /// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
 const TIMED_MAX: usize = 65_536;
 
+/// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
+/// with its stream, or refused for want of a place.
+const SAY_AGAIN_BLOCKS: u64 = 16;
+
 /// Results of one member for one job that are passed on. It repeats them until they are opened.
 const HANDOVERS_MAX: u32 = 32;
 
@@ -281,6 +285,11 @@ impl Desk {
             }
         }
         self.server.head(head(state, block.height()));
+        // Not all of them in one block.
+        let turn = |runner: &Address| {
+            (u64::from(runner[19]) + block.height().get()).is_multiple_of(SAY_AGAIN_BLOCKS)
+        };
+        self.server.runners().into_iter().filter(turn).for_each(|runner| self.say_again(runner));
         for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
             match event {
                 Happened::RunnerTimedOut { job, runner, .. } => {

@@ -5,7 +5,7 @@ use crate::world::{ANSWER, World, any_port, roomy, seal, vote_job};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
 use remuda_client::types::{HandoverPost, HexAddress, HexBytes, JobStatusView};
-use remuda_link::frame::{AckStatus, Handover};
+use remuda_link::frame::{AckStatus, Handover, RejectReason};
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::session::runner::{Event, Settings};
 use remuda_link::sign::{self, Identity};
@@ -153,6 +153,20 @@ async fn who_comes_late_is_told_what_it_sits_on() {
     link.commands.send(Command::Close).await.unwrap();
     let mut link = connect(door, &runners[0]).await;
     assert_eq!(pushed(&mut link).await.0, id);
+}
+
+#[tokio::test]
+async fn who_had_no_place_is_asked_again() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let (door, _) = open(&world, common(&world, &runners[..1]).await);
+    let mut link = connect(door, &runners[0]).await;
+    until(&mut link, |event| (event == Event::Opened).then_some(())).await;
+    let id = world.submit_job(vote_job()).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+    let full = AckStatus::Reject(RejectReason::Capacity);
+    link.commands.send(Command::Ack(id, full, None)).await.unwrap();
+    assert_eq!(pushed(&mut link).await.0, id, "in the same session");
 }
 
 #[tokio::test]

@@ -8,27 +8,32 @@
 //! What validators say only starts a round: heights that count are those of the operator's nodes.
 
 mod account;
+mod fees;
 mod jobs;
+mod problems;
 mod sessions;
 #[cfg(test)]
 mod tests;
 mod view;
 
+use super::backends::Backends;
 use super::dispatch::Abilities;
 use super::links::Target;
 use super::nodes::{Polled, Pulse, Reading};
 use super::open::{Identity, Open};
+use super::purse::Purse;
+use super::registration::Commands;
 use super::sender::{Outbox, Purpose};
 use super::status::{FalseAssignmentView, FinishedView, RunState, TotalsView};
 use super::work::Task;
 use crate::journal::{Entry, Outcome};
 use remuda_client::sign::Signed;
-use remuda_client::types::{RunnerValidators, RunnerView, TransactionStatus};
+use remuda_client::types::{OfferView, RunnerValidators, RunnerView, TransactionStatus};
 use remuda_link::frame::{AckStatus, BackpressureSignal};
 use remuda_link::session::runner::Event;
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::primitives::{Address, JobId, TxHash};
+use remuda_protocol::primitives::{Address, B256, JobId, TxHash};
 use remuda_protocol::transaction::Reveal;
 use sessions::Sessions;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -75,6 +80,10 @@ pub(crate) enum Note {
     HandedOver(JobId, Result<(), String>),
     /// What a finished job earned, and what went wrong with it.
     Earned(JobId, u32, u128, Option<String>),
+    /// Those of the programs here that governance vouches for.
+    Pinned(Vec<B256>),
+    /// Whether something that work depends on is there.
+    Probed(String, bool),
     /// Stop when everything is done.
     Drain,
 }
@@ -88,6 +97,8 @@ pub(crate) enum Action {
     Validators,
     /// Ask where the runner stands.
     Standing,
+    /// Ask which of these programs governance vouches for.
+    Pinned(Vec<B256>),
     /// Ask for the jobs that the runner sits on.
     Poll,
     /// Ask for a job; with its specification, not at this node, and which of the others.
@@ -104,6 +115,8 @@ pub(crate) enum Action {
     Finish(ValidatorKey, JobId),
     /// Tell these how busy the runner is.
     Load(Vec<ValidatorKey>, BackpressureSignal),
+    /// Tell these what the runner can do again, and what not any more.
+    Capability(Vec<ValidatorKey>, Vec<String>, Vec<String>),
     /// Give a transaction to a validator.
     Carry(ValidatorKey, JobId, Vec<u8>),
     /// Hand a transaction in at a node.
@@ -132,6 +145,12 @@ pub(crate) struct Rules {
     pub(crate) resume: bool,
     /// Whether it keeps sessions.
     pub(crate) push: bool,
+    /// What the settings offer; or why the chain would not take that.
+    pub(crate) offer: Result<OfferView, String>,
+    /// Programs that it offers too, if governance vouches for them.
+    pub(crate) pinnable: Vec<B256>,
+    /// What an operator types.
+    pub(crate) commands: Commands,
 }
 
 /// For whoever measures how long that takes.
@@ -150,10 +169,17 @@ pub(crate) struct Desk {
     height: Option<u64>,
     block_time: Duration,
     policy: String,
-    balance: u128,
+    /// Money, and what the next block asks; none until a node has told.
+    money: Option<(u128, Purse)>,
     standing: Option<RunnerView>,
     registered: Option<bool>,
+    /// Why no node tells where the chain is.
     problem: Option<String>,
+    /// What is wrong with nodes of another chain.
+    strangers: Vec<String>,
+    /// Which problems the log has.
+    logged: BTreeSet<problems::Kind>,
+    backends: Backends,
     outbox: Outbox,
     jobs: BTreeMap<JobId, Open>,
     done: BTreeSet<(JobId, u32)>,
@@ -182,6 +208,7 @@ impl Desk {
     pub(crate) fn new(
         key: SecretKey,
         rules: Rules,
+        backends: Backends,
         journal: Vec<Entry>,
         unreadable: Vec<String>,
     ) -> Self {
@@ -195,10 +222,13 @@ impl Desk {
             height: None,
             block_time: BLOCK_TIME,
             policy: String::new(),
-            balance: 0,
+            money: None,
             standing: None,
             registered: None,
             problem: None,
+            strangers: Vec::new(),
+            logged: BTreeSet::new(),
+            backends,
             outbox: Outbox::new(key),
             jobs: journal.into_iter().map(recall).collect(),
             done: BTreeSet::new(),
@@ -240,6 +270,8 @@ impl Desk {
             Note::LookedUp(purpose, status) => self.looked_up(purpose, &status),
             Note::HandedOver(job, result) => self.handed_over(job, result),
             Note::Earned(job, attempt, amount, why) => self.earned(job, attempt, amount, why),
+            Note::Pinned(programs) => self.pinned(programs),
+            Note::Probed(capability, there) => self.probed(&capability, there),
             Note::Drain => self.drain(),
         }
         self.send();
@@ -288,6 +320,8 @@ impl Desk {
             self.round();
         }
         self.tell_load();
+        // Here, where nobody waits for an answer: every note is followed by a tick.
+        self.log_problems();
     }
 
     /// Asks for everything that may have changed.

@@ -1,12 +1,13 @@
 //! Which executor does which work, and what this runner cannot do.
 
 use super::settings::Settings;
+use super::unable::Unable;
 use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, ResolverError};
 use crate::executor::eth::Eth;
 use crate::executor::http::Http;
 use crate::executor::llm::Llm;
 use crate::executor::mcp::{Mcp, McpConfig, McpError, ServerConfig};
-use crate::executor::wasm::{Wasm, WasmError};
+use crate::executor::wasm::{Wasm, WasmConfig, WasmError};
 use crate::executor::{CaError, EndpointError, ExecuteError, Work};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::B256;
@@ -43,6 +44,8 @@ pub struct Abilities {
     eth_chains: BTreeSet<u64>,
     resolvers: usize,
     programs: BTreeSet<B256>,
+    /// Programs that may be run if governance vouches for them.
+    modules: BTreeSet<B256>,
     /// Server and tool.
     tools: BTreeSet<(String, String)>,
 }
@@ -58,35 +61,52 @@ impl Abilities {
                 .collect(),
             resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
             programs: settings.programs().into_iter().collect(),
+            modules: settings.wasm.iter().flat_map(WasmConfig::pinnable).collect(),
             tools: settings.mcp.iter().flat_map(tools).collect(),
         }
     }
 
-    /// Whether a job can be done here, or why not.
-    pub fn check(&self, spec: &JobSpec) -> Result<(), String> {
-        let able = match &spec.job_type {
-            JobType::Http { .. } => self.http,
-            JobType::Llm { model, .. } => self.models.contains(model),
-            JobType::EthSend { chain_id, .. } => self.eth_chains.contains(chain_id),
-            JobType::Custom { executor_hash, .. } => self.programs.contains(executor_hash),
-            JobType::Mcp { server, tool, .. } => {
-                self.tools.contains(&(server.clone(), tool.clone()))
+    /// Whether a job can be done here, or why not. `pinned`: whether governance vouches for its
+    /// program, if the chain has been asked; until then, a program whose module is here may be.
+    pub fn check(&self, spec: &JobSpec, pinned: Option<bool>) -> Result<(), Unable> {
+        match &spec.job_type {
+            JobType::Http { .. } if !self.http => return Err(Unable::Http),
+            JobType::Llm { model, .. } if !self.models.contains(model) => {
+                return Err(Unable::Model(model.clone()));
             }
-        };
-        if !able {
-            return Err(format!("no {} of this kind here", what(&spec.job_type)));
+            JobType::EthSend { chain_id, .. } if !self.eth_chains.contains(chain_id) => {
+                return Err(Unable::EthChain(*chain_id));
+            }
+            JobType::Custom { executor_hash, .. } => {
+                let vouched = pinned.unwrap_or(true) && self.modules.contains(executor_hash);
+                if !vouched && !self.programs.contains(executor_hash) {
+                    return Err(Unable::Program(*executor_hash));
+                }
+            }
+            JobType::Mcp { server, tool, .. } => {
+                let (server, tool) = (server.clone(), tool.clone());
+                if !self.tools.contains(&(server.clone(), tool.clone())) {
+                    return Err(Unable::Tool { server, tool });
+                }
+            }
+            _ => {}
         }
         let needed = resolvers(spec);
         if needed > self.resolvers {
-            return Err(format!("{needed} resolvers are asked for, {} are here", self.resolvers));
+            return Err(Unable::Resolvers { needed, here: self.resolvers });
         }
         if spec.tee_required {
-            return Err("no trusted hardware here".to_owned());
+            return Err(Unable::Tee);
         }
         if !spec.secrets.is_empty() {
-            return Err("secrets are not released to runners yet".to_owned());
+            return Err(Unable::Secrets);
         }
         Ok(())
+    }
+
+    /// Whether there is work that no server of the operator is needed for.
+    pub(crate) fn alone(&self) -> bool {
+        self.http || self.resolvers > 0 || !self.programs.is_empty() || !self.modules.is_empty()
     }
 }
 
@@ -153,8 +173,8 @@ impl Executors {
         })
     }
 
-    /// Does a job, and adds what its DNS checks ask for.
-    pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
+    /// Does a job, and adds what its DNS checks ask for. `pinned`: governance vouches for its program.
+    pub async fn execute(&self, work: &Work<'_>, pinned: bool) -> Result<Vec<u8>, ExecuteError> {
         let started = Instant::now();
         let nobody = || ExecuteError::NotAllowed(format!("no {}", what(&work.spec.job_type)));
         let result = match &work.spec.job_type {
@@ -168,7 +188,7 @@ impl Executors {
                 return self.dns.as_ref().ok_or_else(nobody)?.execute(work).await;
             }
             JobType::Custom { .. } => {
-                self.wasm.as_ref().ok_or_else(nobody)?.execute(work, false).await?
+                self.wasm.as_ref().ok_or_else(nobody)?.execute(work, pinned).await?
             }
             JobType::Mcp { .. } => self.mcp.as_ref().ok_or_else(nobody)?.execute(work).await?,
         };
@@ -191,8 +211,8 @@ mod tests {
     #[test]
     fn only_what_is_configured_is_taken() {
         let mut spec = http_spec("GET", "http://example.com/");
-        assert_eq!(Abilities::of(&settings("[http]")).check(&spec), Ok(()));
-        assert!(Abilities::of(&settings("[dns]")).check(&spec).is_err());
+        assert_eq!(Abilities::of(&settings("[http]")).check(&spec, None), Ok(()));
+        assert!(Abilities::of(&settings("[dns]")).check(&spec, None).is_err());
         let model = |model: &str| JobType::Llm {
             model: model.to_owned(),
             messages: vec![],
@@ -201,9 +221,9 @@ mod tests {
         };
         let llm = Abilities::of(&settings("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:2'"));
         spec.job_type = model("tiny");
-        assert_eq!(llm.check(&spec), Ok(()));
+        assert_eq!(llm.check(&spec, None), Ok(()));
         spec.job_type = model("huge");
-        assert!(llm.check(&spec).is_err());
+        assert!(llm.check(&spec, None).is_err());
     }
 
     #[test]
@@ -214,10 +234,10 @@ mod tests {
             expected_value: "x".to_owned(),
             min_resolvers: 3,
         }];
-        assert!(Abilities::of(&settings("[http]")).check(&spec).is_err());
+        assert!(Abilities::of(&settings("[http]")).check(&spec, None).is_err());
         let two = "[http]\n[dns]\nresolvers = ['1.1.1.1', '9.9.9.9']";
-        assert!(Abilities::of(&settings(two)).check(&spec).is_err());
-        assert_eq!(Abilities::of(&settings("[http]\n[dns]")).check(&spec), Ok(()));
+        assert!(Abilities::of(&settings(two)).check(&spec, None).is_err());
+        assert_eq!(Abilities::of(&settings("[http]\n[dns]")).check(&spec, None), Ok(()));
     }
 
     #[test]
@@ -225,10 +245,10 @@ mod tests {
         let able = Abilities::of(&settings("[http]"));
         let mut spec = http_spec("GET", "http://example.com/");
         spec.tee_required = true;
-        assert!(able.check(&spec).is_err());
+        assert!(able.check(&spec, None).is_err());
         spec.tee_required = false;
         spec.secrets = vec!["password".to_owned()];
-        assert!(able.check(&spec).is_err());
+        assert!(able.check(&spec, None).is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Carries out what the desk says, and brings back what comes of it.
 
+use super::backends::{Backend, PROBE_EVERY};
 use super::desk::{Action, Desk, Note};
 use super::handover::prepare;
 use super::links::{LinkNews, Links, News};
@@ -8,7 +9,7 @@ use super::status::StatusView;
 use super::work::{Bench, Task};
 use crate::executor::Progress;
 use futures::FutureExt as _;
-use remuda_client::ClientError;
+use futures::future::join_all;
 use remuda_client::types::{EventBody, HandoverPost, JobHistory};
 use remuda_link::quic::client::{Command, Connector};
 use remuda_link::sign::ValidatorKey;
@@ -21,11 +22,14 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use tracing::warn;
 
 /// Questions that nodes are asked at a time.
 const QUESTIONS: usize = 16;
+/// Results that are handed over at a time, through nodes of others: slow ones must not hold up
+/// questions to the operator's own.
+const HANDOVERS: usize = 8;
 /// Least time between two reports of how far a job is.
 const PROGRESS: Duration = Duration::from_millis(500);
 /// How often the status is drawn up.
@@ -39,6 +43,7 @@ struct Hands {
     nodes: Nodes,
     notes: mpsc::Sender<Note>,
     questions: Arc<Semaphore>,
+    handovers: Arc<Semaphore>,
 }
 
 /// See the module.
@@ -53,6 +58,7 @@ pub(crate) struct Driver {
     news_in: mpsc::Sender<News>,
     status: watch::Sender<StatusView>,
     started: Instant,
+    prober: JoinHandle<()>,
     /// Nobody else uses the data directory as long as this is open.
     _lock: File,
 }
@@ -63,6 +69,7 @@ pub(crate) struct Parts {
     pub(crate) key: SecretKey,
     pub(crate) nodes: Nodes,
     pub(crate) bench: Bench,
+    pub(crate) backends: Vec<Backend>,
     pub(crate) connector: Connector,
     pub(crate) notes_in: mpsc::Sender<Note>,
     pub(crate) status: watch::Sender<StatusView>,
@@ -83,7 +90,9 @@ impl Driver {
             nodes: parts.nodes,
             notes: parts.notes_in,
             questions: Arc::new(Semaphore::new(QUESTIONS)),
+            handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
+        let prober = tokio::spawn(probe(parts.backends, hands.notes.clone()));
         let mut driver = Self {
             desk: parts.desk,
             hands,
@@ -95,6 +104,7 @@ impl Driver {
             news_in,
             status: parts.status,
             started: Instant::now(),
+            prober,
             _lock: parts.lock,
         };
         let mut drawn_up = Instant::now();
@@ -129,6 +139,7 @@ impl Driver {
     }
 
     async fn leave(mut self) {
+        self.prober.abort();
         for worker in self.workers.values() {
             worker.abort();
         }
@@ -186,6 +197,12 @@ impl Driver {
                     self.say(validator, Command::Load(signal.clone()));
                 }
             }
+            Action::Capability(validators, added, removed) => {
+                for validator in validators {
+                    let command = Command::Capability(added.clone(), removed.clone());
+                    self.say(validator, command);
+                }
+            }
             Action::Links(chain_id, targets) => {
                 let links = self.links.get_or_insert_with(|| {
                     let (connector, key) = (self.connector.clone(), self.hands.key.clone());
@@ -232,6 +249,20 @@ impl Driver {
     }
 }
 
+/// Looks for what work depends on, again and again.
+async fn probe(backends: Vec<Backend>, notes: mpsc::Sender<Note>) {
+    while !backends.is_empty() {
+        let looks = backends.iter().map(|backend| async {
+            let there = backend.probe().await;
+            notes.send(Note::Probed(backend.capability.clone(), there)).await
+        });
+        if join_all(looks).await.iter().any(Result::is_err) {
+            return;
+        }
+        tokio::time::sleep(PROBE_EVERY).await;
+    }
+}
+
 /// Tells the desk how far a job is, now and then.
 struct Telling {
     job: JobId,
@@ -254,9 +285,17 @@ impl Progress for Telling {
 }
 
 impl Hands {
+    /// What a question waits for.
+    fn turns(&self, question: &Action) -> &Semaphore {
+        match question {
+            Action::HandOver { .. } => &self.handovers,
+            _ => &self.questions,
+        }
+    }
+
     /// Asks nodes, and notes what they say.
     async fn ask(self, question: Action) {
-        let Ok(_turn) = self.questions.acquire().await else { return };
+        let Ok(_turn) = self.turns(&question).acquire().await else { return };
         let note = match question {
             Action::Pulse => {
                 Some(Note::Pulse(self.nodes.pulse(self.me).await.map_err(|e| e.to_string())))
@@ -270,17 +309,17 @@ impl Hands {
                 Err(error) if error.is_not_found() => Some(Note::Standing(None)),
                 Err(_) => None,
             },
+            Action::Pinned(programs) => self.nodes.pinned(&programs).await.ok().map(Note::Pinned),
             Action::Poll => self.nodes.poll(self.me).await.ok().map(Note::Polled),
             Action::Read { job, with_spec, avoid, turn } => {
                 let reading = self.nodes.reading(job, with_spec, avoid.as_deref(), turn).await;
                 Some(Note::Read(job, reading.ok().map(Box::new)))
             }
             Action::Submit(signed, node) => match self.nodes.submit(&signed, node).await {
-                Err(error @ ClientError::Refused { .. }) => {
-                    let code = error.code().unwrap_or_default().to_owned();
-                    Some(Note::Refused(signed.hash, code, error.to_string()))
-                }
-                _ => None,
+                Err(error) => error
+                    .refusal()
+                    .map(|code| Note::Refused(signed.hash, code.to_owned(), error.to_string())),
+                Ok(()) => None,
             },
             Action::LookUp(purpose, hash) => {
                 self.nodes.look_up(hash).await.ok().map(|status| Note::LookedUp(purpose, status))
@@ -366,4 +405,48 @@ fn earned(history: &JobHistory, me: Address) -> (u128, Option<String>) {
         }
     }
     (amount, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::genesis::Genesis;
+    use super::*;
+    use remuda_protocol::codec::Bytes;
+    use remuda_protocol::crypto::Signature;
+    use remuda_protocol::primitives::B256;
+
+    #[tokio::test]
+    async fn slow_handovers_do_not_hold_up_rounds() {
+        let key = SecretKey::from_label("runner");
+        let genesis = Genesis::open(std::path::Path::new("/nowhere")).unwrap();
+        let (notes, mut noted) = mpsc::channel(4);
+        let hands = Hands {
+            me: key.address(),
+            key: key.clone(),
+            // Nobody is there, which is an answer, too.
+            nodes: Nodes::new(&["http://127.0.0.1:9".to_owned()], genesis).unwrap(),
+            notes,
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+            handovers: Arc::new(Semaphore::new(HANDOVERS)),
+        };
+        // All that may be handed over at a time is stuck somewhere.
+        let _stuck = hands.handovers.acquire_many(HANDOVERS as u32).await.unwrap();
+        let result = Bytes(Vec::new());
+        let result_sig = Signature { bytes: [0; 65] };
+        for _ in 0..2 * QUESTIONS {
+            let reveal = Reveal {
+                runner: key.address(),
+                result: result.clone(),
+                salt: B256::ZERO,
+                result_sig,
+            };
+            let (job, aggregator) = (B256::ZERO, Address::ZERO);
+            let question = Action::HandOver { chain_id: 7, job, aggregator, reveal };
+            tokio::spawn(hands.clone().ask(question));
+        }
+        tokio::task::yield_now().await;
+        tokio::spawn(hands.clone().ask(Action::Pulse));
+        let note = tokio::time::timeout(Duration::from_secs(20), noted.recv()).await.unwrap();
+        assert!(matches!(note, Some(Note::Pulse(Err(_)))), "{note:?}");
+    }
 }

@@ -4,7 +4,7 @@
 //! begins. Until then a job has no place of its own: a validator that makes jobs up cannot keep
 //! others' jobs out.
 
-use super::dispatch::Abilities;
+use super::unable::Unable;
 use remuda_link::frame::{AckStatus, RejectReason};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::dispatcher::job::Job;
@@ -25,6 +25,8 @@ pub struct Load {
     pub slots: usize,
     /// It is about to stop.
     pub draining: bool,
+    /// It could not pay the fees of one more.
+    pub broke: bool,
 }
 
 /// Whether this (job, attempt) was seen before.
@@ -38,6 +40,27 @@ pub enum Known {
     OtherAttempt,
 }
 
+/// Why a job is not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// For the validator.
+    pub reason: RejectReason,
+    /// The same in words.
+    pub words: String,
+    /// What the operator can change, if anything.
+    pub advice: Option<String>,
+}
+
+impl Refused {
+    /// For the operator.
+    pub fn text(&self) -> String {
+        match &self.advice {
+            Some(advice) => format!("{}; {advice}", self.words),
+            None => self.words.clone(),
+        }
+    }
+}
+
 /// What to answer.
 pub fn answer(
     known: Known,
@@ -45,32 +68,43 @@ pub fn answer(
     deadline: u64,
     height: u64,
     load: Load,
-    abilities: &Abilities,
-) -> (AckStatus, Option<String>) {
-    let reject = |reason, text: &str| (AckStatus::Reject(reason), Some(text.to_owned()));
+    able: impl Fn(&JobSpec) -> Result<(), Unable>,
+) -> Result<AckStatus, Refused> {
+    let reject = |reason, words: &str, advice: &str| {
+        let advice = Some(advice.to_owned()).filter(|advice| !advice.is_empty());
+        Err(Refused { reason, words: words.to_owned(), advice })
+    };
     match known {
-        Known::Same => return (AckStatus::Duplicate, None),
+        Known::Same => return Ok(AckStatus::Duplicate),
         Known::OtherAttempt => {
-            return reject(RejectReason::NotAssigned, "another selection of it is at work here");
+            let words = "another selection of it is at work here";
+            return reject(RejectReason::NotAssigned, words, "");
         }
         Known::No => {}
     }
     if load.draining {
-        return reject(RejectReason::Draining, "this runner is about to stop");
+        return reject(RejectReason::Draining, "this runner is about to stop", "");
     }
     let Some(spec) = spec else {
-        return reject(RejectReason::NotAssigned, "the specification cannot be read");
+        let advice = "the network may be newer than this runner: look for a new version";
+        return reject(RejectReason::NotAssigned, "the specification cannot be read", advice);
     };
-    if let Err(reason) = abilities.check(spec) {
-        return reject(RejectReason::Capability, &reason);
+    if let Err(unable) = able(spec) {
+        return reject(RejectReason::Capability, &unable.to_string(), &unable.advice());
     }
     if height.saturating_add(MARGIN_BLOCKS) > deadline {
-        return reject(RejectReason::TooLate, "there is no time left for it");
+        return reject(RejectReason::TooLate, "there is no time left for it", "");
     }
     if load.busy >= load.slots || load.unchecked >= load.slots {
-        return reject(RejectReason::Capacity, "all places are taken");
+        let advice =
+            "raise `slots` in runner.toml, or tell the chain of fewer: remuda runner update";
+        return reject(RejectReason::Capacity, "all places are taken", advice);
     }
-    (AckStatus::Accepted, None)
+    if load.broke {
+        let words = "this runner has no money for its fees";
+        return reject(RejectReason::Capacity, words, "send its account some");
+    }
+    Ok(AckStatus::Accepted)
 }
 
 /// What the chain makes of an assignment.
@@ -131,17 +165,20 @@ pub fn verdict(
 
 #[cfg(test)]
 mod tests {
+    use super::super::dispatch::Abilities;
     use super::super::testing::{http_spec, job, seat, settings};
     use super::*;
     use remuda_protocol::dispatcher::job::{Progress, Status};
 
     const ME: Address = Address::repeat_byte(1);
-    const FREE: Load = Load { busy: 0, unchecked: 0, slots: 2, draining: false };
+    const FREE: Load = Load { busy: 0, unchecked: 0, slots: 2, draining: false, broke: false };
 
     fn ask(known: Known, load: Load, deadline: u64) -> AckStatus {
         let spec = http_spec("GET", "http://example.com/");
         let able = Abilities::of(&settings("[http]"));
-        answer(known, Some(&spec), deadline, 100, load, &able).0
+        let able = |spec: &JobSpec| able.check(spec, None);
+        answer(known, Some(&spec), deadline, 100, load, able)
+            .unwrap_or_else(|refused| AckStatus::Reject(refused.reason))
     }
 
     #[test]
@@ -160,15 +197,22 @@ mod tests {
             reject(RejectReason::Draining)
         );
         assert_eq!(ask(Known::No, Load { busy: 2, ..FREE }, 136), reject(RejectReason::Capacity));
+        assert_eq!(
+            ask(Known::No, Load { broke: true, ..FREE }, 136),
+            reject(RejectReason::Capacity)
+        );
         assert_eq!(ask(Known::No, FREE, 101), reject(RejectReason::TooLate));
         assert_eq!(ask(Known::No, FREE, 102), AckStatus::Accepted);
         assert_eq!(ask(Known::OtherAttempt, FREE, 136), reject(RejectReason::NotAssigned));
         let able = Abilities::of(&settings("[dns]"));
         let spec = http_spec("GET", "http://example.com/");
-        let (status, _) = answer(Known::No, Some(&spec), 136, 100, FREE, &able);
-        assert_eq!(status, reject(RejectReason::Capability));
-        let (status, _) = answer(Known::No, None, 136, 100, FREE, &able);
-        assert_eq!(status, reject(RejectReason::NotAssigned));
+        let able = |spec: &JobSpec| able.check(spec, None);
+        let refused = answer(Known::No, Some(&spec), 136, 100, FREE, able).unwrap_err();
+        assert_eq!(refused.reason, RejectReason::Capability);
+        assert!(refused.text().contains("[http]"), "it names the setting: {}", refused.text());
+        assert!(!refused.words.contains("runner.toml"), "which is not for strangers");
+        let refused = answer(Known::No, None, 136, 100, FREE, able).unwrap_err();
+        assert_eq!(refused.reason, RejectReason::NotAssigned);
     }
 
     #[test]

@@ -8,9 +8,11 @@
 //! ```
 //! - [`settings`], [`template()`]: `runner.toml`
 //! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
-//!   job, [`sender`] the runner's transactions
+//!   job, [`sender`] the runner's transactions, `purse` what they may cost
 //! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (executors by [`dispatch`], and
 //!   the journal)
+//! - `backends`, [`unable`]: what it cannot do, now or at all
+//! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
 //! - [`status`], `page`: what an operator sees
 //!
@@ -18,18 +20,22 @@
 //! nodes show, the heights that count are theirs, and what it is given to forward goes to others,
 //! too, after two blocks.
 
+mod backends;
 pub mod backoff;
 mod conduct;
 mod desk;
 pub mod dispatch;
 mod drive;
+mod genesis;
 pub mod handover;
 pub mod intake;
 mod links;
-pub mod money;
 mod nodes;
 mod open;
 mod page;
+pub mod pins;
+mod purse;
+mod registration;
 pub mod remote;
 pub mod seal;
 pub mod sender;
@@ -38,6 +44,7 @@ pub mod status;
 pub mod template;
 #[cfg(test)]
 mod testing;
+pub mod unable;
 mod work;
 
 pub use conduct::Conduct;
@@ -46,11 +53,16 @@ pub use status::{RunState, StatusView};
 pub use template::{Template, template};
 
 use crate::journal::{Journal, JournalError};
+use backends::{Backend, Backends};
 use desk::{Desk, Note, Rules};
 use dispatch::{Abilities, ExecutorError, Executors};
 use drive::{Driver, Parts};
+use genesis::Genesis;
+pub use genesis::GenesisError;
 use nodes::Nodes;
+use registration::Commands;
 use remuda_client::ClientError;
+use remuda_client::types::OfferView;
 use remuda_client::wallet::{self, WalletError};
 use remuda_link::quic::client::{ConnectError, Connector};
 use remuda_protocol::crypto::SecretKey;
@@ -82,6 +94,9 @@ pub enum StartError {
     /// Somebody else is there.
     #[error("another runner uses {0}; each needs a data directory of its own")]
     InUse(PathBuf),
+    /// Which chain the data directory is of.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
     /// An executor.
     #[error(transparent)]
     Executor(#[from] ExecutorError),
@@ -124,7 +139,7 @@ impl Daemon {
         let (entries, unreadable) = journal.read()?;
         let unreadable = unreadable.iter().map(|path| path.display().to_string()).collect();
         let executors = Arc::new(Executors::new(settings)?);
-        let nodes = Nodes::new(&settings.nodes)?;
+        let nodes = Nodes::new(&settings.nodes, Genesis::open(&settings.data)?)?;
         let connector = Connector::new(settings.bind)?;
         let rules = Rules {
             abilities: Abilities::of(settings),
@@ -132,8 +147,14 @@ impl Daemon {
             nodes: nodes.count(),
             resume: settings.resume,
             push: settings.push,
+            offer: (settings.offer().as_ref())
+                .map(OfferView::from)
+                .map_err(SettingsError::to_string),
+            pinnable: settings.pinnable(),
+            commands: Commands { key: settings.key.display().to_string() },
         };
-        let desk = Desk::new(key.clone(), rules, entries, unreadable);
+        let backends = Backend::all(settings);
+        let desk = Desk::new(key.clone(), rules, Backends::new(&backends), entries, unreadable);
         let runner = key.address();
         let (notes_in, notes) = mpsc::channel(NOTES);
         let (stop, stopped) = watch::channel(false);
@@ -152,6 +173,7 @@ impl Daemon {
             key,
             nodes,
             bench,
+            backends,
             connector,
             notes_in: notes_in.clone(),
             status: status_in,

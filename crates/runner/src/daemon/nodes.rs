@@ -1,5 +1,7 @@
 //! What the runner asks of nodes.
 
+use super::genesis::{Genesis, GenesisError};
+use super::pins::{is_pinned, pinned};
 use super::sender::Facts;
 use remuda_client::client::RetryPolicy;
 use remuda_client::sign::Signed;
@@ -9,17 +11,56 @@ use remuda_client::types::{
 use remuda_client::{Client, ClientError, Config};
 use remuda_protocol::codec::Decode;
 use remuda_protocol::dispatcher::job::Job;
-use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::key::{JobKey, JobSpecKey};
-use remuda_protocol::primitives::{Address, JobId, TxHash};
+use remuda_protocol::primitives::{Address, B256, JobId, TxHash};
 use remuda_protocol::state::StateKey;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+use tracing::error;
 
 /// Patience with one answer: the next block asks again anyway.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a node is believed to be of the chain that it was of.
+const BELIEVED: Duration = Duration::from_secs(10);
+
+/// Why no node has answered.
+#[derive(Debug, Error)]
+pub(crate) enum AskError {
+    /// It did not, or it said no.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// It is of another chain.
+    #[error(transparent)]
+    Chain(#[from] GenesisError),
+}
+
+impl AskError {
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, Self::Client(error) if error.is_not_found())
+    }
+
+    /// What a node said no with.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Client(error @ ClientError::Refused { .. }) => {
+                Some(error.code().unwrap_or_default())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether another node may do better.
+    fn unhelpful(&self) -> bool {
+        match self {
+            Self::Client(error) => unhelpful(error),
+            Self::Chain(_) => true,
+        }
+    }
+}
 
 /// A node and its chain, and the runner's account.
 #[derive(Clone, Debug)]
@@ -27,7 +68,8 @@ pub(crate) struct Pulse {
     pub(crate) facts: Facts,
     pub(crate) block_time: Duration,
     pub(crate) policy: String,
-    pub(crate) balance: u128,
+    /// What is wrong with nodes that are of another chain.
+    pub(crate) strangers: Vec<String>,
 }
 
 /// A job in the state.
@@ -37,6 +79,8 @@ pub(crate) struct Reading {
     pub(crate) job: Option<Job>,
     /// Only if it was asked for.
     pub(crate) spec: Option<JobSpec>,
+    /// Whether governance vouches for the job's program; with the specification only.
+    pub(crate) pinned: bool,
 }
 
 /// Jobs that a runner sits on, each with the selection that drew it.
@@ -47,10 +91,52 @@ pub(crate) enum Polled {
     Over,
 }
 
-/// Clients of the operator's nodes, one each.
+/// One of the operator's nodes.
+struct Node {
+    url: String,
+    client: Client,
+    /// When it was last looked at, and what is wrong with its chain.
+    looked: Mutex<Option<(Instant, Option<String>)>>,
+}
+
+impl Node {
+    /// Takes down what chain a node is of.
+    fn judge(&self, genesis: &Genesis, theirs: B256) -> Result<(), AskError> {
+        let judged = genesis.check(&self.url, theirs);
+        let wrong = judged.as_ref().err().map(GenesisError::to_string);
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = looked.replace((Instant::now(), wrong.clone())).and_then(|(_, wrong)| wrong);
+        if let Some(why) = wrong.filter(|why| known.as_ref() != Some(why)) {
+            error!(%why, "a node is not used");
+        }
+        Ok(judged?)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.as_ref().and_then(|(_, wrong)| wrong.clone())
+    }
+
+    /// Whether nobody has looked for some time.
+    fn stale(&self) -> bool {
+        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.as_ref().is_none_or(|(at, wrong)| wrong.is_some() || at.elapsed() >= BELIEVED)
+    }
+
+    /// Asks it which chain it is of, unless it was asked a moment ago.
+    async fn vet(&self, genesis: &Genesis) -> Result<(), AskError> {
+        if self.stale() {
+            self.judge(genesis, self.client.status().await?.genesis_hash.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// The operator's nodes. Those of another chain are not asked.
 #[derive(Clone)]
 pub(crate) struct Nodes {
-    clients: Arc<Vec<Client>>,
+    all: Arc<Vec<Arc<Node>>>,
+    genesis: Genesis,
     first: Arc<AtomicUsize>,
 }
 
@@ -63,14 +149,17 @@ fn config(node: &str) -> Config {
 }
 
 impl Nodes {
-    pub(crate) fn new(nodes: &[String]) -> Result<Self, ClientError> {
-        let clients: Result<Vec<_>, _> =
-            nodes.iter().map(|node| Client::with(config(node))).collect();
-        Ok(Self { clients: Arc::new(clients?), first: Arc::default() })
+    pub(crate) fn new(nodes: &[String], genesis: Genesis) -> Result<Self, ClientError> {
+        let node = |url: &String| {
+            let client = Client::with(config(url))?;
+            Ok(Arc::new(Node { url: url.clone(), client, looked: Mutex::new(None) }))
+        };
+        let all: Result<Vec<_>, ClientError> = nodes.iter().map(node).collect();
+        Ok(Self { all: Arc::new(all?), genesis, first: Arc::default() })
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.clients.len()
+        self.all.len()
     }
 
     /// The node that is asked first is another one from now on.
@@ -79,28 +168,42 @@ impl Nodes {
     }
 
     /// Asks one node after the other until one answers; whoever does not is asked last from now on.
-    async fn ask<T, F>(&self, call: impl Fn(Client) -> F) -> Result<T, ClientError>
+    async fn ask<T, F>(&self, call: impl Fn(Client) -> F) -> Result<T, AskError>
     where
         F: Future<Output = Result<T, ClientError>>,
     {
         self.ask_from(self.first.load(Ordering::Relaxed), call).await
     }
 
-    async fn ask_from<T, F>(
-        &self,
-        first: usize,
-        call: impl Fn(Client) -> F,
-    ) -> Result<T, ClientError>
+    async fn ask_from<T, F>(&self, first: usize, call: impl Fn(Client) -> F) -> Result<T, AskError>
     where
         F: Future<Output = Result<T, ClientError>>,
     {
-        let count = self.clients.len();
+        self.try_from(first, |node| {
+            let (asked, genesis) = (call(node.client.clone()), self.genesis.clone());
+            async move {
+                node.vet(&genesis).await?;
+                Ok(asked.await?)
+            }
+        })
+        .await
+    }
+
+    async fn try_from<T, F>(
+        &self,
+        first: usize,
+        call: impl Fn(Arc<Node>) -> F,
+    ) -> Result<T, AskError>
+    where
+        F: Future<Output = Result<T, AskError>>,
+    {
+        let count = self.all.len();
         let mut tried = 0;
         loop {
             let node = first.wrapping_add(tried) % count;
             tried += 1;
-            match call(self.clients[node].clone()).await {
-                Err(error) if unhelpful(&error) && tried < count => {
+            match call(Arc::clone(&self.all[node])).await {
+                Err(error) if error.unhelpful() && tried < count => {
                     if self.first.load(Ordering::Relaxed) % count == node {
                         self.turn();
                     }
@@ -110,27 +213,41 @@ impl Nodes {
         }
     }
 
-    pub(crate) async fn pulse(&self, me: Address) -> Result<Pulse, ClientError> {
-        self.ask(|client| async move {
-            let (status, account) = tokio::try_join!(client.status(), client.account(me))?;
-            let basefees =
-                Basefees { cycle: status.basefees.cycle.0, cell: status.basefees.cell.0 };
-            let facts = Facts {
-                // The nonce counts, so it is the account's.
-                height: account.height.0,
-                chain_id: status.chain_id.0,
-                nonce: account.nonce.0,
-                next_nonce: account.next_nonce.0,
-                basefees,
-            };
-            Ok(Pulse {
-                facts,
-                block_time: Duration::from_millis(status.block_time_ms.0),
-                policy: status.policy,
-                balance: account.balance.0,
+    pub(crate) async fn pulse(&self, me: Address) -> Result<Pulse, AskError> {
+        let first = self.first.load(Ordering::Relaxed);
+        let (status, account) = self
+            .try_from(first, |node| async move {
+                let asked = tokio::try_join!(node.client.status(), node.client.account(me))?;
+                node.judge(&self.genesis, asked.0.genesis_hash.0)?;
+                Ok(asked)
             })
+            .await?;
+        self.look_around();
+        let basefees = Basefees { cycle: status.basefees.cycle.0, cell: status.basefees.cell.0 };
+        let facts = Facts {
+            // The nonce counts, so it is the account's.
+            height: account.height.0,
+            chain_id: status.chain_id.0,
+            nonce: account.nonce.0,
+            next_nonce: account.next_nonce.0,
+            basefees,
+            balance: account.balance.0,
+        };
+        Ok(Pulse {
+            facts,
+            block_time: Duration::from_millis(status.block_time_ms.0),
+            policy: status.policy,
+            strangers: self.all.iter().filter_map(|node| node.wrong()).collect(),
         })
-        .await
+    }
+
+    /// Looks at those that nobody asks, so that a wrong one is known before it is needed. Nobody
+    /// waits for them.
+    fn look_around(&self) {
+        for node in self.all.iter().filter(|node| node.stale()) {
+            let (node, genesis) = (Arc::clone(node), self.genesis.clone());
+            tokio::spawn(async move { node.vet(&genesis).await });
+        }
     }
 
     /// A job, and its specification if that is wanted. If there is another one, it is not the node
@@ -141,7 +258,7 @@ impl Nodes {
         with_spec: bool,
         avoid: Option<&str>,
         turn: usize,
-    ) -> Result<Reading, ClientError> {
+    ) -> Result<Reading, AskError> {
         let first = self.other_than(avoid, self.first.load(Ordering::Relaxed).wrapping_add(turn));
         self.ask_from(first, |client| async move {
             let (height, found) = value(&client, &JobKey { job }).await?;
@@ -149,24 +266,32 @@ impl Nodes {
                 true => value(&client, &JobSpecKey { job }).await?.1,
                 false => None,
             };
-            Ok(Reading { height, job: found, spec })
+            let program = spec.as_ref().and_then(|spec: &JobSpec| match &spec.job_type {
+                JobType::Custom { executor_hash, .. } => Some(*executor_hash),
+                _ => None,
+            });
+            let pinned = match program {
+                Some(hash) => is_pinned(&client, hash).await?,
+                None => false,
+            };
+            Ok(Reading { height, job: found, spec, pinned })
         })
         .await
     }
 
     fn other_than(&self, avoid: Option<&str>, first: usize) -> usize {
-        let count = self.clients.len();
+        let count = self.all.len();
         let avoid = avoid.map(|avoid| avoid.trim_end_matches('/'));
         let is_other = |node: &usize| {
-            avoid.is_none_or(|avoid| self.clients[node % count].nodes() != [avoid.to_owned()])
+            avoid.is_none_or(|avoid| self.all[node % count].client.nodes() != [avoid.to_owned()])
         };
         (0..count).map(|i| first.wrapping_add(i)).find(is_other).unwrap_or(first)
     }
 
-    pub(crate) async fn poll(&self, me: Address) -> Result<Polled, ClientError> {
+    pub(crate) async fn poll(&self, me: Address) -> Result<Polled, AskError> {
         let answer = self.ask(|client| async move { client.runner_jobs(me).await }).await;
         let jobs = match answer {
-            Err(error) if error.code() == Some(code::SUNSET) => return Ok(Polled::Over),
+            Err(error) if error.refusal() == Some(code::SUNSET) => return Ok(Polled::Over),
             answer => answer?.jobs,
         };
         let seats = jobs.into_iter().filter_map(|job| {
@@ -182,28 +307,32 @@ impl Nodes {
         Ok(Polled::Jobs(seats.collect()))
     }
 
-    pub(crate) async fn runner(&self, runner: Address) -> Result<RunnerView, ClientError> {
+    pub(crate) async fn runner(&self, runner: Address) -> Result<RunnerView, AskError> {
         self.ask(|client| async move { client.runner(runner).await }).await
     }
 
-    pub(crate) async fn validators(
-        &self,
-        runner: Address,
-    ) -> Result<RunnerValidators, ClientError> {
+    /// Those of some programs that governance vouches for.
+    pub(crate) async fn pinned(&self, programs: &[B256]) -> Result<Vec<B256>, AskError> {
+        self.ask(|client| async move { pinned(&client, programs).await }).await
+    }
+
+    pub(crate) async fn validators(&self, runner: Address) -> Result<RunnerValidators, AskError> {
         self.ask(|client| async move { client.runner_validators(runner).await }).await
     }
 
-    pub(crate) async fn history(&self, job: JobId) -> Result<JobHistory, ClientError> {
+    pub(crate) async fn history(&self, job: JobId) -> Result<JobHistory, AskError> {
         self.ask(|client| async move { client.job_history(job).await }).await
     }
 
-    pub(crate) async fn look_up(&self, hash: TxHash) -> Result<TransactionStatus, ClientError> {
+    pub(crate) async fn look_up(&self, hash: TxHash) -> Result<TransactionStatus, AskError> {
         self.ask(|client| async move { Ok(client.transaction_status(hash).await?.status) }).await
     }
 
     /// Hands a transaction in at one node.
-    pub(crate) async fn submit(&self, signed: &Signed, node: usize) -> Result<(), ClientError> {
-        self.clients[node % self.clients.len()].submit(signed).await.map(drop)
+    pub(crate) async fn submit(&self, signed: &Signed, node: usize) -> Result<(), AskError> {
+        let node = &self.all[node % self.all.len()];
+        node.vet(&self.genesis).await?;
+        Ok(node.client.submit(signed).await.map(drop)?)
     }
 
     /// Gives a result to a validator of its aggregator. Whether that has a session with it.

@@ -2,6 +2,7 @@
 
 use super::handover;
 use super::nodes::Reading;
+use super::purse::{Ahead, Purse};
 use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
 use crate::daemon::dispatch::repeatable;
@@ -49,6 +50,8 @@ pub(crate) struct Open {
     pub(crate) assigned_at: u64,
     /// Our height when it came.
     pub(crate) since: u64,
+    /// Whether governance vouches for its program, says the chain.
+    pub(crate) pinned: bool,
     /// Whether the chain agrees that it is ours.
     pub(crate) checked: bool,
     /// How often the chain did not.
@@ -79,6 +82,7 @@ impl Open {
             streams: Vec::new(),
             assigned_at: 0,
             since: height,
+            pinned: false,
             checked: false,
             doubts: 0,
             view: None,
@@ -266,6 +270,33 @@ impl Open {
         reveals
     }
 
+    /// What it may still cost in fees; nothing once it needs no more transactions.
+    pub(crate) fn fees(&self, identity: &Identity, purse: &Purse) -> u128 {
+        let Some(spec) = &self.spec else { return 0 };
+        let bytes = match &self.stage {
+            Stage::Done(outcome) => outcome.result.len(),
+            _ => spec.result_schema.max_return_bytes as usize,
+        };
+        purse.job(spec, bytes, self.ahead(identity))
+    }
+
+    fn ahead(&self, identity: &Identity) -> Ahead {
+        let seat = self.view.as_ref().and_then(|(_, job)| {
+            job.taking_part().find(|seat| seat.runner == identity.me).map(|seat| seat.progress)
+        });
+        match (seat, &self.stage) {
+            (Some(Progress::Committed { .. }), _) => Ahead::Opening,
+            (Some(Progress::Waiting), Stage::Failed(_)) => Ahead::Nothing,
+            (Some(Progress::Waiting), _) => Ahead::All,
+            _ => Ahead::Nothing,
+        }
+    }
+
+    /// Whether it has committed, so that stake answers for what comes next.
+    pub(crate) fn bound(&self, identity: &Identity) -> bool {
+        self.ahead(identity) == Ahead::Opening
+    }
+
     /// The last block for a commit, or for the result of a single runner.
     pub(crate) fn deadline(&self) -> Option<u64> {
         self.view.as_ref().map(|(_, job)| job.commit_by.get())
@@ -312,7 +343,7 @@ mod tests {
         let mut open = Open::recalled(entry(method, stage), 100);
         let job = job(Status::Assigned, None, vec![seat(identity().me, progress)]);
         open.checked = true;
-        open.learn(&identity(), Reading { height: 101, job: Some(job), spec: None });
+        open.learn(&identity(), Reading { height: 101, job: Some(job), spec: None, pinned: false });
         open.step(&identity()).unwrap().1
     }
 
@@ -350,8 +381,12 @@ mod tests {
     #[test]
     fn an_older_view_is_no_news() {
         let mut open = Open::recalled(entry("GET", Stage::Taken), 100);
-        let at =
-            |height, status| Reading { height, job: Some(job(status, None, vec![])), spec: None };
+        let at = |height, status| Reading {
+            height,
+            job: Some(job(status, None, vec![])),
+            spec: None,
+            pinned: false,
+        };
         open.learn(&identity(), at(101, Status::Settled));
         open.learn(&identity(), at(100, Status::Assigned));
         assert_eq!(open.view.unwrap().1.status, Status::Settled);

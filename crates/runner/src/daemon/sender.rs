@@ -7,13 +7,15 @@
 //! anybody's mempool. It is signed again, with the same nonce, when the basefee has outgrown its
 //! bid, or when it waits for long because others bid more; with another one when a program with the same key was faster, or when what should have come
 //! before it never did. What a transaction says about a job never changes: salt and signature are on
-//! disk. Nothing here acts; heights and answers come in, signed bytes go out.
+//! disk. Nothing is signed that the account does not cover together with what is on its way: it would
+//! hold up all that comes after it. Nothing here acts; heights and answers come in, signed bytes go out.
 
 use remuda_client::sign::{Quote, Signed};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::execute::deposit;
 use remuda_protocol::fees::Basefees;
-use remuda_protocol::primitives::{JobId, TxHash};
-use remuda_protocol::transaction::Instruction;
+use remuda_protocol::primitives::{Amount, JobId, TxHash};
+use remuda_protocol::transaction::{Instruction, Transaction};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Blocks after which a transaction that is in none is sent again (SPEC §5).
@@ -91,6 +93,8 @@ pub struct Facts {
     pub next_nonce: u64,
     /// What the next block asks.
     pub basefees: Basefees,
+    /// Money that can be spent.
+    pub balance: u128,
 }
 
 /// Something to send now.
@@ -121,6 +125,8 @@ struct Pending {
     /// How often the bid was raised because no block took it.
     raised: u32,
     signed: Signed,
+    /// What an account must have for it.
+    deposit: u128,
     /// What it was signed for.
     basefees: Basefees,
     since: u64,
@@ -166,6 +172,13 @@ impl Outbox {
     /// How many are on their way.
     pub fn len(&self) -> usize {
         self.pending.len() + self.queue.len()
+    }
+
+    /// Whether the account covers this beside what is on its way.
+    pub fn covers(&self, instruction: &Instruction, spare: Option<u64>) -> bool {
+        let Some(facts) = &self.facts else { return false };
+        let cost = cost(&body(facts, facts.nonce, instruction.clone(), spare));
+        self.bound().saturating_add(cost) <= facts.balance
     }
 
     /// Something should be done, says a view of the chain as of `seen`. Ignored while the same is
@@ -220,6 +233,10 @@ impl Outbox {
         if gap {
             self.unsign(facts.nonce);
         }
+        if let Some(nonce) = self.uncovered(facts.balance) {
+            self.unsign(nonce);
+            self.queue.make_contiguous().sort_by_key(|wanted| !wanted.purpose.at_stake());
+        }
         over.into_values().map(|pending| (pending.purpose, pending.signed.hash)).collect()
     }
 
@@ -236,6 +253,16 @@ impl Outbox {
             done.1 += 1;
         }
         self.unsign(nonce);
+    }
+
+    /// The first nonce that the account does not cover any more, because the money went elsewhere.
+    fn uncovered(&self, balance: u128) -> Option<u64> {
+        let mut bound = 0_u128;
+        let beyond = |(_, pending): &(&u64, &Pending)| {
+            bound = bound.saturating_add(pending.deposit);
+            bound > balance
+        };
+        self.pending.iter().find(beyond).map(|(nonce, _)| *nonce)
     }
 
     /// Everything from a nonce on gets a new one.
@@ -269,19 +296,39 @@ impl Outbox {
         parcels
     }
 
+    /// Money that is bound by what is on its way.
+    fn bound(&self) -> u128 {
+        self.pending.values().fold(0, |sum, pending| sum.saturating_add(pending.deposit))
+    }
+
     fn sign_queue(&mut self, facts: &Facts) {
-        while self.pending.len() < IN_FLIGHT_MAX {
-            let Some(Wanted { purpose, instruction, spare }) = self.queue.pop_front() else {
-                return;
-            };
+        let mut bound = self.bound();
+        let queue = std::mem::take(&mut self.queue);
+        let mut waits_for_money = false;
+        for wanted in queue {
+            if self.pending.len() >= IN_FLIGHT_MAX || waits_for_money {
+                self.queue.push_back(wanted);
+                continue;
+            }
             let nonce = match self.pending.last_key_value() {
                 Some((last, _)) => last + 1,
                 // Transactions of an earlier life may still wait somewhere.
                 None => facts.next_nonce.max(facts.nonce),
             };
+            let body = body(facts, nonce, wanted.instruction.clone(), wanted.spare);
+            let deposit = cost(&body);
+            if bound.saturating_add(deposit) > facts.balance {
+                // What stake depends on gets the next money there is.
+                waits_for_money = wanted.purpose.at_stake();
+                self.queue.push_back(wanted);
+                continue;
+            }
+            let Wanted { purpose, instruction, spare } = wanted;
+            bound = bound.saturating_add(deposit);
             let pending = Pending {
                 purpose,
-                signed: self.sign(facts, nonce, instruction.clone(), spare),
+                signed: Signed::new(&body.sign(&self.key)),
+                deposit,
                 instruction,
                 spare,
                 raised: 0,
@@ -313,8 +360,8 @@ impl Outbox {
             .map(|(nonce, _)| *nonce)
             .collect();
         for nonce in nonces {
+            let bound = self.bound();
             let Some(mut pending) = self.pending.remove(&nonce) else { continue };
-            pending.raised += u32::from(pressed(&pending));
             // Both bids must rise, or the new one takes nobody's place.
             let basefees = Basefees {
                 cycle: facts.basefees.cycle.max(pending.basefees.cycle.saturating_mul(2)),
@@ -322,23 +369,29 @@ impl Outbox {
             };
             let facts = Facts { basefees, ..*facts };
             let (instruction, spare) = (pending.instruction.clone(), pending.spare);
-            pending.signed = self.sign(&facts, nonce, instruction, spare);
-            pending.basefees = basefees;
-            pending.sent = None;
+            let body = body(&facts, nonce, instruction, spare);
+            let deposit = cost(&body);
+            let others = bound.saturating_sub(pending.deposit);
+            // A bid that cannot be paid takes no place; the old one may still find a block.
+            if others.saturating_add(deposit) <= facts.balance {
+                pending.raised += u32::from(pressed(&pending));
+                pending.signed = Signed::new(&body.sign(&self.key));
+                pending.deposit = deposit;
+                (pending.basefees, pending.sent) = (basefees, None);
+            }
             self.pending.insert(nonce, pending);
         }
     }
+}
 
-    fn sign(
-        &self,
-        facts: &Facts,
-        nonce: u64,
-        instruction: Instruction,
-        spare: Option<u64>,
-    ) -> Signed {
-        let quote = Quote { chain_id: facts.chain_id, nonce, basefees: facts.basefees };
-        Signed::new(&quote.transaction_with(instruction, spare).sign(&self.key))
-    }
+fn body(facts: &Facts, nonce: u64, instruction: Instruction, spare: Option<u64>) -> Transaction {
+    let quote = Quote { chain_id: facts.chain_id, nonce, basefees: facts.basefees };
+    quote.transaction_with(instruction, spare)
+}
+
+/// What an account must have for a transaction.
+fn cost(body: &Transaction) -> u128 {
+    deposit(body).map_or(u128::MAX, Amount::get)
 }
 
 #[cfg(test)]

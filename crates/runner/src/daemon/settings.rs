@@ -1,12 +1,12 @@
 //! What an operator decides about a runner: one TOML file, `runner.toml`.
 
-use super::money::Money;
 use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, DnsConfig};
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
 use crate::executor::mcp::McpConfig;
 use crate::executor::wasm::WasmConfig;
+use remuda_client::amount::Money;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::{Amount, B256};
@@ -183,6 +183,11 @@ impl Settings {
 
     /// What the runner offers: the kinds follow from the sections that are there.
     pub fn offer(&self) -> Result<Offer, SettingsError> {
+        self.offer_with(&[])
+    }
+
+    /// The same where governance vouches for these of its [`Settings::pinnable`] programs.
+    pub fn offer_with(&self, pinned: &[B256]) -> Result<Offer, SettingsError> {
         let OfferSettings { base, per_second, per_1k_in, per_1k_out, .. } = self.offer.clone();
         let models = self.llm.iter().flat_map(|llm| llm.models.keys().cloned());
         let chains = self.eth.iter().flat_map(|eth| eth.chains.iter().map(|chain| chain.chain_id));
@@ -197,7 +202,7 @@ impl Settings {
         let offer = Offer {
             kinds: sorted(kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind)),
             models: sorted(models),
-            executors: sorted(self.programs().into_iter()),
+            executors: sorted(self.programs().into_iter().chain(pinned.iter().copied())),
             eth_chains: sorted(chains),
             resolvers: sorted(resolvers),
             rates: RateCard {
@@ -222,6 +227,14 @@ impl Settings {
         self.dns.iter().map(|_| DNS_VERIFIER_EXECUTOR_HASH).chain(listed).collect()
     }
 
+    /// Programs that nobody lists here, and that may be run if governance vouches for them: those whose
+    /// modules are there, unless the operator does not want that.
+    pub fn pinnable(&self) -> Vec<B256> {
+        let listed = self.programs();
+        let there = self.wasm.iter().flat_map(WasmConfig::pinnable);
+        sorted(there.filter(|hash| !listed.contains(hash)))
+    }
+
     /// The stake to register with.
     pub fn stake(&self) -> Amount {
         self.offer.stake.0
@@ -229,7 +242,12 @@ impl Settings {
 
     /// The instruction that makes it a runner.
     pub fn registration(&self) -> Result<Instruction, SettingsError> {
-        Ok(Instruction::RegisterRunner { stake: self.stake(), offer: self.offer()? })
+        self.registration_with(&[])
+    }
+
+    /// The same with programs that governance vouches for.
+    pub fn registration_with(&self, pinned: &[B256]) -> Result<Instruction, SettingsError> {
+        Ok(Instruction::RegisterRunner { stake: self.stake(), offer: self.offer_with(pinned)? })
     }
 }
 

@@ -89,6 +89,8 @@ resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
 #[wasm]
 #folder = "modules"
 #allow = []
+# Whether jobs may also use programs that governance vouches for, if their modules are there.
+#allow_pinned = true
 
 # Ethereum chains, for transactions that somebody has signed already.
 #[[eth.chains]]

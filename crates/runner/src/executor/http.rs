@@ -10,7 +10,7 @@ use super::redirect::{self, Hop};
 use super::resolve::{Resolve, SystemResolver};
 use super::retry::Retries;
 use super::transport::{Answer, CaError, Outgoing, Transport, TransportError};
-use super::{ExecuteError, Work};
+use super::{ExecuteError, Progress, Work};
 use bytes::Bytes;
 use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
@@ -154,7 +154,8 @@ impl Http {
         };
         let empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED)
             || method == Method::HEAD;
-        let body = answer.body(limit).await?;
+        let mut arrival = Arrival::new(work, &answer, limit);
+        let body = answer.body_told(limit, |bytes| arrival.has(bytes)).await?;
         let header = |name| answer.headers.get(name).and_then(|value| value.to_str().ok());
         let encoding =
             header(CONTENT_ENCODING).filter(|text| !text.eq_ignore_ascii_case("identity"));
@@ -164,6 +165,31 @@ impl Http {
             content_encoding: encoding.filter(|_| !empty).map(str::to_owned),
             body: (!empty).then_some(body),
         })
+    }
+}
+
+/// Tells how much of a body is there: of what was announced, or else of what is allowed.
+struct Arrival<'a> {
+    progress: &'a dyn Progress,
+    whole: usize,
+    percent: u8,
+}
+
+impl<'a> Arrival<'a> {
+    fn new(work: &Work<'a>, answer: &Answer, limit: usize) -> Self {
+        work.progress.report(0, &format!("the server answers {}", answer.status.as_u16()));
+        let announced = answer.announced().and_then(|bytes| usize::try_from(bytes).ok());
+        let whole = announced.filter(|bytes| *bytes <= limit).unwrap_or(limit).max(1);
+        Self { progress: work.progress, whole, percent: 0 }
+    }
+
+    /// By whole percents only: a body may come byte by byte.
+    fn has(&mut self, bytes: usize) {
+        let percent = (bytes.saturating_mul(100) / self.whole).min(99) as u8;
+        if percent > self.percent {
+            self.percent = percent;
+            self.progress.report(percent, &format!("{bytes} of {} bytes", self.whole));
+        }
     }
 }
 

@@ -275,6 +275,20 @@ impl Answer {
 
     /// The whole body, if it has at most `limit` bytes. One that announces more is not read.
     pub(super) async fn body(&mut self, limit: usize) -> Result<Vec<u8>, TransportError> {
+        self.body_told(limit, |_| {}).await
+    }
+
+    /// Bytes that the body will have, if its head says so.
+    pub(super) fn announced(&self) -> Option<u64> {
+        self.body.size_hint().exact()
+    }
+
+    /// The same; whoever wants to know is told how many bytes there are so far.
+    pub(super) async fn body_told(
+        &mut self,
+        limit: usize,
+        mut told: impl FnMut(usize),
+    ) -> Result<Vec<u8>, TransportError> {
         if self.body.size_hint().lower() > limit as u64 {
             return Err(TransportError::TooLarge(limit));
         }
@@ -284,6 +298,7 @@ impl Answer {
                 return Err(TransportError::TooLarge(limit));
             }
             body.extend_from_slice(&piece);
+            told(body.len());
         }
         Ok(body)
     }

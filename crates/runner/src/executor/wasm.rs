@@ -93,6 +93,22 @@ impl Default for WasmConfig {
     }
 }
 
+impl WasmConfig {
+    /// Programs that are in the folder, by their names, and that may be run if governance vouches for
+    /// them. Whether they are what they are called is seen when one is loaded.
+    pub fn pinnable(&self) -> Vec<B256> {
+        if !self.allow_pinned {
+            return Vec::new();
+        }
+        let Ok(files) = std::fs::read_dir(&self.folder) else { return Vec::new() };
+        let hash = |file: std::fs::DirEntry| {
+            let name = file.file_name();
+            name.to_str()?.strip_suffix(".wasm")?.parse().ok()
+        };
+        files.filter_map(Result::ok).filter_map(hash).collect()
+    }
+}
+
 /// Why an operator's programs cannot be used.
 #[derive(Debug, Error)]
 pub enum WasmError {

@@ -59,7 +59,7 @@ async fn status(State(app): State<App>) -> Json<StatusView> {
     Json(StatusView {
         version: "test".to_owned(),
         chain_id: Uint(chain.params.chain_id),
-        genesis_hash: HexHash::default(),
+        genesis_hash: HexHash(world.genesis),
         height: Uint(chain.height().get()),
         block: HexHash::default(),
         timestamp_ms: Uint(0),
@@ -81,7 +81,8 @@ async fn status(State(app): State<App>) -> Json<StatusView> {
 async fn account(State(app): State<App>, Path(address): Path<HexAddress>) -> Json<AccountView> {
     let world = app.world.lock().unwrap();
     let chain = &world.chain;
-    let account = chain.account(address.0);
+    let mut account = chain.account(address.0);
+    account.balance = world.shown.unwrap_or(account.balance);
     let next = account.nonce;
     Json(AccountView::new(address.0, &account, next, true, chain.height()))
 }

@@ -5,6 +5,7 @@ mod api;
 mod committee;
 mod malice;
 mod operator;
+mod programs;
 mod restart;
 mod single;
 mod town;

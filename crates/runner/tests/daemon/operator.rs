@@ -1,6 +1,7 @@
 //! What an operator does.
 
 use crate::town::{Town, sees};
+use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::runner::Status;
 use remuda_runner::daemon::{RunState, StatusView};
 use std::time::Duration;
@@ -84,5 +85,87 @@ async fn nodes_that_are_not_there_are_waited_for() {
     let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
     let job = town.order(town.single("GET"));
     town.settled(job).await;
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_journal_of_another_chain_is_not_used() {
+    let town = Town::build(1, 1).await;
+    let runner = town.runner(0, "chains").await;
+    sees(&runner, "it is connected", |s| s.state == RunState::Running).await;
+    runner.stop().await;
+    let first = std::mem::replace(&mut town.world().genesis, B256::repeat_byte(2));
+    let runner = town.runner(0, "chains").await;
+    let other = B256::repeat_byte(2).to_string();
+    sees(&runner, "it says so", |s| {
+        let says = |part: &str| s.problem.as_ref().is_some_and(|why| why.contains(part));
+        says(&town.api) && says(&first.to_string()) && says(&other) && says("data directory")
+    })
+    .await;
+    assert_eq!(runner.status().state, RunState::Starting);
+    let kept = std::fs::read_to_string(format!("{}/genesis", crate::town::folder("chains")));
+    assert_eq!(kept.unwrap().trim(), first.to_string(), "nothing is written over");
+    // The right network is back.
+    town.world().genesis = first;
+    sees(&runner, "it goes on", |s| s.state == RunState::Running && s.problem.is_none()).await;
+    // A network that is made anew while it runs.
+    town.world().genesis = B256::repeat_byte(2);
+    sees(&runner, "it notices", |s| s.problem.is_some()).await;
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_second_node_of_another_chain_is_left_out() {
+    let (town, wrong) = (Town::build(1, 1).await, Town::build(1, 0).await);
+    wrong.world().genesis = B256::repeat_byte(2);
+    let sections = "[http.addresses]\nallow = ['127.0.0.0/8']";
+    let nodes = [town.api.clone(), wrong.api.clone()];
+    let settings = crate::town::settings(&crate::town::folder("second"), &nodes, sections);
+    let key = town.world().runners[0].clone();
+    let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
+    sees(&runner, "it says so", |s| s.problem.as_ref().is_some_and(|why| why.contains(&wrong.api)))
+        .await;
+    let job = town.order(town.single("GET"));
+    town.settled(job).await;
+    assert_eq!(wrong.world().done.len(), 0);
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_runner_without_money_says_so_and_goes_on_once_it_has_some() {
+    let town = Town::build(1, 2).await;
+    let runner = town.runner(0, "poor").await;
+    let me = runner.runner();
+    sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2).await;
+    town.world().shown = Some(Amount(1_000));
+    let poor = |s: &StatusView| s.problem.as_ref().is_some_and(|why| why.contains("send it some"));
+    sees(&runner, "it says so", poor).await;
+    let job = town.order(town.single("GET"));
+    town.until("it is drawn", |w| w.progress(job, me).is_some()).await;
+    let height = town.height();
+    town.until("some blocks later", |w| w.chain.height().get() > height + 12).await;
+    assert_eq!(town.web.asked(), 0, "it could not deliver what it found");
+    town.world().shown = Some(Amount::cby(100));
+    town.settled(job).await;
+    sees(&runner, "all is well", |s| s.problem.is_none()).await;
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_model_server_that_is_gone_is_told_until_it_is_back() {
+    let town = Town::build(1, 1).await;
+    // A port of this test's own, where nobody is yet.
+    let port = {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let section = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
+    let runner = town.runner_with(0, "backend", &section).await;
+    let gone = |s: &StatusView| {
+        s.problem.as_ref().is_some_and(|why| why.contains("no answer from the server of model"))
+    };
+    sees(&runner, "it is gone", gone).await;
+    let _server = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    sees(&runner, "it is back", |s| !gone(s)).await;
     runner.stop().await;
 }

@@ -19,7 +19,7 @@ use remuda_protocol::error::Inadmissible;
 use remuda_protocol::key::JobSpecKey;
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
-use remuda_protocol::primitives::{Address, Amount, JobId, Slot};
+use remuda_protocol::primitives::{Address, Amount, B256, JobId, Slot};
 use remuda_protocol::state::read;
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -56,6 +56,10 @@ pub(crate) struct World {
     pub(crate) halted: bool,
     /// Jobs are not pushed.
     pub(crate) push: bool,
+    /// What the node says that every account has, if not what it has.
+    pub(crate) shown: Option<Amount>,
+    /// The chain's beginning, as its node says.
+    pub(crate) genesis: B256,
 }
 
 /// See the module.
@@ -89,13 +93,18 @@ fn customer() -> SecretKey {
 impl Town {
     /// With so many runners and validators.
     pub(crate) async fn build(runners: usize, validators: usize) -> Self {
+        Self::build_with(runners, validators, vec![]).await
+    }
+
+    /// The same, where governance vouches for these programs.
+    pub(crate) async fn build_with(runners: usize, validators: usize, pinned: Vec<B256>) -> Self {
         let mut params = ChainParams::development();
         params.block_time_ms = u64::try_from(BLOCK.as_millis()).unwrap();
         let runners: Vec<SecretKey> =
             (0..runners).map(|i| SecretKey::from_label(&format!("runner {i}"))).collect();
         let rich = runners.iter().map(SecretKey::address).chain([customer().address()]);
         let rich = rich.map(|address| (address, Amount::cby(1_000_000)));
-        let chain = LocalChain::start(params, rich, vec![]).unwrap();
+        let chain = LocalChain::start(params, rich, pinned).unwrap();
         let world = Arc::new(Mutex::new(World {
             chain,
             pool: vec![],
@@ -108,6 +117,8 @@ impl Town {
             bury: vec![],
             halted: false,
             push: true,
+            shown: None,
+            genesis: B256::repeat_byte(1),
         }));
         let web = Arc::new(Web::start().await);
         {

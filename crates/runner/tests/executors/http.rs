@@ -291,3 +291,29 @@ async fn the_work_can_be_spawned() {
     let task = tokio::spawn(async move { open().execute(&work(&spec)).await });
     assert!(task.await.unwrap().is_ok());
 }
+
+#[tokio::test]
+async fn how_much_of_a_body_is_there_is_told_in_percent() {
+    // Announced: of its own length. Not announced: of what is allowed.
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n";
+    for (announced, details) in [(true, "of 8000 bytes"), (false, "of 1048576 bytes")] {
+        let length = if announced { "content-length: 8000\r\n" } else { "" };
+        let head = format!("{head}{length}connection: close\r\n\r\n").into_bytes();
+        let server = Server::start(move |_| {
+            let pieces = (0..8).map(|_| Step::Send(vec![b'x'; 1_000]));
+            std::iter::once(Step::Send(head.clone())).chain(pieces).collect()
+        })
+        .await;
+        let heard = Heard::default();
+        let mut spec = get(&server.url("/"));
+        spec.result_schema.max_return_bytes = 100_000;
+        let result = open().execute(&work_for(&spec, &heard)).await;
+        assert!(result.is_ok(), "{result:?}");
+        let reports = heard.reports();
+        assert_eq!(reports[0], (0, "the server answers 200".to_owned()));
+        let percents: Vec<u8> = reports.iter().map(|(percent, _)| *percent).collect();
+        assert!(percents[1..].windows(2).all(|two| two[0] < two[1]), "{reports:?}");
+        assert!(reports[1..].iter().all(|(_, detail)| detail.ends_with(details)), "{reports:?}");
+        assert_eq!(announced, percents.contains(&99), "{reports:?}");
+    }
+}

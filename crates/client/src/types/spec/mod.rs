@@ -32,10 +32,11 @@ pub struct JobSpecView {
     pub bounds: BoundsView,
     /// What a result must look like.
     pub result_schema: ResultSchemaView,
-    /// Price that the runners share, in base units; 0 asks for unpaid work.
+    /// Price that the runners share; 0 asks for unpaid work. Base units, or as people write it: `1.5cby`.
+    #[serde(deserialize_with = "read::price")]
     pub max_price: BigUint,
     /// Added to the price.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read::price")]
     pub tip: BigUint,
     /// Blocks from assignment to the end of the work; 0 stands for the default.
     #[serde(default)]

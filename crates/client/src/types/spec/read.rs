@@ -1,9 +1,11 @@
 //! From JSON to a job, with errors that name the field.
 
+use super::super::scalar::{BigUint, number_text};
 use super::check::{CheckView, DecimalText};
 use super::{
     BoundsView, CallbackView, JobSpecView, JobTypeView, ResultSchemaView, VerificationView,
 };
+use crate::amount::{AmountError, parse_amount};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::dispatcher::spec::{
     Callback, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
@@ -11,6 +13,8 @@ use remuda_protocol::dispatcher::spec::{
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_protocol::verifier::json::{Decimal, DecimalError};
+use serde::Deserializer;
+use serde::de::Error as _;
 use thiserror::Error;
 
 /// A JSON document may be this long: no transaction can carry a longer job.
@@ -38,6 +42,15 @@ pub enum SpecProblem {
     /// The whole document is too long.
     #[error("a job in JSON has at most {SPEC_BYTES_MAX} bytes, not {0}")]
     TooLong(usize),
+}
+
+/// An amount of base units as programs write it, or of CBY as people do.
+pub(super) fn price<'de, D: Deserializer<'de>>(from: D) -> Result<BigUint, D::Error> {
+    match parse_amount(&number_text(from)?) {
+        Ok(amount) => Ok(BigUint(amount.get())),
+        Err(AmountError::Zero) => Ok(BigUint(0)),
+        Err(error) => Err(D::Error::custom(error)),
+    }
 }
 
 impl JobSpecView {

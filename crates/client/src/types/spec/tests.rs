@@ -26,6 +26,27 @@ fn what_has_a_default_may_be_left_out() {
 }
 
 #[test]
+fn prices_may_be_written_as_people_do() {
+    for (text, price) in [("\"1.5cby\"", 1_500_000_000), ("\"25 CBY\"", 25_000_000_000), ("7", 7)] {
+        let json = EXAMPLE.replace("\"1000000000\"", text);
+        assert_eq!(read(&json).unwrap().max_price, Amount(price), "{text}");
+    }
+    for text in ["\"1.5\"", "1.5", "\"1.5eur\"", "\"1.0000000001cby\""] {
+        let error = read(&EXAMPLE.replace("\"1000000000\"", text)).expect_err(text);
+        assert_eq!(error.field, "max_price", "{error}");
+        assert!(error.to_string().contains("CBY") || error.to_string().contains("cby"), "{error}");
+    }
+}
+
+#[test]
+fn one_runner_need_not_be_counted() {
+    let json =
+        EXAMPLE.replace(r#""runners": 3, "threshold": 2,"#, "").replace("majority_vote", "none");
+    let spec = read(&json.replace(r#"{"MajorityVote": {"field": "answer"}}"#, "")).unwrap();
+    assert_eq!((spec.verification.runners, spec.verification.threshold), (1, 1));
+}
+
+#[test]
 fn errors_name_the_field() {
     let cases = [
         (EXAMPLE.replace("\"threshold\"", "\"treshold\""), "verification.treshold"),

@@ -3,11 +3,12 @@
 use super::{Action, Desk};
 use crate::daemon::nodes::{Polled, Pulse};
 use crate::daemon::open::Open;
+use crate::daemon::purse::Purse;
 use crate::daemon::sender::{Parcel, Purpose};
 use crate::daemon::status::RunState;
 use crate::journal::Stage;
-use remuda_client::types::{RunnerStatusName, RunnerView, TransactionStatus};
-use remuda_protocol::primitives::TxHash;
+use remuda_client::types::{HexHash, RunnerStatusName, RunnerView, TransactionStatus};
+use remuda_protocol::primitives::{B256, TxHash};
 use remuda_protocol::transaction::Instruction;
 use tracing::{info, warn};
 
@@ -52,14 +53,12 @@ impl Desk {
         let pulse = match answer {
             Ok(pulse) => pulse,
             Err(why) => {
-                if self.problem.as_ref() != Some(&why) {
-                    warn!(%why, "no node tells where the chain is");
-                }
                 self.problem = Some(why);
                 return;
             }
         };
         let facts = pulse.facts;
+        self.strangers = pulse.strangers;
         if self.height.is_some() && facts.chain_id != self.identity.chain_id {
             self.problem = Some(format!("a node is of another chain: {}", facts.chain_id));
             return self.act(Action::TurnNodes);
@@ -69,7 +68,7 @@ impl Desk {
             self.problem = None;
             self.policy = pulse.policy;
             self.block_time = pulse.block_time;
-            self.balance = pulse.balance;
+            self.money = Some((facts.balance, Purse::new(facts.basefees)));
             for (purpose, hash) in self.outbox.learn(facts) {
                 self.act(Action::LookUp(purpose, hash));
             }
@@ -153,6 +152,9 @@ impl Desk {
     pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
         self.registered = Some(view.is_some());
         self.standing = view.map(|view| *view);
+        if !self.rules.pinnable.is_empty() {
+            self.act(Action::Pinned(self.rules.pinnable.clone()));
+        }
         let Some(view) = &self.standing else { return self.judge_drained() };
         let (status, seen) = (view.status, self.at());
         match status {
@@ -170,6 +172,16 @@ impl Desk {
             _ => {}
         }
         self.judge_drained();
+    }
+
+    /// What governance vouches for is offered, too. Pins do not change while a chain goes on.
+    pub(super) fn pinned(&mut self, programs: Vec<B256>) {
+        self.rules.pinnable.clear();
+        if let Ok(offer) = &mut self.rules.offer {
+            offer.executors.extend(programs.into_iter().map(HexHash));
+            offer.executors.sort_by_key(|hash| hash.0);
+            offer.executors.dedup();
+        }
     }
 
     pub(super) fn draining(&self) -> bool {
@@ -240,6 +252,7 @@ impl Desk {
             self.outbox.refused_for_good(hash);
         }
         if code == "cannot_pay" {
+            // Another program with this key spends, too.
             self.problem = Some(reason);
         }
     }
@@ -264,8 +277,8 @@ impl Desk {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::runner_view;
     use super::*;
+    use crate::daemon::testing::runner_view;
     use remuda_client::types::Uint;
 
     #[test]

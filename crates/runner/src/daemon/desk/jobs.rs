@@ -5,8 +5,9 @@ use crate::case::{End, Step};
 use crate::daemon::intake::{Claim, Known, Load, MARGIN_BLOCKS, Verdict, answer, verdict};
 use crate::daemon::nodes::Reading;
 use crate::daemon::open::Open;
-use crate::daemon::sender::Purpose;
+use crate::daemon::sender::{Deed, Purpose};
 use crate::daemon::status::{FalseAssignmentView, FinishedView, REMEMBERED};
+use crate::daemon::unable::Unable;
 use crate::daemon::work::Task;
 use crate::journal::{Outcome, Stage};
 use remuda_client::types::{BigUint, HexHash, Uint};
@@ -16,6 +17,7 @@ use remuda_protocol::codec::Decode as _;
 use remuda_protocol::dispatcher::job::{Job, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{Address, JobId};
+use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
 use tracing::{debug, error, info, warn};
 
@@ -29,6 +31,12 @@ const FORGOTTEN_BLOCKS: u64 = 100_000;
 const LOOK_BLOCKS: u64 = 5;
 /// Blocks after which a result is given to the aggregator again.
 const HAND_OVER_BLOCKS: u64 = 3;
+
+/// How a job ends that was not taken, and how many of those are remembered.
+const REFUSED: &str = "refused";
+const REFUSED_MAX: usize = 10;
+/// Characters of an answer to a validator; a job's names may be long.
+const WORDS_MAX: usize = 200;
 
 /// Whether a job has ended.
 fn over(job: &Job) -> bool {
@@ -48,6 +56,7 @@ impl Desk {
             None if self.done.contains(&(job, attempt)) => Known::Same,
             None => Known::No,
         };
+        let spec = JobSpec::from_bytes(&assignment.job_spec).ok();
         let unchecked =
             |open: &&Open| !open.checked && open.from.is_some_and(|from| from == validator);
         let load = Load {
@@ -55,12 +64,34 @@ impl Desk {
             unchecked: self.jobs.values().filter(unchecked).count(),
             slots: self.rules.slots as usize,
             draining: self.draining(),
+            broke: spec.as_ref().is_some_and(|spec| !self.affords(spec)),
         };
-        let spec = JobSpec::from_bytes(&assignment.job_spec).ok();
-        let (deadline, abilities) = (assignment.deadline_block, &self.rules.abilities);
-        let (status, reason) = answer(known, spec.as_ref(), deadline, self.at(), load, abilities);
-        debug!(%job, attempt, ?status, "an assignment");
-        self.act(Action::Ack(validator, job, status, reason));
+        let deadline = assignment.deadline_block;
+        let able = |spec: &JobSpec| self.able(spec);
+        let answered = answer(known, spec.as_ref(), deadline, self.at(), load, able);
+        debug!(%job, attempt, ?answered, "an assignment");
+        match answered {
+            Ok(status) => {
+                self.act(Action::Ack(validator, job, status, None));
+                self.take(validator, assignment, spec, status);
+            }
+            Err(refused) => {
+                let status = AckStatus::Reject(refused.reason);
+                self.note_refusal(job, attempt, spec.as_ref(), refused.text());
+                let words = refused.words.chars().take(WORDS_MAX).collect();
+                self.act(Action::Ack(validator, job, status, Some(words)));
+            }
+        }
+    }
+
+    fn take(
+        &mut self,
+        validator: ValidatorKey,
+        assignment: &JobAssignment,
+        spec: Option<JobSpec>,
+        status: AckStatus,
+    ) {
+        let (job, attempt) = (assignment.job_id, assignment.attempt);
         match status {
             AckStatus::Accepted => {
                 let mut open = Open::new(job, attempt, spec, self.at());
@@ -78,6 +109,41 @@ impl Desk {
             },
             AckStatus::Reject(_) => {}
         }
+    }
+
+    /// Whether a job can be done here and now, as far as that is known without the chain.
+    fn able(&self, spec: &JobSpec) -> Result<(), Unable> {
+        self.rules.abilities.check(spec, None)?;
+        self.backends.check(spec)
+    }
+
+    /// Shows the operator what was refused and why; once, however many validators push it.
+    fn note_refusal(&mut self, job: JobId, attempt: u32, spec: Option<&JobSpec>, why: String) {
+        let same = |view: &FinishedView| {
+            (view.job.0, view.attempt) == (job, attempt) && view.why.as_ref() == Some(&why)
+        };
+        if self.finished.iter().any(same) {
+            return;
+        }
+        warn!(%job, %why, "a job is refused");
+        // Validators can make up any number of them: what was done stays in sight.
+        let mut older =
+            (0..self.finished.len()).rev().filter(|at| self.finished[*at].end == REFUSED);
+        if older.clone().count() >= REFUSED_MAX
+            && let Some(oldest) = older.next()
+        {
+            self.finished.remove(oldest);
+        }
+        self.finished.push_front(FinishedView {
+            job: HexHash(job),
+            attempt,
+            kind: spec.map(|spec| format!("{:?}", spec.job_type.kind())),
+            end: REFUSED.to_owned(),
+            why: Some(why),
+            height: Uint(self.at()),
+            paid: None,
+        });
+        self.finished.truncate(REMEMBERED);
     }
 
     /// A validator says that a job is over. The chain is asked; work stops when it agrees.
@@ -143,10 +209,15 @@ impl Desk {
                     return false;
                 }
                 (open.attempt, open.checked) = (attempt, true);
-                open.spec = reading.spec.clone();
+                (open.spec, open.pinned) = (reading.spec.clone(), reading.pinned);
                 open.learn(&self.identity, reading);
-                let able = open.spec.as_ref().map_or(Ok(()), |s| self.rules.abilities.check(s));
-                if let (Err(reason), Stage::Taken) = (able, &open.stage) {
+                // A backend that is gone may be back in time.
+                let abilities = &self.rules.abilities;
+                let able = (open.spec.as_ref())
+                    .map_or(Ok(()), |spec| abilities.check(spec, Some(open.pinned)));
+                if let (Err(unable), Stage::Taken) = (able, &open.stage) {
+                    let reason = format!("{unable}; {}", unable.advice());
+                    warn!(%job, %reason, "a job cannot be done here");
                     open.stage = Stage::Failed(reason);
                 }
                 let from = open.from;
@@ -233,13 +304,16 @@ impl Desk {
         if let Some(open) = self.jobs.get_mut(&job) {
             open.doing = doing;
         }
+        let binds = matches!(step, Step::Commit | Step::Submit);
         match step {
+            _ if binds && !self.affords_commit(job) => self.wait_for_money(job),
             Step::Execute => self.begin_work(job),
             Step::HandOver(aggregator) => self.hand_over(job, aggregator, height),
             Step::Close(end) => self.end(job, end, height),
             _ => {
                 let attempt = self.jobs.get(&job).map_or(0, |open| open.attempt);
                 if let Some((deed, instruction)) = deed {
+                    let (deed, instruction) = self.payable(job, deed, instruction);
                     let spare = self.jobs.get(&job).and_then(|open| open.spare(&instruction));
                     let purpose = Purpose::Job(job, attempt, deed);
                     self.outbox.want_with(purpose, instruction, spare, height);
@@ -248,10 +322,37 @@ impl Desk {
         }
     }
 
+    /// An aggregator that cannot pay for all results opens its own: the others open theirs.
+    fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> (Deed, Instruction) {
+        let Some(open) = self.jobs.get(&job).filter(|_| deed == Deed::RevealAll) else {
+            return (deed, all);
+        };
+        if self.outbox.has(&Purpose::Job(job, open.attempt, deed)) {
+            return (deed, all);
+        }
+        let spare = open.spare(&all);
+        match open.deed(&self.identity, &Step::RevealOwn) {
+            Some(own) if !self.outbox.covers(&all, spare) => own,
+            _ => (deed, all),
+        }
+    }
+
+    fn wait_for_money(&mut self, job: JobId) {
+        if let Some(open) = self.jobs.get_mut(&job) {
+            open.doing = "waits for money for fees".to_owned();
+        }
+    }
+
     fn begin_work(&mut self, job: JobId) {
+        if self.jobs.get(&job).is_none_or(|open| open.working) {
+            return;
+        }
+        if !self.affords_work(job) {
+            return self.wait_for_money(job);
+        }
         let working = self.jobs.values().filter(|open| open.working).count();
         let (at, slots) = (self.at(), self.rules.slots as usize);
-        let Some(open) = self.jobs.get_mut(&job).filter(|open| !open.working) else { return };
+        let Some(open) = self.jobs.get_mut(&job) else { return };
         if working >= slots {
             open.doing = "waits for a place".to_owned();
             return;
@@ -266,8 +367,9 @@ impl Desk {
             return self.step(job);
         }
         open.working = true;
-        let (chain_id, attempt) = (self.identity.chain_id, open.attempt);
-        self.act(Action::Work(Box::new(Task { chain_id, job_id: job, attempt, spec, within })));
+        let (chain_id, attempt, pinned) = (self.identity.chain_id, open.attempt, open.pinned);
+        let task = Task { chain_id, job_id: job, attempt, spec, within, pinned };
+        self.act(Action::Work(Box::new(task)));
     }
 
     pub(super) fn progress(&mut self, job: JobId, attempt: u32, percent: u8, detail: String) {

@@ -48,7 +48,7 @@ impl Sessions {
         self.all.get(validator).is_some_and(|session| session.open)
     }
 
-    fn open(&self) -> Vec<ValidatorKey> {
+    pub(super) fn open(&self) -> Vec<ValidatorKey> {
         self.all.iter().filter(|(_, session)| session.open).map(|(key, _)| *key).collect()
     }
 
@@ -117,6 +117,10 @@ impl Desk {
         if let Some(signal) = self.sessions.told.clone().filter(|signal| !signal.accepting_new) {
             self.act(Action::Load(vec![validator], signal));
         }
+        let lost = self.backends.lost();
+        if !lost.is_empty() {
+            self.act(Action::Capability(vec![validator], Vec::new(), lost));
+        }
     }
 
     pub(super) fn down(&mut self, validator: ValidatorKey, why: String) {
@@ -173,12 +177,20 @@ impl Desk {
             return;
         }
         let busy = u32::try_from(self.busy()).unwrap_or(u32::MAX);
-        let draining = self.draining();
+        let reason = if self.draining() {
+            Some("draining")
+        } else if self.short_of_money().is_some() {
+            Some("no money for fees")
+        } else if self.backends.all_lost() && !self.rules.abilities.alone() {
+            Some("no backend answers")
+        } else {
+            None
+        };
         let signal = BackpressureSignal {
             active_jobs: busy,
             max_concurrent: self.rules.slots,
-            accepting_new: busy < self.rules.slots && !draining,
-            reason: draining.then(|| "draining".to_owned()),
+            accepting_new: busy < self.rules.slots && reason.is_none(),
+            reason: reason.map(str::to_owned),
         };
         if self.sessions.told.as_ref() == Some(&signal) {
             return;

@@ -1,11 +1,13 @@
+mod fees;
+mod programs;
+mod trouble;
+
 use super::*;
+use crate::daemon::backends::Backend;
 use crate::daemon::sender::{Deed, Facts};
-use crate::daemon::testing::{http_spec, job, seat, settings};
+use crate::daemon::testing::{http_spec, job, runner_view, seat, settings};
 use crate::journal::Stage;
-use remuda_client::types::{
-    BigUint, HexAddress, HexBytes, HexHash, OfferView, RatesView, RunnerStatusName,
-    RunnerValidator, Uint,
-};
+use remuda_client::types::{HexAddress, HexHash, RunnerStatusName, RunnerValidator, Uint};
 use remuda_link::frame::{CancelReason, JobAssignment, JobCancel, RejectReason};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::dispatcher::job::{Job, Progress, Status};
@@ -27,12 +29,16 @@ fn id(n: u8) -> JobId {
 }
 
 fn pulse(height: u64, nonce: u64) -> Note {
+    pulse_with(height, nonce, u128::MAX)
+}
+
+fn pulse_with(height: u64, nonce: u64, balance: u128) -> Note {
     let basefees = Basefees { cycle: 1_000, cell: 1_000 };
     Note::Pulse(Ok(Pulse {
-        facts: Facts { height, chain_id: 7, nonce, next_nonce: nonce, basefees },
+        facts: Facts { height, chain_id: 7, nonce, next_nonce: nonce, basefees, balance },
         block_time: Duration::from_secs(1),
         policy: "prefer".to_owned(),
-        balance: 1,
+        strangers: vec![],
     }))
 }
 
@@ -61,14 +67,26 @@ struct Scene {
 
 impl Scene {
     fn with(journal: Vec<Entry>) -> Self {
+        Self::able("[http]", journal)
+    }
+
+    fn able(sections: &str, journal: Vec<Entry>) -> Self {
+        let settings = settings(sections);
+        let backends = Backend::all(&settings);
         let rules = Rules {
-            abilities: Abilities::of(&settings("[http]")),
+            abilities: Abilities::of(&settings),
             slots: 2,
             nodes: 1,
             resume: true,
             push: true,
+            offer: Ok(OfferView::from(&settings.offer().unwrap())),
+            pinnable: settings.pinnable(),
+            commands: Commands { key: "runner.key".to_owned() },
         };
-        let mut scene = Self { desk: Desk::new(key(), rules, journal, vec![]), now: 0 };
+        let mut scene = Self {
+            desk: Desk::new(key(), rules, Backends::new(&backends), journal, vec![]),
+            now: 0,
+        };
         scene.note(pulse(100, 5));
         scene.note(validators());
         for validator in [A, B, C] {
@@ -100,7 +118,7 @@ impl Scene {
 
     fn read(&mut self, n: u8, height: u64, job: Option<Job>) -> Vec<Action> {
         let spec = job.as_ref().map(|_| spec());
-        self.note(Note::Read(id(n), Some(Box::new(Reading { height, job, spec }))))
+        self.note(Note::Read(id(n), Some(Box::new(Reading { height, job, spec, pinned: false }))))
     }
 
     fn ack(&mut self, from: ValidatorKey, n: u8) -> AckStatus {
@@ -389,49 +407,4 @@ fn a_result_in_the_journal_outlives_nodes_that_know_less() {
         scene.read(1, 130, Some(over.clone()));
     }
     assert!(!scene.desk.jobs.contains_key(&id(1)), "what is over is given up");
-}
-
-/// A runner that offers nothing.
-pub(super) fn runner_view(status: RunnerStatusName, present: bool, last_seen: u64) -> RunnerView {
-    RunnerView {
-        address: HexAddress::default(),
-        slot: 0,
-        public_key: HexBytes::default(),
-        status,
-        healthy: true,
-        present,
-        last_seen: Uint(last_seen),
-        offer: OfferView {
-            kinds: vec![],
-            models: vec![],
-            executors: vec![],
-            eth_chains: vec![],
-            resolvers: vec![],
-            rates: RatesView {
-                base: BigUint(0),
-                per_second: BigUint(0),
-                per_1k_in: BigUint(0),
-                per_1k_out: BigUint(0),
-            },
-            max_concurrent_jobs: 1,
-            declared_max_job_value: BigUint(0),
-            accepts_unpaid: false,
-            commission_bps: 0,
-        },
-        pools: vec![],
-        stake: BigUint(0),
-        delegated: BigUint(0),
-        delegated_shares: BigUint(0),
-        effective_stake: BigUint(0),
-        unbonding: BigUint(0),
-        locked: BigUint(0),
-        reputation_nano: Uint(0),
-        failures: 0,
-        jailed_until: None,
-        jail_terms: 0,
-        open_jobs: 0,
-        open_value: BigUint(0),
-        tee_until: None,
-        crashes: vec![],
-    }
 }

@@ -17,7 +17,7 @@ impl Desk {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runner: HexAddress(self.identity.me),
             state: self.state,
-            problem: self.problem.clone().or_else(|| self.standing_problem()),
+            problem: self.problem_text(),
             chain_id: self.height.map(|_| Uint(self.identity.chain_id)),
             height: Uint(self.at()),
             policy: self.policy.clone(),
@@ -34,14 +34,9 @@ impl Desk {
         }
     }
 
-    fn standing_problem(&self) -> Option<String> {
-        match &self.standing {
-            None if self.registered == Some(false) => {
-                Some("this runner is not registered; register it first".to_owned())
-            }
-            Some(view) => view.jailed_until.map(|until| format!("in jail until block {until}")),
-            None => None,
-        }
+    fn problem_text(&self) -> Option<String> {
+        let all: Vec<String> = self.problems().into_iter().map(|(_, why)| why).collect();
+        (!all.is_empty()).then(|| all.join(". "))
     }
 
     fn standing_view(&self) -> Option<StandingView> {
@@ -54,7 +49,7 @@ impl Desk {
             reputation_nano: view.reputation_nano,
             failures: view.failures,
             jailed_until: view.jailed_until,
-            balance: BigUint(self.balance),
+            balance: BigUint(self.money.map_or(0, |(balance, _)| balance)),
         })
     }
 

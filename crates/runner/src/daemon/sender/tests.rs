@@ -9,6 +9,7 @@ const FACTS: Facts = Facts {
     nonce: 5,
     next_nonce: 5,
     basefees: Basefees { cycle: 1_000, cell: 1_000 },
+    balance: u128::MAX,
 };
 
 fn outbox() -> Outbox {
@@ -222,4 +223,68 @@ fn no_more_are_on_their_way_than_mempools_keep() {
     assert_eq!(outbox.due().len(), IN_FLIGHT_MAX);
     outbox.learn(at(101, 5 + 48));
     assert_eq!(outbox.due().len(), IN_FLIGHT_MAX);
+}
+
+/// What a commit binds at the basefee of these tests.
+fn commit_cost() -> u128 {
+    cost(&super::body(&FACTS, 5, commit(1).1, None))
+}
+
+#[test]
+fn what_cannot_be_paid_takes_no_nonce() {
+    let mut outbox = outbox();
+    let with = |height, balance| Facts { balance, ..at(height, 5) };
+    outbox.learn(with(101, commit_cost() * 2 - 1));
+    want(&mut outbox, 1, 101);
+    want(&mut outbox, 2, 101);
+    assert_eq!(nonces(&outbox.due()), [5], "the second one is not covered beside the first");
+    assert_eq!(outbox.len(), 2, "and is not forgotten");
+    outbox.want(Purpose::Heartbeat, Instruction::Heartbeat, 101);
+    outbox.learn(with(102, commit_cost() * 2));
+    assert_eq!(nonces(&outbox.due()), [6]);
+}
+
+#[test]
+fn the_next_money_is_for_what_stake_depends_on() {
+    let mut outbox = outbox();
+    outbox.learn(Facts { balance: 0, ..at(101, 5) });
+    want(&mut outbox, 1, 101);
+    let job = B256::repeat_byte(9);
+    let signal = remuda_protocol::event::CrashSignal::Other;
+    let attest = Purpose::Job(job, 0, Deed::Attest);
+    outbox.want(attest, Instruction::CrashAttestation { job, signal }, 101);
+    outbox.learn(Facts { balance: commit_cost(), ..at(102, 5) });
+    let due = outbox.due();
+    assert_eq!(due.iter().map(|parcel| parcel.purpose).collect::<Vec<_>>(), [attest]);
+}
+
+#[test]
+fn money_that_went_elsewhere_gives_the_nonce_back() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    want(&mut outbox, 2, 100);
+    assert_eq!(nonces(&outbox.due()), [5, 6]);
+    let poor = |height| Facts { balance: commit_cost() - 1, ..at(height, 5) };
+    outbox.learn(poor(102));
+    assert_eq!(outbox.due(), [], "nothing that no node takes");
+    let job = B256::repeat_byte(9);
+    let signal = remuda_protocol::event::CrashSignal::Other;
+    let attest = Purpose::Job(job, 0, Deed::Attest);
+    outbox.want(attest, Instruction::CrashAttestation { job, signal }, 102);
+    let due = outbox.due();
+    assert_eq!((nonces(&due), due[0].purpose), (vec![5], attest), "the nonce is free again");
+}
+
+#[test]
+fn a_bid_is_not_raised_beyond_what_there_is() {
+    let mut outbox = outbox();
+    let with = |height| Facts { balance: commit_cost(), ..at(height, 5) };
+    outbox.learn(with(101));
+    want(&mut outbox, 1, 101);
+    let first = outbox.due();
+    for height in (103..140).step_by(2) {
+        outbox.learn(with(height));
+        let again = outbox.due();
+        assert!(again.iter().all(|parcel| parcel.signed == first[0].signed), "block {height}");
+    }
 }

@@ -1,4 +1,4 @@
-//! Money on the command line.
+//! Money as people write it, on the command line and in files: `1.5cby`, or base units.
 
 use remuda_protocol::primitives::Amount;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ const DECIMALS: usize = 9;
 
 /// Why a text is no amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum AmountError {
+pub enum AmountError {
     /// Not digits, or a fraction without a unit.
     #[error("write an amount like 1.5cby, or in base units like 1500000000")]
     NotAnAmount,
@@ -25,7 +25,7 @@ pub(crate) enum AmountError {
 }
 
 /// `1.5cby`, or base units: `1500000000`.
-pub(crate) fn parse_amount(text: &str) -> Result<Amount, AmountError> {
+pub fn parse_amount(text: &str) -> Result<Amount, AmountError> {
     let lower = text.trim().to_ascii_lowercase();
     let amount = match lower.strip_suffix("cby") {
         Some(number) => in_cby(number.trim_end())?,
@@ -38,7 +38,7 @@ pub(crate) fn parse_amount(text: &str) -> Result<Amount, AmountError> {
 /// something: it is a price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
-pub(crate) struct Money(pub(crate) Amount);
+pub struct Money(pub Amount);
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "an amount like \"1.5cby\", or base units like \"1500000000\"")]

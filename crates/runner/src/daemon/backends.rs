@@ -1,0 +1,235 @@
+//! Servers and programs that work depends on: whether they are there just now.
+//!
+//! The offer on chain says what a runner can do at all. That a model's server is down is for now: sessions
+//! are told (`CapabilityDelta`, CIP-11 §6.5), jobs for it are refused, and the operator sees it.
+
+use super::settings::Settings;
+use super::unable::Unable;
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use url::Url;
+
+/// How often each is looked for.
+pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(5);
+/// How long one may take to answer.
+const PROBE: Duration = Duration::from_secs(3);
+/// Looks in vain after which one that was there counts as gone: a server that restarts is not.
+const MISSES: u32 = 2;
+
+/// Where a backend is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// Host and port.
+    Server(String, u16),
+    Program(PathBuf),
+}
+
+/// Something that work depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Backend {
+    /// What it is called in a `CapabilityDelta`.
+    pub(crate) capability: String,
+    /// The same for people.
+    what: String,
+    place: Place,
+}
+
+/// What a job needs, if it needs a backend.
+fn capability(work: &JobType) -> Option<String> {
+    match work {
+        JobType::Llm { model, .. } => Some(format!("model:{model}")),
+        JobType::Mcp { server, .. } => Some(format!("mcp:{server}")),
+        JobType::EthSend { chain_id, .. } => Some(format!("eth:{chain_id}")),
+        JobType::Http { .. } | JobType::Custom { .. } => None,
+    }
+}
+
+fn server(address: &str) -> Option<Place> {
+    let url = Url::parse(address).ok()?;
+    // An address in brackets is one without them to a socket.
+    let host = url.host_str()?.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Some(Place::Server(host, url.port_or_known_default()?))
+}
+
+impl Backend {
+    /// All that the settings name.
+    pub(crate) fn all(settings: &Settings) -> Vec<Self> {
+        let models = settings.llm.iter().flat_map(|llm| &llm.models).map(|(name, model)| {
+            (
+                format!("model:{name}"),
+                format!("the server of model {name:?}"),
+                server(&model.base_url),
+            )
+        });
+        let chains = settings.eth.iter().flat_map(|eth| &eth.chains).map(|chain| {
+            let id = chain.chain_id;
+            (
+                format!("eth:{id}"),
+                format!("the node of Ethereum chain {id}"),
+                server(&chain.rpc_url),
+            )
+        });
+        let tools = settings.mcp.iter().flat_map(|mcp| &mcp.servers).map(|(name, tools)| {
+            let program = tools.command.clone().map(Place::Program);
+            let place = program.or_else(|| tools.url.as_deref().and_then(server));
+            (format!("mcp:{name}"), format!("the MCP server {name:?}"), place)
+        });
+        let all = models.chain(chains).chain(tools);
+        let known = all
+            .filter_map(|(capability, what, place)| Some(Self { capability, what, place: place? }));
+        known.collect()
+    }
+
+    /// Whether it is there. That a server lets one in is all that can be known without work.
+    pub(crate) async fn probe(&self) -> bool {
+        match &self.place {
+            Place::Server(host, port) => {
+                let connected = timeout(PROBE, TcpStream::connect((host.as_str(), *port))).await;
+                matches!(connected, Ok(Ok(_)))
+            }
+            Place::Program(path) => tokio::fs::metadata(path).await.is_ok_and(|it| it.is_file()),
+        }
+    }
+}
+
+/// What is known of one.
+#[derive(Clone, Debug)]
+struct Known {
+    what: String,
+    seen: bool,
+    misses: u32,
+    lost: bool,
+}
+
+/// All of them, as far as they were looked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Backends {
+    all: BTreeMap<String, Known>,
+}
+
+impl Backends {
+    pub(crate) fn new(all: &[Backend]) -> Self {
+        let known = |backend: &Backend| {
+            let what = backend.what.clone();
+            (backend.capability.clone(), Known { what, seen: false, misses: 0, lost: false })
+        };
+        Self { all: all.iter().map(known).collect() }
+    }
+
+    /// Somebody looked. Returns whether something is new.
+    pub(crate) fn learn(&mut self, capability: &str, there: bool) -> bool {
+        let Some(known) = self.all.get_mut(capability) else { return false };
+        known.misses = if there { 0 } else { known.misses.saturating_add(1) };
+        // One that was never seen is not waited for.
+        let patience = if known.seen { MISSES } else { 1 };
+        known.seen |= there;
+        let lost = known.misses >= patience || (known.lost && !there);
+        std::mem::replace(&mut known.lost, lost) != lost
+    }
+
+    /// What cannot be done just now.
+    pub(crate) fn lost(&self) -> Vec<String> {
+        let lost = self.all.iter().filter(|(_, known)| known.lost);
+        lost.map(|(capability, _)| capability.clone()).collect()
+    }
+
+    /// Whether there are some, and none is there.
+    pub(crate) fn all_lost(&self) -> bool {
+        !self.all.is_empty() && self.all.values().all(|known| known.lost)
+    }
+
+    /// Whether a job's backend is there.
+    pub(crate) fn check(&self, spec: &JobSpec) -> Result<(), Unable> {
+        let known = capability(&spec.job_type).and_then(|capability| self.all.get(&capability));
+        match known.filter(|known| known.lost) {
+            Some(known) => Err(Unable::Down(known.what.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// For the operator.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let lost: Vec<&str> =
+            self.all.values().filter(|known| known.lost).map(|known| known.what.as_str()).collect();
+        (!lost.is_empty()).then(|| {
+            let lost = lost.join(" and ");
+            format!(
+                "no answer from {lost}: jobs for it are refused until it is back; start it, or \
+                     mend its address in runner.toml"
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{http_spec, settings};
+    use super::*;
+
+    const MODEL: &str = "[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9/v1'";
+
+    #[test]
+    fn every_backend_of_the_settings_is_looked_for() {
+        let sections = format!(
+            "{MODEL}\n[[eth.chains]]\nchain_id = 1\nrpc_url = 'https://rpc.example.com/key'\n\
+             [mcp.servers.time]\ncommand = '/bin/time'\n[mcp.servers.far]\nurl = 'http://[::1]:3/mcp'"
+        );
+        let all = Backend::all(&settings(&sections));
+        let places: Vec<(&str, &Place)> =
+            all.iter().map(|it| (it.capability.as_str(), &it.place)).collect();
+        let server = |host: &str, port| Place::Server(host.to_owned(), port);
+        assert_eq!(
+            places,
+            [
+                ("model:tiny", &server("127.0.0.1", 9)),
+                ("eth:1", &server("rpc.example.com", 443)),
+                ("mcp:far", &server("::1", 3)),
+                ("mcp:time", &Place::Program("/bin/time".into())),
+            ]
+        );
+        assert!(Backend::all(&settings("[http]\n[dns]")).is_empty());
+    }
+
+    #[test]
+    fn one_that_was_there_is_missed_twice_before_it_counts_as_gone() {
+        let mut backends = Backends::new(&Backend::all(&settings(MODEL)));
+        assert!(!backends.learn("model:tiny", true));
+        assert!(!backends.learn("model:tiny", false), "it may be starting again");
+        assert!(backends.learn("model:tiny", false));
+        assert_eq!(backends.lost(), ["model:tiny"]);
+        assert!(!backends.learn("model:tiny", false), "that is no news");
+        assert!(backends.learn("model:tiny", true));
+        assert!(backends.lost().is_empty() && backends.problem().is_none());
+    }
+
+    #[test]
+    fn one_that_never_was_there_is_not_waited_for() {
+        let mut backends = Backends::new(&Backend::all(&settings(MODEL)));
+        assert!(backends.learn("model:tiny", false));
+        let mut spec = http_spec("GET", "http://example.com/");
+        assert_eq!(backends.check(&spec), Ok(()));
+        spec.job_type = JobType::Llm {
+            model: "tiny".to_owned(),
+            messages: vec![],
+            temperature_milli: 0,
+            seed: 0,
+        };
+        assert!(matches!(backends.check(&spec), Err(Unable::Down(what)) if what.contains("tiny")));
+        assert!(backends.problem().unwrap().contains("tiny"));
+    }
+
+    #[tokio::test]
+    async fn a_server_is_there_if_it_lets_one_in() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let sections = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
+        let backend = Backend::all(&settings(&sections)).remove(0);
+        assert!(backend.probe().await);
+        drop(listener);
+        assert!(!backend.probe().await);
+    }
+}

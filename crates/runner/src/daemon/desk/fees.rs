@@ -1,0 +1,65 @@
+//! Whether there is money for what is ahead.
+//!
+//! New jobs are taken if all open ones can be paid for to their end, and one more. Work begins, and
+//! a commit is sent, only if its reveal can be paid for beside those that are owed already: without a
+//! commit a seat is lost, without a reveal stake is.
+
+use super::Desk;
+use crate::daemon::open::Open;
+use crate::daemon::purse::Ahead;
+use crate::daemon::sender::{Deed, Purpose};
+use crate::journal::Stage;
+use remuda_client::money::InCby;
+use remuda_client::types::HexAddress;
+use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::primitives::{Amount, JobId};
+
+impl Desk {
+    /// What the open jobs may still cost, as far as they are such.
+    fn owed(&self, counts: impl Fn(&Open) -> bool) -> u128 {
+        let Some((_, purse)) = &self.money else { return 0 };
+        let open = self.jobs.values().filter(|open| open.checked && counts(open));
+        open.fold(0, |sum, open| sum.saturating_add(open.fees(&self.identity, purse)))
+    }
+
+    /// Whether a job that is not taken yet could be paid for beside all others.
+    pub(super) fn affords(&self, spec: &JobSpec) -> bool {
+        let Some((balance, purse)) = &self.money else { return false };
+        let bytes = spec.result_schema.max_return_bytes as usize;
+        let new = purse.job(spec, bytes, Ahead::All);
+        *balance >= self.owed(|_| true).saturating_add(new)
+    }
+
+    /// Whether a job's work can be paid for beside what has begun.
+    pub(super) fn affords_work(&self, job: JobId) -> bool {
+        self.covers(job, |open| open.working || matches!(open.stage, Stage::Done(_)))
+    }
+
+    /// Whether a job can be committed to beside what is bound already: two that wait for money must
+    /// not wait for each other.
+    pub(super) fn affords_commit(&self, job: JobId) -> bool {
+        self.covers(job, |open| {
+            let commit = Purpose::Job(open.job_id, open.attempt, Deed::Commit);
+            open.bound(&self.identity) || self.outbox.has(&commit)
+        })
+    }
+
+    fn covers(&self, job: JobId, counts: impl Fn(&Open) -> bool) -> bool {
+        let Some((balance, _)) = &self.money else { return false };
+        *balance >= self.owed(|open| open.job_id == job || counts(open))
+    }
+
+    /// What to do about too little money, if there is too little.
+    pub(super) fn short_of_money(&self) -> Option<String> {
+        let (balance, purse) = self.money.as_ref()?;
+        let least = self.owed(|_| true).saturating_add(purse.usual());
+        (*balance < least).then(|| {
+            let (me, have) = (HexAddress(self.identity.me), InCby(Amount(*balance)));
+            let least = InCby(Amount(least));
+            format!(
+                "account {me} has {have}; keep at least {least} for fees: send it some. Until then \
+                 it takes no new jobs"
+            )
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! What keeps the runner from working, and what its operator can do about it.
+
+use super::{Action, Desk};
+use crate::daemon::registration::{mismatch, trouble};
+use crate::daemon::sender::Purpose;
+use std::collections::BTreeSet;
+use tracing::{info, warn};
+
+/// One of each is shown at a time, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// No node tells where the chain is.
+    Nodes,
+    /// A node is of another chain.
+    Stranger,
+    /// The chain gives it no work.
+    Standing,
+    /// There is no money for fees.
+    Money,
+    /// The offer on chain is not that of the settings.
+    Offer,
+    /// Something that work depends on is not there.
+    Backend,
+}
+
+impl Desk {
+    pub(super) fn problems(&self) -> Vec<(Kind, String)> {
+        let mut all = Vec::new();
+        all.extend(self.problem.iter().map(|why| (Kind::Nodes, why.clone())));
+        let strangers = self.strangers.iter().filter(|why| self.problem.as_ref() != Some(why));
+        all.extend(strangers.map(|why| (Kind::Stranger, why.clone())));
+        let view = self.standing.as_ref();
+        if self.registered.is_some() {
+            let resumes = self.draining()
+                || (self.rules.resume && !self.resumed)
+                || self.outbox.has(&Purpose::Resume);
+            let trouble = trouble(view, resumes, &self.rules.commands);
+            all.extend(trouble.map(|why| (Kind::Standing, why)));
+        }
+        all.extend(self.short_of_money().map(|why| (Kind::Money, why)));
+        let offer = match &self.rules.offer {
+            // Until it is known what governance vouches for, so is not what is offered.
+            Ok(_) if !self.rules.pinnable.is_empty() => None,
+            Ok(offer) => mismatch(offer, view, &self.rules.commands),
+            Err(why) => Some(format!("what the settings offer is no offer: {why}")),
+        };
+        all.extend(offer.map(|why| (Kind::Offer, why)));
+        all.extend(self.backends.problem().map(|why| (Kind::Backend, why)));
+        all
+    }
+
+    /// Puts into the log what is new, once: the words may change with every block.
+    pub(super) fn log_problems(&mut self) {
+        let problems = self.problems();
+        for (kind, why) in problems.iter().filter(|(kind, _)| !self.logged.contains(kind)) {
+            warn!(?kind, %why, "a problem");
+        }
+        let kinds: BTreeSet<Kind> = problems.into_iter().map(|(kind, _)| kind).collect();
+        for kind in self.logged.difference(&kinds) {
+            info!(?kind, "a problem is solved");
+        }
+        self.logged = kinds;
+    }
+
+    /// Somebody looked for something that work depends on.
+    pub(super) fn probed(&mut self, capability: &str, there: bool) {
+        if !self.backends.learn(capability, there) {
+            return;
+        }
+        let (one, none) = (vec![capability.to_owned()], Vec::new());
+        let (added, removed) = if there { (one, none) } else { (none, one) };
+        let open = self.sessions.open();
+        if !open.is_empty() {
+            self.act(Action::Capability(open, added, removed));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Money for what is ahead.
+
+use super::*;
+
+/// What a committee's job of these tests may cost in all.
+fn one_job() -> u128 {
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    purse.job(&spec(), 1_024, crate::daemon::purse::Ahead::All)
+}
+
+fn commit() -> u128 {
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    let opening = purse.job(&spec(), 1_024, crate::daemon::purse::Ahead::Opening);
+    one_job() - opening
+}
+
+fn usual() -> u128 {
+    Purse::new(Basefees { cycle: 1_000, cell: 1_000 }).usual()
+}
+
+fn commits(actions: &[Action]) -> bool {
+    let carried = |a: &Action| matches!(a, Action::Carry(..) | Action::Submit(..));
+    actions.iter().any(carried)
+}
+
+#[test]
+fn who_cannot_pay_takes_no_job_and_says_what_to_do() {
+    let mut scene = Scene::new();
+    scene.note(pulse_with(101, 5, 7));
+    assert_eq!(scene.ack(A, 1), AckStatus::Reject(RejectReason::Capacity));
+    let problem = scene.desk.status().problem.unwrap();
+    let me = HexAddress(key().address()).to_string();
+    for part in [me.as_str(), "0.000000007 CBY", "keep at least", "send it some"] {
+        assert!(problem.contains(part), "{part}: {problem}");
+    }
+    let told = scene.note(Note::Tick);
+    let sheds = |a: &Action| matches!(a, Action::Load(_, signal) if !signal.accepting_new);
+    assert!(has(&told, sheds), "validators are told: {told:?}");
+    let recovered = scene.note(pulse_with(102, 5, u128::MAX));
+    let told = scene.note(Note::Tick);
+    let takes = |a: &Action| matches!(a, Action::Load(_, signal) if signal.accepting_new);
+    assert!(has(&recovered, takes) || has(&told, takes), "and again once there is money");
+    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
+}
+
+#[test]
+fn open_jobs_are_paid_for_before_new_ones() {
+    let mut scene = Scene::new();
+    scene.note(pulse_with(101, 5, 2 * one_job() - 1));
+    assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
+    scene.read(1, 101, Some(drawn(Progress::Waiting)));
+    assert_eq!(scene.ack(A, 2), AckStatus::Reject(RejectReason::Capacity));
+    scene.note(pulse_with(102, 5, 2 * one_job()));
+    assert_eq!(scene.ack(A, 2), AckStatus::Accepted);
+}
+
+#[test]
+fn work_does_not_begin_without_money_for_its_end() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.note(pulse_with(101, 5, one_job() - 1));
+    let works = |a: &Action| matches!(a, Action::Work(_));
+    assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), works));
+    assert_eq!(scene.desk.status().jobs[0].doing, "waits for money for fees");
+    scene.note(pulse_with(102, 5, one_job()));
+    assert!(has(&scene.read(1, 102, Some(drawn(Progress::Waiting))), works));
+}
+
+#[test]
+fn nobody_commits_to_what_it_could_not_open() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    // Somebody spends the money while the work goes on; a commit could still be paid.
+    scene.note(pulse_with(101, 5, commit() + 1));
+    assert!(!commits(&scene.note(Note::Worked(id(1), 0, Ok(outcome(1))))));
+    assert_eq!(scene.desk.jobs[&id(1)].doing, "waits for money for fees");
+    scene.note(pulse_with(102, 5, one_job()));
+    let sent = scene.read(1, 102, Some(drawn(Progress::Waiting)));
+    assert!(commits(&sent), "the money is back: {sent:?}");
+}
+
+#[test]
+fn too_little_for_one_more_job_is_told_before_one_comes() {
+    let mut scene = Scene::new();
+    scene.note(pulse_with(101, 5, usual()));
+    assert_eq!(scene.desk.status().problem, None);
+    scene.note(pulse_with(102, 5, usual() - 1));
+    assert!(scene.desk.status().problem.is_some());
+}

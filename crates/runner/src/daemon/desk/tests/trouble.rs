@@ -1,0 +1,113 @@
+//! What an operator is told.
+
+use super::*;
+use remuda_client::types::RunnerView;
+
+fn standing(view: RunnerView) -> Note {
+    Note::Standing(Some(Box::new(view)))
+}
+
+fn as_settled() -> RunnerView {
+    let offer = OfferView::from(&settings("[http]").offer().unwrap());
+    RunnerView { offer, ..runner_view(RunnerStatusName::Active, true, 1) }
+}
+
+#[test]
+fn a_refused_job_is_shown_once_with_the_setting_to_change() {
+    let mut scene = Scene::able("[dns]", vec![]);
+    for validator in [A, B, C] {
+        let refused = AckStatus::Reject(RejectReason::Capability);
+        assert_eq!(scene.ack(validator, 1), refused);
+    }
+    let finished = scene.desk.status().finished;
+    assert_eq!(finished.len(), 1, "{finished:?}");
+    assert_eq!((finished[0].job.0, finished[0].end.as_str()), (id(1), "refused"));
+    let why = finished[0].why.clone().unwrap();
+    assert!(why.contains("no web requests here") && why.contains("[http]"), "{why}");
+    assert_eq!(scene.desk.status().totals, Default::default(), "it was never ours");
+}
+
+#[test]
+fn made_up_jobs_do_not_hide_what_was_done() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.read(1, 101, Some(drawn(Progress::TimedOut)));
+    assert_eq!(scene.desk.status().finished.len(), 1);
+    scene.note(pulse_with(102, 5, 0));
+    for n in 2..100 {
+        assert_eq!(scene.ack(A, n), AckStatus::Reject(RejectReason::Capacity));
+    }
+    let finished = scene.desk.status().finished;
+    assert!(finished.iter().any(|view| view.job.0 == id(1)), "{finished:?}");
+    assert!(finished.len() <= 11, "{}", finished.len());
+}
+
+#[test]
+fn an_offer_that_is_not_that_of_the_settings_is_a_problem_until_it_is_mended() {
+    let mut scene = Scene::new();
+    let mut other = as_settled();
+    other.offer.max_concurrent_jobs = 9;
+    scene.note(standing(other));
+    let problem = scene.desk.status().problem.unwrap();
+    for part in ["slots: 2 here, 9 on chain", "remuda runner update"] {
+        assert!(problem.contains(part), "{part}: {problem}");
+    }
+    scene.note(standing(as_settled()));
+    assert_eq!(scene.desk.status().problem, None);
+}
+
+#[test]
+fn an_unregistered_runner_is_told_what_to_type() {
+    let mut scene = Scene::new();
+    assert_eq!(scene.desk.status().problem, None, "nobody has asked yet");
+    scene.note(Note::Standing(None));
+    let problem = scene.desk.status().problem.unwrap();
+    assert!(problem.contains("remuda runner register runner.toml --key runner.key"), "{problem}");
+    scene.note(standing(as_settled()));
+    assert_eq!(scene.desk.status().problem, None);
+}
+
+#[test]
+fn nodes_of_another_chain_are_a_problem_although_others_answer() {
+    let mut scene = Scene::new();
+    let Note::Pulse(Ok(mut answer)) = pulse(101, 5) else { unreachable!() };
+    answer.strangers = vec!["node U is of another chain".to_owned()];
+    scene.note(Note::Pulse(Ok(answer)));
+    assert_eq!(scene.desk.status().problem.as_deref(), Some("node U is of another chain"));
+    scene.note(pulse(102, 5));
+    assert_eq!(scene.desk.status().problem, None);
+}
+
+const MODEL: &str = "[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9'";
+
+#[test]
+fn sessions_are_told_what_is_gone_and_what_is_back() {
+    let mut scene = Scene::able(MODEL, vec![]);
+    let tiny = || vec!["model:tiny".to_owned()];
+    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    let removed = Action::Capability(vec![A, B, C], vec![], tiny());
+    assert!(gone.contains(&removed), "{gone:?}");
+    let again = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    assert!(!has(&again, |a| matches!(a, Action::Capability(..))), "that is no news");
+    scene.note(Note::Down(B, "gone".to_owned()));
+    let up = scene.note(Note::Up(B));
+    assert!(up.contains(&Action::Capability(vec![B], vec![], tiny())), "a new session too: {up:?}");
+    assert!(scene.desk.status().problem.unwrap().contains("tiny"));
+    let back = scene.note(Note::Probed("model:tiny".to_owned(), true));
+    assert!(back.contains(&Action::Capability(vec![A, B, C], tiny(), vec![])), "{back:?}");
+    assert_eq!(scene.desk.status().problem, None);
+}
+
+#[test]
+fn who_can_do_nothing_at_the_moment_asks_for_nothing() {
+    let sheds = |actions: &[Action]| {
+        has(actions, |a| matches!(a, Action::Load(_, signal) if !signal.accepting_new))
+    };
+    let mut scene = Scene::able(MODEL, vec![]);
+    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    assert!(sheds(&gone) || sheds(&scene.note(Note::Tick)));
+    let mut scene = Scene::able(&format!("[http]\n{MODEL}"), vec![]);
+    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    assert!(!sheds(&gone) && !sheds(&scene.note(Note::Tick)), "it still makes web requests");
+}

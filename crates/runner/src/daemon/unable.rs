@@ -1,0 +1,73 @@
+//! Why a job cannot be done here: a word for whoever sent it, and what the operator can change.
+
+use remuda_protocol::primitives::B256;
+use thiserror::Error;
+
+/// See the module. What is displayed is told to strangers.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Unable {
+    /// No web requests.
+    #[error("no web requests here")]
+    Http,
+    /// Another model.
+    #[error("no language model {0:?} here")]
+    Model(String),
+    /// Another chain.
+    #[error("no Ethereum chain {0} here")]
+    EthChain(u64),
+    /// Nobody vouches for the program, or it is not there.
+    #[error("no program {0} here")]
+    Program(B256),
+    /// Another server, or a tool of it that is not for jobs.
+    #[error("no tool {tool:?} of an MCP server {server:?} here")]
+    Tool {
+        /// Which server.
+        server: String,
+        /// Which tool.
+        tool: String,
+    },
+    /// Too few resolvers.
+    #[error("{needed} resolvers are asked for, {here} are here")]
+    Resolvers {
+        /// For the job.
+        needed: usize,
+        /// In the settings.
+        here: usize,
+    },
+    /// Trusted hardware.
+    #[error("no trusted hardware here")]
+    Tee,
+    /// Secrets.
+    #[error("secrets are not released to runners yet")]
+    Secrets,
+    /// What the work needs does not answer.
+    #[error("{0} does not answer")]
+    Down(String),
+}
+
+impl Unable {
+    /// What the operator can do about it.
+    pub fn advice(&self) -> String {
+        let change = match self {
+            Self::Http => "add a section [http] to runner.toml".to_owned(),
+            Self::Model(model) => format!("add a section [llm.models.{model:?}] to runner.toml"),
+            Self::EthChain(id) => {
+                format!("add a section [[eth.chains]] with chain_id = {id} to runner.toml")
+            }
+            Self::Program(hash) => {
+                format!("put its module into the folder of [wasm] and {hash} on the list `allow`")
+            }
+            Self::Tool { server, tool } => {
+                format!("put {tool:?} on the list `tools` of [mcp.servers.{server:?}]")
+            }
+            Self::Resolvers { needed, .. } => {
+                format!("name {needed} `resolvers` at least under [dns]")
+            }
+            Self::Tee | Self::Secrets => {
+                return "no setting changes that; runners of this version cannot".to_owned();
+            }
+            Self::Down(_) => return "start it, or mend its address in runner.toml".to_owned(),
+        };
+        format!("{change}, or take it out of what the chain knows: remuda runner update")
+    }
+}
