@@ -5,17 +5,20 @@
 //!
 //! Actors with the same number of recent fires have the same weight, so they form a *group*. What
 //! an actor has waiting goes along when it changes groups, which every fire makes it do. Therefore:
-//! - an actor with few waiting timers has them in the one tree of its group: a group of a million
-//!   such actors is searched like a single one, and moving costs at most [`FEW`] steps;
-//! - an actor with many has a tree of its own, which its group holds: moving is one step, and each
-//!   block asks each such tree for its first timer. There are at most `waiting / FEW · 2` of them.
+//! - an actor with one or two waiting timers has them in the one tree of its group: a group of a
+//!   million such actors is searched like a single one;
+//! - an actor with more has a tree of its own, so moving is one step whatever it holds. Each block
+//!   walks over these actors, and looks at no more of them than a few numbers until their turn comes.
+//!
+//! Maps hold entries themselves and not pointers to them: a version of a map that is changed copies
+//! the leaf it changes, and copying bytes is cheaper than counting references in cold memory.
 
 use super::fairness::{self, FAIRNESS_WINDOW_BLOCKS};
 use super::order::lot;
 use super::recent::Recent;
 use super::record::Timer;
 use super::search::Search;
-use super::tree::{Entry, Tree};
+use super::tree::{Bounds, Entry, Tree};
 use crate::codec::Decode;
 use crate::key::{BucketKey, ChainKey, FiresKey, TimerConfigKey, TimerKey};
 use crate::primitives::{Address, B256, Height};
@@ -23,29 +26,24 @@ use crate::state::{Key, MemoryState, Value, read};
 use imbl::{OrdMap, OrdSet};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Up to so many waiting timers share the tree of their actor's group.
-pub const FEW: usize = 16;
+pub const FEW: usize = 2;
 
-/// What an actor has waiting.
+/// What an actor with few timers has waiting.
+type Few = [Option<Entry>; FEW];
+
+/// The timers of an actor with more.
 #[derive(Clone, Debug)]
-enum Queue {
-    /// Few timers; they are in the group's common tree.
-    Few(Arc<Vec<Arc<Entry>>>),
-    /// Many timers; the group holds their tree.
-    Many,
-}
-
-/// Actors with the same number of recent fires.
-#[derive(Clone, Debug, Default)]
-struct Group {
-    common: Tree,
-    own: OrdMap<Address, Tree>,
+struct Own {
+    /// Its recent fires.
+    count: u64,
+    bounds: Bounds,
+    tree: Tree,
 }
 
 /// By expiry.
-type ByExpiry = OrdMap<(Height, B256), Arc<Entry>>;
+type ByExpiry = OrdMap<(Height, B256), Entry>;
 /// Stored max_fee ↓, due height ↑, lot ↑: the order in which agents are asked.
 type AgentPlace = (Reverse<u64>, u64, B256);
 
@@ -54,13 +52,17 @@ type AgentPlace = (Reverse<u64>, u64, B256);
 pub struct TimerIndex {
     /// Timers that ask for more than this are not offered the lane (CIP-1 §10).
     gas_cap: u64,
-    queues: OrdMap<Address, Queue>,
-    groups: OrdMap<u64, Group>,
+    /// Actors with few timers, which are in the tree of their group.
+    few: OrdMap<Address, Few>,
+    /// By recent fires.
+    groups: OrdMap<u64, Tree>,
+    /// Actors with more.
+    many: OrdMap<Address, Own>,
     /// All that are due and have not expired.
     living: ByExpiry,
     /// Expired, and not collected yet.
     expired: OrdSet<(Height, B256)>,
-    with_agent: OrdMap<AgentPlace, Arc<Entry>>,
+    with_agent: OrdMap<AgentPlace, Entry>,
     recent: Recent,
 }
 
@@ -96,8 +98,7 @@ impl TimerIndex {
             self.expired.insert((expires_at, entry.id));
             return;
         }
-        let entry = Arc::new(entry);
-        self.living.insert((expires_at, entry.id), entry.clone());
+        self.living.insert((expires_at, entry.id), entry);
         self.offer(entry);
     }
 
@@ -146,7 +147,7 @@ impl TimerIndex {
         }
         self.gas_cap = gas_cap;
         for entry in living.values() {
-            self.offer(entry.clone());
+            self.offer(*entry);
         }
         self.living = living;
     }
@@ -186,113 +187,110 @@ impl TimerIndex {
     }
 
     /// The timers whose agents are asked first.
-    pub fn with_agent(&self) -> impl Iterator<Item = &Arc<Entry>> {
+    pub fn with_agent(&self) -> impl Iterator<Item = &Entry> {
         self.with_agent.values()
     }
 
     /// All timers that are offered the lane, in the order of SPEC §8.
     pub fn search(&self, basefee: u64) -> Search<'_> {
         let median = self.recent.median();
-        let mut search = Search::new(basefee);
-        for (count, group) in &self.groups {
-            let weight = fairness::weight(*count, median);
-            let roots = group.own.values().chain([&group.common]).filter_map(Tree::root);
-            roots.for_each(|root| search.add_tree(root, weight));
-        }
-        search
+        let groups = self.groups.iter().map(|(count, tree)| (tree, tree.bounds(), *count));
+        let many = self.many.values().map(|own| (&own.tree, own.bounds, own.count));
+        let sets = groups.chain(many).map(|(tree, bounds, count)| {
+            let weight = fairness::weight(count, median);
+            (tree, bounds, weight)
+        });
+        Search::new(basefee, sets)
     }
 
-    fn offer(&mut self, entry: Arc<Entry>) {
+    fn offer(&mut self, entry: Entry) {
         if entry.gas_limit > self.gas_cap {
             return;
         }
         if entry.has_agent {
-            self.with_agent.insert(agent_place(&entry), entry.clone());
+            self.with_agent.insert(agent_place(&entry), entry);
         }
         let actor = entry.actor;
-        let group = self.groups.entry(self.recent.of(&actor)).or_default();
-        match self.queues.get_mut(&actor) {
-            None => {
-                group.common.insert(entry.clone());
-                self.queues.insert(actor, Queue::Few(Arc::new(vec![entry])));
-            }
-            Some(Queue::Few(few)) if few.len() < FEW => {
-                Arc::make_mut(few).push(entry.clone());
-                group.common.insert(entry);
-            }
-            Some(queue) => {
-                if let Queue::Few(few) = queue {
-                    let mut tree = Tree::default();
-                    for entry in few.iter() {
-                        group.common.remove(entry);
-                        tree.insert(entry.clone());
-                    }
-                    group.own.insert(actor, tree);
-                    *queue = Queue::Many;
-                }
-                group.own.entry(actor).or_default().insert(entry);
-            }
+        if let Some(own) = self.many.get_mut(&actor) {
+            own.tree.insert(entry);
+            own.bounds = own.tree.bounds();
+            return;
         }
+        let count = self.recent.of(&actor);
+        let few = self.few.entry(actor).or_default();
+        if few.iter().any(Option::is_none) {
+            return self.put_few(actor, count, entry);
+        }
+        let mut tree = Tree::default();
+        tree.insert(entry);
+        for entry in few.iter().flatten() {
+            tree.insert(*entry);
+            self.groups.entry(count).or_default().remove(entry);
+        }
+        self.few.remove(&actor);
+        self.many.insert(actor, Own { count, bounds: tree.bounds(), tree });
+        self.drop_if_empty(count);
     }
 
     fn withdraw(&mut self, entry: &Entry) {
+        if entry.gas_limit > self.gas_cap {
+            return;
+        }
         if entry.has_agent {
             self.with_agent.remove(&agent_place(entry));
         }
         let actor = entry.actor;
         let count = self.recent.of(&actor);
-        let (Some(queue), Some(group)) = (self.queues.get_mut(&actor), self.groups.get_mut(&count))
-        else {
+        if let Some(own) = self.many.get_mut(&actor) {
+            own.tree.remove(entry);
+            own.bounds = own.tree.bounds();
+            // One less, so that an actor at the limit does not go back and forth.
+            if own.tree.len() < FEW {
+                let left = own.tree.entries();
+                self.many.remove(&actor);
+                left.into_iter().for_each(|entry| self.put_few(actor, count, entry));
+            }
             return;
-        };
-        match queue {
-            Queue::Few(few) => {
-                if !few.iter().any(|other| other.id == entry.id) {
-                    return;
-                }
-                Arc::make_mut(few).retain(|other| other.id != entry.id);
-                group.common.remove(entry);
-                if few.is_empty() {
-                    self.queues.remove(&actor);
-                }
+        }
+        let Some(few) = self.few.get_mut(&actor) else { return };
+        for place in few.iter_mut() {
+            if place.is_some_and(|other| other.id == entry.id) {
+                *place = None;
             }
-            Queue::Many => {
-                let Some(tree) = group.own.get_mut(&actor) else { return };
-                tree.remove(entry);
-                // Half, so that an actor at the limit does not go back and forth.
-                if tree.len() <= FEW / 2 {
-                    let few = tree.entries();
-                    group.own.remove(&actor);
-                    few.iter().for_each(|entry| group.common.insert(entry.clone()));
-                    *queue = Queue::Few(Arc::new(few));
-                }
-            }
+        }
+        if few.iter().all(Option::is_none) {
+            self.few.remove(&actor);
+        }
+        if let Some(tree) = self.groups.get_mut(&count) {
+            tree.remove(entry);
         }
         self.drop_if_empty(count);
     }
 
-    fn regroup(&mut self, actor: Address, before: u64, after: u64) {
-        let (Some(queue), Some(old)) = (self.queues.get(&actor), self.groups.get_mut(&before))
-        else {
-            return;
-        };
-        match queue {
-            Queue::Few(few) => {
-                few.iter().for_each(|entry| old.common.remove(entry));
-                let new = self.groups.entry(after).or_default();
-                few.iter().for_each(|entry| new.common.insert(entry.clone()));
-            }
-            Queue::Many => {
-                let tree = old.own.remove(&actor).unwrap_or_default();
-                self.groups.entry(after).or_default().own.insert(actor, tree);
-            }
+    fn put_few(&mut self, actor: Address, count: u64, entry: Entry) {
+        let few = self.few.entry(actor).or_default();
+        if let Some(place) = few.iter_mut().find(|place| place.is_none()) {
+            *place = Some(entry);
+            self.groups.entry(count).or_default().insert(entry);
         }
-        self.drop_if_empty(before);
+    }
+
+    fn regroup(&mut self, actor: Address, before: u64, after: u64) {
+        if let Some(few) = self.few.get(&actor) {
+            for entry in few.iter().flatten() {
+                if let Some(tree) = self.groups.get_mut(&before) {
+                    tree.remove(entry);
+                }
+                self.groups.entry(after).or_default().insert(*entry);
+            }
+            self.drop_if_empty(before);
+        } else if let Some(own) = self.many.get_mut(&actor) {
+            own.count = after;
+        }
     }
 
     fn drop_if_empty(&mut self, count: u64) {
-        let empty = |group: &Group| group.common.is_empty() && group.own.is_empty();
-        if self.groups.get(&count).is_some_and(empty) {
+        if self.groups.get(&count).is_some_and(Tree::is_empty) {
             self.groups.remove(&count);
         }
     }
@@ -301,10 +299,9 @@ impl TimerIndex {
     /// load another.
     pub fn picture(&self) -> Picture {
         let mut offered = Vec::new();
-        for (count, group) in &self.groups {
-            for tree in group.own.values().chain([&group.common]) {
-                offered.extend(tree.entries().into_iter().map(|entry| (*count, entry.id)));
-            }
+        let groups = self.groups.iter().map(|(count, tree)| (*count, tree));
+        for (count, tree) in groups.chain(self.many.values().map(|own| (own.count, &own.tree))) {
+            offered.extend(tree.entries().into_iter().map(|entry| (count, entry.id)));
         }
         offered.sort_unstable();
         Picture {

@@ -5,7 +5,7 @@
 //! Room in the lane only shrinks, so a part whose least gas limit does not fit is dropped for the
 //! rest of the block: a lane that is nearly full does not look at those that are too large for it.
 
-use super::tree::{Entry, Node, Side};
+use super::tree::{Bounds, Entry, First, Node, Side, Tree};
 use crate::primitives::B256;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -19,10 +19,24 @@ struct Rank<'a> {
     lot: &'a B256,
 }
 
+/// Before every lot.
+const NO_LOT: B256 = B256::ZERO;
+
 impl<'a> Rank<'a> {
     fn new(entry: &'a Entry, priority: u64, weight: u64) -> Self {
         let effective_priority = u128::from(priority) * u128::from(weight);
         Self { effective_priority, weight, due: entry.due, lot: &entry.lot }
+    }
+
+    fn of_first(first: &'a First, priority: u64, weight: u64) -> Self {
+        let effective_priority = u128::from(priority) * u128::from(weight);
+        Self { effective_priority, weight, due: first.due, lot: &first.lot }
+    }
+
+    /// Before everybody whose priority is at most this.
+    fn bound(priority: u64, weight: u64) -> Self {
+        let effective_priority = u128::from(priority) * u128::from(weight);
+        Self { effective_priority, weight, due: 0, lot: &NO_LOT }
     }
 }
 
@@ -45,8 +59,8 @@ impl PartialOrd for Rank<'_> {
 
 /// Part of a tree.
 enum Part<'a> {
-    /// Both sides of the basefee.
-    Whole(&'a Node),
+    /// All of it; its rank is a bound.
+    Whole(&'a Tree),
     /// A subtree on one side of it.
     Sided(&'a Node, Side),
     /// One timer and its priority.
@@ -96,17 +110,17 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Nothing to look at yet.
-    pub(super) fn new(basefee: u64) -> Self {
-        Self { basefee, heap: BinaryHeap::new(), parts: 0 }
-    }
-
-    /// Adds a tree of timers of this weight.
-    pub(super) fn add_tree(&mut self, root: &'a Node, weight: u64) {
-        if let Some((entry, priority)) = first(root, self.basefee) {
-            let rank = Rank::new(entry, priority, weight);
-            self.heap.push(Head { rank, part: Part::Whole(root) });
-        }
+    /// Sets of timers and their weights. Nothing in them is looked at yet: no timer has a greater
+    /// priority than its set's greatest tip and greatest fee together allow.
+    pub(super) fn new(basefee: u64, sets: impl Iterator<Item = (&'a Tree, Bounds, u64)>) -> Self {
+        let heads: Vec<Head<'a>> = sets
+            .filter_map(|(tree, bounds, weight)| {
+                let spare = bounds.max_fee.checked_sub(basefee)?;
+                let rank = Rank::bound(spare.min(bounds.tip), weight);
+                Some(Head { rank, part: Part::Whole(tree) })
+            })
+            .collect();
+        Self { basefee, heap: heads.into(), parts: 0 }
     }
 
     /// Adds a timer at the priority that its agent's fees give.
@@ -126,7 +140,13 @@ impl<'a> Search<'a> {
             let Head { rank, part } = self.heap.pop()?;
             self.parts += 1;
             match part {
-                Part::Whole(node) if node.gas_min <= room => self.cut(node, rank.weight),
+                Part::Whole(Tree::Small(list)) => {
+                    let fitting = list.iter().filter(|entry| entry.gas_limit <= room);
+                    fitting.for_each(|entry| self.push_one(entry, rank.weight));
+                }
+                Part::Whole(Tree::Large(Some(root))) if root.gas_min <= room => {
+                    self.cut(root, rank.weight);
+                }
                 Part::Sided(node, side) if node.gas_min <= room => {
                     self.push_one(&node.entry, rank.weight);
                     self.push_sided(node.left.as_deref(), side, rank.weight, room);
@@ -167,33 +187,15 @@ impl<'a> Search<'a> {
 
     fn push_sided(&mut self, node: Option<&'a Node>, side: Side, weight: u64, room: u64) {
         let Some(node) = node.filter(|node| node.gas_min <= room) else { return };
-        // Nobody in a subtree pays the basefee if the one with the greatest maximal fee does not.
-        if let Some(priority) = node.first(side).priority(self.basefee) {
-            let rank = Rank::new(node.first(side), priority, weight);
+        let first = node.first(side);
+        let priority = match side {
+            Side::Tip => Some(first.bid),
+            // Nobody pays the basefee if the one with the greatest maximal fee does not.
+            Side::Fee => first.bid.checked_sub(self.basefee),
+        };
+        if let Some(priority) = priority {
+            let rank = Rank::of_first(first, priority, weight);
             self.heap.push(Head { rank, part: Part::Sided(node, side) });
         }
     }
-}
-
-/// The first timer of a tree at a basefee, without taking it apart.
-fn first(root: &Node, basefee: u64) -> Option<(&Entry, u64)> {
-    let mut found: Option<(&Entry, u64)> = None;
-    let mut open = Some(root);
-    while let Some(node) = open {
-        let (sided, side, next) = if node.entry.slack() >= basefee {
-            (&node.right, Side::Tip, &node.left)
-        } else {
-            (&node.left, Side::Fee, &node.right)
-        };
-        for entry in [Some(&node.entry), sided.as_deref().map(|node| node.first(side))] {
-            let Some(entry) = entry else { continue };
-            let Some(priority) = entry.priority(basefee) else { continue };
-            let rank = Rank::new(entry, priority, 1);
-            if found.is_none_or(|(entry, priority)| Rank::new(entry, priority, 1) < rank) {
-                found = Some((entry, priority));
-            }
-        }
-        open = next.as_deref();
-    }
-    found
 }

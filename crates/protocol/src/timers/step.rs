@@ -104,8 +104,7 @@ impl Exec<'_> {
         let index = self.timers.clone();
         let basefee = u64::try_from(step.was.basefee).unwrap_or(u64::MAX);
         let mut search = index.search(basefee);
-        let asked: Vec<Entry> =
-            index.with_agent().take(GBA_CALLS_PER_BLOCK).map(|entry| (**entry).clone()).collect();
+        let asked: Vec<Entry> = index.with_agent().take(GBA_CALLS_PER_BLOCK).copied().collect();
         let asked = self.ask_agents(&asked, step, &mut search);
         loop {
             let room = step.lane.room().min(step.gas_cap);
@@ -130,8 +129,8 @@ impl Exec<'_> {
     fn offer_lane(&mut self, id: B256, timer: &Timer, priority: u64, step: &mut Step) {
         let base_price = self.basefees.cycle.saturating_add(step.was.basefee);
         let cycle_price = base_price.saturating_add(u128::from(priority));
-        let balance = self.account(timer.fee_payer).balance;
-        match max_cost(timer, cycle_price, self.basefees.cell).filter(|cost| *cost <= balance) {
+        let deposit = max_cost(timer, cycle_price, self.basefees.cell);
+        match deposit.filter(|deposit| self.debit(timer.fee_payer, *deposit).is_ok()) {
             Some(deposit) => self.fire(id, timer, priority, deposit, step),
             None if step.clean() => {
                 self.end_timer(id, timer, &mut step.ends);
@@ -142,9 +141,9 @@ impl Exec<'_> {
         }
     }
 
+    /// Calls the handler of a timer whose `max_cost` was taken, and settles.
     fn fire(&mut self, id: B256, timer: &Timer, priority: u64, deposit: Amount, step: &mut Step) {
         let Timer { actor, due, fee_payer, gas_limit, max_cells, .. } = *timer;
-        self.debit(fee_payer, deposit).expect("the balance was looked at");
         let payload = match timer.payload_bytes {
             0 => Vec::new(),
             _ => self.state.get(&TimerPayloadKey { timer: id }).unwrap_or_default().0,

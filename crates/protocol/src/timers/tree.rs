@@ -8,13 +8,17 @@
 //!
 //! The tree is a persistent treap whose heat is taken from the timers' lots. Nobody knows a lot
 //! when he schedules, so nobody can shape the tree; its depth, and so the recursion here, is
-//! logarithmic.
+//! logarithmic. Nodes hold what is compared: following pointers to it is what would take the time.
+//! Up to [`SMALL`] timers are a plain list, which is faster than any tree.
 
 use crate::primitives::{Address, B256};
 use std::sync::Arc;
 
+/// Up to so many timers are a plain list.
+pub const SMALL: usize = 64;
+
 /// What the index keeps of a due timer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The timer.
     pub id: B256,
@@ -63,109 +67,176 @@ pub(super) enum Side {
     Fee,
 }
 
+/// The first timer of a subtree in one of the two orders.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct First {
+    pub(super) bid: u64,
+    pub(super) due: u64,
+    pub(super) lot: B256,
+}
+
+impl First {
+    fn of(entry: &Entry, side: Side) -> Self {
+        let bid = match side {
+            Side::Tip => entry.tip,
+            Side::Fee => entry.max_fee,
+        };
+        Self { bid, due: entry.due, lot: entry.lot }
+    }
+
+    fn or(self, other: Self) -> Self {
+        let other_first = (self.bid, other.due, &other.lot) < (other.bid, self.due, &self.lot);
+        if other_first { other } else { self }
+    }
+}
+
 pub(super) type Link = Option<Arc<Node>>;
 
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: Entry,
     pub(super) left: Link,
     pub(super) right: Link,
-    first_by_tip: Arc<Entry>,
-    first_by_fee: Arc<Entry>,
+    by_tip: First,
+    by_fee: First,
     pub(super) gas_min: u64,
     len: usize,
 }
 
 impl Node {
-    fn new(entry: Arc<Entry>, left: Link, right: Link) -> Self {
-        let (first_by_tip, first_by_fee) = (entry.clone(), entry.clone());
+    fn new(entry: Entry, left: Link, right: Link) -> Self {
+        let (by_tip, by_fee) = (First::of(&entry, Side::Tip), First::of(&entry, Side::Fee));
         let gas_min = entry.gas_limit;
-        let mut node = Self { entry, left, right, first_by_tip, first_by_fee, gas_min, len: 1 };
+        let mut node = Self { entry, left, right, by_tip, by_fee, gas_min, len: 1 };
         node.refresh();
         node
     }
 
     /// The first of the subtree, if this limit counts for all of it.
-    pub(super) fn first(&self, side: Side) -> &Arc<Entry> {
+    pub(super) fn first(&self, side: Side) -> &First {
         match side {
-            Side::Tip => &self.first_by_tip,
-            Side::Fee => &self.first_by_fee,
+            Side::Tip => &self.by_tip,
+            Side::Fee => &self.by_fee,
         }
     }
 
     fn refresh(&mut self) {
-        let mut by_tip = &self.entry;
-        let mut by_fee = &self.entry;
-        let (mut gas_min, mut len) = (self.entry.gas_limit, 1);
+        self.by_tip = First::of(&self.entry, Side::Tip);
+        self.by_fee = First::of(&self.entry, Side::Fee);
+        (self.gas_min, self.len) = (self.entry.gas_limit, 1);
         for child in [&self.left, &self.right].into_iter().flatten() {
-            if before(&child.first_by_tip, by_tip, Side::Tip) {
-                by_tip = &child.first_by_tip;
-            }
-            if before(&child.first_by_fee, by_fee, Side::Fee) {
-                by_fee = &child.first_by_fee;
-            }
-            gas_min = gas_min.min(child.gas_min);
-            len += child.len;
+            self.by_tip = self.by_tip.or(child.by_tip);
+            self.by_fee = self.by_fee.or(child.by_fee);
+            self.gas_min = self.gas_min.min(child.gas_min);
+            self.len += child.len;
         }
-        let (by_tip, by_fee) = (by_tip.clone(), by_fee.clone());
-        (self.first_by_tip, self.first_by_fee) = (by_tip, by_fee);
-        (self.gas_min, self.len) = (gas_min, len);
     }
 }
 
-/// Whether `a` comes before `b` where this limit counts for both.
-fn before(a: &Entry, b: &Entry, side: Side) -> bool {
-    let bid = |entry: &Entry| match side {
-        Side::Tip => entry.tip,
-        Side::Fee => entry.max_fee,
-    };
-    (bid(b), a.due, &a.lot) < (bid(a), b.due, &b.lot)
+/// A set of due timers.
+#[derive(Clone, Debug)]
+pub(super) enum Tree {
+    /// Few: a list in no order.
+    Small(Arc<Vec<Entry>>),
+    /// Many.
+    Large(Link),
 }
 
-/// A set of due timers.
-#[derive(Clone, Debug, Default)]
-pub struct Tree {
-    root: Link,
+/// What is known of a set without looking into it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// The greatest tip.
+    pub(super) tip: u64,
+    /// The greatest maximal fee.
+    pub(super) max_fee: u64,
+    /// The least gas limit.
+    pub(super) gas_min: u64,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self::Small(Arc::default())
+    }
 }
 
 impl Tree {
     /// How many there are.
-    pub fn len(&self) -> usize {
-        self.root.as_ref().map_or(0, |node| node.len)
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Small(list) => list.len(),
+            Self::Large(link) => link.as_ref().map_or(0, |root| root.len),
+        }
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.root.is_none()
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
-    pub(super) fn root(&self) -> Option<&Node> {
-        self.root.as_deref()
+    pub(super) fn bounds(&self) -> Bounds {
+        let none = Bounds { tip: 0, max_fee: 0, gas_min: u64::MAX };
+        match self {
+            Self::Small(list) => list.iter().fold(none, |bounds, entry| Bounds {
+                tip: bounds.tip.max(entry.tip),
+                max_fee: bounds.max_fee.max(entry.max_fee),
+                gas_min: bounds.gas_min.min(entry.gas_limit),
+            }),
+            Self::Large(link) => link.as_ref().map_or(none, |root| Bounds {
+                tip: root.by_tip.bid,
+                max_fee: root.by_fee.bid,
+                gas_min: root.gas_min,
+            }),
+        }
     }
 
-    /// Puts a timer in; one with the same lot is put in its place.
-    pub fn insert(&mut self, entry: Arc<Entry>) {
-        insert(&mut self.root, entry);
+    /// Puts a timer in that is not there.
+    pub(super) fn insert(&mut self, entry: Entry) {
+        match self {
+            Self::Small(list) if list.len() < SMALL => Arc::make_mut(list).push(entry),
+            Self::Small(list) => {
+                let mut link = None;
+                list.iter().chain([&entry]).for_each(|entry| insert(&mut link, *entry));
+                *self = Self::Large(link);
+            }
+            Self::Large(link) => insert(link, entry),
+        }
     }
 
     /// Takes a timer out.
-    pub fn remove(&mut self, entry: &Entry) {
-        remove(&mut self.root, entry);
+    pub(super) fn remove(&mut self, entry: &Entry) {
+        match self {
+            Self::Small(list) => {
+                if let Some(at) = list.iter().position(|other| other.id == entry.id) {
+                    Arc::make_mut(list).swap_remove(at);
+                }
+            }
+            Self::Large(link) => {
+                remove(link, entry);
+                // Half, so that a set at the limit does not go back and forth.
+                if self.len() <= SMALL / 2 {
+                    *self = Self::Small(Arc::new(self.entries()));
+                }
+            }
+        }
     }
 
     /// All timers, in no order that matters.
-    pub fn entries(&self) -> Vec<Arc<Entry>> {
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let link = match self {
+            Self::Small(list) => return list.to_vec(),
+            Self::Large(link) => link,
+        };
         let mut found = Vec::with_capacity(self.len());
-        let mut open: Vec<&Arc<Node>> = self.root.iter().collect();
+        let mut open: Vec<&Arc<Node>> = link.iter().collect();
         while let Some(node) = open.pop() {
-            found.push(node.entry.clone());
+            found.push(node.entry);
             open.extend(node.left.iter().chain(&node.right));
         }
         found
     }
 }
 
-fn insert(link: &mut Link, entry: Arc<Entry>) {
+fn insert(link: &mut Link, entry: Entry) {
     match link {
         None => *link = Some(Arc::new(Node::new(entry, None, None))),
         Some(node) if node.entry.heat() < entry.heat() => {
@@ -174,11 +245,8 @@ fn insert(link: &mut Link, entry: Arc<Entry>) {
         }
         Some(node) => {
             let node = Arc::make_mut(node);
-            match entry.key().cmp(&node.entry.key()) {
-                core::cmp::Ordering::Less => insert(&mut node.left, entry),
-                core::cmp::Ordering::Greater => insert(&mut node.right, entry),
-                core::cmp::Ordering::Equal => node.entry = entry,
-            }
+            let left = entry.key() < node.entry.key();
+            insert(if left { &mut node.left } else { &mut node.right }, entry);
             node.refresh();
         }
     }
@@ -189,6 +257,7 @@ fn remove(link: &mut Link, entry: &Entry) {
     let side = entry.key().cmp(&node.entry.key());
     if side == core::cmp::Ordering::Equal {
         let (left, right) = (node.left.clone(), node.right.clone());
+        *link = None;
         *link = merge(left, right);
         return;
     }
