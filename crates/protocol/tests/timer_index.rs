@@ -54,7 +54,7 @@ impl Both {
             has_agent: false,
         };
         let expires_at = Height(self.height + choices.below(40));
-        self.index.insert(entry.clone(), expires_at, Height(self.height));
+        self.index.insert(entry, expires_at, Height(self.height));
         self.plain.insert(id, (entry, expires_at));
     }
 
