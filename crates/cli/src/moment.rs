@@ -77,10 +77,9 @@ fn bad(what: impl Into<String>) -> Moment {
 
 /// What an event says, in the order in which it should be read.
 pub(crate) fn of(event: &EventBody) -> Vec<Moment> {
-    account(event).or_else(|| runner(event)).or_else(|| selection(event)).unwrap_or_else(|| {
-        // Everything that is left is about results; see the test that no event is forgotten.
-        work(event).or_else(|| verdict(event)).or_else(|| bond(event)).unwrap_or_default()
-    })
+    // No event is forgotten; see the test.
+    let kinds = [account, runner, selection, work, verdict, bond, timer];
+    kinds.iter().find_map(|kind| kind(event)).unwrap_or_default()
 }
 
 /// Money between accounts.
@@ -250,6 +249,38 @@ fn bond(event: &EventBody) -> Option<Vec<Moment>> {
             bad("was wrong to doubt it").who(challenger).money(Loses(forfeited))
         }
         E::ChallengeUndecided { .. } => plain("no committee could tell; the bond goes back"),
+        _ => return None,
+    };
+    Some(vec![one])
+}
+
+/// Calls that an actor set for later.
+fn timer(event: &EventBody) -> Option<Vec<Moment>> {
+    use EventBody as E;
+    use Money::{About, Loses};
+    let one = match *event {
+        E::TimerScheduled { actor, due, .. } => plain(format!("sets a timer for {due}")).who(actor),
+        E::TimerPriorityClampedAtSchedule { clamped, .. } => {
+            plain("the tip is lowered to what the fee leaves").money(About(clamped))
+        }
+        E::TimerFired { actor, code: 0, cycles, fee, .. } => {
+            good(format!("a timer fires; {cycles} cycles")).who(actor).money(Loses(fee))
+        }
+        E::TimerFired { actor, code, fee, .. } => {
+            bad(format!("a timer fires, and its call fails ({code})")).who(actor).money(Loses(fee))
+        }
+        E::TimerExpired { actor, .. } => bad("a timer expires").who(actor),
+        E::TimerCancelledInsufficientFunds { payer, .. } => {
+            bad("cannot pay for a timer, which ends").who(payer)
+        }
+        E::TimerCancelled { by, .. } => plain("calls a timer off").who(by),
+        E::TimerExtended { expires_at, .. } => {
+            plain(format!("a timer may wait until {expires_at}"))
+        }
+        E::GasBidFailed { agent, code, .. } => {
+            bad(format!("names no fees for a timer ({code})")).who(agent)
+        }
+        E::TimerConfigUpdated { .. } => plain("limits on timers change"),
         _ => return None,
     };
     Some(vec![one])

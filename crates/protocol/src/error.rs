@@ -125,6 +125,27 @@ codes! {
         513 AlreadyChallenged "this result is being challenged with as high a tip already, or by too many; a higher tip may go beside it";
         514 CommitFirst "this job takes commits before results";
         515 ResultDirectly "this job has one runner: it submits its result without a commit";
+
+        600 UnknownTimer "there is no such timer, or it has ended";
+        601 NotYourTimer "only the actor that scheduled a timer may do this";
+        602 TimerArgDeprecated "bid is withdrawn; use max_fee_per_cycle and max_priority_fee_per_cycle";
+        603 TimerInPast "a timer is due in the next block at the earliest";
+        604 TimerBeyondTtl "a timer is due, and expires, within the longest time to live";
+        605 TimerExpiresBeforeDue "a timer expires when it is due at the earliest";
+        606 PayloadTooLarge "a timer's payload is at most 65536 bytes";
+        607 TimerGasOutOfRange "a timer's gas limit is 1000 to the cap of the timer configuration";
+        608 TimerCellsTooMany "a timer asks for more cells than the timer configuration allows";
+        609 ForeignFeePayer "a timer is paid by its actor or by the transaction's sender";
+        610 TimerFeeTooHigh "a timer's fees are at most 10^15 per cycle";
+        611 TimerRejectedBelowBasefee "max_fee_per_cycle is below the timer lane's basefee";
+        612 TooManyTimers "the actor has as many timers as it may have; cancel some or wait";
+        613 HeightCrowded "too many timers are due at that height; choose another";
+        614 ExpiryCrowded "too many timers expire at that height; choose another";
+        615 TimerHasExpired "the timer has expired and waits to be removed";
+        616 NotAnExtension "an extension ends later than the timer does now";
+        617 NotSystemDeployer "only system deployers may do this";
+        618 BadTimerConfig "a number of the timer configuration is out of its range";
+        619 NoCode "there is no code at this address";
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::codec::{codec_enum, codec_struct};
 use crate::dispatcher::job::Failure;
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
+use crate::timers::config::TimerConfig;
 
 macro_rules! events {
     ($( $tag:literal $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
@@ -65,6 +66,16 @@ events! {
     75 ChallengeUpheld { job: JobId, runner: Address, slashed: Amount } "The bonded result was wrong.";
     76 ChallengeRejected { job: JobId, challenger: Address, forfeited: Amount } "The bonded result was right.";
     77 ChallengeUndecided { job: JobId } "No committee could tell; the bond went back.";
+
+    90 TimerScheduled { timer: B256, actor: Address, due: Height, expires_at: Height } "An actor will be called at a height.";
+    91 TimerPriorityClampedAtSchedule { timer: B256, stated: u128, clamped: u128 } "A tip was above what the maximal fee leaves.";
+    92 TimerFired { timer: B256, actor: Address, code: u16, cycles: u64, cells: u64, fee: Amount } "An actor was called; the code says how that ended.";
+    93 TimerExpired { timer: B256, actor: Address } "A timer did not fire in time.";
+    94 TimerCancelledInsufficientFunds { timer: B256, actor: Address, payer: Address } "The payer could not pay for the call.";
+    95 TimerCancelled { timer: B256, actor: Address, by: Address } "A timer was called off.";
+    96 TimerExtended { timer: B256, expires_at: Height } "A timer may fire for longer.";
+    97 GasBidFailed { timer: B256, agent: Address, code: u16 } "An agent named no fees; the stored ones count.";
+    98 TimerConfigUpdated { config: TimerConfig } "Limits on timers changed.";
 }
 
 /// Why a runner says that it crashed.

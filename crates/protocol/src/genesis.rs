@@ -8,11 +8,13 @@ use crate::codec::{Bytes, Encode, codec_struct};
 use crate::fees::Basefees;
 use crate::key::{
     AccountKey, BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PinnedExecutorKey, SupplyKey,
-    ValidatorsKey,
+    TimerConfigKey, TimerLaneKey, ValidatorsKey,
 };
 use crate::params::{ChainParams, ParamError};
 use crate::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use crate::state::{Key, MemoryState, StateKey, Value};
+use crate::timers::config::TimerConfig;
+use crate::timers::record::TimerLane;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -147,6 +149,8 @@ impl Genesis {
         insert(entries, &SupplyKey {}, &Supply { total, burned: Amount::ZERO });
         insert(entries, &BasefeesKey {}, &Basefees { cycle: fee, cell: fee });
         insert(entries, &EpochCommitteeKey {}, &committee);
+        insert(entries, &TimerLaneKey {}, &TimerLane::default());
+        insert(entries, &TimerConfigKey {}, &TimerConfig::GENESIS);
         insert(entries, &BeaconKey { view: 0 }, &genesis_beacon(genesis_hash));
     }
 }

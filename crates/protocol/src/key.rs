@@ -13,6 +13,8 @@ use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::runner::{Profile, Runner, SlotRecord};
 use crate::registry::versioned::Versioned;
 use crate::state::{Key, StateKey};
+use crate::timers::config::TimerConfig;
+use crate::timers::record::{Bucket, Timer, TimerActor, TimerLane};
 use crate::verifier::challenge::Bond;
 use crate::verifier::settle::VerifiedResult;
 
@@ -102,6 +104,25 @@ keys! {
     48 => PinnedExecutorKey { hash: B256 } -> bool;
     /// Owner of a runner pool, by the hash of its id.
     49 => PoolKey { pool: B256 } -> Address;
+    /// Who may send system instructions; nobody if there is no record.
+    50 => SystemDeployersKey {} -> Vec<Address>;
+
+    /// A timer.
+    64 => TimerKey { timer: B256 } -> Timer;
+    /// What a timer carries, if anything.
+    65 => TimerPayloadKey { timer: B256 } -> Bytes;
+    /// An actor's own numbers of timers.
+    66 => TimerActorKey { actor: Address } -> TimerActor;
+    /// A height of the calendar.
+    67 => BucketKey { height: Height } -> Bucket;
+    /// Timers that are due at a height, in the order in which they were scheduled.
+    68 => ChunkKey { height: Height, chunk: u32 } -> Vec<B256>;
+    /// How often whose timers fired in a block, for as long as the fairness window has it.
+    69 => FiresKey { height: Height } -> Vec<(Address, u32)>;
+    /// The timer lane's price.
+    70 => TimerLaneKey {} -> TimerLane;
+    /// Limits on timers.
+    71 => TimerConfigKey {} -> TimerConfig;
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::crypto::SecretKey;
 use crate::dispatcher::job::{Job, Progress};
 use crate::error::Inadmissible;
 use crate::event::{Cause, Receipt};
-use crate::execute::{Draft, Outcome, apply_block, intrinsic, propose_block};
+use crate::execute::{Draft, Outcome, apply_block_with, intrinsic, propose_block_with};
 use crate::fees::{Basefees, Bid};
 use crate::genesis::{Genesis, GenesisError};
 use crate::key::{AccountKey, BasefeesKey, ChainKey, JobKey, ProfileKey, ResultKey, RunnerKey};
@@ -22,6 +22,7 @@ use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, kecc
 use crate::registry::runner::{Profile, Runner};
 use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
+use crate::timers::actors::{Actors, NoActors};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;
@@ -45,6 +46,8 @@ pub struct LocalChain {
     /// After every block, check all money, and that a node that applies the block, or restarts
     /// and applies it, gets the same.
     pub paranoid: bool,
+    /// What runs code.
+    pub actors: &'static dyn Actors,
     tip: B256,
     /// View of the tip's parent.
     parent_view: u64,
@@ -96,6 +99,7 @@ impl LocalChain {
             params: genesis.params,
             skip_views: 0,
             paranoid: false,
+            actors: &NoActors,
             waiting: Vec::new(),
             nonces: BTreeMap::new(),
             attested: BTreeSet::new(),
@@ -214,8 +218,9 @@ impl LocalChain {
     /// Makes a block of everything that waits, on a draft that was changed.
     pub fn step_with(&mut self, draft: Draft) -> Outcome {
         let waiting = core::mem::take(&mut self.waiting);
-        let (block, outcome, left_out) = propose_block(&self.state, &self.params, draft, &waiting)
-            .expect("a draft of ours follows its parent");
+        let (block, outcome, left_out) =
+            propose_block_with(&self.state, &self.params, draft, &waiting, self.actors)
+                .expect("a draft of ours follows its parent");
         for (index, reason) in left_out {
             self.left_out.insert(tx_hash(&waiting[index]), reason);
         }
@@ -295,10 +300,15 @@ impl LocalChain {
     fn check_replay(&self, block: &Block, outcome: &Outcome) {
         let restarted = MemoryState::new(self.state.entries().clone(), &self.params);
         for state in [&self.state, &restarted] {
-            let again =
-                apply_block(state, &self.params, block).expect("what was proposed can be applied");
+            let again = apply_block_with(state, &self.params, block, self.actors)
+                .expect("what was proposed can be applied");
             assert_eq!(again.receipts, outcome.receipts, "receipts of a replay differ");
             assert_eq!(again.diff, outcome.diff, "the diff of a replay differs");
+            assert_eq!(
+                again.timers.picture(),
+                outcome.timers.picture(),
+                "the due timers of a replay differ"
+            );
             for validator in self.validators.clone() {
                 let list = |outcome: &Outcome| outcome.subsets.list(validator);
                 assert_eq!(list(&again), list(outcome), "the lists of a replay differ");

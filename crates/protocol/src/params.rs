@@ -103,6 +103,7 @@ params! {
     lane_user: u64 = 5_000_000, 100_000 => 1_000_000_000, "system:cip3:lane.user", "Share of the cycles target for users";
     lane_runner: u64 = 2_500_000, 100_000 => 1_000_000_000, "system:cip3:lane.runner", "Share of the cycles target for runners and callbacks";
     lane_timer: u64 = 2_000_000, 100_000 => 1_000_000_000, "system:cip1:lane.timer", "Cycles of the timer lane";
+    lane_adjustment_quotient: u64 = 1, 1 => 1_000, "system:cip1:lane_adjustment_quotient", "Divides the step of the timer lane's basefee; 8 is EIP-1559 proper";
     lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
 
     m_min: u64 = 3, 3 => 9, "system:cip2:committee.m_min", "Smallest committee";

@@ -9,6 +9,7 @@ use crate::dispatcher::roster::Roster;
 use crate::execute::Outcome;
 use crate::params::ChainParams;
 use crate::presence::Subsets;
+use crate::timers::index::TimerIndex;
 use imbl::OrdMap;
 use std::collections::BTreeMap;
 
@@ -30,6 +31,9 @@ pub trait View {
 
     /// The validators' lists of runners; carried along like the roster.
     fn subsets(&self) -> Subsets;
+
+    /// The due timers; carried along likewise ([`TimerIndex::load`]).
+    fn timers(&self) -> TimerIndex;
 }
 
 /// A key that knows the type of its value.
@@ -128,6 +132,10 @@ impl View for Overlay<'_> {
     fn subsets(&self) -> Subsets {
         self.base.subsets()
     }
+
+    fn timers(&self) -> TimerIndex {
+        self.base.timers()
+    }
 }
 
 /// The whole state in memory. A copy shares with its original what neither has changed, so a node
@@ -137,6 +145,7 @@ pub struct MemoryState {
     entries: OrdMap<Key, Value>,
     roster: Roster,
     subsets: Subsets,
+    timers: TimerIndex,
 }
 
 impl MemoryState {
@@ -146,6 +155,7 @@ impl MemoryState {
         let mut state = Self { entries, ..Self::default() };
         state.roster = Roster::load(&state, params);
         state.subsets = Subsets::load(&state);
+        state.timers = TimerIndex::load(&state);
         state
     }
 
@@ -154,6 +164,7 @@ impl MemoryState {
         self.write(&outcome.diff);
         self.roster = outcome.roster.clone();
         self.subsets = outcome.subsets.clone();
+        self.timers = outcome.timers.clone();
     }
 
     /// Takes over changes alone. What is carried along stays, so they must not concern it, or the
@@ -200,5 +211,9 @@ impl View for MemoryState {
 
     fn subsets(&self) -> Subsets {
         self.subsets.clone()
+    }
+
+    fn timers(&self) -> TimerIndex {
+        self.timers.clone()
     }
 }

@@ -5,8 +5,10 @@ use crate::crypto::{SecretKey, Signature};
 use crate::dispatcher::spec::JobSpec;
 use crate::event::CrashSignal;
 use crate::fees::{Bid, Lane};
-use crate::primitives::{Address, Amount, B256, JobId, TxHash, keccak256};
+use crate::primitives::{Address, Amount, B256, Height, JobId, TxHash, keccak256};
 use crate::registry::runner::Offer;
+use crate::timers::config::TimerConfig;
+use crate::timers::host::ScheduleTimer;
 
 /// What an account signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ pub struct Reveal {
 codec_struct!(Reveal { runner, result, salt, result_sig });
 
 /// What a transaction does. The numbers are the protocol's instruction numbers; 30–35 belong to
-/// entitlements and 48–50 to timers.
+/// entitlements and 48–50 to the timers' system instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// Send money.
@@ -183,6 +185,40 @@ pub enum Instruction {
         /// Why.
         signal: CrashSignal,
     },
+    /// SYS_CANCEL_TIMER: end a timer that misbehaves or is abandoned.
+    SystemCancelTimer {
+        /// Which.
+        timer: B256,
+    },
+    /// SYS_UPDATE_TIMER_CONFIG: change the limits on timers.
+    UpdateTimerConfig {
+        /// The new ones.
+        config: TimerConfig,
+    },
+    /// SYS_EXTEND_TIMER: let a timer live whose actor can no longer do it.
+    SystemExtendTimer {
+        /// Which.
+        timer: B256,
+        /// Until when.
+        expires_at: Height,
+    },
+    /// Have oneself called at a height.
+    ScheduleTimer {
+        /// When, and on what terms.
+        timer: ScheduleTimer,
+    },
+    /// Call off a timer of one's own.
+    CancelTimer {
+        /// Which.
+        timer: B256,
+    },
+    /// Let a timer of one's own live for longer.
+    ExtendTimer {
+        /// Which.
+        timer: B256,
+        /// Until when.
+        expires_at: Height,
+    },
     /// Put a bond on a bonded result being wrong.
     ChallengeResult {
         /// Of this job.
@@ -211,6 +247,12 @@ codec_enum!(Instruction {
     27 => SubmitResult { job, result, result_sig },
     28 => CrashAttestation { job, signal },
     29 => ChallengeResult { job, tip },
+    48 => SystemCancelTimer { timer },
+    49 => UpdateTimerConfig { config },
+    50 => SystemExtendTimer { timer, expires_at },
+    51 => ScheduleTimer { timer },
+    52 => CancelTimer { timer },
+    53 => ExtendTimer { timer, expires_at },
 });
 
 impl Instruction {
@@ -223,6 +265,9 @@ impl Instruction {
             | Self::RevealAggregate { .. }
             | Self::SubmitResult { .. }
             | Self::CrashAttestation { .. } => Lane::Runner,
+            Self::SystemCancelTimer { .. }
+            | Self::UpdateTimerConfig { .. }
+            | Self::SystemExtendTimer { .. } => Lane::System,
             _ => Lane::User,
         }
     }

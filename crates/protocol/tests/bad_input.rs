@@ -2,6 +2,8 @@
 //! sender the fee and nobody anything else.
 
 mod common;
+#[path = "bad_input/timers.rs"]
+mod timers;
 
 use common::{
     ANSWER, STAKE, World, callback, calm, every_instruction, offer, single_job, vote_job,
@@ -17,7 +19,7 @@ use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobSpec, JobType, M
 use remuda_protocol::error::{Inadmissible, Refusal};
 use remuda_protocol::event::{CrashSignal, Event, Receipt};
 use remuda_protocol::execute::{BlockError, Draft, apply_block, intrinsic, propose_block};
-use remuda_protocol::key::{AccountKey, BasefeesKey, SupplyKey};
+use remuda_protocol::key::{AccountKey, BasefeesKey, SupplyKey, TimerLaneKey};
 use remuda_protocol::local::{LocalChain, PROPOSER};
 use remuda_protocol::presence::PresenceRefusal;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
@@ -49,10 +51,13 @@ fn case(refusal: Refusal, name: &'static str, make: fn(&mut World) -> Signed) ->
 }
 
 /// Refusals that no transaction can earn, and why.
-const UNREACHABLE: &[(Refusal, &str)] = &[(
-    Refusal::OutOfCells,
-    "no instruction consumes cells beyond its intrinsic ones, which admission has checked",
-)];
+const UNREACHABLE: &[(Refusal, &str)] = &[
+    (
+        Refusal::OutOfCells,
+        "no instruction consumes cells beyond its intrinsic ones, which admission has checked",
+    ),
+    (Refusal::NoCode, "no instruction calls code; the event of a timer that fires carries it"),
+];
 
 impl World {
     fn signed(&self, key: &SecretKey, instruction: Instruction) -> Signed {
@@ -842,6 +847,7 @@ fn cases() -> Vec<Case> {
         text_cases(),
         job_cases(),
         result_cases(),
+        timers::timer_cases(),
     ]
     .into_iter()
     .flatten()
@@ -892,6 +898,8 @@ fn assert_only_the_fee_moved(
         AccountKey { address: PROPOSER }.bytes(),
         SupplyKey {}.bytes(),
         BasefeesKey {}.bytes(),
+        // It says how many cycles the block used.
+        TimerLaneKey {}.bytes(),
     ];
     assert_eq!(changed(without, with, &moved), Vec::<Key>::new(), "{name}");
     let Receipt { fee, .. } = receipt;

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{STAKE, callback, every_instruction, full_offer, full_spec};
+use common::{STAKE, callback, every_instruction, full_offer, full_spec, full_timer};
 use remuda_protocol::account::Account;
 use remuda_protocol::agenda::{Cursor, Task};
 use remuda_protocol::beacon::{Round, SelectionMode};
@@ -39,6 +39,9 @@ use remuda_protocol::registry::runner::{
 };
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::StateKey;
+use remuda_protocol::timers::config::TimerConfig;
+use remuda_protocol::timers::order::lot;
+use remuda_protocol::timers::record::{Bucket, Timer, TimerActor, TimerLane, timer_id};
 use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
 use remuda_protocol::verifier::challenge::{Bond, Challenge};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -113,7 +116,8 @@ macro_rules! variants {
 variants!(instruction: Instruction {
     Transfer, RegisterRunner, UpdateRunner, Stake, Unstake, PauseRunner, ResumeRunner, Heartbeat,
     DeregisterRunner, Delegate, Undelegate, SubmitJob, CancelJob, CommitResult, RevealResult,
-    RevealAggregate, SubmitResult, CrashAttestation, ChallengeResult,
+    RevealAggregate, SubmitResult, CrashAttestation, ChallengeResult, SystemCancelTimer,
+    UpdateTimerConfig, SystemExtendTimer, ScheduleTimer, CancelTimer, ExtendTimer,
 });
 variants!(event: Event {
     Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
@@ -122,6 +126,8 @@ variants!(event: Event {
     RunnerTimedOut, Committed, CommitsClosed, Revealed, CrashAttested, CrashFlagged, NonRevealSlash,
     InvalidRevealSlash, ResultRejected, JobSettled, Paid, CallbackQueued, CallbackFailed, BondLocked,
     BondReleased, ResultChallenged, ChallengeUpheld, ChallengeRejected, ChallengeUndecided,
+    TimerScheduled, TimerPriorityClampedAtSchedule, TimerFired, TimerExpired,
+    TimerCancelledInsufficientFunds, TimerCancelled, TimerExtended, GasBidFailed, TimerConfigUpdated,
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
@@ -297,6 +303,15 @@ fn events() -> Vec<Event> {
         Event::ChallengeUpheld { job, runner, slashed: amount },
         Event::ChallengeRejected { job, challenger, forfeited: amount },
         Event::ChallengeUndecided { job },
+        Event::TimerScheduled { timer: HASH, actor, due: AT, expires_at: AT },
+        Event::TimerPriorityClampedAtSchedule { timer: HASH, stated: 126, clamped: 127 },
+        Event::TimerFired { timer: HASH, actor, code: 619, cycles: 128, cells: 129, fee: amount },
+        Event::TimerExpired { timer: HASH, actor },
+        Event::TimerCancelledInsufficientFunds { timer: HASH, actor, payer: WHO },
+        Event::TimerCancelled { timer: HASH, actor, by: WHO },
+        Event::TimerExtended { timer: HASH, expires_at: AT },
+        Event::GasBidFailed { timer: HASH, agent: WHO, code: 3 },
+        Event::TimerConfigUpdated { config: TimerConfig::GENESIS },
     ]
 }
 
@@ -533,6 +548,37 @@ fn pin_state(pins: &mut Pins) {
     pins.record("WarmKey", &WarmKey { query: HASH }, &Warm { asked_at: AT, changes: 34 });
     pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
     pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
+    pins.record("SystemDeployersKey", &SystemDeployersKey {}, &vec![WHO, OTHER]);
+    pin_timers(pins);
+}
+
+fn pin_timers(pins: &mut Pins) {
+    let timer = Timer {
+        actor: WHO,
+        due: AT,
+        expires_at: AT.plus(1),
+        fee_payer: OTHER,
+        gas_limit: 130,
+        max_cells: 131,
+        max_fee: 132,
+        max_priority_fee: 133,
+        agent: Some(OTHER),
+        payload_bytes: 134,
+    };
+    pins.record("TimerKey", &TimerKey { timer: HASH }, &timer);
+    pins.record("TimerPayloadKey", &TimerPayloadKey { timer: HASH }, &Bytes(vec![135, 136]));
+    let numbers = TimerActor { counter: 137, live: 138 };
+    pins.record("TimerActorKey", &TimerActorKey { actor: WHO }, &numbers);
+    let bucket = Bucket { filed: 139, live: 140, expiring: 141, beacon: Some(JOB) };
+    pins.record("BucketKey", &BucketKey { height: AT }, &bucket);
+    pins.record("ChunkKey", &ChunkKey { height: AT, chunk: 142 }, &vec![HASH, JOB]);
+    pins.record("FiresKey", &FiresKey { height: AT }, &vec![(WHO, 143), (OTHER, 144)]);
+    let lane = TimerLane { basefee: 145, median_tip: 146, block_cycles: 147 };
+    pins.record("TimerLaneKey", &TimerLaneKey {}, &lane);
+    pins.record("TimerConfigKey", &TimerConfigKey {}, &TimerConfig::GENESIS);
+    pins.value("schedule_timer", &full_timer());
+    pins.hash("timer_id", timer_id(WHO, AT, b"payload", 148));
+    pins.hash("timer_lot", lot(&JOB, &HASH));
 }
 
 fn pin_presence(pins: &mut Pins) {

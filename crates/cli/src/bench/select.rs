@@ -33,6 +33,7 @@ use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::registry::runner::{Profile, RateCard, Runner, SlotRecord, Terms};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
+use remuda_protocol::timers::index::TimerIndex;
 use remuda_protocol::verifier::check::VerifierCheck;
 use serde_json::{Value, json};
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -446,6 +447,10 @@ impl View for After<'_> {
 
     fn subsets(&self) -> Subsets {
         self.1.subsets.clone()
+    }
+
+    fn timers(&self) -> TimerIndex {
+        self.1.timers.clone()
     }
 }
 

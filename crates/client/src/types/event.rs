@@ -2,6 +2,7 @@
 
 use super::scalar::{BigUint, HexAddress, HexHash, ToView, Uint};
 use super::spec::names;
+use super::timer::TimerConfigView;
 use remuda_protocol::dispatcher::job::Failure;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::primitives::{Address, JobId};
@@ -109,6 +110,16 @@ event_views! {
     ChallengeUpheld { job: HexHash, runner: HexAddress, slashed: BigUint } "The bonded result was wrong.";
     ChallengeRejected { job: HexHash, challenger: HexAddress, forfeited: BigUint } "The bonded result was right.";
     ChallengeUndecided { job: HexHash } "No committee could tell; the bond went back.";
+
+    TimerScheduled { timer: HexHash, actor: HexAddress, due: Uint, expires_at: Uint } "An actor will be called at a height.";
+    TimerPriorityClampedAtSchedule { timer: HexHash, stated: BigUint, clamped: BigUint } "A tip was above what the maximal fee leaves.";
+    TimerFired { timer: HexHash, actor: HexAddress, code: u16, cycles: Uint, cells: Uint, fee: BigUint } "An actor was called; the code says how that ended.";
+    TimerExpired { timer: HexHash, actor: HexAddress } "A timer did not fire in time.";
+    TimerCancelledInsufficientFunds { timer: HexHash, actor: HexAddress, payer: HexAddress } "The payer could not pay for the call.";
+    TimerCancelled { timer: HexHash, actor: HexAddress, by: HexAddress } "A timer was called off.";
+    TimerExtended { timer: HexHash, expires_at: Uint } "A timer may fire for longer.";
+    GasBidFailed { timer: HexHash, agent: HexAddress, code: u16 } "An agent named no fees; the stored ones count.";
+    TimerConfigUpdated { config: TimerConfigView } "Limits on timers changed.";
 }
 
 /// What an event is about. Explorers, filters and indexes ask the same question, so it has one
@@ -131,7 +142,16 @@ impl Subject {
         match event {
             Event::Transferred { .. }
             | Event::StakeReleased { .. }
-            | Event::CommitteeSized { .. } => Self::default(),
+            | Event::CommitteeSized { .. }
+            | Event::TimerScheduled { .. }
+            | Event::TimerPriorityClampedAtSchedule { .. }
+            | Event::TimerFired { .. }
+            | Event::TimerExpired { .. }
+            | Event::TimerCancelledInsufficientFunds { .. }
+            | Event::TimerCancelled { .. }
+            | Event::TimerExtended { .. }
+            | Event::GasBidFailed { .. }
+            | Event::TimerConfigUpdated { .. } => Self::default(),
 
             Event::RunnerRegistered { runner, .. }
             | Event::RunnerUpdated { runner }

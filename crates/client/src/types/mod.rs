@@ -17,6 +17,7 @@ mod spec;
 mod status;
 mod stream;
 mod submit;
+mod timer;
 mod transaction;
 mod validator;
 
@@ -46,6 +47,7 @@ pub use submit::{
     FaucetRequest, FaucetResponse, PartsError, RunnerInstruction, RunnerPost, RunnerPosted,
     SignedParts, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
 };
+pub use timer::{ScheduleTimerView, TimerConfigView};
 pub use transaction::{
     BidView, InstructionView, RevealView, TransactionStatus, TransactionStatusView, TransactionView,
 };

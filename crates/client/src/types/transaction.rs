@@ -5,6 +5,7 @@ use super::receipt::ReceiptView;
 use super::runner::OfferView;
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
 use super::spec::JobSpecView;
+use super::timer::{ScheduleTimerView, TimerConfigView};
 use remuda_protocol::codec::{Decode, DecodeError};
 use remuda_protocol::fees::Bid;
 use remuda_protocol::primitives::Height;
@@ -183,4 +184,10 @@ instruction_views! {
     SubmitResult { job: HexHash, result: HexBytes, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
     CrashAttestation { job: HexHash, signal: SignalName } "Say that one crashed after the commit.";
     ChallengeResult { job: HexHash, tip: BigUint } "Put a bond on a bonded result being wrong.";
+    SystemCancelTimer { timer: HexHash } "End a timer that misbehaves or is abandoned.";
+    UpdateTimerConfig { config: TimerConfigView } "Change the limits on timers.";
+    SystemExtendTimer { timer: HexHash, expires_at: Uint } "Let a timer live whose actor can no longer do it.";
+    ScheduleTimer { timer: ScheduleTimerView } "Have oneself called at a height.";
+    CancelTimer { timer: HexHash } "Call off a timer of one's own.";
+    ExtendTimer { timer: HexHash, expires_at: Uint } "Let a timer of one's own live for longer.";
 }

@@ -47,7 +47,14 @@ impl Outlay {
             | Instruction::RevealResult { .. }
             | Instruction::RevealAggregate { .. }
             | Instruction::SubmitResult { .. }
-            | Instruction::CrashAttestation { .. } => Amount::ZERO,
+            | Instruction::CrashAttestation { .. }
+            // A timer is paid for when it fires.
+            | Instruction::ScheduleTimer { .. }
+            | Instruction::CancelTimer { .. }
+            | Instruction::ExtendTimer { .. }
+            | Instruction::SystemCancelTimer { .. }
+            | Instruction::SystemExtendTimer { .. }
+            | Instruction::UpdateTimerConfig { .. } => Amount::ZERO,
         };
         Some(Self { known, open_ended: false })
     }

@@ -5,6 +5,7 @@ use remuda_node::mempool::{Budget, Limits};
 use remuda_protocol::dispatcher::roster::Roster;
 use remuda_protocol::presence::Subsets;
 use remuda_protocol::state::{MemoryState, Value, View};
+use remuda_protocol::timers::index::TimerIndex;
 use std::cell::Cell;
 
 const MANY: usize = 20_000;
@@ -27,6 +28,10 @@ impl View for Counting<'_> {
 
     fn subsets(&self) -> Subsets {
         self.state.subsets()
+    }
+
+    fn timers(&self) -> TimerIndex {
+        self.state.timers()
     }
 }
 

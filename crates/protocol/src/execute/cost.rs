@@ -3,6 +3,7 @@
 //! A cycle is meant to be about 50 ns of a validator's time, a cell a byte that every validator
 //! keeps or carries. Where an instruction's work grows with its input, so does its price.
 
+use crate::timers::host::{CHANGE_CYCLES, SCHEDULE_CELLS, SCHEDULE_CYCLES};
 use crate::transaction::Instruction;
 
 /// A price in both meters.
@@ -56,6 +57,13 @@ fn base(instruction: &Instruction) -> Cost {
         Instruction::SubmitResult { .. } => (1_500, 0),
         Instruction::CrashAttestation { .. } => (500, 0),
         Instruction::ChallengeResult { .. } => (12_000, 500),
+        Instruction::ScheduleTimer { .. } => (SCHEDULE_CYCLES, SCHEDULE_CELLS),
+        Instruction::CancelTimer { .. }
+        | Instruction::ExtendTimer { .. }
+        | Instruction::SystemCancelTimer { .. }
+        | Instruction::SystemExtendTimer { .. } => (CHANGE_CYCLES, 0),
+        // The index is arranged anew; governance does that once in a while.
+        Instruction::UpdateTimerConfig { .. } => (100_000, 0),
     };
     Cost { cycles, cells }
 }

@@ -4,6 +4,7 @@
 //! opening   seed log → presence → committees whose round has come → epoch's committee size →
 //!           deferred calls of earlier blocks
 //! body      transactions, in order
+//! timers    due ones, in their own lane (see [`crate::timers`])
 //! closing   agenda (deadlines, jail terms, unbonding) → basefees, counters
 //! ```
 //! The opening decides what the block's own selections see: a job submitted in this block draws
@@ -39,6 +40,8 @@ use crate::presence::{PresenceCertificate, PresenceRefusal, Subsets};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
+use crate::timers::actors::{Actors, NoActors};
+use crate::timers::index::TimerIndex;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -111,11 +114,13 @@ pub struct Outcome {
     pub roster: Roster,
     /// The validators' lists after the block.
     pub subsets: Subsets,
+    /// The due timers after the block.
+    pub timers: TimerIndex,
     /// How everything ended: the opening, each transaction, the closing.
     pub receipts: Vec<Receipt>,
     /// Merkle root of the receipts.
     pub receipts_root: B256,
-    /// Cycles and cells consumed by transactions.
+    /// Cycles and cells consumed by transactions and timers.
     pub used: Usage,
 }
 
@@ -133,6 +138,16 @@ pub fn apply_block(
     params: &ChainParams,
     block: &Block,
 ) -> Result<Outcome, BlockError> {
+    apply_block_with(view, params, block, &NoActors)
+}
+
+/// The same on a chain whose actors have code.
+pub fn apply_block_with(
+    view: &dyn View,
+    params: &ChainParams,
+    block: &Block,
+    actors: &dyn Actors,
+) -> Result<Outcome, BlockError> {
     if block.header.transactions_root != transactions_root(&block.transactions) {
         return Err(BlockError::WrongRoot("transactions"));
     }
@@ -143,7 +158,7 @@ pub fn apply_block(
         return Err(BlockError::WrongRoot("presence"));
     }
     let presence = block.presence.as_ref();
-    let mut exec = Exec::begin(view, params, &block.header, &block.seeds, presence)?;
+    let mut exec = Exec::begin(view, params, &block.header, &block.seeds, presence, actors)?;
     for (index, bytes) in block.transactions.iter().enumerate() {
         exec.transact(bytes).map_err(|reason| BlockError::Inadmissible { index, reason })?;
     }
@@ -175,8 +190,19 @@ pub fn propose_block<'t>(
     draft: Draft,
     waiting: impl IntoIterator<Item = &'t Bytes>,
 ) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
+    propose_block_with(view, params, draft, waiting, &NoActors)
+}
+
+/// The same on a chain whose actors have code.
+pub fn propose_block_with<'t>(
+    view: &dyn View,
+    params: &ChainParams,
+    draft: Draft,
+    waiting: impl IntoIterator<Item = &'t Bytes>,
+    actors: &dyn Actors,
+) -> Result<(Block, Outcome, BTreeMap<usize, Inadmissible>), BlockError> {
     let Draft { mut header, seeds, presence } = draft;
-    let mut exec = Exec::begin(view, params, &header, &seeds, presence.as_ref())?;
+    let mut exec = Exec::begin(view, params, &header, &seeds, presence.as_ref(), actors)?;
     let mut left_out = BTreeMap::new();
     let mut transactions = Vec::new();
     for (index, bytes) in waiting.into_iter().enumerate() {
@@ -205,7 +231,7 @@ pub fn submit_unsigned(
     jobs: &[(Address, B256, JobSpec)],
 ) -> Result<Outcome, BlockError> {
     let presence = draft.presence.as_ref();
-    let mut exec = Exec::begin(view, params, &draft.header, &draft.seeds, presence)?;
+    let mut exec = Exec::begin(view, params, &draft.header, &draft.seeds, presence, &NoActors)?;
     for (submitter, hash, spec) in jobs {
         exec.submit_alone(*submitter, *hash, spec);
     }
@@ -235,6 +261,9 @@ pub(crate) struct Exec<'a> {
     pub(crate) committee: EpochCommittee,
     pub(crate) roster: Roster,
     pub(crate) subsets: Subsets,
+    pub(crate) timers: TimerIndex,
+    /// What runs code.
+    pub(crate) actors: &'a dyn Actors,
     pub(crate) meter: transact::Meter,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
@@ -245,7 +274,7 @@ pub(crate) struct Exec<'a> {
     changing: Vec<(Slot, bool)>,
     events: Vec<Event>,
     receipts: Vec<Receipt>,
-    used: Usage,
+    pub(crate) used: Usage,
     lanes: BTreeMap<Lane, u64>,
 }
 
@@ -313,6 +342,7 @@ impl<'a> Exec<'a> {
     }
 
     fn finish(mut self) -> Outcome {
+        self.run_timers();
         self.run_agenda();
         self.close_phase(Cause::Closing);
         self.update_roster();
@@ -328,6 +358,7 @@ impl<'a> Exec<'a> {
             diff: self.state.into_diff(),
             roster: self.roster,
             subsets: self.subsets,
+            timers: self.timers,
             receipts: self.receipts,
             used: self.used,
         }

@@ -14,6 +14,7 @@ use crate::params::ChainParams;
 use crate::presence::{AncestorRecord, PresenceCertificate, finalized, parent_record};
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
+use crate::timers::actors::Actors;
 use std::collections::BTreeMap;
 
 /// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a
@@ -31,6 +32,7 @@ impl<'a> Exec<'a> {
         header: &Header,
         seeds: &[SeedSignature],
         presence: Option<&PresenceCertificate>,
+        actors: &'a dyn Actors,
     ) -> Result<Self, BlockError> {
         let (Some(chain), Some(supply), Some(basefees), Some(committee)) = (
             read(view, &ChainKey {}),
@@ -86,6 +88,8 @@ impl<'a> Exec<'a> {
             committee,
             roster,
             subsets: view.subsets(),
+            timers: view.timers(),
+            actors,
             meter: Meter::default(),
             new_lists: Vec::new(),
             changed: BTreeMap::new(),

@@ -62,16 +62,29 @@ impl Exec<'_> {
         self.state.checkpoint();
         self.keep_changes();
         let (chain, supply) = (self.chain.clone(), self.supply);
+        let (timers, events) = (self.timers.clone(), self.events.len());
         let result = operation(self);
         if result.is_err() {
             self.state.rollback();
-            (self.chain, self.supply) = (chain, supply);
-            self.events.clear();
+            (self.chain, self.supply, self.timers) = (chain, supply, timers);
+            self.events.truncate(events);
             self.new_lists.clear();
             self.changing.clear();
         }
         self.keep_new_lists();
         result
+    }
+
+    /// Runs a call within limits; how it ended, and what it left of the cycles and cells.
+    pub(crate) fn metered(
+        &mut self,
+        cycles: u64,
+        cells: u64,
+        call: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> (Result<(), Refusal>, (u64, u64)) {
+        self.meter = Meter { cycles, cells };
+        let result = self.atomically(call);
+        (result, (self.meter.cycles, self.meter.cells))
     }
 
     fn run(&mut self, admitted: &Admitted, bytes: usize) -> Result<(), Refusal> {
@@ -217,6 +230,18 @@ impl Exec<'_> {
             Instruction::ChallengeResult { job, tip } => {
                 self.challenge(who, admitted.hash, job, *tip)
             }
+            Instruction::ScheduleTimer { timer } => {
+                self.schedule_timer(who, who, timer).map(|_| ())
+            }
+            Instruction::CancelTimer { timer } => self.cancel_timer(who, *timer),
+            Instruction::ExtendTimer { timer, expires_at } => {
+                self.extend_timer(who, *timer, *expires_at)
+            }
+            Instruction::SystemCancelTimer { timer } => self.system_cancel_timer(who, *timer),
+            Instruction::SystemExtendTimer { timer, expires_at } => {
+                self.system_extend_timer(who, *timer, *expires_at)
+            }
+            Instruction::UpdateTimerConfig { config } => self.update_timer_config(who, config),
         }
     }
 }

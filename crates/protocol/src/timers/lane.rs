@@ -27,11 +27,21 @@ pub enum LaneError {
 
 /// The basefee after a block that used `used` cycles of the lane. Division is floor, below zero too.
 pub fn next_basefee(basefee: u128, used: u64, quotient: u64) -> Result<u128, LaneError> {
+    next_basefee_of(TIMER_LANE_CYCLES, basefee, used, quotient)
+}
+
+/// The same for a lane of `cycles`, which is more than 0.
+pub fn next_basefee_of(
+    cycles: u64,
+    basefee: u128,
+    used: u64,
+    quotient: u64,
+) -> Result<u128, LaneError> {
     if quotient == 0 {
         return Err(LaneError::ZeroQuotient);
     }
     // Below 2^64 · 10^9: far from the limits of i128. The quotient is positive, so Euclid's division is the floor.
-    let util = i128::from(used) * i128::from(NANO) / i128::from(TIMER_LANE_CYCLES);
+    let util = i128::from(used) * i128::from(NANO) / i128::from(cycles.max(1));
     let d = ((util - TARGET_NANO) * 2)
         .div_euclid(i128::from(quotient))
         .clamp(-STEP_MAX_NANO, STEP_MAX_NANO);

@@ -1,5 +1,28 @@
-//! Timers (CIP-1).
+//! Timers (CIP-1): the chain calls an actor at a height.
+//!
+//! A timer is scheduled ([`host`]), waits in the bucket of its height ([`calendar`]), becomes due, and
+//! is offered the lane in every block from then on ([`step`]) until it ends in one of four ways: it
+//! fires, it expires, its payer cannot pay, it is cancelled. Each has its event; there is no fifth.
+//!
+//! # Layout
+//! - [`lane`], [`fairness`], [`order`]: the plain rules, which audits use and the rest is tested against
+//! - [`record`], [`config`]: what the state keeps
+//! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`actors`]: where code runs
+//! - [`tree`], [`search`], [`recent`], [`index`]: the due timers, arranged; not state
+//! - [`step`]: the end of a block
+//! - [`bench`]: chains with many timers, for benchmarks
 
+pub mod actors;
+pub mod bench;
+pub mod calendar;
+pub mod config;
 pub mod fairness;
+pub mod host;
+pub mod index;
 pub mod lane;
 pub mod order;
+pub mod recent;
+pub mod record;
+pub mod search;
+pub mod step;
+pub mod tree;

@@ -48,6 +48,14 @@ impl TimerBid {
 /// Sort key of a timer; ascending is the order of execution.
 type Rank = (Reverse<U256>, Reverse<u64>, u64, B256);
 
+/// `keccak256(parent_beacon ‖ timer_id)`: the last word among equals.
+pub fn lot(parent_beacon: &B256, timer_id: &B256) -> B256 {
+    let mut bytes = [0; 64];
+    bytes[..32].copy_from_slice(parent_beacon.as_slice());
+    bytes[32..].copy_from_slice(timer_id.as_slice());
+    keccak256(bytes)
+}
+
 /// The timers that are due and can pay, in the order in which the lane offers itself to them.
 ///
 /// `weight_of` gives an actor's fairness weight in nano.
@@ -58,9 +66,21 @@ pub fn queue<'a>(
     timers: impl IntoIterator<Item = &'a TimerBid>,
     weight_of: impl Fn(&Address) -> u64,
 ) -> Vec<&'a TimerBid> {
+    queue_by(height, basefee_lane, timers, weight_of, |timer| lot(parent_beacon, &timer.timer_id))
+}
+
+/// The same where timers have lots of their own: on chain the beacon is that of the block at which a
+/// timer was due first, so that a timer that waits keeps its lot.
+pub fn queue_by<'a>(
+    height: u64,
+    basefee_lane: u128,
+    timers: impl IntoIterator<Item = &'a TimerBid>,
+    weight_of: impl Fn(&Address) -> u64,
+    lot_of: impl Fn(&TimerBid) -> B256,
+) -> Vec<&'a TimerBid> {
     let rank = |timer: &TimerBid, priority: u128| -> Rank {
         let weight = weight_of(&timer.actor);
-        let lot = keccak256([parent_beacon.as_slice(), timer.timer_id.as_slice()].concat());
+        let lot = lot_of(timer);
         (
             Reverse(wide_mul(priority, u128::from(weight))),
             Reverse(weight),
@@ -78,20 +98,42 @@ pub fn queue<'a>(
 }
 
 /// The lane of one block while it fills.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
+    limit: u64,
     used: u64,
 }
 
+impl Default for Lane {
+    fn default() -> Self {
+        Self::with_limit(TIMER_LANE_CYCLES)
+    }
+}
+
 impl Lane {
+    /// An empty lane of so many cycles.
+    pub const fn with_limit(limit: u64) -> Self {
+        Self { limit, used: 0 }
+    }
+
+    /// All its cycles.
+    pub const fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Cycles that are left.
+    pub const fn room(&self) -> u64 {
+        self.limit.saturating_sub(self.used)
+    }
+
     /// Cycles consumed so far.
     pub const fn used(&self) -> u64 {
         self.used
     }
 
     /// Whether a timer with this limit may run now.
-    pub fn fits(&self, gas_limit: u64) -> bool {
-        self.used.checked_add(gas_limit).is_some_and(|sum| sum <= TIMER_LANE_CYCLES)
+    pub const fn fits(&self, gas_limit: u64) -> bool {
+        gas_limit <= self.room()
     }
 
     /// Counts what a timer has consumed.

@@ -20,6 +20,8 @@ use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::registry::runner::{Offer, Runner};
 use remuda_protocol::state::{MemoryState, StateKey, read};
+use remuda_protocol::timers::config::TimerConfig;
+use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::challenge::Bond;
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -348,6 +350,23 @@ impl World {
         self.chain.state = MemoryState::new(entries, &self.chain.params);
     }
 
+    /// Writes a record of the state by hand, whether it is there or not.
+    pub fn set_record<K: StateKey>(&mut self, key: &K, value: &K::Value) {
+        let mut entries = self.chain.state.entries().clone();
+        entries.insert(key.bytes(), value.to_bytes());
+        self.chain.state = MemoryState::new(entries, &self.chain.params);
+    }
+
+    /// Schedules a timer in a block of its own.
+    pub fn schedule(&mut self, key: &SecretKey, timer: ScheduleTimer) -> B256 {
+        let receipt = self.ok(key, Instruction::ScheduleTimer { timer });
+        let id = receipt.events.iter().find_map(|event| match event {
+            Event::TimerScheduled { timer, .. } => Some(*timer),
+            _ => None,
+        });
+        id.expect("it is scheduled")
+    }
+
     /// What the next block would be, without transactions.
     pub fn draft(&self) -> Draft {
         self.chain.draft()
@@ -382,7 +401,29 @@ pub fn every_instruction() -> Vec<Instruction> {
         Instruction::SubmitResult { job, result, result_sig },
         Instruction::CrashAttestation { job, signal: CrashSignal::HardwareFault },
         Instruction::ChallengeResult { job, tip: amount },
+        Instruction::SystemCancelTimer { timer: job },
+        Instruction::UpdateTimerConfig { config: TimerConfig::GENESIS },
+        Instruction::SystemExtendTimer { timer: job, expires_at: Height(0x0a0b) },
+        Instruction::ScheduleTimer { timer: full_timer() },
+        Instruction::CancelTimer { timer: job },
+        Instruction::ExtendTimer { timer: job, expires_at: Height(0x0c0d) },
     ]
+}
+
+/// A timer in which no field is empty.
+pub fn full_timer() -> ScheduleTimer {
+    ScheduleTimer {
+        height: Height(0x0e0f),
+        payload: Bytes(b"payload".to_vec()),
+        fee_payer: Some(Address::repeat_byte(0x54)),
+        gas_limit: Some(50_000),
+        max_cells: Some(64),
+        expires_at: Some(Height(0x0f0f)),
+        max_fee_per_cycle: Some(5_000),
+        max_priority_fee_per_cycle: Some(500),
+        agent: Some(Address::repeat_byte(0x55)),
+        bid: Some(1),
+    }
 }
 
 /// An offer in which no field is empty.

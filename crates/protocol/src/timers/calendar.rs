@@ -1,0 +1,185 @@
+//! The calendar: which timers are due at which height (CIP-1 §2, SPEC §8).
+//!
+//! # Three tiers in one key space
+//! The seed has a ring of blocks, a queue of epochs and a sorted overflow, because an array cannot
+//! reach 30 days ahead block by block. A key space can: a bucket's key is its height, written big
+//! endian. What is within [`RING_BUFFER_SIZE`] blocks *is* the ring (no two of those heights share
+//! `height mod 4096`), what is within [`EPOCHS`] epochs of [`EPOCH_BLOCKS`] *is* the epoch queue, and the
+//! rest is a set ordered by height. A timer passes from one tier to the next by the chain getting
+//! higher: nothing is rewritten at a rollover, so no rollover can stall a block or be late, however
+//! many timers an epoch holds. Scheduling writes the timer, one chunk of at most [`CHUNK`] ids and
+//! the bucket's own record, at any distance; a block reads the bucket of its own height.
+//!
+//! A cancelled timer's id stays in its chunk until the height comes: that place was paid for.
+//!
+//! # What a single height may hold
+//! All timers of a bucket become due in one block, and all that expire at a height leave the lane in
+//! one block. Both cost some microseconds each, so both are bounded when scheduling
+//! ([`BUCKET_TIMERS_MAX`], [`EXPIRING_MAX`]): whoever finds a height full takes the next one.
+
+use super::order::lot;
+use super::record::{Bucket, Timer};
+use crate::error::Refusal;
+use crate::execute::Exec;
+use crate::key::{BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
+use crate::primitives::{B256, Height};
+use std::collections::BTreeMap;
+
+/// Heights of the first tier.
+pub const RING_BUFFER_SIZE: u64 = 4_096;
+/// Blocks of an epoch in the second tier.
+pub const EPOCH_BLOCKS: u64 = 3_600;
+/// Epochs of the second tier.
+pub const EPOCHS: u64 = 720;
+/// Ids in one chunk of a bucket: what scheduling rewrites stays around two kilobytes.
+pub const CHUNK: u32 = 64;
+/// Timers that can be scheduled for one height, cancelled ones included.
+pub const BUCKET_TIMERS_MAX: u32 = 65_536;
+/// Timers that can expire at one height.
+pub const EXPIRING_MAX: u32 = 16_384;
+
+/// Where a timer waits for its height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tier {
+    /// Imminent.
+    Ring,
+    /// Within the epochs ahead.
+    Epoch,
+    /// Later.
+    Overflow,
+}
+
+/// The tier of a timer due at `due`, seen from `height`.
+pub const fn tier(due: Height, height: Height) -> Tier {
+    let ahead = due.get().saturating_sub(height.get());
+    if ahead < RING_BUFFER_SIZE {
+        Tier::Ring
+    } else if (due.get() / EPOCH_BLOCKS).saturating_sub(height.get() / EPOCH_BLOCKS) < EPOCHS {
+        Tier::Epoch
+    } else {
+        Tier::Overflow
+    }
+}
+
+/// Timers that ended in a block, by height: their buckets are written once.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    /// How many were due at a height, and how many would have expired at it.
+    heights: BTreeMap<Height, (u32, u32)>,
+}
+
+impl Exec<'_> {
+    fn bucket(&self, height: Height) -> Bucket {
+        self.state.get(&BucketKey { height }).unwrap_or_default()
+    }
+
+    fn put_bucket(&mut self, height: Height, bucket: &Bucket) {
+        match bucket.is_over() {
+            true => self.state.remove(&BucketKey { height }),
+            false => self.state.put(&BucketKey { height }, bucket),
+        }
+    }
+
+    /// Enters a timer under the height at which it is due.
+    pub(super) fn file(&mut self, id: B256, due: Height) -> Result<(), Refusal> {
+        let mut bucket = self.bucket(due);
+        if bucket.filed >= BUCKET_TIMERS_MAX {
+            return Err(Refusal::HeightCrowded);
+        }
+        let key = ChunkKey { height: due, chunk: bucket.filed / CHUNK };
+        let mut chunk = self.state.get(&key).unwrap_or_default();
+        chunk.push(id);
+        self.state.put(&key, &chunk);
+        bucket.filed += 1;
+        bucket.live += 1;
+        self.put_bucket(due, &bucket);
+        Ok(())
+    }
+
+    /// Notes that a timer may fire at a height for the last time.
+    pub(super) fn note_expiry(&mut self, expires_at: Height) -> Result<(), Refusal> {
+        let mut bucket = self.bucket(expires_at);
+        if bucket.expiring >= EXPIRING_MAX {
+            return Err(Refusal::ExpiryCrowded);
+        }
+        bucket.expiring += 1;
+        self.put_bucket(expires_at, &bucket);
+        Ok(())
+    }
+
+    /// Notes that it no longer is so.
+    pub(super) fn forget_expiry(&mut self, expires_at: Height) {
+        let mut bucket = self.bucket(expires_at);
+        bucket.expiring = bucket.expiring.saturating_sub(1);
+        self.put_bucket(expires_at, &bucket);
+    }
+
+    /// Removes a timer from the state and from the index. Its buckets follow with
+    /// [`Exec::settle_ends`].
+    pub(super) fn end_timer(&mut self, id: B256, timer: &Timer, ends: &mut Ends) {
+        self.state.remove(&TimerKey { timer: id });
+        if timer.payload_bytes > 0 {
+            self.state.remove(&TimerPayloadKey { timer: id });
+        }
+        let key = TimerActorKey { actor: timer.actor };
+        let mut numbers = self.state.get(&key).unwrap_or_default();
+        numbers.live = numbers.live.saturating_sub(1);
+        self.state.put(&key, &numbers);
+        self.timers.remove(id, timer.expires_at);
+        ends.heights.entry(timer.due).or_default().0 += 1;
+        ends.heights.entry(timer.expires_at).or_default().1 += 1;
+    }
+
+    /// Brings buckets up to date with what ended.
+    pub(super) fn settle_ends(&mut self, ends: Ends) {
+        for (height, (live, expiring)) in ends.heights {
+            let mut bucket = self.bucket(height);
+            bucket.live = bucket.live.saturating_sub(live);
+            bucket.expiring = bucket.expiring.saturating_sub(expiring);
+            self.put_bucket(height, &bucket);
+        }
+    }
+
+    /// Reads the bucket of this height: its timers are due from now on.
+    pub(super) fn take_in_due(&mut self) {
+        let height = self.env.height;
+        let Some(mut bucket) = self.state.get(&BucketKey { height }) else { return };
+        for chunk in 0..bucket.filed.div_ceil(CHUNK) {
+            let key = ChunkKey { height, chunk };
+            for id in self.state.get(&key).unwrap_or_default() {
+                if let Some(timer) = self.state.get(&TimerKey { timer: id }) {
+                    let entry = timer.entry(id, lot(&self.env.parent_beacon, &id));
+                    self.timers.insert(entry, timer.expires_at, height);
+                }
+            }
+            self.state.remove(&key);
+        }
+        bucket.filed = 0;
+        bucket.beacon = (bucket.live > 0).then_some(self.env.parent_beacon);
+        self.put_bucket(height, &bucket);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiers_follow_the_distance() {
+        let now = Height(10_000);
+        assert_eq!(tier(Height(10_001), now), Tier::Ring);
+        assert_eq!(tier(now.plus(RING_BUFFER_SIZE - 1), now), Tier::Ring);
+        assert_eq!(tier(now.plus(RING_BUFFER_SIZE), now), Tier::Epoch);
+        let last = (now.get() / EPOCH_BLOCKS + EPOCHS) * EPOCH_BLOCKS - 1;
+        assert_eq!(tier(Height(last), now), Tier::Epoch);
+        assert_eq!(tier(Height(last + 1), now), Tier::Overflow);
+        assert_eq!(tier(Height(last + 1), now.plus(EPOCH_BLOCKS)), Tier::Epoch);
+    }
+
+    #[test]
+    fn no_two_heights_of_the_ring_share_a_place() {
+        let places: std::collections::BTreeSet<u64> =
+            (7_777..7_777 + RING_BUFFER_SIZE).map(|height| height % RING_BUFFER_SIZE).collect();
+        assert_eq!(places.len() as u64, RING_BUFFER_SIZE);
+    }
+}

@@ -1,0 +1,312 @@
+//! The host calls for timers (CIP-1 §6) and the system instructions 48–50 (§12).
+//!
+//! Nothing is taken when a timer is scheduled but the price of the call itself; the cost of a fire
+//! is taken when it fires. A call that is refused changes nothing.
+
+use super::actors::default_bid;
+use super::calendar::Ends;
+use super::config::TimerConfig;
+use super::order::GAS_LIMIT_MIN;
+use super::record::{FEE_MAX, Timer, TimerLane, timer_id};
+use crate::codec::{Bytes, codec_struct};
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::key::{
+    SystemDeployersKey, TimerActorKey, TimerConfigKey, TimerKey, TimerLaneKey, TimerPayloadKey,
+};
+use crate::primitives::{Address, B256, Height};
+use crate::state::View;
+
+/// Cycles of a timer that names no limit.
+pub const GAS_LIMIT_DEFAULT: u64 = 100_000;
+/// Cells of a timer that names none.
+pub const MAX_CELLS_DEFAULT: u64 = 1_024;
+/// What a handler pays for scheduling: the records, becoming due, and being cleaned away.
+pub const SCHEDULE_CYCLES: u64 = 4_000;
+/// Cells of a timer's records; its payload comes on top.
+pub const SCHEDULE_CELLS: u64 = 300;
+/// What a handler pays for cancelling or extending.
+pub const CHANGE_CYCLES: u64 = 1_000;
+
+/// Arguments of `schedule_timer` and `schedule_timer_ex`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleTimer {
+    /// When it is due: the next block at the earliest.
+    pub height: Height,
+    /// What the handler gets.
+    pub payload: Bytes,
+    /// Who pays: the actor if nobody is named.
+    pub fee_payer: Option<Address>,
+    /// Cycles at most.
+    pub gas_limit: Option<u64>,
+    /// Cells at most.
+    pub max_cells: Option<u64>,
+    /// The last block in which it may fire: as late as allowed if none is named.
+    pub expires_at: Option<Height>,
+    /// The most it pays per cycle in the lane: the default agent's word if none is named.
+    pub max_fee_per_cycle: Option<u128>,
+    /// The most of it that is tip: likewise.
+    pub max_priority_fee_per_cycle: Option<u128>,
+    /// An agent that names its fees when it is due.
+    pub agent: Option<Address>,
+    /// Withdrawn; a call that has it is refused.
+    pub bid: Option<u128>,
+}
+codec_struct!(ScheduleTimer {
+    height,
+    payload,
+    fee_payer,
+    gas_limit,
+    max_cells,
+    expires_at,
+    max_fee_per_cycle,
+    max_priority_fee_per_cycle,
+    agent,
+    bid,
+});
+
+/// What a running handler may ask of the chain.
+pub struct Host<'h, 'a> {
+    pub(crate) exec: &'h mut Exec<'a>,
+    /// Whose code runs.
+    pub(crate) actor: Address,
+    /// On whose behalf.
+    pub(crate) sender: Address,
+}
+
+impl Host<'_, '_> {
+    /// Consumes from the call's limits.
+    pub fn charge(&mut self, cycles: u64, cells: u64) -> Result<(), Refusal> {
+        self.exec.charge(cycles, cells)
+    }
+
+    /// The height of the block.
+    pub fn height(&self) -> Height {
+        self.exec.env.height
+    }
+
+    /// The state as it is now.
+    pub fn view(&self) -> &dyn View {
+        &self.exec.state
+    }
+
+    /// `schedule_timer(height, payload)`: everything else as the chain sees fit.
+    pub fn schedule_timer(&mut self, height: Height, payload: &[u8]) -> Result<B256, Refusal> {
+        self.schedule_timer_ex(&ScheduleTimer {
+            height,
+            payload: payload.into(),
+            ..ScheduleTimer::default()
+        })
+    }
+
+    /// `schedule_timer_ex`: with all its arguments.
+    pub fn schedule_timer_ex(&mut self, timer: &ScheduleTimer) -> Result<B256, Refusal> {
+        self.charge(SCHEDULE_CYCLES, SCHEDULE_CELLS + timer.payload.len() as u64)?;
+        self.exec.schedule_timer(self.actor, self.sender, timer)
+    }
+
+    /// `cancel_timer(timer_id)`.
+    pub fn cancel_timer(&mut self, id: B256) -> Result<(), Refusal> {
+        self.charge(CHANGE_CYCLES, 0)?;
+        self.exec.cancel_timer(self.actor, id)
+    }
+
+    /// `extend_timer(timer_id, new_expires_at)`.
+    pub fn extend_timer(&mut self, id: B256, expires_at: Height) -> Result<(), Refusal> {
+        self.charge(CHANGE_CYCLES, 0)?;
+        self.exec.extend_timer(self.actor, id, expires_at)
+    }
+}
+
+impl Exec<'_> {
+    pub(crate) fn timer_config(&self) -> TimerConfig {
+        self.state.get(&TimerConfigKey {}).unwrap_or_default()
+    }
+
+    pub(crate) fn timer_lane(&self) -> TimerLane {
+        self.state.get(&TimerLaneKey {}).unwrap_or_default()
+    }
+
+    /// Schedules a timer of `actor`, which `sender` had it do.
+    pub(crate) fn schedule_timer(
+        &mut self,
+        actor: Address,
+        sender: Address,
+        call: &ScheduleTimer,
+    ) -> Result<B256, Refusal> {
+        let config = self.timer_config();
+        let (timer, stated) = self.checked(actor, sender, call, &config)?;
+        let key = TimerActorKey { actor };
+        let mut numbers = self.state.get(&key).unwrap_or_default();
+        if numbers.live >= config.live_per_actor_max {
+            return Err(Refusal::TooManyTimers);
+        }
+        let id = timer_id(actor, timer.due, &call.payload, numbers.counter);
+        numbers.counter += 1;
+        numbers.live += 1;
+        self.file(id, timer.due)?;
+        self.note_expiry(timer.expires_at)?;
+        self.state.put(&key, &numbers);
+        self.state.put(&TimerKey { timer: id }, &timer);
+        if timer.payload_bytes > 0 {
+            self.state.put(&TimerPayloadKey { timer: id }, &call.payload);
+        }
+        let Timer { due, expires_at, max_priority_fee: clamped, .. } = timer;
+        self.emit(Event::TimerScheduled { timer: id, actor, due, expires_at });
+        if stated > clamped {
+            self.emit(Event::TimerPriorityClampedAtSchedule { timer: id, stated, clamped });
+        }
+        Ok(id)
+    }
+
+    /// The timer that a call asks for, and the tip that it stated. In the order of the codes.
+    fn checked(
+        &self,
+        actor: Address,
+        sender: Address,
+        call: &ScheduleTimer,
+        config: &TimerConfig,
+    ) -> Result<(Timer, u128), Refusal> {
+        if call.bid.is_some() {
+            return Err(Refusal::TimerArgDeprecated);
+        }
+        // Same-block prohibition (CIP-1 §4): this block's timers run after its transactions.
+        if call.height <= self.env.height {
+            return Err(Refusal::TimerInPast);
+        }
+        let latest = self.env.height.plus(config.ttl_blocks_max);
+        let expires_at = call.expires_at.unwrap_or(latest);
+        if call.height > latest || expires_at > latest {
+            return Err(Refusal::TimerBeyondTtl);
+        }
+        if expires_at < call.height {
+            return Err(Refusal::TimerExpiresBeforeDue);
+        }
+        let payload_bytes = call.payload.len() as u32;
+        if call.payload.len() > config.payload_bytes_max as usize {
+            return Err(Refusal::PayloadTooLarge);
+        }
+        let gas_limit = call.gas_limit.unwrap_or(GAS_LIMIT_DEFAULT.min(config.gas_limit_max));
+        if !(GAS_LIMIT_MIN..=config.gas_limit_max).contains(&gas_limit) {
+            return Err(Refusal::TimerGasOutOfRange);
+        }
+        let max_cells = call.max_cells.unwrap_or(MAX_CELLS_DEFAULT.min(config.cells_max));
+        if max_cells > config.cells_max {
+            return Err(Refusal::TimerCellsTooMany);
+        }
+        let fee_payer = call.fee_payer.unwrap_or(actor);
+        if fee_payer != actor && fee_payer != sender {
+            return Err(Refusal::ForeignFeePayer);
+        }
+        let lane = self.timer_lane();
+        let usual = default_bid(lane.basefee, lane.median_tip);
+        let max_fee = call.max_fee_per_cycle.unwrap_or(usual.max_fee_per_cycle.min(FEE_MAX));
+        let stated = call
+            .max_priority_fee_per_cycle
+            .unwrap_or(usual.max_priority_fee_per_cycle.min(FEE_MAX));
+        if max_fee > FEE_MAX || stated > FEE_MAX {
+            return Err(Refusal::TimerFeeTooHigh);
+        }
+        let room = max_fee.checked_sub(lane.basefee).ok_or(Refusal::TimerRejectedBelowBasefee)?;
+        let timer = Timer {
+            actor,
+            due: call.height,
+            expires_at,
+            fee_payer,
+            gas_limit,
+            max_cells,
+            max_fee,
+            max_priority_fee: stated.min(room),
+            agent: call.agent,
+            payload_bytes,
+        };
+        Ok((timer, stated))
+    }
+
+    /// An actor's own timer.
+    fn own_timer(&self, actor: Address, id: B256) -> Result<Timer, Refusal> {
+        let timer = self.state.get(&TimerKey { timer: id }).ok_or(Refusal::UnknownTimer)?;
+        if timer.actor == actor { Ok(timer) } else { Err(Refusal::NotYourTimer) }
+    }
+
+    pub(crate) fn cancel_timer(&mut self, actor: Address, id: B256) -> Result<(), Refusal> {
+        let timer = self.own_timer(actor, id)?;
+        self.cancel(id, &timer, actor);
+        Ok(())
+    }
+
+    fn cancel(&mut self, id: B256, timer: &Timer, by: Address) {
+        let mut ends = Ends::default();
+        self.end_timer(id, timer, &mut ends);
+        self.settle_ends(ends);
+        self.emit(Event::TimerCancelled { timer: id, actor: timer.actor, by });
+    }
+
+    pub(crate) fn extend_timer(
+        &mut self,
+        actor: Address,
+        id: B256,
+        expires_at: Height,
+    ) -> Result<(), Refusal> {
+        let timer = self.own_timer(actor, id)?;
+        self.extend(id, timer, expires_at)
+    }
+
+    fn extend(&mut self, id: B256, timer: Timer, expires_at: Height) -> Result<(), Refusal> {
+        if timer.expires_at < self.env.height {
+            return Err(Refusal::TimerHasExpired);
+        }
+        if expires_at > self.env.height.plus(self.timer_config().ttl_blocks_max) {
+            return Err(Refusal::TimerBeyondTtl);
+        }
+        if expires_at <= timer.expires_at {
+            return Err(Refusal::NotAnExtension);
+        }
+        self.note_expiry(expires_at)?;
+        self.forget_expiry(timer.expires_at);
+        self.timers.extend(id, timer.expires_at, expires_at);
+        self.state.put(&TimerKey { timer: id }, &Timer { expires_at, ..timer });
+        self.emit(Event::TimerExtended { timer: id, expires_at });
+        Ok(())
+    }
+
+    fn only_system_deployers(&self, who: Address) -> Result<(), Refusal> {
+        let deployers = self.state.get(&SystemDeployersKey {}).unwrap_or_default();
+        if deployers.contains(&who) { Ok(()) } else { Err(Refusal::NotSystemDeployer) }
+    }
+
+    /// SYS_CANCEL_TIMER.
+    pub(crate) fn system_cancel_timer(&mut self, who: Address, id: B256) -> Result<(), Refusal> {
+        self.only_system_deployers(who)?;
+        let timer = self.state.get(&TimerKey { timer: id }).ok_or(Refusal::UnknownTimer)?;
+        self.cancel(id, &timer, who);
+        Ok(())
+    }
+
+    /// SYS_EXTEND_TIMER.
+    pub(crate) fn system_extend_timer(
+        &mut self,
+        who: Address,
+        id: B256,
+        expires_at: Height,
+    ) -> Result<(), Refusal> {
+        self.only_system_deployers(who)?;
+        let timer = self.state.get(&TimerKey { timer: id }).ok_or(Refusal::UnknownTimer)?;
+        self.extend(id, timer, expires_at)
+    }
+
+    /// SYS_UPDATE_TIMER_CONFIG.
+    pub(crate) fn update_timer_config(
+        &mut self,
+        who: Address,
+        config: &TimerConfig,
+    ) -> Result<(), Refusal> {
+        self.only_system_deployers(who)?;
+        config.validate()?;
+        self.timers.set_gas_cap(config.gas_limit_max);
+        self.state.put(&TimerConfigKey {}, config);
+        self.emit(Event::TimerConfigUpdated { config: *config });
+        Ok(())
+    }
+}

@@ -1,0 +1,227 @@
+//! The index of due timers against the plain rule: `order` sorts everything in every block, the
+//! index must fire the same timers in the same order.
+
+mod common;
+
+use common::{Choices, with_seeds};
+use remuda_protocol::primitives::{Address, B256, Height, keccak256};
+use remuda_protocol::timers::fairness::{self, Fires};
+use remuda_protocol::timers::index::TimerIndex;
+use remuda_protocol::timers::order::{self, Lane, TimerBid};
+use remuda_protocol::timers::recent::Recent;
+use remuda_protocol::timers::tree::Entry;
+use std::collections::BTreeMap;
+
+const CAP: u64 = 250_000;
+
+/// Everything twice: arranged, and as a plain list.
+struct Both {
+    index: TimerIndex,
+    plain: BTreeMap<B256, (Entry, Height)>,
+    fires: Vec<Fires>,
+    height: u64,
+    actors: u64,
+    gas_cap: u64,
+    next: u64,
+}
+
+fn actor(n: u64) -> Address {
+    Address::from_slice(&keccak256(n.to_be_bytes())[..20])
+}
+
+impl Both {
+    fn new(actors: u64) -> Self {
+        let mut index = TimerIndex::default();
+        index.set_gas_cap(CAP);
+        let plain = BTreeMap::new();
+        Self { index, plain, fires: Vec::new(), height: 10_000, actors, gas_cap: CAP, next: 0 }
+    }
+
+    /// A timer whose numbers tie with others often.
+    fn add(&mut self, choices: &mut Choices) {
+        self.next += 1;
+        let id = keccak256([7, self.next.to_be_bytes()[7], self.next.to_be_bytes()[6]]);
+        let due = self.height - choices.below(3);
+        let max_fee = 1_000 + 100 * choices.below(20);
+        let entry = Entry {
+            id,
+            lot: order::lot(&keccak256(due.to_be_bytes()), &id),
+            actor: actor(choices.below(self.actors)),
+            due,
+            tip: (50 * choices.below(20)).min(max_fee),
+            max_fee,
+            gas_limit: *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]),
+            has_agent: false,
+        };
+        let expires_at = Height(self.height + choices.below(40));
+        self.index.insert(entry, expires_at, Height(self.height));
+        self.plain.insert(id, (entry, expires_at));
+    }
+
+    fn remove(&mut self, id: B256) {
+        let (_, expires_at) = self.plain.remove(&id).unwrap();
+        self.index.remove(id, expires_at);
+    }
+
+    /// What the plain rule fires, and what the index does.
+    fn block(&mut self, choices: &mut Choices) {
+        self.height += 1;
+        let height = self.height;
+        self.index.expire(Height(height));
+        let basefee = 1_000 + choices.below(1_500);
+        let eager = choices.below(3);
+        let used = |id: &B256, gas: u64| match eager {
+            0 => gas,
+            1 => 1_000,
+            _ => 1_000 + (gas - 1_000) / (1 + u64::from(id[0])),
+        };
+
+        let living: Vec<&Entry> = self
+            .plain
+            .values()
+            .filter(|(entry, expires)| expires.get() >= height && entry.gas_limit <= self.gas_cap)
+            .map(|(entry, _)| entry)
+            .collect();
+        let bids: Vec<TimerBid> = living.iter().map(|entry| bid(entry)).collect();
+        let recent = fairness::recent(height, self.fires.iter().copied());
+        let median = fairness::lower_median(&recent);
+        assert_eq!(self.index.recent().median(), median);
+        let weight =
+            |actor: &Address| fairness::weight(recent.get(actor).copied().unwrap_or(0), median);
+        let lot = |timer: &TimerBid| self.plain[&timer.timer_id].0.lot;
+        let queue = order::queue_by(height, basefee.into(), &bids, weight, lot);
+        let fired = order::fill(queue, |timer| used(&timer.timer_id, timer.gas_limit));
+        let expected: Vec<B256> = fired.iter().map(|timer| timer.timer_id).collect();
+
+        let mut lane = Lane::default();
+        let mut got = Vec::new();
+        let index = self.index.clone();
+        let mut search = index.search(basefee);
+        while let Some(candidate) = search.next(lane.room()) {
+            lane.consume(used(&candidate.entry.id, candidate.entry.gas_limit));
+            got.push(candidate.entry.id);
+        }
+        assert_eq!(got, expected, "height {height}");
+
+        let mut counts: BTreeMap<Address, u32> = BTreeMap::new();
+        for id in got {
+            *counts.entry(self.plain[&id].0.actor).or_default() += 1;
+            self.remove(id);
+        }
+        let fired: Vec<(Address, u32)> = counts.into_iter().collect();
+        self.fires.extend(fired.iter().map(|(actor, count)| Fires {
+            height,
+            actor: *actor,
+            count: *count,
+        }));
+        let left: Vec<(Address, u32)> = self
+            .fires
+            .iter()
+            .filter(|fire| fire.height + 1_000 == height)
+            .map(|fire| (fire.actor, fire.count))
+            .collect();
+        self.index.count_fires(&fired, &left);
+        self.fires.retain(|fire| fire.height + 1_000 > height);
+    }
+}
+
+fn bid(entry: &Entry) -> TimerBid {
+    TimerBid {
+        timer_id: entry.id,
+        actor: entry.actor,
+        gas_limit: entry.gas_limit,
+        max_fee: entry.max_fee.into(),
+        max_priority: entry.tip.into(),
+        schedule_block: entry.due,
+    }
+}
+
+/// One actor with much, some with a few, many with one: whichever way the index keeps them.
+#[test]
+fn the_index_fires_what_the_plain_rule_fires() {
+    with_seeds(24, |seed| {
+        let choices = &mut Choices::new(seed);
+        let actors = *choices.pick(&[1, 3, 12, 200, 5_000]);
+        let mut both = Both::new(actors);
+        for _ in 0..60 {
+            for _ in 0..choices.below(60) {
+                both.add(choices);
+            }
+            for _ in 0..choices.below(6) {
+                let ids: Vec<B256> = both.plain.keys().copied().collect();
+                if !ids.is_empty() {
+                    both.remove(*choices.pick(&ids));
+                }
+            }
+            if choices.chance(5) {
+                both.gas_cap = *choices.pick(&[1_000, 60_000, CAP]);
+                both.index.set_gas_cap(both.gas_cap);
+            }
+            if choices.chance(3) {
+                both.height += 1_000;
+                both.fires.clear();
+                let counts = both.index.recent().clone();
+                let left: Vec<(Address, u32)> =
+                    (0..actors).map(|n| (actor(n), counts.of(&actor(n)) as u32)).collect();
+                both.index.count_fires(&[], &left);
+            }
+            both.block(choices);
+        }
+    });
+}
+
+#[test]
+fn a_pruned_actor_is_forgotten_and_the_median_follows() {
+    let mut recent = Recent::default();
+    for (n, count) in [(1, 4), (2, 1), (3, 3), (4, 2)] {
+        recent.set(actor(n), count);
+    }
+    assert_eq!((recent.median(), recent.actors()), (2, 4));
+    recent.set(actor(2), 0);
+    assert_eq!((recent.median(), recent.actors()), (3, 3));
+    assert_eq!(recent.of(&actor(2)), 0);
+    for n in 1..5 {
+        recent.set(actor(n), 0);
+    }
+    assert_eq!(recent, Recent::default());
+}
+
+/// 200,000 timers that no longer fit are not looked at one by one: each step takes a part of a tree
+/// off the heap, and parts are counted by time here, generously.
+#[test]
+fn timers_that_do_not_fit_are_dropped_together() {
+    let mut index = TimerIndex::default();
+    index.set_gas_cap(CAP);
+    for n in 0..200_000u64 {
+        let id = keccak256(n.to_be_bytes());
+        let entry = Entry {
+            id,
+            lot: id,
+            actor: actor(n),
+            due: 5,
+            tip: 10 + n % 100,
+            max_fee: 5_000,
+            gas_limit: 250_000,
+            has_agent: false,
+        };
+        index.insert(entry, Height(1_000), Height(6));
+    }
+    let small = keccak256("small");
+    let entry = Entry {
+        id: small,
+        lot: small,
+        actor: actor(0),
+        due: 5,
+        tip: 0,
+        max_fee: 5_000,
+        gas_limit: 1_000,
+        has_agent: false,
+    };
+    index.insert(entry, Height(1_000), Height(6));
+    let mut search = index.search(1_000);
+    assert_eq!(search.next(250_000).unwrap().priority, 109);
+    let looked = search.parts();
+    assert_eq!(search.next(200_000).unwrap().entry.id, small);
+    assert!(search.parts() < looked + 2_000, "{} parts", search.parts() - looked);
+    assert!(search.next(200_000).is_none());
+}

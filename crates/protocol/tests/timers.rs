@@ -1,0 +1,13 @@
+//! Timers on a whole chain: each ends in exactly one way, and nothing is lost on the way there.
+
+#[path = "timers/agents.rs"]
+mod agents;
+#[path = "timers/attacks.rs"]
+mod attacks;
+mod common;
+#[path = "timers/ends.rs"]
+mod ends;
+#[path = "timers/lives.rs"]
+mod lives;
+#[path = "timers/scripts.rs"]
+mod scripts;
