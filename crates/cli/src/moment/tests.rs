@@ -1,5 +1,5 @@
 use super::*;
-use remuda_client::types::{FailureName, HexHash, RootView, SignalName, Uint};
+use remuda_client::types::{FailureName, HexHash, RootView, SignalName, TimerConfigView, Uint};
 
 const JOB: HexHash = HexHash(alloy_primitives::B256::ZERO);
 const WHO: HexAddress = HexAddress(alloy_primitives::Address::ZERO);
@@ -10,6 +10,14 @@ fn all() -> Vec<EventBody> {
     use EventBody as E;
     let (runner, amount, job) = (WHO, SOME, JOB);
     let at = Uint(9);
+    let limits = TimerConfigView {
+        ttl_blocks_max: at,
+        live_per_actor_max: 1,
+        payload_bytes_max: 1,
+        gas_limit_max: at,
+        cells_max: at,
+        gc_cycles_per_block: at,
+    };
     let root = RootView { root: JOB, sum: SOME };
     vec![
         E::Transferred { from: WHO, to: WHO, amount },
@@ -60,6 +68,16 @@ fn all() -> Vec<EventBody> {
         E::ChallengeUpheld { job, runner, slashed: SOME },
         E::ChallengeRejected { job, challenger: WHO, forfeited: SOME },
         E::ChallengeUndecided { job },
+        E::TimerScheduled { timer: JOB, actor: WHO, due: at, expires_at: at },
+        E::TimerPriorityClampedAtSchedule { timer: JOB, stated: SOME, clamped: SOME },
+        E::TimerFired { timer: JOB, actor: WHO, code: 0, cycles: at, cells: at, fee: SOME },
+        E::TimerFired { timer: JOB, actor: WHO, code: 618, cycles: at, cells: at, fee: SOME },
+        E::TimerExpired { timer: JOB, actor: WHO },
+        E::TimerCancelledInsufficientFunds { timer: JOB, actor: WHO, payer: WHO },
+        E::TimerCancelled { timer: JOB, actor: WHO, by: WHO },
+        E::TimerExtended { timer: JOB, expires_at: at },
+        E::GasBidFailed { timer: JOB, agent: WHO, code: 601 },
+        E::TimerConfigUpdated { config: limits },
     ]
 }
 
