@@ -74,10 +74,12 @@ impl Mempool {
         self.store.rerank(basefees, params);
         let account = account(state, sender);
         self.settle(&sender, &account, |_| DropReason::Stale);
-        let rank = entrant.rank(&basefees, params);
-        let pooled = entrant.pooled(state, rank, self.arrivals, self.blocks);
-        self.check_nonce(pooled.nonce, account.nonce)?;
+        self.check_nonce(entrant.nonce(), account.nonce)?;
         let empty = Queue::at(account.nonce);
+        let queue = self.store.queue(&sender).unwrap_or(&empty);
+        // Of one kind a job waits for one only.
+        let duty = entrant.duty(state).filter(|duty| !queue.has_duty(*duty, entrant.nonce()));
+        let pooled = entrant.pooled(duty, (&basefees, params), (self.arrivals, self.blocks));
         self.check_queue(self.store.queue(&sender).unwrap_or(&empty), &pooled, account.balance)?;
         let evicted = self.make_room(&pooled, &empty)?;
 
@@ -93,6 +95,10 @@ impl Mempool {
         }
         let full = self.len() >= self.limits.transactions
             || self.bytes().saturating_add(unsigned.len()) > self.limits.bytes;
+        // Who signed a report decides what it is worth.
+        if unsigned.is_report() {
+            return Ok(());
+        }
         // By what everybody else here was ranked with.
         let Some(basefees) = self.store.basefees().filter(|_| full) else { return Ok(()) };
         let rank = Rank::of(&unsigned.offer, &basefees, params);

@@ -103,7 +103,7 @@ impl Mempool {
         let room = Budget { bytes: budget.bytes - bytes, cells: budget.cells - cells, ..budget };
         let mut filling =
             Filling { state, prices, room, picked: Vec::new(), next: BTreeMap::new() };
-        filling.fill(self.store.queues(), Turn::Seated);
+        filling.fill(self.store.queues(), Turn::OnDuty);
         filling.fill(self.store.queues(), Turn::Reports);
         filling.room.bytes += bytes;
         filling.room.cells += cells;
@@ -115,9 +115,9 @@ impl Mempool {
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
-    /// Reports of those who were drawn, with what they reported before.
-    Seated,
-    /// What draws on the runners' cycles.
+    /// Reports that jobs wait for, with what their runners said before.
+    OnDuty,
+    /// What runners say.
     Reports,
     /// All there is.
     Everything,
@@ -134,7 +134,7 @@ impl Turn {
     /// `None` if it is not this sender's turn.
     fn of(self, queue: &Queue) -> Option<Meant> {
         match self {
-            Self::Seated => queue.last_seated().map(|last| Meant { users: false, last }),
+            Self::OnDuty => queue.last_on_duty().map(|last| Meant { users: false, last }),
             Self::Reports => Some(Meant { users: false, last: u64::MAX }),
             Self::Everything => Some(Meant { users: true, last: u64::MAX }),
         }
@@ -143,7 +143,7 @@ impl Turn {
 
 impl Meant {
     fn has(self, pooled: &Pooled) -> bool {
-        (self.users || pooled.lane != Lane::User) && pooled.nonce <= self.last
+        (self.users || pooled.of_runner) && pooled.nonce <= self.last
     }
 }
 

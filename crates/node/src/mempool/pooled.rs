@@ -4,14 +4,16 @@ use super::outlay::Outlay;
 use super::rank::{Offer, Rank};
 use super::refusal::Refusal;
 use remuda_protocol::codec::{Bytes, Decode};
+use remuda_protocol::dispatcher::job::{Job, Progress, Status};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::execute::{Cost, check_bids, check_limits, deposit, intrinsic};
 use remuda_protocol::fees::{Basefees, Lane};
 use remuda_protocol::key::JobKey;
 use remuda_protocol::params::ChainParams;
-use remuda_protocol::primitives::{Address, Amount, TxHash};
+use remuda_protocol::primitives::{Address, Amount, JobId, TxHash};
 use remuda_protocol::state::{View, read};
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
+use std::mem::Discriminant;
 
 /// A transaction that waits for a block.
 #[derive(Clone, Debug)]
@@ -26,8 +28,10 @@ pub struct Pooled {
     pub nonce: u64,
     /// Whose cycles it draws on.
     pub lane: Lane,
-    /// It is a report on a job in which its sender had a seat when it came in.
-    pub(super) seated: bool,
+    /// Runners say such things about themselves and their work.
+    pub(super) of_runner: bool,
+    /// The report that it is, if a job waited for it when it came in.
+    pub(super) duty: Option<Duty>,
     /// Cycles at most.
     pub cycles_limit: u64,
     /// Cells at most.
@@ -46,6 +50,9 @@ pub struct Pooled {
     /// The least rank up to here in its queue: it cannot run before the others have.
     pub(super) floor: Rank,
 }
+
+/// A report that a job waits for: which job, and what kind of report.
+pub(super) type Duty = (JobId, Discriminant<Instruction>);
 
 /// What the bytes alone say, before anybody knows who signed them.
 pub(super) struct Unsigned<'a> {
@@ -79,9 +86,15 @@ impl<'a> Unsigned<'a> {
         let cost = deposit.plus(outlay.known).ok_or(Inadmissible::CostOverflow)?;
         let least = intrinsic(&body.instruction, bytes.len());
         let limits = Cost { cycles: body.cycles_limit, cells: body.cells_limit };
-        let offer = Offer { cycle: body.cycle_bid, cell: body.cell_bid, least, limits };
+        let (cycle, cell) = (body.cycle_bid, body.cell_bid);
+        let offer = Offer { cycle, cell, least, limits, on_duty: false };
         let (hash, open_ended) = (tx_hash(bytes), outlay.open_ended);
         Ok(Self { bytes, hash, signed, offer, cost, open_ended })
+    }
+
+    /// Whether it reports on a job.
+    pub(super) fn is_report(&self) -> bool {
+        reported(&self.signed.body.instruction).is_some()
     }
 
     /// Its size.
@@ -110,26 +123,46 @@ impl Entrant<'_> {
         self.unsigned.hash
     }
 
-    pub(super) fn rank(&self, basefees: &Basefees, params: &ChainParams) -> Rank {
-        Rank::of(&self.unsigned.offer, basefees, params)
+    pub(super) fn nonce(&self) -> u64 {
+        self.unsigned.signed.body.nonce
     }
 
-    /// As it waits from now on.
-    pub(super) fn pooled(&self, state: &dyn View, rank: Rank, arrival: u64, since: u64) -> Pooled {
+    /// The report that it is, if a job waits for it.
+    pub(super) fn duty(&self, state: &dyn View) -> Option<Duty> {
+        let instruction = &self.unsigned.signed.body.instruction;
+        let id = reported(instruction)?;
+        let job = read(state, &JobKey { job: id })?;
+        let awaited = awaits(&job, instruction, &self.sender);
+        awaited.then(|| (id, std::mem::discriminant(instruction)))
+    }
+
+    /// As it waits from now on, at these basefees.
+    pub(super) fn pooled(
+        &self,
+        duty: Option<Duty>,
+        (basefees, params): (&Basefees, &ChainParams),
+        (arrival, since): (u64, u64),
+    ) -> Pooled {
         let Self { unsigned, sender } = self;
         let body = &unsigned.signed.body;
+        let offer = Offer { on_duty: duty.is_some(), ..unsigned.offer };
+        let rank = Rank::of(&offer, basefees, params);
+        let lane = body.instruction.lane();
+        let about_itself =
+            matches!(body.instruction, Instruction::PauseRunner | Instruction::ResumeRunner);
         Pooled {
             hash: unsigned.hash,
             bytes: Bytes::from(unsigned.bytes),
             sender: *sender,
             nonce: body.nonce,
-            lane: body.instruction.lane(),
-            seated: seated(state, &body.instruction, sender),
+            lane,
+            of_runner: lane != Lane::User || about_itself,
+            duty,
             cycles_limit: body.cycles_limit,
             cells_limit: body.cells_limit,
             cost: unsigned.cost,
             open_ended: unsigned.open_ended,
-            offer: unsigned.offer,
+            offer,
             arrival,
             since,
             rank,
@@ -138,18 +171,35 @@ impl Entrant<'_> {
     }
 }
 
-/// Whether somebody reports on a job that has a seat for it.
-fn seated(state: &dyn View, instruction: &Instruction, sender: &Address) -> bool {
-    let job = match instruction {
+/// The job that an instruction reports on.
+fn reported(instruction: &Instruction) -> Option<JobId> {
+    match instruction {
         Instruction::CommitResult { job, .. }
         | Instruction::RevealResult { job, .. }
         | Instruction::RevealAggregate { job, .. }
         | Instruction::SubmitResult { job, .. }
-        | Instruction::CrashAttestation { job, .. } => *job,
-        _ => return false,
-    };
-    read(state, &JobKey { job })
-        .is_some_and(|job| job.taking_part().any(|seat| seat.runner == *sender))
+        | Instruction::CrashAttestation { job, .. } => Some(*job),
+        _ => None,
+    }
+}
+
+/// Whether a job waits for such a report of this runner. Jobs stay in the state when they are over, so
+/// a seat alone would be a privilege for ever.
+fn awaits(job: &Job, instruction: &Instruction, sender: &Address) -> bool {
+    let seat = job.seats.iter().find(|seat| seat.runner == *sender && seat.progress.takes_part());
+    let (Some(seat), status) = (seat, &job.status) else { return false };
+    let committed = matches!(seat.progress, Progress::Committed { .. });
+    match instruction {
+        Instruction::CommitResult { .. } | Instruction::SubmitResult { .. } => {
+            *status == Status::Assigned && seat.progress == Progress::Waiting
+        }
+        Instruction::RevealResult { .. } => *status == Status::Committed && committed,
+        Instruction::RevealAggregate { .. } => {
+            *status == Status::Committed && job.aggregator == Some(*sender)
+        }
+        Instruction::CrashAttestation { .. } => committed,
+        _ => false,
+    }
 }
 
 impl Pooled {

@@ -3,7 +3,7 @@
 //! They leave at the front, because they are on chain, or at the end, all from a nonce on. There is
 //! no way to take one out of the middle.
 
-use super::pooled::Pooled;
+use super::pooled::{Duty, Pooled};
 use super::rank::Rank;
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::params::ChainParams;
@@ -53,8 +53,13 @@ impl Queue {
     }
 
     /// The last report that a job waits for. It cannot run before those in front of it have.
-    pub(super) fn last_seated(&self) -> Option<u64> {
-        self.by_nonce.values().rev().find(|pooled| pooled.seated).map(|pooled| pooled.nonce)
+    pub(super) fn last_on_duty(&self) -> Option<u64> {
+        self.by_nonce.values().rev().find(|pooled| pooled.duty.is_some()).map(|pooled| pooled.nonce)
+    }
+
+    /// Whether one with another nonce is the same report.
+    pub(super) fn has_duty(&self, duty: Duty, nonce: u64) -> bool {
+        self.iter().any(|pooled| pooled.nonce != nonce && pooled.duty == Some(duty))
     }
 
     /// The last one before a nonce.

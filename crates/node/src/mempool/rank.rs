@@ -13,6 +13,8 @@ pub(super) struct Rank {
     reachable: bool,
     /// What its bids lack to the basefees.
     shortfall: Reverse<u128>,
+    /// Whether a job waits for it: then nobody outbids it.
+    on_duty: bool,
     /// What it pays the proposer.
     tip: u128,
 }
@@ -20,7 +22,7 @@ pub(super) struct Rank {
 impl Rank {
     /// Behind a gap.
     pub(super) const UNREACHABLE: Self =
-        Self { reachable: false, shortfall: Reverse(u128::MAX), tip: 0 };
+        Self { reachable: false, shortfall: Reverse(u128::MAX), on_duty: false, tip: 0 };
 
     /// The rank of one transaction, as if it could run at once.
     pub(super) fn of(offer: &Offer, basefees: &Basefees, params: &ChainParams) -> Self {
@@ -28,7 +30,8 @@ impl Rank {
         let lacks = |bid: Bid, basefee: u128| basefee.saturating_sub(bid.max_fee);
         let shortfall =
             lacks(offer.cycle, basefees.cycle).saturating_add(lacks(offer.cell, basefees.cell));
-        Self { reachable: true, shortfall: Reverse(shortfall), tip: tip.unwrap_or(0) }
+        let (shortfall, on_duty, tip) = (Reverse(shortfall), offer.on_duty, tip.unwrap_or(0));
+        Self { reachable: true, shortfall, on_duty, tip }
     }
 }
 
@@ -43,6 +46,8 @@ pub(super) struct Offer {
     pub(super) least: Cost,
     /// What it may consume, and so keeps from others in its block.
     pub(super) limits: Cost,
+    /// It is a report that a job waits for.
+    pub(super) on_duty: bool,
 }
 
 impl Offer {
@@ -84,7 +89,7 @@ mod tests {
     fn offer(max_fee: u128, max_priority: u128) -> Offer {
         let bid = Bid { max_fee, max_priority };
         let least = Cost { cycles: 2_200, cells: 200 };
-        Offer { cycle: bid, cell: bid, least, limits: least }
+        Offer { cycle: bid, cell: bid, least, limits: least, on_duty: false }
     }
 
     fn rank(offer: &Offer) -> Rank {
@@ -97,6 +102,13 @@ mod tests {
             (offer(500, 500), offer(999, 1), offer(1_000, 0), offer(2_000, 1));
         let ranks = [Rank::UNREACHABLE, rank(&far), rank(&near), rank(&none), rank(&some)];
         assert!(ranks.windows(2).all(|pair| pair[0] < pair[1]), "{ranks:?}");
+    }
+
+    #[test]
+    fn no_tip_ranks_above_a_duty_that_pays_the_basefee() {
+        let duty = Offer { on_duty: true, ..offer(1_000, 0) };
+        assert!(rank(&duty) > rank(&offer(2_000, 1_000)));
+        assert!(rank(&Offer { on_duty: true, ..offer(999, 0) }) < rank(&offer(1_000, 0)));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) fn sender(n: u8) -> Address {
 pub(super) fn pooled(from: u8, nonce: u64, tip: u128, arrival: u64) -> Pooled {
     let bid = Bid { max_fee: 1_000 + tip, max_priority: tip };
     let least = Cost { cycles: 2_200, cells: 200 };
-    let offer = Offer { cycle: bid, cell: bid, least, limits: least };
+    let offer = Offer { cycle: bid, cell: bid, least, limits: least, on_duty: false };
     let rank = Rank::of(&offer, &FEES, &ChainParams::one_second());
     Pooled {
         hash: keccak256([&[from][..], &nonce.to_be_bytes(), &tip.to_be_bytes()].concat()),
@@ -26,7 +26,8 @@ pub(super) fn pooled(from: u8, nonce: u64, tip: u128, arrival: u64) -> Pooled {
         sender: sender(from),
         nonce,
         lane: Lane::User,
-        seated: false,
+        of_runner: false,
+        duty: None,
         cycles_limit: least.cycles,
         cells_limit: least.cells,
         cost: Amount(tip + 1),
