@@ -1,0 +1,5 @@
+//! Deterministic, exactly metered Python.
+mod cost;
+mod front;
+mod limits;
+pub use front::{CompileError, Program, compile};
