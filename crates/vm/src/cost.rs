@@ -7,12 +7,10 @@ use crate::front::code::Op;
 pub(crate) const fn base(op: Op) -> u8 {
     match op {
         // Moves of a value between stack and slots.
-        Op::Nop
-        | Op::Pop
+        Op::Pop
         | Op::Copy
         | Op::Swap
         | Op::Rot3
-        | Op::Rot4
         | Op::LoadConst
         | Op::LoadNone
         | Op::LoadInt

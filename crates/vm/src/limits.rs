@@ -1,31 +1,31 @@
 //! Bounds that hold for every program, whoever pays. All of them are part of consensus.
 
 /// Bytes of source text in one program.
-pub const SOURCE_BYTES_MAX: usize = 256 * 1024;
+pub(crate) const SOURCE_BYTES_MAX: usize = 256 * 1024;
 /// Open brackets around one token, f-string fields included.
-pub const BRACKET_DEPTH_MAX: usize = 96;
+pub(crate) const BRACKET_DEPTH_MAX: usize = 96;
 /// Indented blocks around one line.
-pub const INDENT_DEPTH_MAX: usize = 48;
+pub(crate) const INDENT_DEPTH_MAX: usize = 48;
 /// Operators, dots and keywords that can nest one expression, brackets around it included. The parser
 /// and the compiler follow the tree by calling themselves; this bounds how far.
-pub const EXPRESSION_DEPTH_MAX: usize = 400;
+pub(crate) const EXPRESSION_DEPTH_MAX: usize = 400;
 /// Instructions of one program, all functions together. `finally` blocks are copied to each way out,
 /// so code can be much longer than its source.
-pub const INSTRUCTIONS_MAX: usize = 1 << 20;
+pub(crate) const INSTRUCTIONS_MAX: usize = 1 << 20;
 /// Constants or names in one function.
-pub const CONSTANTS_MAX: usize = 1 << 16;
+pub(crate) const CONSTANTS_MAX: usize = 1 << 16;
 /// Digits of an integer literal: 4,096 bits in decimal, hexadecimal, octal or binary.
-pub const LITERAL_DIGITS_MAX: usize = 4_110;
+pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
 /// Bits of an integer.
-pub const INT_BITS_MAX: u64 = 4_096;
+pub(crate) const INT_BITS_MAX: u64 = 4_096;
 /// Python frames on the stack.
-pub const FRAME_DEPTH_MAX: usize = 256;
+pub(crate) const FRAME_DEPTH_MAX: usize = 256;
 /// How deep containers may be nested for `repr`, `==`, `hash` and the like.
-pub const NESTING_MAX: usize = 200;
+pub(crate) const NESTING_MAX: usize = 200;
 /// Values on the stacks of all frames.
-pub const STACK_VALUES_MAX: usize = 1 << 18;
-/// Bytes of a suspended call.
-pub const SNAPSHOT_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
+
+
 
 /// What one run may use.
 #[derive(Clone, Copy, Debug)]

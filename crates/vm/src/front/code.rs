@@ -15,15 +15,12 @@ pub(crate) struct Instr {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Op {
-    Nop,
     Pop,
     /// Pushes the value `b` below the top again.
     Copy,
     Swap,
     /// The top goes below the two under it.
     Rot3,
-    /// The top goes below the three under it.
-    Rot4,
     LoadConst,
     LoadNone,
     /// A small integer: `b` as i32.
@@ -154,7 +151,6 @@ pub(crate) enum Kind {
     Plain,
     Generator,
     Coroutine,
-    AsyncGenerator,
 }
 
 /// One function, class body, comprehension or module.
@@ -263,10 +259,6 @@ impl CmpOp {
 
     pub(crate) fn symbol(self) -> &'static str {
         ["<", "<=", "==", "!=", ">", ">="][self as usize]
-    }
-
-    pub(crate) fn method(self) -> &'static str {
-        ["__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"][self as usize]
     }
 
     /// The comparison with its operands swapped.

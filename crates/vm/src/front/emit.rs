@@ -98,7 +98,11 @@ impl Unit {
             }
             (Op::LoadLocal, Op::Binary) => Instr { op: Op::BinaryLocal, cost: 0, a, b: last.b },
             (Op::LoadInt, Op::Binary) => Instr { op: Op::BinaryInt, cost: 0, a, b: last.b },
-            (Op::Compare, Op::JumpIfFalse) => Instr { op: Op::CompareJump, cost: 0, a: last.a, b },
+            (Op::Compare, Op::JumpIfFalse) => {
+                // The jump stays behind it, for comparisons that Python code makes.
+                *last = Instr { op: Op::CompareJump, cost: cost::base(Op::CompareJump), a: last.a, b };
+                return false;
+            }
             _ => return false,
         };
         *last = Instr { cost: cost::base(fused.op), ..fused };
@@ -185,7 +189,7 @@ fn is_jump(op: Op) -> bool {
 fn effect(op: Op, a: u16, b: u32) -> (usize, usize) {
     let b = b as usize;
     match op {
-        Op::Nop | Op::MakeCell | Op::Jump | Op::DeleteLocal | Op::DeleteCell => (0, 0),
+        Op::MakeCell | Op::Jump | Op::DeleteLocal | Op::DeleteCell => (0, 0),
         Op::DeleteGlobal | Op::DeleteName => (0, 0),
         Op::Pop
         | Op::StoreLocal
@@ -227,7 +231,7 @@ fn effect(op: Op, a: u16, b: u32) -> (usize, usize) {
         | Op::MatchMapping
         | Op::GetLen => (0, 1),
         Op::LoadLocal2 => (0, 2),
-        Op::Swap | Op::Rot3 | Op::Rot4 => (0, 0),
+        Op::Swap | Op::Rot3 => (0, 0),
         Op::LoadAttr
         | Op::Negative
         | Op::Positive
