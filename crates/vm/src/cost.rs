@@ -93,7 +93,12 @@ pub(crate) const fn base(op: Op) -> u8 {
         | Op::Call
         | Op::CallMethod => 8,
         // A frame with its arguments sorted by name, a module, an exception.
-        Op::CallKw | Op::CallEx | Op::EnterWith | Op::WithFailed | Op::ImportName | Op::ImportFrom => 16,
+        Op::CallKw
+        | Op::CallEx
+        | Op::EnterWith
+        | Op::WithFailed
+        | Op::ImportName
+        | Op::ImportFrom => 16,
         Op::Raise | Op::Reraise => 24,
     }
 }

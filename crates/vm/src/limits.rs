@@ -25,8 +25,6 @@ pub(crate) const NESTING_MAX: usize = 200;
 /// Values on the stacks of all frames.
 pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
 
-
-
 /// What one run may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

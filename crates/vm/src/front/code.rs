@@ -122,7 +122,7 @@ pub(crate) enum Op {
 }
 
 /// A constant of a code object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Const {
     Ellipsis,
     Int(i64),
@@ -158,7 +158,6 @@ pub(crate) enum Kind {
 pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) qualname: String,
-    pub(crate) file: String,
     pub(crate) doc: Option<String>,
     pub(crate) kind: Kind,
     pub(crate) positional: u16,

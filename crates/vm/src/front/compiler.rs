@@ -55,7 +55,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn open(&mut self, name: &str, qualname: &str, scope: usize) {
-        self.units.push(Unit::new(name, qualname, self.file, scope));
+        self.units.push(Unit::new(name, qualname, scope));
         self.blocks.push(Vec::new());
     }
 

@@ -1,5 +1,7 @@
 //! One code object in the making: instructions, labels, protected ranges, depth of the stack.
 
+use std::collections::HashMap;
+
 use super::code::{Code, Const, Handler, Instr, Kind, Op};
 use crate::cost;
 
@@ -20,16 +22,19 @@ pub(super) struct Unit {
     labels: Vec<u32>,
     protected: Vec<Protected>,
     pub(super) depth: usize,
+    // Look-ups only; nothing depends on their order.
+    const_index: HashMap<Const, u32>,
+    name_index: HashMap<String, u32>,
+    slot_index: HashMap<String, u32>,
     line: u32,
     last_label: u32,
 }
 
 impl Unit {
-    pub(super) fn new(name: &str, qualname: &str, file: &str, scope: usize) -> Self {
+    pub(super) fn new(name: &str, qualname: &str, scope: usize) -> Self {
         let code = Code {
             name: name.to_owned(),
             qualname: qualname.to_owned(),
-            file: file.to_owned(),
             doc: None,
             kind: Kind::Plain,
             positional: 0,
@@ -54,6 +59,9 @@ impl Unit {
             labels: Vec::new(),
             protected: Vec::new(),
             depth: 0,
+            const_index: HashMap::new(),
+            name_index: HashMap::new(),
+            slot_index: HashMap::new(),
             line: 0,
             last_label: 0,
         }
@@ -100,7 +108,8 @@ impl Unit {
             (Op::LoadInt, Op::Binary) => Instr { op: Op::BinaryInt, cost: 0, a, b: last.b },
             (Op::Compare, Op::JumpIfFalse) => {
                 // The jump stays behind it, for comparisons that Python code makes.
-                *last = Instr { op: Op::CompareJump, cost: cost::base(Op::CompareJump), a: last.a, b };
+                *last =
+                    Instr { op: Op::CompareJump, cost: cost::base(Op::CompareJump), a: last.a, b };
                 return false;
             }
             _ => return false,
@@ -130,23 +139,34 @@ impl Unit {
     }
 
     pub(super) fn constant(&mut self, value: Const) -> u32 {
-        if let Some(index) = self.code.consts.iter().position(|known| *known == value) {
-            return index as u32;
+        let next = self.code.consts.len() as u32;
+        let index = *self.const_index.entry(value.clone()).or_insert(next);
+        if index == next {
+            self.code.consts.push(value);
         }
-        self.code.consts.push(value);
-        self.code.consts.len() as u32 - 1
+        index
     }
 
     pub(super) fn name(&mut self, name: &str) -> u32 {
-        if let Some(index) = self.code.names.iter().position(|known| known == name) {
-            return index as u32;
+        if let Some(index) = self.name_index.get(name) {
+            return *index;
         }
+        let index = self.code.names.len() as u32;
+        self.name_index.insert(name.to_owned(), index);
         self.code.names.push(name.to_owned());
-        self.code.names.len() as u32 - 1
+        index
+    }
+
+    /// Names the local slots, in order.
+    pub(super) fn set_slots(&mut self, names: Vec<String>) {
+        let indexed = names.iter().enumerate().map(|(at, name)| (name.clone(), at as u32));
+        self.slot_index = indexed.collect();
+        self.code.slots = names.len() as u16;
+        self.code.slot_names = names;
     }
 
     pub(super) fn slot(&self, name: &str) -> u32 {
-        self.code.slot_names.iter().position(|known| known == name).unwrap_or(0) as u32
+        self.slot_index.get(name).copied().unwrap_or(0)
     }
 
     pub(super) fn finish(mut self) -> Code {

@@ -356,7 +356,9 @@ impl<'a> Compiler<'a> {
         }
         self.expr(&field.expression)?;
         let mut operand = match field.conversion {
-            ast::ConversionFlag::None if field.debug_text.is_some() && field.format_spec.is_none() => {
+            ast::ConversionFlag::None
+                if field.debug_text.is_some() && field.format_spec.is_none() =>
+            {
                 CONVERT_REPR
             }
             ast::ConversionFlag::None => 0,
@@ -471,7 +473,9 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::Call, 0, 2);
                 Ok(())
             }
-            _ => self.refuse(node, "super(): no arguments", "call it in a method, or name the class"),
+            _ => {
+                self.refuse(node, "super(): no arguments", "call it in a method, or name the class")
+            }
         }
     }
 }

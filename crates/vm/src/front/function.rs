@@ -116,7 +116,8 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Return, 0, 0);
         let mut code = self.close()?;
         let cell_params = self.scopes.list[scope].params.iter();
-        let cells = cell_params.filter(|name| self.scopes.list[scope].cells.contains(*name)).count();
+        let cells =
+            cell_params.filter(|name| self.scopes.list[scope].cells.contains(*name)).count();
         code.simple = code.kind == Kind::Plain
             && !code.var_args
             && !code.var_keywords
@@ -157,17 +158,15 @@ impl<'a> Compiler<'a> {
         if info.kind != ScopeKind::Class {
             names.extend(info.locals().cloned());
         }
-        let more = info.cells.iter().filter(|cell| !names.contains(cell)).cloned();
-        let more: Vec<String> = more.collect();
-        names.extend(more);
+        let known: std::collections::BTreeSet<String> = names.iter().cloned().collect();
+        names.extend(info.cells.iter().filter(|cell| !known.contains(*cell)).cloned());
         let cells: Vec<String> = info.cells.iter().cloned().collect();
         let free: Vec<String> = info.free.iter().cloned().collect();
         let comprehension = info.kind == ScopeKind::Comprehension;
         names.extend(free.iter().cloned());
+        self.unit().set_slots(names);
         let code = &mut self.unit().code;
-        code.slots = names.len() as u16;
         code.free = free.len() as u16;
-        code.slot_names = names;
         if comprehension {
             code.positional = 1;
         }
@@ -398,9 +397,11 @@ impl<'a> Compiler<'a> {
 
     pub(super) fn async_with(&mut self, items: &'a [ast::WithItem], _body: &'a [Stmt]) -> Done {
         match items.first() {
-            Some(item) => {
-                self.refuse(item, "'async with' is not supported yet", "await enter and exit yourself")
-            }
+            Some(item) => self.refuse(
+                item,
+                "'async with' is not supported yet",
+                "await enter and exit yourself",
+            ),
             None => Ok(()),
         }
     }

@@ -158,7 +158,11 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn pattern_mapping(&mut self, node: &'a ast::PatternMatchMapping, failure: &mut Failure) -> Done {
+    fn pattern_mapping(
+        &mut self,
+        node: &'a ast::PatternMatchMapping,
+        failure: &mut Failure,
+    ) -> Done {
         self.emit(Op::MatchMapping, 0, 0);
         self.fail_if_false(failure);
         // The prelude looks the keys up: a list of values, then what is left; or None.
@@ -178,7 +182,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// Unpacks a list of matched parts, or fails if it is None.
-    fn matched_parts(&mut self, patterns: &'a [Pattern], more: usize, failure: &mut Failure) -> Done {
+    fn matched_parts(
+        &mut self,
+        patterns: &'a [Pattern],
+        more: usize,
+        failure: &mut Failure,
+    ) -> Done {
         self.fail_if_none(failure);
         self.emit(Op::UnpackSequence, 0, (patterns.len() + more) as u32);
         patterns.iter().try_for_each(|pattern| self.pattern(pattern, failure))

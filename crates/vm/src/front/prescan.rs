@@ -1,12 +1,10 @@
 //! A look at the tokens before anything follows the tree by recursion: nesting is bounded here, so
 //! that no source can exhaust the stack of the parser, the compiler or the tree's destructor.
 
+use super::CompileError;
+use crate::limits::{BRACKET_DEPTH_MAX, EXPRESSION_DEPTH_MAX, INDENT_DEPTH_MAX, SOURCE_BYTES_MAX};
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
-use super::CompileError;
-use crate::limits::{
-    BRACKET_DEPTH_MAX, EXPRESSION_DEPTH_MAX, INDENT_DEPTH_MAX, SOURCE_BYTES_MAX,
-};
 
 /// Refuses sources that are too long or nested too deeply.
 pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
@@ -39,7 +37,11 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
             TokenKind::Indent => {
                 indent += 1;
                 if indent > INDENT_DEPTH_MAX {
-                    return Err(at(line, "too many nested blocks", "move inner blocks into functions"));
+                    return Err(at(
+                        line,
+                        "too many nested blocks",
+                        "move inner blocks into functions",
+                    ));
                 }
             }
             TokenKind::Dedent => indent = indent.saturating_sub(1),
@@ -85,7 +87,11 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
             _ => depth += bump(&mut chains),
         }
         if depth > EXPRESSION_DEPTH_MAX {
-            return Err(at(line, "the expression is nested too deeply", "split it into statements"));
+            return Err(at(
+                line,
+                "the expression is nested too deeply",
+                "split it into statements",
+            ));
         }
     }
 }

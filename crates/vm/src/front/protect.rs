@@ -171,6 +171,8 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn try_statement(&mut self, node: &'a ast::StmtTry) -> Done {
+        // Each `finally` is compiled twice, so nested ones grow as powers of two.
+        self.check_length(node)?;
         if node.is_star {
             return self.refuse(node, "except* is not supported", "catch single exceptions");
         }

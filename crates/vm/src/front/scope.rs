@@ -9,6 +9,9 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::CompileError;
 
+/// Parameters of one function; they are searched one by one.
+const PARAMETERS_MAX: usize = 255;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ScopeKind {
     Module,
@@ -108,11 +111,7 @@ pub(super) fn mangle(class_name: Option<&str>, name: &str) -> String {
     }
 }
 
-pub(super) fn analyse(
-    body: &[Stmt],
-    source: &str,
-    file: &str,
-) -> Result<Scopes, CompileError> {
+pub(super) fn analyse(body: &[Stmt], source: &str, file: &str) -> Result<Scopes, CompileError> {
     let mut walker = Walker {
         scopes: Scopes { list: Vec::new(), index: BTreeMap::new() },
         current: 0,
@@ -169,7 +168,13 @@ fn resolve(scopes: &mut Scopes, source: &str, file: &str) -> Result<(), CompileE
             let Some(owner) = owner else {
                 if nonlocals.contains(&name) {
                     let message = format!("no binding for nonlocal '{name}' found");
-                    return Err(CompileError::at(file, source, 0, &message, "assign it outside first"));
+                    return Err(CompileError::at(
+                        file,
+                        source,
+                        0,
+                        &message,
+                        "assign it outside first",
+                    ));
                 }
                 scopes.list[index].free.remove(&name);
                 continue;
@@ -253,6 +258,10 @@ impl Walker<'_> {
                     &format!("duplicate argument '{name}' in function definition"),
                     "rename one",
                 );
+            }
+            if self.scope().params.len() > PARAMETERS_MAX {
+                self.fail(parameter.range, "too many parameters", "pass a list");
+                return;
             }
             self.scope().params.push(name.clone());
             self.bind(&name);
@@ -356,7 +365,11 @@ impl<'a> Visitor<'a> for Walker<'_> {
             }
             Stmt::Nonlocal(nonlocal) => {
                 if self.current == 0 {
-                    self.fail(nonlocal.range, "nonlocal declaration not allowed at module level", "");
+                    self.fail(
+                        nonlocal.range,
+                        "nonlocal declaration not allowed at module level",
+                        "",
+                    );
                 }
                 for name in &nonlocal.names {
                     let mangled = self.mangled(name.as_str());

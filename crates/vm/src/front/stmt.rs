@@ -9,10 +9,29 @@ use super::scope::ScopeKind;
 
 /// Modules that exist; others are refused at compile time.
 const MODULES: &[&str] = &[
-    "__future__", "abc", "asyncio", "base64", "bisect", "collections", "collections.abc", "contextlib",
-    "copy", "cowboy", "cowboy_sdk", "dataclasses", "decimal", "enum", "fractions", "functools",
-    "hashlib", "heapq", "io", "itertools", "json", "math", "numbers", "operator", "pvm_host", "random",
-    "re", "statistics", "string", "struct", "sys", "textwrap", "time", "types", "typing",
+    "__future__",
+    "abc",
+    "base64",
+    "bisect",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "cowboy",
+    "dataclasses",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "string",
+    "struct",
+    "sys",
+    "types",
+    "typing",
 ];
 
 /// Why a module that people expect is not there.
@@ -28,8 +47,6 @@ fn advice_for(module: &str) -> &'static str {
         _ => "see the list of modules in the guide",
     }
 }
-
-const NOT_THERE: &[&str] = &["asyncio", "decimal", "fractions", "io", "random", "time", "statistics"];
 
 impl<'a> Compiler<'a> {
     pub(super) fn body(&mut self, body: &'a [Stmt]) -> Done {
@@ -171,7 +188,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
-        if MODULES.contains(&name) && !NOT_THERE.contains(&name) || self.file.starts_with('<') {
+        if MODULES.contains(&name) || self.file.starts_with('<') {
             return Ok(());
         }
         self.refuse(node, &format!("there is no module '{name}' here"), advice_for(name))
@@ -201,7 +218,11 @@ impl<'a> Compiler<'a> {
 
     fn import_from(&mut self, node: &'a ast::StmtImportFrom) -> Done {
         let Some(module) = node.module.as_ref().filter(|_| node.level == 0) else {
-            return self.refuse(node, "relative imports are not supported", "a program is one file");
+            return self.refuse(
+                node,
+                "relative imports are not supported",
+                "a program is one file",
+            );
         };
         self.check_module(node, module.as_str())?;
         if module.as_str() == "__future__" {

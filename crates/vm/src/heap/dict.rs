@@ -43,7 +43,8 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
         let word = chunk.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
         hash = mix(hash ^ word);
     }
-    let rest = chunks.remainder().iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+    let rest =
+        chunks.remainder().iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
     mix(hash ^ rest)
 }
 

@@ -95,13 +95,35 @@ pub(crate) struct Generator {
 #[derive(Clone, Debug)]
 pub(crate) enum Iter {
     /// List, tuple, str, bytes, bytearray or range, by position.
-    Sequence { source: Value, next: usize },
-    Reversed { source: Value, left: usize },
+    Sequence {
+        source: Value,
+        next: usize,
+    },
+    Reversed {
+        source: Value,
+        left: usize,
+    },
     /// Keys, values or items of a dict or set, by place; the length says whether it changed.
-    Dict { source: Handle, view: View, next: usize, length: usize, reversed: bool },
-    Range { next: i64, left: u64, step: i64 },
-    Enumerate { inner: Value, count: i64 },
-    Zip { inner: Vec<Value>, strict: bool },
+    Dict {
+        source: Handle,
+        view: View,
+        next: usize,
+        length: usize,
+        reversed: bool,
+    },
+    Range {
+        next: i64,
+        left: u64,
+        step: i64,
+    },
+    Enumerate {
+        inner: Value,
+        count: i64,
+    },
+    Zip {
+        inner: Vec<Value>,
+        strict: bool,
+    },
     Done,
 }
 
@@ -124,22 +146,39 @@ pub(crate) enum Obj {
     Dict(Dict),
     Set(Dict),
     FrozenSet(Dict),
-    Range { start: i64, stop: i64, step: i64 },
+    Range {
+        start: i64,
+        stop: i64,
+        step: i64,
+    },
     Slice([Value; 3]),
     Function(Box<Function>),
-    Method { function: Value, receiver: Value },
+    Method {
+        function: Value,
+        receiver: Value,
+    },
     Class(Box<Class>),
     Instance(Box<Instance>),
     Exception(Box<Exception>),
     Cell(Value),
     Generator(Box<Generator>),
     Iter(Box<Iter>),
-    DictView { dict: Handle, view: View },
-    Module { name: Value, dict: Handle },
+    DictView {
+        dict: Handle,
+        view: View,
+    },
+    Module {
+        name: Value,
+        dict: Handle,
+    },
     Property([Value; 3]),
     StaticMethod(Value),
     ClassMethod(Value),
-    Super { class: Handle, receiver: Value, of: Handle },
+    Super {
+        class: Handle,
+        receiver: Value,
+        of: Handle,
+    },
     /// Awaiting it suspends the whole call until the host has an answer.
     Pending(u64),
 }
@@ -197,7 +236,9 @@ impl Obj {
             | Obj::Pending(_) => {}
             Obj::List(items) => items.iter().for_each(|item| see(*item)),
             Obj::Tuple(items) => items.iter().for_each(|item| see(*item)),
-            Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => dict.all_values().for_each(see),
+            Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => {
+                dict.all_values().for_each(see)
+            }
             Obj::Slice(parts) | Obj::Property(parts) => parts.iter().for_each(|part| see(*part)),
             Obj::Function(function) => {
                 see(function.globals.into());

@@ -349,6 +349,10 @@ def _translate(text, table):
     return ''.join(out)
 
 
+def _fromhex_array(text):
+    return bytearray(_fromhex(text))
+
+
 # Comparison.
 
 def _first_difference(a, b):

@@ -317,7 +317,9 @@ impl Vm {
     ) -> Result<(Value, bool), Fault> {
         let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
         let plain = match self.obj(object) {
-            Some(Obj::Class(_) | Obj::Super { .. } | Obj::Module { .. } | Obj::Function(_)) => false,
+            Some(Obj::Class(_) | Obj::Super { .. } | Obj::Module { .. } | Obj::Function(_)) => {
+                false
+            }
             _ => true,
         };
         if plain {
@@ -410,10 +412,23 @@ impl Vm {
                     self.intern(native::name_of(id))?.into()
                 }
                 _ if key == name::DOC => Value::None,
-                _ => return Ok(None),
+                _ => return Ok(self.number_part(object, key)),
             },
         };
         Ok(Some(found))
+    }
+
+    /// `real`, `imag`, `numerator`, `denominator` of numbers.
+    fn number_part(&self, object: Value, key: Handle) -> Option<Value> {
+        let number = self.number(object)?;
+        let float = matches!(number, super::number::Number::Float(_));
+        match self.text(key.into())? {
+            "real" => Some(self.inner(object)),
+            "imag" => Some(if float { Value::Float(0.0) } else { Value::Int(0) }),
+            "numerator" if !float => Some(self.inner(object)),
+            "denominator" if !float => Some(Value::Int(1)),
+            _ => None,
+        }
     }
 
     /// The dict of an object's own attributes, made if need be.
@@ -421,7 +436,10 @@ impl Vm {
         if let Some(dict) = self.own_dict(object) {
             return Ok(Some(dict));
         }
-        if !matches!(self.obj(object), Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Function(_))) {
+        if !matches!(
+            self.obj(object),
+            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Function(_))
+        ) {
             return Ok(None);
         }
         let dict = self.alloc(Obj::Dict(Dict::default()))?.handle();
@@ -434,13 +452,20 @@ impl Vm {
         Ok(dict)
     }
 
-    pub(crate) fn set_attr(&mut self, object: Value, name: Value, value: Value) -> Result<(), Fault> {
+    pub(crate) fn set_attr(
+        &mut self,
+        object: Value,
+        name: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
         let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
         if let Some(Obj::Class(class)) = self.obj(object) {
             let (dict, meta, builtin) = (class.dict, class.meta, class.builtin);
             if builtin {
                 let kind = self.text(class.name).unwrap_or("").to_owned();
-                return Err(self.type_error(format!("cannot set attributes of built-in type '{kind}'")));
+                return Err(
+                    self.type_error(format!("cannot set attributes of built-in type '{kind}'"))
+                );
             }
             if let Some(hook) = self.class_attr(meta, name::SETATTR)
                 && !matches!(hook, Value::Native(_))

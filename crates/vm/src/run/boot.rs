@@ -126,7 +126,12 @@ impl Vm {
         Ok(first)
     }
 
-    pub(crate) fn enter_module(&mut self, code: u32, globals: Handle, after: After) -> Result<(), Fault> {
+    pub(crate) fn enter_module(
+        &mut self,
+        code: u32,
+        globals: Handle,
+        after: After,
+    ) -> Result<(), Fault> {
         self.check_depth()?;
         let base = self.stack.len() as u32;
         let slots = self.codes[code as usize].code.slots as usize;
@@ -170,6 +175,12 @@ fn build() -> Result<Vm, String> {
         if let Err(stop) = vm.run() {
             return Err(format!("{module}: {}", vm.describe_stop(stop)));
         }
+        if let Some((outer, inner)) = module.split_once('.') {
+            let outer = module_dict(&mut vm, outer).map_err(failed(module))?;
+            let name = vm.intern(inner).map_err(|_| "names".to_owned())?;
+            let value = vm.modules.get(*module).copied().unwrap_or(Value::None);
+            vm.dict_set_name(outer, name, value).map_err(failed(module))?;
+        }
         if *module == "prelude" {
             export(&mut vm).map_err(failed("export"))?;
         }
@@ -187,10 +198,10 @@ fn export(vm: &mut Vm) -> Result<(), Fault> {
         }
     }
     for (kind, method, function, fixed) in METHODS {
-        let Value::Ref(function) = vm.prelude_function(function)? else { continue };
+        let function = vm.prelude_function(function)?;
         let value = match fixed {
-            true => Value::Ref(vm.heap.alloc(Obj::StaticMethod(function.into()))?),
-            false => function.into(),
+            true => Value::Ref(vm.heap.alloc(Obj::StaticMethod(function))?),
+            false => function,
         };
         let method = vm.intern(method)?;
         if let Obj::Class(class) = vm.heap.get(kind.handle()) {
@@ -208,6 +219,9 @@ const METHODS: &[(Type, &str, &str, bool)] = &[
     (Type::Str, "translate", "_translate", false),
     (Type::Str, "maketrans", "_maketrans", true),
     (Type::Dict, "fromkeys", "_fromkeys", true),
+    (Type::Int, "from_bytes", "_from_bytes", true),
+    (Type::Bytes, "fromhex", "_fromhex", true),
+    (Type::ByteArray, "fromhex", "_fromhex_array", true),
 ];
 
 fn types(vm: &mut Vm) -> Result<(), Fault> {
@@ -247,15 +261,28 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
             class.bases = bases;
         }
         let hidden = [
-            "NoneType", "NotImplementedType", "ellipsis", "function", "builtin_function_or_method",
-            "method", "generator", "coroutine", "iterator", "dict_keys", "dict_values", "dict_items",
-            "module", "cell", "awaitable",
+            "NoneType",
+            "NotImplementedType",
+            "ellipsis",
+            "function",
+            "builtin_function_or_method",
+            "method",
+            "generator",
+            "coroutine",
+            "iterator",
+            "dict_keys",
+            "dict_values",
+            "dict_items",
+            "module",
+            "cell",
+            "awaitable",
         ];
         if !hidden.contains(text) {
             vm.dict_set_name(vm.builtins, name, kind.handle().into())?;
         }
     }
-    for (text, value) in [("NotImplemented", Value::NotImplemented), ("Ellipsis", Value::Ellipsis)] {
+    for (text, value) in [("NotImplemented", Value::NotImplemented), ("Ellipsis", Value::Ellipsis)]
+    {
         let name = vm.intern(text)?;
         vm.dict_set_name(vm.builtins, name, value)?;
     }

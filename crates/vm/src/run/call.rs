@@ -32,7 +32,8 @@ impl Vm {
             match self.heap.get(handle) {
                 Obj::Function(function) => {
                     let (code, globals) = (function.code, function.globals);
-                    return self.call_function(handle, code, globals, callee, count, keywords, after);
+                    return self
+                        .call_function(handle, code, globals, callee, count, keywords, after);
                 }
                 Obj::Method { function, receiver } => {
                     let (function, receiver) = (*function, *receiver);
@@ -166,8 +167,12 @@ impl Vm {
             };
             let suspended = Suspended { code, pc: 0, globals, handling: Value::Unbound, slots };
             let frame = Some(suspended);
-            let generator =
-                self.alloc(Obj::Generator(Box::new(Generator { kind, name, frame, running: false })))?;
+            let generator = self.alloc(Obj::Generator(Box::new(Generator {
+                kind,
+                name,
+                frame,
+                running: false,
+            })))?;
             return self.complete(after, generator);
         }
         self.frames.push(frame);
@@ -217,7 +222,9 @@ impl Vm {
             After::Init(instance) => {
                 if !value.is_none() {
                     let kind = self.type_name(value);
-                    return Err(self.type_error(format!("__init__() should return None, not '{kind}'")));
+                    return Err(
+                        self.type_error(format!("__init__() should return None, not '{kind}'"))
+                    );
                 }
                 self.stack.push(instance);
             }
@@ -266,7 +273,9 @@ impl Vm {
     pub(crate) fn complete_end(&mut self, after: After, value: Value) -> Result<Flow, Fault> {
         match after {
             After::ForIter | After::Send => {
-                let Some(frame) = self.frames.last_mut() else { return Err(Fatal::Internal.into()) };
+                let Some(frame) = self.frames.last_mut() else {
+                    return Err(Fatal::Internal.into());
+                };
                 let instr = self.codes[frame.code as usize].code.instrs[frame.pc as usize - 1];
                 frame.pc = instr.b;
                 self.stack.pop();
@@ -355,7 +364,8 @@ impl Vm {
             let codes = std::sync::Arc::clone(&self.codes);
             let loaded = &codes[frame.code as usize];
             let pc = frame.pc.saturating_sub(1);
-            self.note_line(exception, frame.code, loaded.code.line(pc), loaded.hidden).map_err(Ok)?;
+            self.note_line(exception, frame.code, loaded.code.line(pc), loaded.hidden)
+                .map_err(Ok)?;
             let handlers = &loaded.code.handlers;
             if let Some(handler) = handlers.iter().find(|h| h.start <= pc && pc < h.end) {
                 let height = frame.base as usize + loaded.code.slots as usize;

@@ -52,7 +52,9 @@ impl Vm {
             let sealed = [Type::Bool, Type::Function, Type::Range, Type::Slice, Type::NoneType];
             if sealed.iter().any(|kind| kind.handle() == *base) {
                 let kind = self.class_name(*base);
-                return Err(self.type_error(format!("type '{kind}' is not an acceptable base type")));
+                return Err(
+                    self.type_error(format!("type '{kind}' is not an acceptable base type"))
+                );
             }
         }
         let tails: Vec<Vec<Handle>> = bases
@@ -60,9 +62,8 @@ impl Vm {
             .map(|base| self.class_info(*base).map(|info| info.mro.clone()).unwrap_or_default())
             .collect();
         let Some(order) = merge(tails, bases.clone()) else {
-            return Err(self.type_error(
-                "Cannot create a consistent method resolution order (MRO) for bases",
-            ));
+            return Err(self
+                .type_error("Cannot create a consistent method resolution order (MRO) for bases"));
         };
         if order.len() >= MRO_MAX {
             return Err(self.type_error("too many bases"));
@@ -109,7 +110,9 @@ impl Vm {
             self.stack.insert(callee, hook);
             return self.call(callee, count + 1, keywords, after);
         }
-        let Some(new) = self.class_attr(class, name::NEW) else { return Err(Fatal::Internal.into()) };
+        let Some(new) = self.class_attr(class, name::NEW) else {
+            return Err(Fatal::Internal.into());
+        };
         if builtin && !layout.is_exception() {
             self.stack.insert(callee, new);
             return self.call(callee, count + 1, keywords, after);
@@ -152,7 +155,9 @@ impl Vm {
                 self.new_instance(class, payload)?
             }
         };
-        let Some(init) = self.class_attr(class, name::INIT) else { return Err(Fatal::Internal.into()) };
+        let Some(init) = self.class_attr(class, name::INIT) else {
+            return Err(Fatal::Internal.into());
+        };
         if let Value::Native(_) = init
             && layout == Type::Object
         {
@@ -200,7 +205,9 @@ impl Vm {
             Type::ByteArray => Obj::ByteArray(Vec::new()),
             other => {
                 let kind = other.name();
-                return Err(self.type_error(format!("type '{kind}' is not an acceptable base type")));
+                return Err(
+                    self.type_error(format!("type '{kind}' is not an acceptable base type"))
+                );
             }
         };
         self.alloc(obj)

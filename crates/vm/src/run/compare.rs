@@ -112,7 +112,9 @@ impl Vm {
             return Ok(left.is(right));
         };
         if depth > NESTING_MAX {
-            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison"));
+            return Err(
+                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
+            );
         }
         let pair = (self.heap.get(a), self.heap.get(b));
         match pair {
@@ -148,7 +150,9 @@ impl Vm {
                 let entries: Vec<_> = x.iter().copied().collect();
                 self.charge(cost::entries(entries.len()))?;
                 for entry in entries {
-                    let Some(place) = self.find(b, entry.key, entry.hash)? else { return Ok(false) };
+                    let Some(place) = self.find(b, entry.key, entry.hash)? else {
+                        return Ok(false);
+                    };
                     let other = self.table(b).map_or(Value::Unbound, |table| table.value_at(place));
                     if !entry.value.is(other) && !self.equal(entry.value, other, depth + 1)? {
                         return Ok(false);
@@ -170,13 +174,16 @@ impl Vm {
                 let (x, y) = (x.to_vec(), y.to_vec());
                 self.equal_items(&x, &y, depth)
             }
-            (Obj::Method { function: f, receiver: r }, Obj::Method { function: g, receiver: s }) => {
-                Ok(f.is(*g) && r.is(*s))
-            }
+            (
+                Obj::Method { function: f, receiver: r },
+                Obj::Method { function: g, receiver: s },
+            ) => Ok(f.is(*g) && r.is(*s)),
             (Obj::DictView { dict: d, view }, other) if *view != View::Values => {
                 let (d, view) = (*d, *view);
                 match other {
-                    Obj::DictView { dict, view: second } if view == *second && view == View::Keys => {
+                    Obj::DictView { dict, view: second }
+                        if view == *second && view == View::Keys =>
+                    {
                         let dict = *dict;
                         Ok(self.table(d).map(|t| t.len()) == self.table(dict).map(|t| t.len())
                             && self.is_subset(d, dict)?)
@@ -242,7 +249,9 @@ impl Vm {
             return Ok(ordering.is_some_and(|ordering| op.holds(ordering)));
         }
         if depth > NESTING_MAX {
-            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison"));
+            return Err(
+                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
+            );
         }
         let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
             return self.order_other(op, left, right, depth);
@@ -377,8 +386,11 @@ impl Vm {
                 let (start, stop, step) = (*start, *stop, *step);
                 Ok(match self.as_index(item) {
                     Some(int) => {
-                        let inside =
-                            if step > 0 { start <= int && int < stop } else { stop < int && int <= start };
+                        let inside = if step > 0 {
+                            start <= int && int < stop
+                        } else {
+                            stop < int && int <= start
+                        };
                         inside && (i128::from(int) - i128::from(start)) % i128::from(step) == 0
                     }
                     None => false,
@@ -398,9 +410,11 @@ impl Vm {
                     }
                 }
             }
-            Obj::Class(_) | Obj::Generator(_) | Obj::Iter(_) | Obj::Instance(_) | Obj::DictView { .. } => {
-                Err(Fault::Fallback)
-            }
+            Obj::Class(_)
+            | Obj::Generator(_)
+            | Obj::Iter(_)
+            | Obj::Instance(_)
+            | Obj::DictView { .. } => Err(Fault::Fallback),
             _ => Err(self.not_container(container)),
         }
     }

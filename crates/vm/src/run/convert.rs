@@ -28,7 +28,9 @@ impl Vm {
                 Obj::Bytes(bytes) => !bytes.is_empty(),
                 Obj::ByteArray(bytes) => !bytes.is_empty(),
                 Obj::Range { start, stop, step } => range_len(*start, *stop, *step) > 0,
-                Obj::DictView { dict, .. } => self.table(*dict).is_some_and(|table| table.len() > 0),
+                Obj::DictView { dict, .. } => {
+                    self.table(*dict).is_some_and(|table| table.len() > 0)
+                }
                 Obj::Instance(instance) => {
                     let payload = instance.payload;
                     for method in [name::BOOL, name::LEN] {
@@ -59,7 +61,9 @@ impl Vm {
             Some(Obj::Bytes(bytes)) => Ok(bytes.len()),
             Some(Obj::ByteArray(bytes)) => Ok(bytes.len()),
             Some(Obj::Range { start, stop, step }) => Ok(range_len(*start, *stop, *step) as usize),
-            Some(Obj::DictView { dict, .. }) => Ok(self.table(*dict).map_or(0, |table| table.len())),
+            Some(Obj::DictView { dict, .. }) => {
+                Ok(self.table(*dict).map_or(0, |table| table.len()))
+            }
             _ => {
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("object of type '{kind}' has no len()")))
@@ -109,7 +113,10 @@ impl Vm {
             Some(int) => Ok(int),
             None => {
                 if let Some(Obj::Big(_)) = self.obj(value) {
-                    return Err(self.raise(Type::OverflowError, "Python int too large to convert to C ssize_t"));
+                    return Err(self.raise(
+                        Type::OverflowError,
+                        "Python int too large to convert to C ssize_t",
+                    ));
                 }
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
@@ -139,16 +146,16 @@ impl Vm {
 
     pub(crate) fn import_from(&mut self, module: Value, name: Value) -> Outcome {
         match self.get_attr(module, name) {
-            Err(Fault::Raise(exception)) if self.is_exception_of(exception, Type::AttributeError) => {
+            Err(Fault::Raise(exception))
+                if self.is_exception_of(exception, Type::AttributeError) =>
+            {
                 let what = self.text(name).unwrap_or("").to_owned();
                 let from = match self.obj(module) {
                     Some(Obj::Module { name, .. }) => self.text(*name).unwrap_or("").to_owned(),
                     _ => String::new(),
                 };
-                Err(self.raise(
-                    Type::ImportError,
-                    format!("cannot import name '{what}' from '{from}'"),
-                ))
+                Err(self
+                    .raise(Type::ImportError, format!("cannot import name '{what}' from '{from}'")))
             }
             other => other,
         }

@@ -33,6 +33,8 @@ pub enum Ending {
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
+    /// It waits for the host's answer to this token.
+    Suspended(u64),
 }
 
 /// What a script did.
@@ -141,7 +143,10 @@ impl Vm {
         match stop {
             Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
             Stop::Fatal(fatal) => Ending::Stopped(fatal),
-            Stop::Suspended(_) => Ending::Stopped(Fatal::Internal),
+            Stop::Suspended(value) => match self.obj(value) {
+                Some(Obj::Pending(token)) => Ending::Suspended(*token),
+                _ => Ending::Stopped(Fatal::Internal),
+            },
         }
     }
 

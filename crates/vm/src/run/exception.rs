@@ -38,7 +38,10 @@ impl Vm {
             let mut args = vec![value];
             args.extend(cause);
             let name = if cause.is_some() { "_raise_from" } else { "_raise" };
-            if self.is_subclass(value.handle().unwrap_or(Type::Object.handle()), Type::BaseException.handle()) {
+            if self.is_subclass(
+                value.handle().unwrap_or(Type::Object.handle()),
+                Type::BaseException.handle(),
+            ) {
                 return Err(self.prelude_tail(name, args));
             }
         }
@@ -47,7 +50,9 @@ impl Vm {
         }
         if let Some(cause) = cause {
             match self.obj(cause) {
-                Some(Obj::Class(_)) => return Err(self.prelude_tail("_raise_from", vec![value, cause])),
+                Some(Obj::Class(_)) => {
+                    return Err(self.prelude_tail("_raise_from", vec![value, cause]));
+                }
                 Some(Obj::Exception(_)) => self.set_cause(value, cause),
                 _ if cause.is_none() => {
                     if let Some(exception) = self.exception_mut(value) {
@@ -112,7 +117,11 @@ impl Vm {
         }
     }
 
-    pub(crate) fn exception_matches(&mut self, exception: Value, kind: Value) -> Result<bool, Fault> {
+    pub(crate) fn exception_matches(
+        &mut self,
+        exception: Value,
+        kind: Value,
+    ) -> Result<bool, Fault> {
         let kinds = match self.obj(kind) {
             Some(Obj::Tuple(kinds)) => kinds.to_vec(),
             _ => vec![kind],
@@ -120,9 +129,7 @@ impl Vm {
         let class = self.class_of(exception);
         for kind in kinds {
             match kind {
-                Value::Ref(handle)
-                    if self.is_subclass(handle, Type::BaseException.handle()) =>
-                {
+                Value::Ref(handle) if self.is_subclass(handle, Type::BaseException.handle()) => {
                     if self.is_subclass(class, handle) {
                         return Ok(true);
                     }

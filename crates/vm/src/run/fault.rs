@@ -96,8 +96,7 @@ impl Vm {
 
     /// Charges for bytes that are about to be made, and sees that they fit.
     pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), Fault> {
-        self.charge(crate::cost::bytes(bytes))?;
         self.heap.check(bytes)?;
-        Ok(())
+        self.charge(crate::cost::bytes(bytes))
     }
 }

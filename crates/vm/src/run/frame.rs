@@ -12,12 +12,27 @@ pub(crate) enum After {
     /// `__init__`: the new object is the result.
     Init(Value),
     /// An operator: NotImplemented lets the other operand try.
-    Binary { op: BinOp, left: Value, right: Value, stage: u8 },
-    Compare { op: CmpOp, left: Value, right: Value, stage: u8 },
+    Binary {
+        op: BinOp,
+        left: Value,
+        right: Value,
+        stage: u8,
+    },
+    Compare {
+        op: CmpOp,
+        left: Value,
+        right: Value,
+        stage: u8,
+    },
     /// Truth of `__contains__`.
-    Contains { negate: bool },
+    Contains {
+        negate: bool,
+    },
     /// `and` or `or` with a `__bool__` in Python: its answer decides, the value below stays or goes.
-    KeepJump { wanted: bool, target: u32 },
+    KeepJump {
+        wanted: bool,
+        target: u32,
+    },
     /// A step of a `for` loop: the end of the iterator ends the loop.
     ForIter,
     /// `next(iterator, default)`; Unbound without default.

@@ -63,7 +63,9 @@ impl Vm {
         self.check_depth()?;
         let Some(frame) = self.take_frame(handle)? else {
             if self.generator_word(handle) == "coroutine" {
-                return Err(self.raise(Type::RuntimeError, "cannot reuse already awaited coroutine"));
+                return Err(
+                    self.raise(Type::RuntimeError, "cannot reuse already awaited coroutine")
+                );
             }
             return self.complete_end(after, Value::None);
         };
@@ -141,9 +143,7 @@ impl Vm {
         self.heap.resized(handle)?;
         match frame.after {
             After::Entry => Ok(Some(value)),
-            After::Close => {
-                Err(self.raise(Type::RuntimeError, "generator ignored GeneratorExit"))
-            }
+            After::Close => Err(self.raise(Type::RuntimeError, "generator ignored GeneratorExit")),
             after => self.complete(after, value).map(|_| None),
         }
     }
@@ -208,7 +208,9 @@ impl Vm {
     /// What `await` waits for.
     pub(crate) fn awaitable(&mut self, value: Value) -> Outcome {
         match self.obj(value) {
-            Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => return Ok(value),
+            Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => {
+                return Ok(value);
+            }
             Some(Obj::Pending(_)) => return Ok(value),
             _ => {}
         }

@@ -136,7 +136,12 @@ impl Vm {
     }
 
     /// The place of a key in a dict or set.
-    pub(crate) fn find(&mut self, table: Handle, key: Value, hash: u64) -> Result<Option<usize>, Fault> {
+    pub(crate) fn find(
+        &mut self,
+        table: Handle,
+        key: Value,
+        hash: u64,
+    ) -> Result<Option<usize>, Fault> {
         // Keys with the same hash that are not plainly equal or different are compared one by one.
         let mut unsure: Vec<(usize, Value)> = Vec::new();
         let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
@@ -206,7 +211,12 @@ impl Vm {
         Ok(place.and_then(|place| self.table(dict).map(|table| table.value_at(place))))
     }
 
-    pub(crate) fn dict_insert(&mut self, dict: Handle, key: Value, value: Value) -> Result<(), Fault> {
+    pub(crate) fn dict_insert(
+        &mut self,
+        dict: Handle,
+        key: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
         let hash = self.hash(key, 0)?;
         let place = self.find(dict, key, hash)?;
         self.dict_put(dict, place, hash, key, value)

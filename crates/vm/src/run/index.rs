@@ -78,7 +78,10 @@ impl Vm {
             let (kind, word) = (self.type_name(key), self.type_name(handle.into()));
             let word = if word == "str" { "string".to_owned() } else { word };
             let noun = if word == "string" { ", not" } else { " or slices, not" };
-            return Err(self.type_error(format!("{word} indices must be integers{noun} {}", quoted(&word, &kind))));
+            return Err(self.type_error(format!(
+                "{word} indices must be integers{noun} {}",
+                quoted(&word, &kind)
+            )));
         };
         let length = self.length(handle.into())? as i64;
         let index = if index < 0 { index + length } else { index };
@@ -103,7 +106,9 @@ impl Vm {
             return Ok(None);
         }
         if let Some(Obj::Big(_)) = self.obj(key) {
-            return Err(self.raise(Type::IndexError, "cannot fit 'int' into an index-sized integer"));
+            return Err(
+                self.raise(Type::IndexError, "cannot fit 'int' into an index-sized integer")
+            );
         }
         Ok(self.as_index(key).filter(|_| !matches!(self.inner(key), Value::Float(_))))
     }
@@ -181,7 +186,9 @@ impl Vm {
                     places.map(|place| bytes[place] as char).collect()
                 } else {
                     self.charge(crate::cost::bytes(whole))?;
-                    let Obj::Str(text) = self.heap.get(handle) else { return Err(Fatal::Internal.into()) };
+                    let Obj::Str(text) = self.heap.get(handle) else {
+                        return Err(Fatal::Internal.into());
+                    };
                     let chars: Vec<char> = text.text.chars().collect();
                     places.map(|place| chars[place]).collect()
                 };
@@ -198,7 +205,12 @@ impl Vm {
         }
     }
 
-    pub(crate) fn set_item(&mut self, object: Value, key: Value, value: Value) -> Result<(), Fault> {
+    pub(crate) fn set_item(
+        &mut self,
+        object: Value,
+        key: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
         if let Some(method) = self.user_method(object, name::SETITEM) {
             return Err(tail_after(method, vec![object, key, value], After::Discard));
         }
@@ -241,7 +253,9 @@ impl Vm {
         let length = self.length(handle.into())? as i64;
         let Some(index) = self.index_of(key)? else {
             let (kind, word) = (self.type_name(key), self.type_name(handle.into()));
-            return Err(self.type_error(format!("{word} indices must be integers or slices, not {kind}")));
+            return Err(
+                self.type_error(format!("{word} indices must be integers or slices, not {kind}"))
+            );
         };
         let index = if index < 0 { index + length } else { index };
         if index < 0 || index >= length {
@@ -256,7 +270,11 @@ impl Vm {
             Err(Fault::Fallback) => {
                 let function = self.prelude_function("_set_slice")?;
                 let slice = self.alloc(Obj::Slice(parts))?;
-                return Err(tail_after(function, vec![handle.into(), slice, value], After::Discard));
+                return Err(tail_after(
+                    function,
+                    vec![handle.into(), slice, value],
+                    After::Discard,
+                ));
             }
             other => other?,
         };

@@ -55,10 +55,23 @@ impl Vm {
                     }
                 };
             }
-            macro_rules! enter {
+            // For what may push or pop frames: the place is saved before, not after.
+            macro_rules! resume {
                 ($result:expr) => {{
                     save!();
-                    match attempt!($result) {
+                    match $result {
+                        Ok(value) => value,
+                        Err(fault) => match self.recover(fault) {
+                            Ok(None) => continue 'frames,
+                            Ok(Some(value)) => return Ok(value),
+                            Err(stop) => return Err(stop),
+                        },
+                    }
+                }};
+            }
+            macro_rules! enter {
+                ($result:expr) => {{
+                    match resume!($result) {
                         Flow::Next => {}
                         Flow::Frame => continue 'frames,
                     }
@@ -105,7 +118,8 @@ impl Vm {
                         let first = self.stack[base + instr.a as usize];
                         let second = self.stack[base + instr.b as usize];
                         if first.is_unbound() || second.is_unbound() {
-                            let slot = if first.is_unbound() { u32::from(instr.a) } else { instr.b };
+                            let slot =
+                                if first.is_unbound() { u32::from(instr.a) } else { instr.b };
                             attempt!(Err(self.unbound_local(loaded, slot)));
                         }
                         self.stack.push(first);
@@ -125,7 +139,11 @@ impl Vm {
                         let value = match loaded.names[instr.b as usize] {
                             Value::Ref(name) => self
                                 .dict_get_name(globals, name)
-                                .or_else(|| self.dict_get_name(self.builtins, name)),
+                                .or_else(|| self.dict_get_name(self.builtins, name))
+                                .or_else(|| match loaded.hidden {
+                                    true => self.dict_get_name(self.prelude, name),
+                                    false => None,
+                                }),
                             _ => None,
                         };
                         match value {
@@ -279,19 +297,16 @@ impl Vm {
                                 jump!(instr.b);
                             }
                             Some(value) => self.stack.push(value),
-                            None => {
-                                save!();
-                                match attempt!(self.for_step(iterator)) {
-                                    Flow::Next => {
-                                        let top = self.stack.len() - 1;
-                                        if self.stack[top].is_unbound() {
-                                            self.stack.truncate(top - 1);
-                                            jump!(instr.b);
-                                        }
+                            None => match resume!(self.for_step(iterator)) {
+                                Flow::Next => {
+                                    let top = self.stack.len() - 1;
+                                    if self.stack[top].is_unbound() {
+                                        self.stack.truncate(top - 1);
+                                        jump!(instr.b);
                                     }
-                                    Flow::Frame => continue 'frames,
                                 }
-                            }
+                                Flow::Frame => continue 'frames,
+                            },
                         }
                     }
                     Op::Call => {
@@ -311,8 +326,7 @@ impl Vm {
                     }
                     Op::Return => {
                         let value = pop!();
-                        save!();
-                        match attempt!(self.return_value(value)) {
+                        match resume!(self.return_value(value)) {
                             None => continue 'frames,
                             Some(value) => return Ok(value),
                         }
@@ -355,8 +369,7 @@ impl Vm {
                     }
                     Op::Yield => {
                         let value = pop!();
-                        save!();
-                        match attempt!(self.yield_value(value)) {
+                        match resume!(self.yield_value(value)) {
                             None => continue 'frames,
                             Some(value) => return Err(Stop::Suspended(value)),
                         }
@@ -369,13 +382,10 @@ impl Vm {
                         };
                         self.stack.push(result);
                     }
-                    _ => {
-                        save!();
-                        match attempt!(self.step(loaded, instr, base)) {
-                            Flow::Next => {}
-                            Flow::Frame => continue 'frames,
-                        }
-                    }
+                    _ => match resume!(self.step(loaded, instr, base)) {
+                        Flow::Next => {}
+                        Flow::Frame => continue 'frames,
+                    },
                 }
             }
         }

@@ -74,7 +74,10 @@ impl Vm {
                 if left == 0 {
                     return Ok(Some(Value::Unbound));
                 }
-                self.set_iter(handle, Iter::Range { next: next.wrapping_add(step), left: left - 1, step });
+                self.set_iter(
+                    handle,
+                    Iter::Range { next: next.wrapping_add(step), left: left - 1, step },
+                );
                 Ok(Some(Value::Int(next)))
             }
             Iter::Sequence { source, next } => {
@@ -97,7 +100,9 @@ impl Vm {
             }
             Iter::Enumerate { inner, count } => {
                 let (inner, count) = (*inner, *count);
-                let Some(value) = self.native_next(inner)? else { return Err(Fatal::Internal.into()) };
+                let Some(value) = self.native_next(inner)? else {
+                    return Err(Fatal::Internal.into());
+                };
                 if value.is_unbound() {
                     return Ok(Some(value));
                 }
@@ -170,11 +175,11 @@ impl Vm {
     ) -> Outcome {
         let Some(table) = self.table(source) else { return Err(Fatal::Internal.into()) };
         if table.len() != length {
-            let word = if matches!(self.heap.get(source), Obj::Dict(_)) { "dictionary" } else { "Set" };
-            return Err(self.raise(
-                Type::RuntimeError,
-                format!("{word} changed size during iteration"),
-            ));
+            let word =
+                if matches!(self.heap.get(source), Obj::Dict(_)) { "dictionary" } else { "Set" };
+            return Err(
+                self.raise(Type::RuntimeError, format!("{word} changed size during iteration"))
+            );
         }
         let places = table.places();
         let mut at = next;
@@ -198,10 +203,13 @@ impl Vm {
     fn zip_next(&mut self, handle: Handle, inner: Vec<Value>, strict: bool) -> Outcome {
         let mut items = Vec::with_capacity(inner.len());
         for (index, iterator) in inner.iter().enumerate() {
-            let Some(value) = self.native_next(*iterator)? else { return Err(Fatal::Internal.into()) };
+            let Some(value) = self.native_next(*iterator)? else {
+                return Err(Fatal::Internal.into());
+            };
             if value.is_unbound() {
                 if strict && index > 0 {
-                    let message = format!("zip() argument {} is shorter than argument 1", index + 1);
+                    let message =
+                        format!("zip() argument {} is shorter than argument 1", index + 1);
                     return Err(self.value_error(message));
                 }
                 if strict {
@@ -319,7 +327,10 @@ impl Vm {
         after: Option<usize>,
     ) -> Result<Vec<Value>, Fault> {
         let Some(items) = self.plain_items(value)? else {
-            if !matches!(self.obj(value), Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_))) {
+            if !matches!(
+                self.obj(value),
+                Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_))
+            ) {
                 let kind = self.type_name(value);
                 return Err(self.type_error(format!("cannot unpack non-iterable {kind} object")));
             }

@@ -1,8 +1,8 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
 pub(crate) mod attr;
-pub(crate) mod boot;
 pub(crate) mod bind;
+pub(crate) mod boot;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod compare;

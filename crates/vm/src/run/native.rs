@@ -41,7 +41,9 @@ pub(crate) static NATIVES: LazyLock<Vec<Native>> = LazyLock::new(|| {
 /// `__new__` takes its class as an argument and is never bound.
 pub(crate) fn is_static(id: u16) -> bool {
     let native = &NATIVES[id as usize];
-    native.name == "__new__" || native.name == "maketrans" || native.owner.is_empty()
+    native.name == "__new__"
+        || native.name == "maketrans"
+        || native.owner.is_empty()
         || native.owner.starts_with(|c: char| c.is_ascii_lowercase()) && is_module(native.owner)
 }
 
@@ -70,7 +72,9 @@ impl Vm {
         let positional = args.count - keywords.len();
         if positional > N {
             let most = if N == 1 { "1 argument".to_owned() } else { format!("{N} arguments") };
-            return Err(self.type_error(format!("{function}() takes at most {most} ({positional} given)")));
+            return Err(
+                self.type_error(format!("{function}() takes at most {most} ({positional} given)"))
+            );
         }
         taken[..positional].copy_from_slice(&self.stack[args.base..args.base + positional]);
         for (index, keyword) in keywords.into_iter().enumerate() {

@@ -24,7 +24,11 @@ pub(crate) enum Number {
 pub(crate) fn big_from_float(value: f64) -> BigInt {
     let bits = value.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as i64;
-    let mantissa = if exponent == 0 { (bits & ((1 << 52) - 1)) << 1 } else { bits & ((1 << 52) - 1) | 1 << 52 };
+    let mantissa = if exponent == 0 {
+        (bits & ((1 << 52) - 1)) << 1
+    } else {
+        bits & ((1 << 52) - 1) | 1 << 52
+    };
     let shift = exponent - 1075;
     let big = BigInt::from(mantissa);
     let big = if shift >= 0 { big << shift as usize } else { big >> (-shift).min(2_000) as usize };
@@ -153,14 +157,18 @@ impl Vm {
             (Number::Float(a), b) => {
                 let b = to_float(&b);
                 if b.is_infinite() {
-                    return Some(Err(self.raise(Type::OverflowError, "int too large to convert to float")));
+                    return Some(Err(
+                        self.raise(Type::OverflowError, "int too large to convert to float")
+                    ));
                 }
                 return self.float_arithmetic(op, a, b);
             }
             (a, Number::Float(b)) => {
                 let a = to_float(&a);
                 if a.is_infinite() {
-                    return Some(Err(self.raise(Type::OverflowError, "int too large to convert to float")));
+                    return Some(Err(
+                        self.raise(Type::OverflowError, "int too large to convert to float")
+                    ));
                 }
                 return self.float_arithmetic(op, a, b);
             }
@@ -180,9 +188,10 @@ impl Vm {
             BinOp::And => Some(a & b),
             BinOp::Or => Some(a | b),
             BinOp::Xor => Some(a ^ b),
-            BinOp::FloorDiv | BinOp::Mod if b == 0 => {
+            BinOp::FloorDiv if b == 0 => {
                 return Err(self.zero_division("integer division or modulo by zero"));
             }
+            BinOp::Mod if b == 0 => return Err(self.zero_division("integer modulo by zero")),
             BinOp::FloorDiv => {
                 let quotient = a.checked_div(b);
                 quotient.map(|q| if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
@@ -193,7 +202,9 @@ impl Vm {
             }
             BinOp::Div => return self.true_division(&BigInt::from(a), &BigInt::from(b)),
             BinOp::RShift if b >= 0 => Some(if b > 63 { a >> 63 } else { a >> b }),
-            BinOp::LShift if (0..63).contains(&b) && a.unsigned_abs().leading_zeros() as i64 > b + 1 => {
+            BinOp::LShift
+                if (0..63).contains(&b) && a.unsigned_abs().leading_zeros() as i64 > b + 1 =>
+            {
                 Some(a << b)
             }
             BinOp::Pow if (0..=u32::MAX as i64).contains(&b) => a.checked_pow(b as u32),
@@ -257,7 +268,12 @@ impl Vm {
             }
             BinOp::FloorDiv | BinOp::Mod => {
                 if zero {
-                    return Err(self.zero_division("integer division or modulo by zero"));
+                    let modulo = op == BinOp::Mod;
+                    return Err(self.zero_division(if modulo {
+                        "integer modulo by zero"
+                    } else {
+                        "integer division or modulo by zero"
+                    }));
                 }
                 self.charge(cost::product(la, lb))?;
                 let (quotient, rest) = div_floor(&a, &b);
@@ -284,7 +300,9 @@ impl Vm {
                 }
             }
             BinOp::Pow => return self.big_power(a, b),
-            BinOp::MatMul => return Err(self.type_error("unsupported operand type(s) for @: 'int' and 'int'")),
+            BinOp::MatMul => {
+                return Err(self.type_error("unsupported operand type(s) for @: 'int' and 'int'"));
+            }
         };
         self.int(result)
     }
@@ -324,7 +342,8 @@ impl Vm {
             return Err(self.zero_division("0.0 cannot be raised to a negative power"));
         }
         if a < 0.0 && b.is_finite() && libm::trunc(b) != b {
-            let message = "a negative number raised to a fractional power is complex; not supported";
+            let message =
+                "a negative number raised to a fractional power is complex; not supported";
             return Err(self.value_error(message));
         }
         let result = libm::pow(a, b);
@@ -467,5 +486,7 @@ fn compare_float_int(a: f64, b: &BigInt) -> Option<Ordering> {
         return Some(if a > 0.0 { Ordering::Greater } else { Ordering::Less });
     }
     let whole = libm::trunc(a);
-    Some(big_from_float(whole).cmp(b).then_with(|| a.partial_cmp(&whole).unwrap_or(Ordering::Equal)))
+    Some(
+        big_from_float(whole).cmp(b).then_with(|| a.partial_cmp(&whole).unwrap_or(Ordering::Equal)),
+    )
 }

@@ -66,10 +66,12 @@ impl Vm {
                 } else if let Some(count) = self.as_index(left) {
                     self.repeat(right, count, right, left)
                 } else {
-                    Err(self.unsupported(op, left, right))
+                    Err(self.bad_repeat(left, right))
                 }
             }
-            BinOp::Mod if self.text(left).is_some() => Err(self.prelude_tail("_percent", vec![left, right])),
+            BinOp::Mod if self.text(left).is_some() => {
+                Err(self.prelude_tail("_percent", vec![left, right]))
+            }
             BinOp::Or | BinOp::And | BinOp::Sub | BinOp::Xor => self.set_operator(op, left, right),
             _ => Err(self.unsupported(op, left, right)),
         }
@@ -86,7 +88,8 @@ impl Vm {
                 return self.type_error(format!("can only concatenate list (not \"{b}\") to list"));
             }
             if matches!(self.obj(left), Some(Obj::Tuple(_))) {
-                return self.type_error(format!("can only concatenate tuple (not \"{b}\") to tuple"));
+                return self
+                    .type_error(format!("can only concatenate tuple (not \"{b}\") to tuple"));
             }
         }
         self.type_error(format!("unsupported operand type(s) for {symbol}: '{a}' and '{b}'"))
@@ -119,13 +122,30 @@ impl Vm {
             }
             (Obj::Bytes(_) | Obj::ByteArray(_), Obj::Bytes(_) | Obj::ByteArray(_)) => {
                 let array = matches!(pair.0, Obj::ByteArray(_));
-                let (x, y) = (super::compare::byte_slice(pair.0), super::compare::byte_slice(pair.1));
+                let (x, y) =
+                    (super::compare::byte_slice(pair.0), super::compare::byte_slice(pair.1));
                 let bytes = [x, y].concat();
                 self.reserve(bytes.len())?;
                 if array { self.alloc(Obj::ByteArray(bytes)) } else { self.bytes(bytes) }
             }
             _ => Err(self.unsupported(BinOp::Add, left, right)),
         }
+    }
+
+    fn bad_repeat(&mut self, left: Value, right: Value) -> Fault {
+        let sequence = |vm: &Vm, value| {
+            let obj = vm.obj(value);
+            matches!(obj, Some(Obj::Str(_) | Obj::List(_) | Obj::Tuple(_) | Obj::Bytes(_)))
+        };
+        let other = if sequence(self, left) {
+            right
+        } else if sequence(self, right) {
+            left
+        } else {
+            return self.unsupported(BinOp::Mul, left, right);
+        };
+        let kind = self.type_name(other);
+        self.type_error(format!("can't multiply sequence by non-int of type '{kind}'"))
     }
 
     fn repeat(&mut self, sequence: Value, count: i64, right: Value, left: Value) -> Outcome {
@@ -196,7 +216,9 @@ impl Vm {
         };
         let frozen = matches!(self.obj(left), Some(Obj::FrozenSet(_)));
         let entries_of = |vm: &Vm, handle| {
-            vm.table(handle).map(|table| table.iter().copied().collect::<Vec<_>>()).unwrap_or_default()
+            vm.table(handle)
+                .map(|table| table.iter().copied().collect::<Vec<_>>())
+                .unwrap_or_default()
         };
         let (xs, ys) = (entries_of(self, a), entries_of(self, b));
         self.charge(cost::entries(xs.len() + ys.len()))?;
@@ -247,17 +269,15 @@ impl Vm {
         let inner = self.inner(left);
         let own_add = self.user_method(left, name::ADD).is_some();
         match (op, self.obj(inner)) {
-            (BinOp::Add, Some(Obj::List(_))) if !own_add => {
-                match self.plain_items(right)? {
-                    Some(items) => {
-                        for item in items {
-                            self.list_push(inner, item)?;
-                        }
-                        Ok(left)
+            (BinOp::Add, Some(Obj::List(_))) if !own_add => match self.plain_items(right)? {
+                Some(items) => {
+                    for item in items {
+                        self.list_push(inner, item)?;
                     }
-                    None => Err(self.prelude_tail("_list_iadd", vec![left, right])),
+                    Ok(left)
                 }
-            }
+                None => Err(self.prelude_tail("_list_iadd", vec![left, right])),
+            },
             (BinOp::Mul, Some(Obj::List(_))) if self.as_index(right).is_some() => {
                 let count = self.as_index(right).unwrap_or(0);
                 let Value::Ref(made) = self.repeat(inner, count, right, left)? else {
@@ -275,7 +295,9 @@ impl Vm {
                 self.heap.resized(target)?;
                 Ok(left)
             }
-            (BinOp::Or, Some(Obj::Dict(_))) => Err(self.prelude_tail("_dict_ior", vec![left, right])),
+            (BinOp::Or, Some(Obj::Dict(_))) => {
+                Err(self.prelude_tail("_dict_ior", vec![left, right]))
+            }
             (BinOp::Or | BinOp::And | BinOp::Sub | BinOp::Xor, Some(Obj::Set(_)))
                 if self.set_like(right).is_some() =>
             {

@@ -350,7 +350,8 @@ impl Vm {
             return Ok(());
         }
         let Some(table) = self.table(handle) else { return Ok(()) };
-        let entries: Vec<(Value, Value)> = table.iter().map(|entry| (entry.key, entry.value)).collect();
+        let entries: Vec<(Value, Value)> =
+            table.iter().map(|entry| (entry.key, entry.value)).collect();
         out.push('{');
         for (index, (key, value)) in entries.into_iter().enumerate() {
             if index > 0 {

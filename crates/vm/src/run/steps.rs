@@ -193,7 +193,8 @@ impl Vm {
             }
             Op::BuildString => {
                 let parts = self.pop_many(operand);
-                let length: usize = parts.iter().filter_map(|part| self.text(*part)).map(str::len).sum();
+                let length: usize =
+                    parts.iter().filter_map(|part| self.text(*part)).map(str::len).sum();
                 self.reserve(length)?;
                 let mut text = String::with_capacity(length);
                 for part in parts {
@@ -413,7 +414,8 @@ impl Vm {
 
     fn with_methods(&mut self, manager: Value) -> Result<(Value, Value), Fault> {
         let class = self.class_of(manager);
-        let (enter, exit) = (self.class_attr(class, name::ENTER), self.class_attr(class, name::EXIT));
+        let (enter, exit) =
+            (self.class_attr(class, name::ENTER), self.class_attr(class, name::EXIT));
         let (Some(enter), Some(exit)) = (enter, exit) else {
             let kind = self.class_name(class);
             return Err(self.type_error(format!(

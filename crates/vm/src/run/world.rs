@@ -18,7 +18,9 @@ impl Vm {
             values.push(self.to_host(*arg, 0)?);
         }
         let Some(mut host) = self.host.take() else {
-            return Err(self.raise(Type::RuntimeError, format!("there is no host to ask for '{name}'")));
+            return Err(
+                self.raise(Type::RuntimeError, format!("there is no host to ask for '{name}'"))
+            );
         };
         // Paid before it is done.
         let price = host.price(name, &values);
@@ -58,10 +60,12 @@ impl Vm {
                     HostValue::List(values)
                 }
                 Obj::Dict(table) => {
-                    let entries: Vec<_> = table.iter().map(|entry| (entry.key, entry.value)).collect();
+                    let entries: Vec<_> =
+                        table.iter().map(|entry| (entry.key, entry.value)).collect();
                     let mut pairs = Vec::with_capacity(entries.len());
                     for (key, value) in entries {
-                        pairs.push((self.to_host(key, depth + 1)?, self.to_host(value, depth + 1)?));
+                        pairs
+                            .push((self.to_host(key, depth + 1)?, self.to_host(value, depth + 1)?));
                     }
                     HostValue::Dict(pairs)
                 }

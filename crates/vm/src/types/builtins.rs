@@ -57,8 +57,6 @@ pub(crate) const TABLE: Table = &[
     ("_", "_set_value_at", set_value_at, ""),
     ("_", "_user_method", user_method, ""),
     ("_", "_own_names", own_names, ""),
-    ("_", "_call_kw", call_kw, ""),
-    ("_", "_exc_slots", exc_slots, ""),
     ("cowboy", "_call", host_call, ""),
 ];
 
@@ -137,7 +135,12 @@ fn ascii(vm: &mut Vm, args: Args) -> Outcome {
 
 impl Vm {
     /// Whether a class is one of `kinds`: a class, a tuple of them, or a class with a protocol.
-    pub(crate) fn class_is(&mut self, class: Handle, kinds: Value, depth: usize) -> Result<bool, Fault> {
+    pub(crate) fn class_is(
+        &mut self,
+        class: Handle,
+        kinds: Value,
+        depth: usize,
+    ) -> Result<bool, Fault> {
         self.charge(2)?;
         match self.obj(kinds) {
             Some(Obj::Tuple(items)) if depth < 20 => {
@@ -156,9 +159,10 @@ impl Vm {
                 self.has_protocol(class, kind)
             }
             _ if kinds.is_none() => Ok(class == Type::NoneType.handle()),
-            _ => Err(self.type_error(
-                "isinstance() arg 2 must be a type, a tuple of types, or a union",
-            )),
+            _ => {
+                Err(self
+                    .type_error("isinstance() arg 2 must be a type, a tuple of types, or a union"))
+            }
         }
     }
 
@@ -347,8 +351,12 @@ fn pow(vm: &mut Vm, args: Args) -> Outcome {
     if modulus.is_unbound() || modulus.is_none() {
         return vm.binary(BinOp::Pow, base, exponent);
     }
-    let (Some(base), Some(exponent), Some(modulus)) = (vm.big(base), vm.big(exponent), vm.big(modulus)) else {
-        return Err(vm.type_error("pow() 3rd argument not allowed unless all arguments are integers"));
+    let (Some(base), Some(exponent), Some(modulus)) =
+        (vm.big(base), vm.big(exponent), vm.big(modulus))
+    else {
+        return Err(
+            vm.type_error("pow() 3rd argument not allowed unless all arguments are integers")
+        );
     };
     if modulus.sign() == num_bigint::Sign::NoSign {
         return Err(vm.value_error("pow() 3rd argument cannot be 0"));
@@ -377,7 +385,8 @@ fn round(vm: &mut Vm, args: Args) -> Outcome {
         }
         return Err(tail(method, arguments));
     }
-    let places = if digits.is_unbound() || digits.is_none() { None } else { Some(vm.want_int(digits)?) };
+    let places =
+        if digits.is_unbound() || digits.is_none() { None } else { Some(vm.want_int(digits)?) };
     match (vm.number(value), places) {
         (Some(Number::Float(value)), None) => {
             if !value.is_finite() {
@@ -393,9 +402,13 @@ fn round(vm: &mut Vm, args: Args) -> Outcome {
         (Some(Number::Float(value)), Some(places)) => {
             Ok(float(super::format::round_to(value, places)))
         }
-        (Some(Number::Int(int)), places) if places.is_none_or(|places| places >= 0) => Ok(Value::Int(int)),
+        (Some(Number::Int(int)), places) if places.is_none_or(|places| places >= 0) => {
+            Ok(Value::Int(int))
+        }
         (Some(Number::Big(big)), places) if places.is_none_or(|places| places >= 0) => vm.int(big),
-        (Some(_), Some(places)) => Err(vm.prelude_tail("_round_int", vec![value, Value::Int(-places)])),
+        (Some(_), Some(places)) => {
+            Err(vm.prelude_tail("_round_int", vec![value, Value::Int(-places)]))
+        }
         _ => {
             let kind = vm.type_name(value);
             Err(vm.type_error(format!("type {kind} doesn't define __round__ method")))
@@ -577,7 +590,9 @@ fn make_class(vm: &mut Vm, args: Args) -> Outcome {
     };
     let Value::Ref(dict) = vm.copy_dict(namespace)? else { return Err(Fatal::Internal.into()) };
     // __new__ and the like are what their kind says even without a decorator.
-    for (key, class_method) in [("__new__", false), ("__init_subclass__", true), ("__class_getitem__", true)] {
+    for (key, class_method) in
+        [("__new__", false), ("__init_subclass__", true), ("__class_getitem__", true)]
+    {
         let key = vm.intern(key)?;
         if let Some(function) = vm.dict_get_name(dict, key)
             && matches!(vm.obj(function), Some(Obj::Function(_)))
@@ -624,9 +639,16 @@ fn layout(vm: &mut Vm, args: Args) -> Outcome {
 
 fn iterates_natively(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "_iterates_natively", ["value"], 1)?;
-    let natively = vm.iterates_natively(value);
-    let iterable = natively
-        || !matches!(vm.obj(value), Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_)));
+    let needs_python = match vm.obj(value) {
+        Some(Obj::Generator(_)) => true,
+        Some(Obj::Instance(_) | Obj::Class(_)) => {
+            !vm.iterates_natively(value)
+                && (vm.user_method(value, name::ITER).is_some()
+                    || vm.user_method(value, name::GETITEM).is_some())
+        }
+        _ => false,
+    };
+    let iterable = !needs_python;
     Ok(Value::Bool(iterable))
 }
 
@@ -654,7 +676,8 @@ fn candidates(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn insert_hashed(vm: &mut Vm, args: Args) -> Outcome {
-    let [table, hash, key, value] = vm.take(args, "_insert", ["table", "hash", "key", "value"], 4)?;
+    let [table, hash, key, value] =
+        vm.take(args, "_insert", ["table", "hash", "key", "value"], 4)?;
     let (Value::Ref(handle), Some(hash)) = (vm.inner(table), vm.as_index(hash)) else {
         return Err(Fatal::Internal.into());
     };
@@ -720,24 +743,11 @@ fn own_names(vm: &mut Vm, args: Args) -> Outcome {
         tables.push(dict);
     }
     for table in tables {
-        names.extend(vm.table(table).into_iter().flat_map(|dict| dict.iter().map(|entry| entry.key)));
+        names.extend(
+            vm.table(table).into_iter().flat_map(|dict| dict.iter().map(|entry| entry.key)),
+        );
     }
     vm.list(names)
-}
-
-/// `f(*args, **kwargs)` from the prelude with keyword names beside their values.
-fn call_kw(vm: &mut Vm, args: Args) -> Outcome {
-    let _ = (vm, args);
-    Ok(Value::None)
-}
-
-/// Sets the arguments of an exception: `BaseException.__init__`.
-fn exc_slots(vm: &mut Vm, args: Args) -> Outcome {
-    let [exception, values] = vm.take(args, "_exc_slots", ["exception", "args"], 2)?;
-    if let Some(Obj::Exception(exception)) = exception.handle().map(|handle| vm.heap.get_mut(handle)) {
-        exception.args = values;
-    }
-    Ok(Value::None)
 }
 
 fn host_call(vm: &mut Vm, args: Args) -> Outcome {

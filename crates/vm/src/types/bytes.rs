@@ -62,7 +62,9 @@ fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
         return Ok(bytes);
     }
     if let Some(count) = vm.as_index(source) {
-        let Ok(count) = usize::try_from(count) else { return Err(vm.value_error("negative count")) };
+        let Ok(count) = usize::try_from(count) else {
+            return Err(vm.value_error("negative count"));
+        };
         vm.reserve(count)?;
         return Ok(vec![0; count]);
     }
@@ -86,7 +88,8 @@ fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
 }
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, source, encoding, _] = vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
+    let [_, source, encoding, _] =
+        vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
     let bytes = make(vm, source, encoding)?;
     vm.bytes(bytes)
 }
@@ -98,13 +101,16 @@ fn new_array(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn init_array(vm: &mut Vm, args: Args) -> Outcome {
-    let [array, source, encoding] = vm.take(args, "bytearray", ["self", "source", "encoding"], 1)?;
+    let [array, source, encoding] =
+        vm.take(args, "bytearray", ["self", "source", "encoding"], 1)?;
     let made = make(vm, source, encoding)?;
     change(vm, array, |bytes| *bytes = made)
 }
 
 fn change(vm: &mut Vm, array: Value, change: impl FnOnce(&mut Vec<u8>)) -> Outcome {
-    let Value::Ref(handle) = vm.inner(array) else { return Err(vm.type_error("a bytearray is needed")) };
+    let Value::Ref(handle) = vm.inner(array) else {
+        return Err(vm.type_error("a bytearray is needed"));
+    };
     match vm.heap.get_mut(handle) {
         Obj::ByteArray(bytes) => change(bytes),
         _ => return Err(vm.type_error("a bytearray is needed")),
@@ -136,8 +142,13 @@ fn like(vm: &mut Vm, receiver: Value, bytes: Vec<u8>) -> Outcome {
 }
 
 pub(super) fn decode_bytes(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value) -> Outcome {
-    let encoding = if encoding.is_unbound() { "utf-8".to_owned() } else { vm.want_text(encoding, "encoding")? };
-    let errors = if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
+    let encoding = if encoding.is_unbound() {
+        "utf-8".to_owned()
+    } else {
+        vm.want_text(encoding, "encoding")?
+    };
+    let errors =
+        if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
     vm.reserve(bytes.len() * 3)?;
     let lower = encoding.to_ascii_lowercase().replace('_', "-");
     match lower.as_str() {
@@ -194,7 +205,8 @@ fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "fromhex", ["string"], 1)?;
     let text = vm.want_text(text, "fromhex() argument")?;
     let mut bytes = Vec::new();
-    let mut digits = text.chars().filter(|char| !char.is_ascii_whitespace()).map(|char| char.to_digit(16));
+    let mut digits =
+        text.chars().filter(|char| !char.is_ascii_whitespace()).map(|char| char.to_digit(16));
     while let Some(high) = digits.next() {
         match (high, digits.next().flatten()) {
             (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
@@ -354,7 +366,8 @@ fn pad(vm: &mut Vm, args: Args, left: bool) -> Outcome {
     let [receiver, width, fill] = vm.take(args, "ljust", ["self", "width", "fill"], 2)?;
     let bytes = this(vm, receiver)?;
     let width = usize::try_from(vm.want_int(width)?).unwrap_or(0);
-    let fill = if fill.is_unbound() { b' ' } else { this(vm, fill)?.first().copied().unwrap_or(b' ') };
+    let fill =
+        if fill.is_unbound() { b' ' } else { this(vm, fill)?.first().copied().unwrap_or(b' ') };
     let missing = width.saturating_sub(bytes.len());
     vm.reserve(missing)?;
     let padding = vec![fill; missing];

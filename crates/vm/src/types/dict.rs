@@ -39,7 +39,9 @@ impl Vm {
             (Value::Ref(handle), Some(Obj::Dict(_))) => Ok(handle),
             _ => {
                 let kind = self.type_name(value);
-                Err(self.type_error(format!("descriptor requires a 'dict' object but received '{kind}'")))
+                Err(self.type_error(format!(
+                    "descriptor requires a 'dict' object but received '{kind}'"
+                )))
             }
         }
     }

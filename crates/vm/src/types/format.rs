@@ -211,14 +211,14 @@ impl Vm {
         }
         self.reserve(spec.width.saturating_mul(4))?;
         let out = match (inner, self.number(inner)) {
-            (Value::Bool(_), _) if spec.kind.is_none() => self.format_text(value, &spec)?,
             (_, Some(Number::Float(float))) => self.format_float(value, float, &spec)?,
             (_, Some(number)) => self.format_int(value, number, &spec)?,
             _ => match self.obj(inner) {
                 Some(Obj::Str(_)) => self.format_text(inner, &spec)?,
                 _ => {
                     let kind = self.type_name(value);
-                    let message = std::format!("unsupported format string passed to {kind}.__format__");
+                    let message =
+                        std::format!("unsupported format string passed to {kind}.__format__");
                     return Err(self.type_error(message));
                 }
             },
@@ -266,8 +266,11 @@ impl Vm {
             let text = if float.is_nan() { "nan" } else { "inf" };
             let text = if upper { text.to_uppercase() } else { text.to_owned() };
             let suffix = if spec.kind == Some('%') { "%" } else { "" };
-            let spec = Spec { fill: if spec.fill == '0' { ' ' } else { spec.fill }, ..spec.clone() };
-            let align = spec.align.map_or('>', |align| if align == '=' && spec.fill == ' ' { '>' } else { align });
+            let spec =
+                Spec { fill: if spec.fill == '0' { ' ' } else { spec.fill }, ..spec.clone() };
+            let align = spec
+                .align
+                .map_or('>', |align| if align == '=' && spec.fill == ' ' { '>' } else { align });
             return Ok(pad(sign, &(text + suffix), &spec, align));
         }
         let Some(digits) = float_digits(float, spec) else {
@@ -334,7 +337,14 @@ fn sign_of(negative: bool, sign: char) -> &'static str {
 }
 
 /// Grouped digits; zeros that fill the width are grouped, too.
-fn zero_grouped(whole: &str, rest: &str, lead: &str, separator: char, size: usize, spec: &Spec) -> String {
+fn zero_grouped(
+    whole: &str,
+    rest: &str,
+    lead: &str,
+    separator: char,
+    size: usize,
+    spec: &Spec,
+) -> String {
     let mut digits = whole.to_owned();
     if spec.fill == '0' && spec.align == Some('=') {
         let fixed = lead.chars().count() + rest.chars().count();
@@ -343,7 +353,10 @@ fn zero_grouped(whole: &str, rest: &str, lead: &str, separator: char, size: usiz
         }
         let grouped = group(&digits, separator, size);
         // One digit too many would only be there for a separator in front.
-        if grouped.chars().count() + fixed > spec.width && digits.len() > whole.len() + 1 && grouped.chars().count() + fixed > spec.width + 1 {
+        if grouped.chars().count() + fixed > spec.width
+            && digits.len() > whole.len() + 1
+            && grouped.chars().count() + fixed > spec.width + 1
+        {
             digits.remove(0);
         }
     }

@@ -40,4 +40,3 @@ fn sha3_256(vm: &mut Vm, args: Args) -> Outcome {
     let digest = sha3::Sha3_256::digest(&bytes).to_vec();
     vm.bytes(digest)
 }
-

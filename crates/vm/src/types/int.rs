@@ -104,21 +104,27 @@ fn parse_int(vm: &mut Vm, text: &str, radix: u32) -> Result<Option<BigInt>, Faul
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
     };
     let lower = digits.to_ascii_lowercase();
-    let prefixed = [("0x", 16), ("0o", 8), ("0b", 2)].into_iter().find(|(prefix, of)| {
-        lower.starts_with(prefix) && (radix == 0 || radix == *of)
-    });
+    let prefixed = [("0x", 16), ("0o", 8), ("0b", 2)]
+        .into_iter()
+        .find(|(prefix, of)| lower.starts_with(prefix) && (radix == 0 || radix == *of));
     let (digits, radix) = match prefixed {
         Some((_, of)) => (lower[2..].strip_prefix('_').unwrap_or(&lower[2..]).to_owned(), of),
         None if radix == 0 => (lower, 10),
         None => (lower, radix),
     };
-    let bad = digits.is_empty() || digits.starts_with('_') || digits.ends_with('_') || digits.contains("__");
+    let bad = digits.is_empty()
+        || digits.starts_with('_')
+        || digits.ends_with('_')
+        || digits.contains("__");
     if bad || digits.starts_with(['+', '-']) {
         return Ok(None);
     }
     let digits: String = digits.chars().filter(|char| *char != '_').collect();
     if digits.len() > 4_300 {
-        let message = format!("Exceeds the limit (4300 digits) for integer string conversion: value has {} digits; use sys.set_int_max_str_digits() to increase the limit", digits.len());
+        let message = format!(
+            "Exceeds the limit (4300 digits) for integer string conversion: value has {} digits; use sys.set_int_max_str_digits() to increase the limit",
+            digits.len()
+        );
         return Err(vm.value_error(message));
     }
     vm.charge(cost::decimal(digits.len() as u64 / 16 + 1))?;
@@ -242,7 +248,8 @@ fn to_bytes(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn from_bytes(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, order, signed] = vm.take(args, "from_bytes", ["bytes", "byteorder", "signed"], 1)?;
+    let [bytes, order, signed] =
+        vm.take(args, "from_bytes", ["bytes", "byteorder", "signed"], 1)?;
     let mut bytes = match vm.byte_vec(bytes) {
         Some(bytes) => bytes,
         None => {
@@ -259,7 +266,8 @@ fn from_bytes(vm: &mut Vm, args: Args) -> Outcome {
     }
     vm.charge(cost::bytes(bytes.len()) + 1)?;
     let signed = !signed.is_unbound() && vm.truth(signed)?;
-    let significant = bytes.iter().skip_while(|byte| **byte == 0 || signed && **byte == 0xff).count();
+    let significant =
+        bytes.iter().skip_while(|byte| **byte == 0 || signed && **byte == 0xff).count();
     if significant > 513 {
         return Err(vm.too_large());
     }

@@ -81,7 +81,9 @@ fn slice_new(vm: &mut Vm, args: Args) -> Outcome {
 fn slice_indices(vm: &mut Vm, args: Args) -> Outcome {
     let [slice, length] = vm.take(args, "indices", ["self", "length"], 2)?;
     let length = vm.want_int(length)?.max(0) as usize;
-    let Some(Obj::Slice(parts)) = vm.obj(slice) else { return Err(vm.type_error("a slice is needed")) };
+    let Some(Obj::Slice(parts)) = vm.obj(slice) else {
+        return Err(vm.type_error("a slice is needed"));
+    };
     let parts = *parts;
     let (start, step, count) = vm.slice_range(parts, length)?;
     let stop = match parts[1] {

@@ -38,13 +38,19 @@ impl Vm {
             (Value::Ref(handle), Some(Obj::List(_))) => Ok(handle),
             _ => {
                 let kind = self.type_name(value);
-                Err(self.type_error(format!("descriptor requires a 'list' object but received '{kind}'")))
+                Err(self.type_error(format!(
+                    "descriptor requires a 'list' object but received '{kind}'"
+                )))
             }
         }
     }
 
     /// Changes a list and accounts for it.
-    fn change<T>(&mut self, handle: Handle, change: impl FnOnce(&mut Vec<Value>) -> T) -> Result<T, Fault> {
+    fn change<T>(
+        &mut self,
+        handle: Handle,
+        change: impl FnOnce(&mut Vec<Value>) -> T,
+    ) -> Result<T, Fault> {
         let Obj::List(items) = self.heap.get_mut(handle) else {
             return Err(crate::run::fault::Fatal::Internal.into());
         };
@@ -75,7 +81,9 @@ fn fill(vm: &mut Vm, args: Args) -> Outcome {
 fn append(vm: &mut Vm, args: Args) -> Outcome {
     if args.count != 2 || args.keywords.is_some() {
         let count = args.count - 1;
-        return Err(vm.type_error(format!("list.append() takes exactly one argument ({count} given)")));
+        return Err(
+            vm.type_error(format!("list.append() takes exactly one argument ({count} given)"))
+        );
     }
     let (list, item) = (vm.stack[args.base], vm.stack[args.base + 1]);
     let handle = vm.list_handle(list)?;
@@ -160,7 +168,8 @@ impl Vm {
 }
 
 pub(super) fn index(vm: &mut Vm, args: Args) -> Outcome {
-    let [list, item, start, stop] = vm.take(args, "index", ["self", "value", "start", "stop"], 2)?;
+    let [list, item, start, stop] =
+        vm.take(args, "index", ["self", "value", "start", "stop"], 2)?;
     let length = vm.length(list)? as i64;
     let bound = |vm: &mut Vm, value: Value, default: i64| -> Result<usize, Fault> {
         if value.is_unbound() {
@@ -170,7 +179,9 @@ pub(super) fn index(vm: &mut Vm, args: Args) -> Outcome {
         Ok((if value < 0 { (value + length).max(0) } else { value.min(length) }) as usize)
     };
     let (start, stop) = (bound(vm, start, 0)?, bound(vm, stop, length)?);
-    let Value::Ref(handle) = vm.inner(list) else { return Err(vm.type_error("a sequence is needed")) };
+    let Value::Ref(handle) = vm.inner(list) else {
+        return Err(vm.type_error("a sequence is needed"));
+    };
     match vm.position(handle, item, start, stop)? {
         Some(place) => Ok(Value::Int(place as i64)),
         None => {
@@ -187,7 +198,9 @@ pub(super) fn index(vm: &mut Vm, args: Args) -> Outcome {
 pub(super) fn count(vm: &mut Vm, args: Args) -> Outcome {
     let [list, item] = vm.take(args, "count", ["self", "value"], 2)?;
     let length = vm.length(list)?;
-    let Value::Ref(handle) = vm.inner(list) else { return Err(vm.type_error("a sequence is needed")) };
+    let Value::Ref(handle) = vm.inner(list) else {
+        return Err(vm.type_error("a sequence is needed"));
+    };
     let mut count = 0;
     for place in 0..length {
         vm.charge(1)?;

@@ -38,8 +38,18 @@ pub(crate) const TABLE: Table = &[
     ("math", "cosh", |vm, args| one(vm, args, "cosh", libm::cosh), ""),
     ("math", "tanh", |vm, args| one(vm, args, "tanh", libm::tanh), ""),
     ("math", "cbrt", |vm, args| one(vm, args, "cbrt", libm::cbrt), ""),
-    ("math", "degrees", |vm, args| one(vm, args, "degrees", |x| x * (180.0 / std::f64::consts::PI)), ""),
-    ("math", "radians", |vm, args| one(vm, args, "radians", |x| x * (std::f64::consts::PI / 180.0)), ""),
+    (
+        "math",
+        "degrees",
+        |vm, args| one(vm, args, "degrees", |x| x * (180.0 / std::f64::consts::PI)),
+        "",
+    ),
+    (
+        "math",
+        "radians",
+        |vm, args| one(vm, args, "radians", |x| x * (std::f64::consts::PI / 180.0)),
+        "",
+    ),
     ("math", "atan2", |vm, args| two(vm, args, "atan2", libm::atan2), ""),
     ("math", "pow", |vm, args| two(vm, args, "pow", libm::pow), ""),
     ("math", "fmod", |vm, args| two(vm, args, "fmod", libm::fmod), ""),
@@ -163,7 +173,9 @@ fn whole(vm: &mut Vm, args: Args, word: &str, method: &str, function: fn(f64) ->
                 return Err(vm.value_error("cannot convert float NaN to integer"));
             }
             if value.is_infinite() {
-                return Err(vm.raise(Type::OverflowError, "cannot convert float infinity to integer"));
+                return Err(
+                    vm.raise(Type::OverflowError, "cannot convert float infinity to integer")
+                );
             }
             vm.int(big_from_float(function(value)))
         }
@@ -211,7 +223,13 @@ fn isqrt(vm: &mut Vm, args: Args) -> Outcome {
     vm.int(n.sqrt())
 }
 
-fn fold(vm: &mut Vm, args: Args, word: &str, start: i64, step: fn(BigInt, BigInt) -> BigInt) -> Outcome {
+fn fold(
+    vm: &mut Vm,
+    args: Args,
+    word: &str,
+    start: i64,
+    step: fn(BigInt, BigInt) -> BigInt,
+) -> Outcome {
     let values = vm.positional(args, word)?;
     let mut all = BigInt::from(start);
     for value in values {
@@ -321,7 +339,8 @@ fn hypot(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn isclose(vm: &mut Vm, args: Args) -> Outcome {
-    let [a, b, relative, absolute] = vm.take(args, "isclose", ["a", "b", "rel_tol", "abs_tol"], 2)?;
+    let [a, b, relative, absolute] =
+        vm.take(args, "isclose", ["a", "b", "rel_tol", "abs_tol"], 2)?;
     let (a, b) = (real(vm, a)?, real(vm, b)?);
     let relative = if relative.is_unbound() { 1e-9 } else { real(vm, relative)? };
     let absolute = if absolute.is_unbound() { 0.0 } else { real(vm, absolute)? };

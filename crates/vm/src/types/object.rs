@@ -51,7 +51,9 @@ pub(crate) const TABLE: Table = &[
 
 fn object_new(vm: &mut Vm, args: Args) -> Outcome {
     let class = vm.stack[args.base];
-    let Value::Ref(handle) = class else { return Err(vm.type_error("object.__new__(X): X is not a type")) };
+    let Value::Ref(handle) = class else {
+        return Err(vm.type_error("object.__new__(X): X is not a type"));
+    };
     let Some(info) = vm.class_info(handle) else {
         return Err(vm.type_error("object.__new__(X): X is not a type object"));
     };
@@ -175,6 +177,15 @@ fn object_setattr(vm: &mut Vm, args: Args) -> Outcome {
     let [object, key, value] = vm.take(args, "__setattr__", ["self", "name", "value"], 3)?;
     let text = vm.want_text(key, "attribute name")?;
     let key = vm.intern(&text)?;
+    if let Some(Obj::Class(class)) = vm.obj(object) {
+        let (dict, builtin) = (class.dict, class.builtin);
+        if builtin {
+            return Err(vm.type_error("cannot set attributes of a built-in type"));
+        }
+        vm.class_version += 1;
+        vm.dict_set_name(dict, key, value)?;
+        return Ok(Value::None);
+    }
     let class = vm.class_of(object);
     done(vm.generic_set_attr(object, class, key, value))
 }
@@ -238,7 +249,8 @@ fn none(value: Value) -> Value {
 }
 
 fn property_new(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, get, set, delete, _] = vm.take(args, "property", ["cls", "fget", "fset", "fdel", "doc"], 1)?;
+    let [_, get, set, delete, _] =
+        vm.take(args, "property", ["cls", "fget", "fset", "fdel", "doc"], 1)?;
     vm.alloc(Obj::Property([none(get), none(set), none(delete)]))
 }
 
@@ -274,7 +286,9 @@ fn staticmethod_new(vm: &mut Vm, args: Args) -> Outcome {
 
 fn super_new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, class, receiver] = vm.take(args, "super", ["cls", "type", "obj"], 3)?;
-    let Value::Ref(class) = class else { return Err(vm.type_error("super() argument 1 must be a type")) };
+    let Value::Ref(class) = class else {
+        return Err(vm.type_error("super() argument 1 must be a type"));
+    };
     // A class method's receiver is a class; a metaclass's, too, but then its own class counts.
     let of: Handle = match (receiver, vm.obj(receiver)) {
         (Value::Ref(handle), Some(Obj::Class(_))) if vm.is_subclass(handle, class) => handle,
@@ -308,7 +322,9 @@ fn exception_init(vm: &mut Vm, args: Args) -> Outcome {
     let values = vm.stack[args.base..args.base + count].to_vec();
     let Some((exception, rest)) = values.split_first() else { return Err(Fatal::Internal.into()) };
     let tuple = vm.tuple(rest.to_vec())?;
-    if let Some(Obj::Exception(exception)) = exception.handle().map(|handle| vm.heap.get_mut(handle)) {
+    if let Some(Obj::Exception(exception)) =
+        exception.handle().map(|handle| vm.heap.get_mut(handle))
+    {
         exception.args = tuple;
     }
     Ok(Value::None)
@@ -364,7 +380,8 @@ fn generator_close(vm: &mut Vm, args: Args) -> Outcome {
         && info.frame.as_ref().is_none_or(|frame| frame.pc == 0)
         && !info.running
     {
-        if let Some(Obj::Generator(info)) = generator.handle().map(|handle| vm.heap.get_mut(handle)) {
+        if let Some(Obj::Generator(info)) = generator.handle().map(|handle| vm.heap.get_mut(handle))
+        {
             info.frame = None;
         }
         return Ok(Value::None);

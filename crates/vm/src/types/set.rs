@@ -55,7 +55,9 @@ impl Vm {
             (Value::Ref(handle), Some(Obj::Set(_) | Obj::FrozenSet(_))) => Ok(handle),
             _ => {
                 let kind = self.type_name(value);
-                Err(self.type_error(format!("descriptor requires a 'set' object but received '{kind}'")))
+                Err(self.type_error(format!(
+                    "descriptor requires a 'set' object but received '{kind}'"
+                )))
             }
         }
     }

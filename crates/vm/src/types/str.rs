@@ -60,7 +60,8 @@ pub(crate) const TABLE: Table = &[
 ];
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, value, encoding, errors] = vm.take(args, "str", ["cls", "object", "encoding", "errors"], 1)?;
+    let [_, value, encoding, errors] =
+        vm.take(args, "str", ["cls", "object", "encoding", "errors"], 1)?;
     if value.is_unbound() {
         return vm.string("");
     }
@@ -175,11 +176,16 @@ fn strings<'a>(vm: &mut Vm, parts: impl Iterator<Item = &'a str>) -> Outcome {
     vm.list(values)
 }
 
-fn split_args(vm: &mut Vm, args: Args, word: &str) -> Result<(String, Option<String>, usize), Fault> {
+fn split_args(
+    vm: &mut Vm,
+    args: Args,
+    word: &str,
+) -> Result<(String, Option<String>, usize), Fault> {
     let [text, sep, most] = vm.take(args, word, ["self", "sep", "maxsplit"], 1)?;
     let text = this(vm, text)?;
     let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
-    let sep = if sep.is_unbound() || sep.is_none() { None } else { Some(vm.want_text(sep, "sep")?) };
+    let sep =
+        if sep.is_unbound() || sep.is_none() { None } else { Some(vm.want_text(sep, "sep")?) };
     if sep.as_deref() == Some("") {
         return Err(vm.value_error("empty separator"));
     }
@@ -219,9 +225,9 @@ fn rsplit(vm: &mut Vm, args: Args) -> Outcome {
                     parts.push(rest.trim_start_matches(is_space));
                     break;
                 }
-                let start = rest.rfind(is_space).map_or(0, |at| {
-                    at + rest[at..].chars().next().map_or(1, char::len_utf8)
-                });
+                let start = rest
+                    .rfind(is_space)
+                    .map_or(0, |at| at + rest[at..].chars().next().map_or(1, char::len_utf8));
                 parts.push(&rest[start..]);
                 rest = rest[..start].trim_end_matches(is_space);
             }
@@ -238,7 +244,8 @@ fn splitlines(vm: &mut Vm, args: Args) -> Outcome {
     let mut lines = Vec::new();
     let mut rest = text.as_str();
     while !rest.is_empty() {
-        let ends = ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
+        let ends =
+            ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
         match rest.find(ends) {
             None => {
                 lines.push(rest);
@@ -315,19 +322,26 @@ fn join(vm: &mut Vm, args: Args) -> Outcome {
 fn replace(vm: &mut Vm, args: Args) -> Outcome {
     let [text, old, new, most] = vm.take(args, "replace", ["self", "old", "new", "count"], 3)?;
     let text = this(vm, text)?;
-    let (old, new) = (vm.want_text(old, "replace() argument 1")?, vm.want_text(new, "replace() argument 2")?);
+    let (old, new) =
+        (vm.want_text(old, "replace() argument 1")?, vm.want_text(new, "replace() argument 2")?);
     let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     vm.charge(cost::bytes(text.len()))?;
     let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&old).count() };
     // Sized before it is made.
     vm.reserve(text.len().saturating_add(found.min(most).saturating_mul(new.len())))?;
-    let out = if most == usize::MAX { text.replace(&old, &new) } else { text.replacen(&old, &new, most) };
+    let out =
+        if most == usize::MAX { text.replace(&old, &new) } else { text.replacen(&old, &new, most) };
     vm.string(out)
 }
 
 /// Byte range of a part given in characters, with Python's rules for bounds.
-fn bounds(vm: &mut Vm, text: &str, start: Value, stop: Value) -> Result<Option<(usize, usize)>, Fault> {
+fn bounds(
+    vm: &mut Vm,
+    text: &str,
+    start: Value,
+    stop: Value,
+) -> Result<Option<(usize, usize)>, Fault> {
     let length = if text.is_ascii() { text.len() } else { text.chars().count() } as i64;
     let place = |vm: &mut Vm, value: Value, default: i64| -> Result<i64, Fault> {
         if value.is_unbound() || value.is_none() {
@@ -343,7 +357,8 @@ fn bounds(vm: &mut Vm, text: &str, start: Value, stop: Value) -> Result<Option<(
     if text.is_ascii() {
         return Ok(Some((start as usize, stop as usize)));
     }
-    let byte = |chars: i64| text.char_indices().nth(chars as usize).map_or(text.len(), |(at, _)| at);
+    let byte =
+        |chars: i64| text.char_indices().nth(chars as usize).map_or(text.len(), |(at, _)| at);
     Ok(Some((byte(start), byte(stop))))
 }
 
@@ -386,7 +401,8 @@ fn count(vm: &mut Vm, args: Args) -> Outcome {
     let (text, part) = (this(vm, text)?, vm.want_text(part, "must be str, argument")?);
     let Some((from, to)) = bounds(vm, &text, start, stop)? else { return Ok(Value::Int(0)) };
     let window = &text[from..to];
-    let found = if part.is_empty() { window.chars().count() + 1 } else { window.matches(&part).count() };
+    let found =
+        if part.is_empty() { window.chars().count() + 1 } else { window.matches(&part).count() };
     Ok(Value::Int(found as i64))
 }
 
@@ -437,7 +453,8 @@ fn pad(vm: &mut Vm, args: Args, word: &str, left: impl Fn(usize, usize) -> usize
     let [text, width, fill] = vm.take(args, word, ["self", "width", "fillchar"], 2)?;
     let text = this(vm, text)?;
     let width = usize::try_from(vm.want_int(width)?).unwrap_or(0);
-    let fill = if fill.is_unbound() { " ".to_owned() } else { vm.want_text(fill, "fill character")? };
+    let fill =
+        if fill.is_unbound() { " ".to_owned() } else { vm.want_text(fill, "fill character")? };
     if fill.chars().count() != 1 {
         return Err(vm.type_error("The fill character must be exactly one character long"));
     }
@@ -482,7 +499,9 @@ fn every(vm: &mut Vm, args: Args, word: &str, test: impl Fn(char) -> bool) -> Ou
 }
 
 fn isdigit(vm: &mut Vm, args: Args) -> Outcome {
-    every(vm, args, "isdigit", |char| char.is_ascii_digit() || !char.is_ascii() && char.is_numeric())
+    every(vm, args, "isdigit", |char| {
+        char.is_ascii_digit() || !char.is_ascii() && char.is_numeric()
+    })
 }
 
 fn isalpha(vm: &mut Vm, args: Args) -> Outcome {
@@ -504,10 +523,17 @@ fn isascii(vm: &mut Vm, args: Args) -> Outcome {
 
 fn isprintable(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "isprintable", ["self"], 1)?;
-    Ok(Value::Bool(this(vm, text)?.chars().all(|char| !char.is_control() && (char == ' ' || !is_space(char)))))
+    Ok(Value::Bool(
+        this(vm, text)?.chars().all(|char| !char.is_control() && (char == ' ' || !is_space(char))),
+    ))
 }
 
-fn cased(vm: &mut Vm, args: Args, good: impl Fn(char) -> bool, bad: impl Fn(char) -> bool) -> Outcome {
+fn cased(
+    vm: &mut Vm,
+    args: Args,
+    good: impl Fn(char) -> bool,
+    bad: impl Fn(char) -> bool,
+) -> Outcome {
     let [text] = vm.take(args, "isupper", ["self"], 1)?;
     let text = this(vm, text)?;
     Ok(Value::Bool(text.chars().any(good) && !text.chars().any(bad)))
@@ -578,7 +604,11 @@ fn expandtabs(vm: &mut Vm, args: Args) -> Outcome {
 fn encode(vm: &mut Vm, args: Args) -> Outcome {
     let [text, encoding, _] = vm.take(args, "encode", ["self", "encoding", "errors"], 1)?;
     let text = this(vm, text)?;
-    let encoding = if encoding.is_unbound() { "utf-8".to_owned() } else { vm.want_text(encoding, "encoding")? };
+    let encoding = if encoding.is_unbound() {
+        "utf-8".to_owned()
+    } else {
+        vm.want_text(encoding, "encoding")?
+    };
     vm.reserve(text.len())?;
     match encoding.to_ascii_lowercase().replace('_', "-").as_str() {
         "utf-8" | "utf8" => vm.bytes(text.into_bytes()),
@@ -595,6 +625,7 @@ fn encode(vm: &mut Vm, args: Args) -> Outcome {
                 )),
             }
         }
-        _ => Err(vm.raise(crate::heap::types::Type::LookupError, format!("unknown encoding: {encoding}"))),
+        _ => Err(vm
+            .raise(crate::heap::types::Type::LookupError, format!("unknown encoding: {encoding}"))),
     }
 }
