@@ -51,6 +51,8 @@ macro_rules! types {
     ($($variant:ident $text:literal $parent:ident)*) => {
         /// A builtin type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        // Python's own names.
+        #[allow(clippy::enum_variant_names)]
         #[repr(u32)]
         pub(crate) enum Type { $($variant),* }
         /// Each type with its name and its base.

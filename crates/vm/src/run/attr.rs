@@ -316,12 +316,10 @@ impl Vm {
         name: Value,
     ) -> Result<(Value, bool), Fault> {
         let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
-        let plain = match self.obj(object) {
-            Some(Obj::Class(_) | Obj::Super { .. } | Obj::Module { .. } | Obj::Function(_)) => {
-                false
-            }
-            _ => true,
-        };
+        let plain = !matches!(
+            self.obj(object),
+            Some(Obj::Class(_) | Obj::Super { .. } | Obj::Module { .. } | Obj::Function(_))
+        );
         if plain {
             let class = self.class_of(object);
             if let Some(found) = self.class_attr(class, key) {

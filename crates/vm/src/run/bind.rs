@@ -109,10 +109,10 @@ impl Vm {
             _ => Vec::new(),
         };
         let mut missing = Vec::new();
-        for index in 0..positional {
-            if slots[index].is_unbound() {
+        for (index, slot) in slots.iter_mut().enumerate().take(positional) {
+            if slot.is_unbound() {
                 match (index + defaults.len()).checked_sub(positional) {
-                    Some(at) => slots[index] = defaults[at],
+                    Some(at) => *slot = defaults[at],
                     None => missing.push(code.slot_names[index].clone()),
                 }
             }
@@ -120,12 +120,13 @@ impl Vm {
         if !missing.is_empty() {
             return Err(self.missing(code, "positional", &missing));
         }
-        for index in positional..positional + code.keyword_only as usize {
-            if slots[index].is_unbound() {
+        let keyword_only = slots.iter_mut().enumerate().skip(positional);
+        for (index, slot) in keyword_only.take(code.keyword_only as usize) {
+            if slot.is_unbound() {
                 let name = self.intern(&code.slot_names[index])?;
                 let default = keyword_defaults.handle().and_then(|d| self.dict_get_name(d, name));
                 match default {
-                    Some(value) => slots[index] = value,
+                    Some(value) => *slot = value,
                     None => missing.push(code.slot_names[index].clone()),
                 }
             }

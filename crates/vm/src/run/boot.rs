@@ -61,6 +61,7 @@ impl Vm {
             class_version: 1,
             host: None,
             main: None,
+            waiting: BTreeMap::new(),
             entering: None,
         }
     }
@@ -85,6 +86,7 @@ impl Vm {
             class_version: self.class_version,
             host: None,
             main: None,
+            waiting: BTreeMap::new(),
             entering: None,
         }
     }

@@ -129,7 +129,7 @@ impl Vm {
         }
     }
 
-    fn ending_of(&mut self, fault: Fault) -> Ending {
+    pub(crate) fn ending_of(&mut self, fault: Fault) -> Ending {
         match fault {
             Fault::Raise(exception) => self.ending(Stop::Raised(exception)),
             Fault::Fatal(fatal) => self.ending(Stop::Fatal(fatal)),
@@ -137,7 +137,7 @@ impl Vm {
         }
     }
 
-    fn ending(&mut self, stop: Stop) -> Ending {
+    pub(crate) fn ending(&mut self, stop: Stop) -> Ending {
         self.frames.clear();
         self.stack.clear();
         match stop {
@@ -171,7 +171,7 @@ impl Vm {
 
     /// `str` of an exception, in Python if need be, with what cycles are left.
     fn message_of(&mut self, exception: Value) -> String {
-        let made = match self.to_str(exception) {
+        let made = match self.text_of(exception) {
             Ok(text) => Ok(text),
             Err(Fault::Fatal(_)) => return String::new(),
             Err(_) => self.prelude_function("_str").and_then(|function| {

@@ -7,6 +7,7 @@ pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod durable;
 pub(crate) mod embed;
 pub(crate) mod exception;
 pub(crate) mod fault;
@@ -78,6 +79,8 @@ pub struct Vm {
     pub(crate) class_version: u32,
     pub(crate) host: Option<Box<dyn Host>>,
     pub(crate) main: Option<Handle>,
+    /// Coroutines that wait for the host, by token.
+    pub(crate) waiting: BTreeMap<u64, Value>,
     /// For `Fault::Enter`: the generator, what goes in, whether it is thrown, and what comes after.
     pub(crate) entering: Option<(Value, Value, bool, After)>,
 }
@@ -207,6 +210,7 @@ impl Vm {
             frame.trace(|value| roots.push(value));
         }
         roots.extend(self.modules.values().copied());
+        roots.extend(self.waiting.values().copied());
         roots.extend(self.interned.values().map(|handle| Value::Ref(*handle)));
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());

@@ -367,7 +367,7 @@ impl Vm {
     }
 
     /// `str(value)`; a Tail or Fallback fault if Python code is needed.
-    pub(crate) fn to_str(&mut self, value: Value) -> Outcome {
+    pub(crate) fn text_of(&mut self, value: Value) -> Outcome {
         match self.obj(value) {
             Some(Obj::Str(_)) => return Ok(value),
             Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
@@ -381,14 +381,14 @@ impl Vm {
                     && !instance.payload.is_unbound()
                 {
                     let payload = instance.payload;
-                    return self.to_str(payload);
+                    return self.text_of(payload);
                 }
                 if let Some(Obj::Exception(exception)) = self.obj(value) {
                     let args = exception.args;
                     let items = self.plain_items(args)?.unwrap_or_default();
                     return match items.as_slice() {
                         [] => self.string(""),
-                        [one] if !self.is_exception_of(value, Type::KeyError) => self.to_str(*one),
+                        [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
                         [one] => {
                             let text = self.repr(*one)?;
                             self.string(text)
@@ -415,10 +415,10 @@ impl Vm {
                 if self.user_method(value, name::FORMAT).is_some() {
                     Err(Fault::Fallback)
                 } else {
-                    self.to_str(value)
+                    self.text_of(value)
                 }
             }
-            2 if spec.is_unbound() => self.to_str(value),
+            2 if spec.is_unbound() => self.text_of(value),
             4 if spec.is_unbound() => match self.repr(value) {
                 Ok(text) => self.string(text),
                 Err(fault) => Err(fault),

@@ -15,7 +15,7 @@ impl Vm {
     pub(crate) fn call_host(&mut self, name: &str, args: &[Value]) -> Outcome {
         let mut values = Vec::new();
         for arg in args {
-            values.push(self.to_host(*arg, 0)?);
+            values.push(self.host_value(*arg, 0)?);
         }
         let Some(mut host) = self.host.take() else {
             return Err(
@@ -30,13 +30,13 @@ impl Vm {
         };
         self.host = Some(host);
         match reply? {
-            Ok(HostReply::Value(value)) => self.from_host(&value),
+            Ok(HostReply::Value(value)) => self.value_of_host(&value),
             Ok(HostReply::Pending(token)) => self.alloc(Obj::Pending(token)),
             Err(error) => Err(self.raise(Type::RuntimeError, error.message)),
         }
     }
 
-    fn to_host(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
+    pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
         self.charge(2)?;
         if depth > DEPTH_MAX {
             return Err(self.value_error("the value is nested too deeply for the host"));
@@ -55,7 +55,7 @@ impl Vm {
                     let items = self.plain_items(handle.into())?.unwrap_or_default();
                     let mut values = Vec::with_capacity(items.len());
                     for item in items {
-                        values.push(self.to_host(item, depth + 1)?);
+                        values.push(self.host_value(item, depth + 1)?);
                     }
                     HostValue::List(values)
                 }
@@ -64,8 +64,10 @@ impl Vm {
                         table.iter().map(|entry| (entry.key, entry.value)).collect();
                     let mut pairs = Vec::with_capacity(entries.len());
                     for (key, value) in entries {
-                        pairs
-                            .push((self.to_host(key, depth + 1)?, self.to_host(value, depth + 1)?));
+                        pairs.push((
+                            self.host_value(key, depth + 1)?,
+                            self.host_value(value, depth + 1)?,
+                        ));
                     }
                     HostValue::Dict(pairs)
                 }
@@ -81,7 +83,7 @@ impl Vm {
     }
 
     /// The host's values are trusted to be finite, not to be small.
-    pub(crate) fn from_host(&mut self, value: &HostValue) -> Outcome {
+    pub(crate) fn value_of_host(&mut self, value: &HostValue) -> Outcome {
         Ok(match value {
             HostValue::None => Value::None,
             HostValue::Bool(bool) => Value::Bool(*bool),
@@ -99,7 +101,7 @@ impl Vm {
             HostValue::List(items) => {
                 let mut values = Vec::with_capacity(items.len());
                 for item in items {
-                    values.push(self.from_host(item)?);
+                    values.push(self.value_of_host(item)?);
                 }
                 self.list(values)?
             }
@@ -107,7 +109,7 @@ impl Vm {
                 let dict = self.alloc(Obj::Dict(Dict::default()))?;
                 if let Value::Ref(handle) = dict {
                     for (key, value) in pairs {
-                        let (key, value) = (self.from_host(key)?, self.from_host(value)?);
+                        let (key, value) = (self.value_of_host(key)?, self.value_of_host(value)?);
                         self.dict_insert(handle, key, value)?;
                     }
                 }

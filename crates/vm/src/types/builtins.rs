@@ -88,7 +88,7 @@ fn print(vm: &mut Vm, args: Args) -> Outcome {
             line.push(' ');
         }
         let value = vm.stack[args.base + index];
-        let text = match vm.to_str(value) {
+        let text = match vm.text_of(value) {
             Ok(text) => text,
             Err(Fault::Tail(_)) => return Err(Fault::Fallback),
             Err(fault) => return Err(fault),
@@ -144,7 +144,8 @@ impl Vm {
         self.charge(2)?;
         match self.obj(kinds) {
             Some(Obj::Tuple(items)) if depth < 20 => {
-                for kind in items.to_vec() {
+                let items = items.clone();
+                for kind in items {
                     if self.class_is(class, kind, depth + 1)? {
                         return Ok(true);
                     }

@@ -102,7 +102,7 @@ fn group(digits: &str, separator: char, size: usize) -> String {
     let count = digits.chars().count();
     let mut out = String::new();
     for (index, char) in digits.chars().enumerate() {
-        if index > 0 && (count - index) % size == 0 {
+        if index > 0 && (count - index).is_multiple_of(size) {
             out.push(separator);
         }
         out.push(char);
@@ -200,7 +200,7 @@ impl Vm {
         }
         let text = self.want_text(spec, "format spec")?;
         if text.is_empty() {
-            return self.to_str(value);
+            return self.text_of(value);
         }
         let inner = self.inner(value);
         let Some(spec) = parse(&text) else {
@@ -245,7 +245,7 @@ impl Vm {
         if spec.align == Some('=') && spec.fill != '0' {
             return Err(self.value_error("'=' alignment not allowed in string format specifier"));
         }
-        let text = self.to_str(value)?;
+        let text = self.text_of(value)?;
         let text = self.want_text(text, "text")?;
         let cut = match spec.precision {
             Some(precision) => text.chars().take(precision).collect(),

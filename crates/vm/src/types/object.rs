@@ -108,7 +108,7 @@ fn default_str(vm: &mut Vm, args: Args) -> Outcome {
     match vm.obj(value) {
         Some(Obj::Instance(instance)) if !instance.payload.is_unbound() => {
             let payload = instance.payload;
-            vm.to_str(payload)
+            vm.text_of(payload)
         }
         Some(Obj::Instance(_)) => match vm.user_method(value, name::REPR) {
             Some(method) => Err(tail(method, vec![value])),
@@ -119,7 +119,7 @@ fn default_str(vm: &mut Vm, args: Args) -> Outcome {
             let items = vm.plain_items(args)?.unwrap_or_default();
             match items.as_slice() {
                 [] => vm.string(""),
-                [one] if !vm.is_exception_of(value, Type::KeyError) => vm.to_str(*one),
+                [one] if !vm.is_exception_of(value, Type::KeyError) => vm.text_of(*one),
                 [one] => {
                     let text = vm.repr(*one)?;
                     vm.string(text)
@@ -130,7 +130,7 @@ fn default_str(vm: &mut Vm, args: Args) -> Outcome {
                 }
             }
         }
-        _ => vm.to_str(value),
+        _ => vm.text_of(value),
     }
 }
 
@@ -145,7 +145,7 @@ fn default_format(vm: &mut Vm, args: Args) -> Outcome {
         let message = format!("unsupported format string passed to {kind}.__format__");
         return Err(vm.type_error(message));
     }
-    vm.to_str(value)
+    vm.text_of(value)
 }
 
 fn object_eq(vm: &mut Vm, args: Args) -> Outcome {

@@ -70,7 +70,7 @@ fn new(vm: &mut Vm, args: Args) -> Outcome {
     {
         return super::bytes::decode_bytes(vm, bytes, encoding, errors);
     }
-    vm.to_str(value)
+    vm.text_of(value)
 }
 
 /// The receiver's text.
