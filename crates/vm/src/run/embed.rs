@@ -59,6 +59,8 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
     let mut vm = Vm::new(limits);
     let ending = match vm.run_module(&program) {
         Ok(()) => Ending::Done,
+        // A script that leaves early has ended.
+        Err(Ending::Raised(raised)) if raised.kind == "SystemExit" => Ending::Done,
         Err(ending) => ending,
     };
     Output { cycles: limits.cycles - vm.cycles, stdout: std::mem::take(&mut vm.output), ending }
