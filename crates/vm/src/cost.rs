@@ -1,0 +1,148 @@
+//! Prices, in cycles. One cycle is about what the cheapest instruction takes on a slow validator, some
+//! five nanoseconds. Work that grows with its data is charged before it is done, by the functions below.
+
+use crate::front::code::Op;
+
+/// Base price of an instruction; what depends on sizes comes on top when it runs.
+pub(crate) const fn base(op: Op) -> u8 {
+    match op {
+        // Moves of a value between stack and slots.
+        Op::Pop
+        | Op::Copy
+        | Op::Swap
+        | Op::Rot3
+        | Op::LoadConst
+        | Op::LoadNone
+        | Op::LoadInt
+        | Op::LoadLocal
+        | Op::StoreLocal
+        | Op::DeleteLocal
+        | Op::Jump
+        | Op::Is
+        | Op::IsNot
+        | Op::JumpIfNone => 1,
+        // Two moves, or a move and a test.
+        Op::LoadLocal2
+        | Op::LoadCell
+        | Op::StoreCell
+        | Op::DeleteCell
+        | Op::LoadClosure
+        | Op::LoadPrelude
+        | Op::JumpIfFalse
+        | Op::JumpIfTrue
+        | Op::JumpIfFalseKeep
+        | Op::JumpIfTrueKeep
+        | Op::Not
+        | Op::ListAppend
+        | Op::GetLen
+        | Op::MatchSequence
+        | Op::MatchMapping => 2,
+        // Arithmetic on small numbers, an index.
+        Op::Binary
+        | Op::InPlace
+        | Op::BinaryLocal
+        | Op::BinaryInt
+        | Op::Compare
+        | Op::CompareJump
+        | Op::Negative
+        | Op::Positive
+        | Op::Invert
+        | Op::ForIter
+        | Op::LoadIndex => 3,
+        // One look-up in a table.
+        Op::LoadGlobal
+        | Op::StoreGlobal
+        | Op::DeleteGlobal
+        | Op::LoadName
+        | Op::StoreName
+        | Op::DeleteName
+        | Op::LoadClassCell
+        | Op::StoreIndex
+        | Op::DeleteIndex
+        | Op::In
+        | Op::NotIn
+        | Op::SetAdd
+        | Op::MapAdd
+        | Op::Return
+        | Op::Yield
+        | Op::Send => 4,
+        // Look-ups along classes.
+        Op::LoadAttr | Op::StoreAttr | Op::DeleteAttr | Op::LoadMethod | Op::MatchException => 6,
+        // An object, or a frame.
+        Op::MakeCell
+        | Op::BuildList
+        | Op::BuildTuple
+        | Op::BuildMap
+        | Op::BuildSet
+        | Op::BuildString
+        | Op::BuildSlice
+        | Op::ListExtend
+        | Op::SetUpdate
+        | Op::DictUpdate
+        | Op::DictMerge
+        | Op::ListToTuple
+        | Op::FormatValue
+        | Op::MakeFunction
+        | Op::GetIter
+        | Op::YieldFromIter
+        | Op::GetAwaitable
+        | Op::UnpackSequence
+        | Op::UnpackEx
+        | Op::EnterHandler
+        | Op::LeaveHandler
+        | Op::Call
+        | Op::CallMethod => 8,
+        // A frame with its arguments sorted by name, a module, an exception.
+        Op::CallKw
+        | Op::CallEx
+        | Op::EnterWith
+        | Op::WithFailed
+        | Op::ImportName
+        | Op::ImportFrom => 16,
+        Op::Raise | Op::Reraise => 24,
+    }
+}
+
+/// Bytes that are copied, compared, searched or hashed: eight for a cycle.
+pub(crate) const fn bytes(count: usize) -> u64 {
+    count as u64 / 8
+}
+
+/// Values that are copied or visited: two for a cycle.
+pub(crate) const fn values(count: usize) -> u64 {
+    count as u64 / 2
+}
+
+/// Entries of a table that are made or looked up: four cycles each.
+pub(crate) const fn entries(count: usize) -> u64 {
+    count as u64 * 4
+}
+
+/// Comparisons of a sort of `count` values: at most n · ceil(log2 n), three cycles each.
+pub(crate) const fn sort(count: usize) -> u64 {
+    let count = count as u64;
+    count * (64 - count.leading_zeros() as u64) * 3
+}
+
+/// Product or quotient of integers of so many 64-bit limbs.
+pub(crate) const fn product(left: u64, right: u64) -> u64 {
+    left * right + left + right
+}
+
+/// Conversion of an integer of so many limbs to or from decimal digits.
+pub(crate) const fn decimal(limbs: u64) -> u64 {
+    4 + limbs * limbs * 4
+}
+
+/// A new object: zeroing, accounting and its later collection.
+pub(crate) const OBJECT: u64 = 4;
+/// A function of floats beyond the basic operations.
+pub(crate) const LIBM: u64 = 40;
+/// An unwound frame: its handlers are searched, its line is written into the traceback.
+pub(crate) const UNWIND: u64 = 8;
+/// The collector visits an object.
+pub(crate) const fn collect(objects: usize) -> u64 {
+    objects as u64
+}
+/// A step of a hash over 64 bytes.
+pub(crate) const HASH_BLOCK: u64 = 60;

@@ -1,0 +1,234 @@
+//! The compiler's state: the code objects that are done, and the one being made for each open scope.
+
+use ruff_python_ast::{Expr, Stmt};
+use ruff_text_size::{Ranged, TextRange};
+
+use super::code::{Code, Const, Kind, Op};
+use super::emit::{Label, Unit};
+use super::protect::Block;
+use super::scope::{Reach, Scopes, mangle};
+use super::{CompileError, Program};
+use crate::limits::{CONSTANTS_MAX, INSTRUCTIONS_MAX};
+
+pub(super) type Done = Result<(), CompileError>;
+
+pub(super) struct Compiler<'a> {
+    source: &'a str,
+    pub(super) file: &'a str,
+    line_starts: Vec<u32>,
+    pub(super) scopes: Scopes,
+    pub(super) codes: Vec<Option<Code>>,
+    pub(super) units: Vec<Unit>,
+    /// Loops, handlers and the like around the current statement, one list per unit.
+    pub(super) blocks: Vec<Vec<Block<'a>>>,
+    pub(super) classes: Vec<String>,
+    instructions: usize,
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn new(source: &'a str, file: &'a str, scopes: Scopes) -> Self {
+        let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
+        Self {
+            source,
+            file,
+            line_starts,
+            scopes,
+            codes: Vec::new(),
+            units: Vec::new(),
+            blocks: Vec::new(),
+            classes: Vec::new(),
+            instructions: 0,
+        }
+    }
+
+    pub(super) fn module(mut self, body: &'a [Stmt]) -> Result<Program, CompileError> {
+        self.codes.push(None);
+        self.open("<module>", "<module>", 0);
+        self.unit().code.doc = docstring(body);
+        self.body(body)?;
+        self.emit(Op::LoadNone, 0, 0);
+        self.emit(Op::Return, 0, 0);
+        let code = self.close()?;
+        self.codes[0] = Some(code);
+        Ok(Program { codes: self.codes.into_iter().flatten().collect() })
+    }
+
+    pub(super) fn open(&mut self, name: &str, qualname: &str, scope: usize) {
+        self.units.push(Unit::new(name, qualname, scope));
+        self.blocks.push(Vec::new());
+    }
+
+    pub(super) fn close(&mut self) -> Result<Code, CompileError> {
+        self.blocks.pop();
+        let Some(unit) = self.units.pop() else {
+            return Err(self.error(TextRange::default(), "no code is open", ""));
+        };
+        let code = unit.finish();
+        self.instructions += code.instrs.len();
+        if self.instructions > INSTRUCTIONS_MAX {
+            return Err(self.error(TextRange::default(), "the program is too long", "split it"));
+        }
+        if code.consts.len() > CONSTANTS_MAX
+            || code.names.len() > CONSTANTS_MAX
+            || code.slot_names.len() > 4_096
+        {
+            let message = "too many constants, names or variables in one function";
+            return Err(self.error(TextRange::default(), message, "split it"));
+        }
+        Ok(code)
+    }
+
+    pub(super) fn unit(&mut self) -> &mut Unit {
+        // A unit is open from `module` on.
+        let last = self.units.len() - 1;
+        &mut self.units[last]
+    }
+
+    pub(super) fn emit(&mut self, op: Op, a: u16, b: u32) {
+        self.unit().emit(op, a, b);
+    }
+
+    pub(super) fn constant(&mut self, value: Const) {
+        let index = self.unit().constant(value);
+        self.emit(Op::LoadConst, 0, index);
+    }
+
+    pub(super) fn label(&mut self) -> Label {
+        self.unit().label()
+    }
+
+    pub(super) fn place(&mut self, label: Label) {
+        self.unit().place(label);
+    }
+
+    pub(super) fn jump(&mut self, op: Op, label: Label) {
+        self.unit().jump(op, label);
+    }
+
+    pub(super) fn depth(&mut self) -> usize {
+        self.unit().depth
+    }
+
+    pub(super) fn set_depth(&mut self, depth: usize) {
+        self.unit().depth = depth;
+    }
+
+    pub(super) fn at(&mut self, node: &impl Ranged) {
+        let offset = node.range().start().to_u32();
+        let line = self.line_starts.partition_point(|start| *start <= offset) as u32;
+        self.unit().set_line(line);
+    }
+
+    pub(super) fn text(&self, range: TextRange) -> &'a str {
+        self.source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or("")
+    }
+
+    pub(super) fn error(&self, range: TextRange, message: &str, advice: &str) -> CompileError {
+        CompileError::at(self.file, self.source, range.start().to_usize(), message, advice)
+    }
+
+    pub(super) fn refuse<T>(
+        &self,
+        node: &impl Ranged,
+        message: &str,
+        advice: &str,
+    ) -> Result<T, CompileError> {
+        Err(self.error(node.range(), message, advice))
+    }
+
+    pub(super) fn mangled(&self, name: &str) -> String {
+        mangle(self.classes.last().map(String::as_str), name)
+    }
+
+    /// Bounds the code that copies of `finally` blocks make while it is made.
+    pub(super) fn check_length(&self, node: &impl Ranged) -> Done {
+        let open: usize = self.units.iter().map(|unit| unit.here() as usize).sum();
+        if self.instructions + open > INSTRUCTIONS_MAX {
+            return self.refuse(node, "the program is too long", "nest fewer finally blocks");
+        }
+        Ok(())
+    }
+
+    pub(super) fn load(&mut self, name: &str) {
+        let mangled = self.mangled(name);
+        self.load_mangled(&mangled);
+    }
+
+    pub(super) fn load_mangled(&mut self, name: &str) {
+        let scope = self.unit().scope;
+        let in_class = self.scopes.list[scope].kind == super::scope::ScopeKind::Class;
+        match self.scopes.list[scope].reach(name) {
+            Reach::Local => {
+                let slot = self.unit().slot(name);
+                self.emit(Op::LoadLocal, 0, slot);
+            }
+            Reach::Free if in_class => {
+                let slot = self.unit().slot(name);
+                let index = self.unit().name(name);
+                self.emit(Op::LoadClassCell, slot as u16, index);
+            }
+            Reach::Cell | Reach::Free => {
+                let slot = self.unit().slot(name);
+                self.emit(Op::LoadCell, 0, slot);
+            }
+            Reach::Global => {
+                let index = self.unit().name(name);
+                self.emit(Op::LoadGlobal, 0, index);
+            }
+            Reach::Name => {
+                let index = self.unit().name(name);
+                let op = if in_class { Op::LoadName } else { Op::LoadGlobal };
+                self.emit(op, 0, index);
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, name: &str) {
+        self.with_name(name, Op::StoreLocal, Op::StoreCell, Op::StoreGlobal, Op::StoreName);
+    }
+
+    pub(super) fn delete(&mut self, name: &str) {
+        self.with_name(name, Op::DeleteLocal, Op::DeleteCell, Op::DeleteGlobal, Op::DeleteName);
+    }
+
+    fn with_name(&mut self, name: &str, local: Op, cell: Op, global: Op, in_namespace: Op) {
+        let name = self.mangled(name);
+        let scope = self.unit().scope;
+        let in_class = self.scopes.list[scope].kind == super::scope::ScopeKind::Class;
+        match self.scopes.list[scope].reach(&name) {
+            Reach::Local => {
+                let slot = self.unit().slot(&name);
+                self.emit(local, 0, slot);
+            }
+            Reach::Cell | Reach::Free => {
+                let slot = self.unit().slot(&name);
+                self.emit(cell, 0, slot);
+            }
+            reach => {
+                let index = self.unit().name(&name);
+                let namespace = reach == Reach::Name && in_class;
+                self.emit(if namespace { in_namespace } else { global }, 0, index);
+            }
+        }
+    }
+
+    pub(super) fn prelude(&mut self, name: &str) {
+        let index = self.unit().name(name);
+        self.emit(Op::LoadPrelude, 0, index);
+    }
+
+    pub(super) fn set_kind(&mut self, kind: Kind) {
+        self.unit().code.kind = kind;
+    }
+}
+
+pub(super) fn docstring(body: &[Stmt]) -> Option<String> {
+    match body.first()? {
+        Stmt::Expr(statement) => match &*statement.value {
+            Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

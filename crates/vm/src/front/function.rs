@@ -1,0 +1,418 @@
+//! Functions, classes, comprehensions, generators.
+
+use ruff_python_ast::{self as ast, Expr, Parameters, Stmt};
+use ruff_text_size::Ranged;
+
+use super::CompileError;
+use super::code::{Const, Kind, Op};
+use super::compiler::{Compiler, Done, docstring};
+use super::scope::ScopeKind;
+
+/// Operands of `MakeFunction`.
+const DEFAULTS: u16 = 1;
+const KEYWORD_DEFAULTS: u16 = 2;
+const CLOSURE: u16 = 4;
+
+/// What a scope computes.
+enum Inside<'a> {
+    Statements(&'a [Stmt]),
+    Expression(&'a Expr),
+    Comprehension(&'a Expr),
+    ClassBody(&'a [Stmt]),
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn function_def(&mut self, node: &'a ast::StmtFunctionDef) -> Done {
+        if let Some(params) = &node.type_params {
+            return self.refuse(&**params, "type parameters are not supported", "leave them out");
+        }
+        for decorator in &node.decorator_list {
+            self.expr(&decorator.expression)?;
+        }
+        let flags = self.defaults(&node.parameters)?;
+        let scope = self.scopes.of(ScopeKind::Function, node.range);
+        let kind = match (node.is_async, self.scopes.list[scope].is_generator) {
+            (false, false) => Kind::Plain,
+            (false, true) => Kind::Generator,
+            (true, false) => Kind::Coroutine,
+            (true, true) => {
+                return self.refuse(node, "async generators are not supported", "return a list");
+            }
+        };
+        let inside = Inside::Statements(&node.body);
+        self.function(node.name.as_str(), scope, Some(&node.parameters), kind, flags, inside)?;
+        for _ in &node.decorator_list {
+            self.emit(Op::Call, 0, 1);
+        }
+        self.store(node.name.as_str());
+        Ok(())
+    }
+
+    pub(super) fn lambda(&mut self, node: &'a ast::ExprLambda) -> Done {
+        let flags = match &node.parameters {
+            Some(parameters) => self.defaults(parameters)?,
+            None => 0,
+        };
+        let scope = self.scopes.of(ScopeKind::Lambda, node.range);
+        let generator = self.scopes.list[scope].is_generator;
+        let kind = if generator { Kind::Generator } else { Kind::Plain };
+        let parameters = node.parameters.as_deref();
+        self.function("<lambda>", scope, parameters, kind, flags, Inside::Expression(&node.body))
+    }
+
+    fn defaults(&mut self, parameters: &'a Parameters) -> Result<u16, CompileError> {
+        let mut flags = 0;
+        let mut count = 0;
+        for parameter in parameters.posonlyargs.iter().chain(&parameters.args) {
+            if let Some(default) = &parameter.default {
+                self.expr(default)?;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            self.emit(Op::BuildTuple, 0, count);
+            flags |= DEFAULTS;
+        }
+        if parameters.kwonlyargs.iter().any(|parameter| parameter.default.is_some()) {
+            self.emit(Op::BuildMap, 0, 0);
+            for parameter in &parameters.kwonlyargs {
+                if let Some(default) = &parameter.default {
+                    self.constant(Const::Str(self.mangled(parameter.parameter.name.as_str())));
+                    self.expr(default)?;
+                    self.emit(Op::MapAdd, 0, 0);
+                }
+            }
+            flags |= KEYWORD_DEFAULTS;
+        }
+        Ok(flags)
+    }
+
+    /// Compiles a scope into a code object of its own and pushes the function.
+    fn function(
+        &mut self,
+        name: &str,
+        scope: usize,
+        parameters: Option<&'a Parameters>,
+        kind: Kind,
+        mut flags: u16,
+        inside: Inside<'a>,
+    ) -> Done {
+        let slot = self.codes.len();
+        self.codes.push(None);
+        let qualname = self.qualname(name);
+        self.open(name, &qualname, scope);
+        self.slots(scope, parameters);
+        self.set_kind(kind);
+        let result = match inside {
+            Inside::Statements(body) => {
+                self.unit().code.doc = docstring(body);
+                self.body(body).map(|()| self.emit(Op::LoadNone, 0, 0))
+            }
+            Inside::Expression(expr) => self.expr(expr),
+            Inside::Comprehension(expr) => self.comprehension_body(expr),
+            Inside::ClassBody(body) => self.class_body(body),
+        };
+        result?;
+        self.emit(Op::Return, 0, 0);
+        let mut code = self.close()?;
+        let cell_params = self.scopes.list[scope].params.iter();
+        let cells =
+            cell_params.filter(|name| self.scopes.list[scope].cells.contains(*name)).count();
+        code.simple = code.kind == Kind::Plain
+            && !code.var_args
+            && !code.var_keywords
+            && code.keyword_only == 0
+            && cells == 0
+            && code.free == 0;
+        self.codes[slot] = Some(code);
+        let free: Vec<String> = self.scopes.list[scope].free.iter().cloned().collect();
+        if !free.is_empty() {
+            for name in &free {
+                let index = self.unit().slot(name);
+                self.emit(Op::LoadClosure, 0, index);
+            }
+            self.emit(Op::BuildTuple, 0, free.len() as u32);
+            flags |= CLOSURE;
+        }
+        self.emit(Op::MakeFunction, flags, slot as u32);
+        Ok(())
+    }
+
+    fn qualname(&mut self, name: &str) -> String {
+        if self.units.is_empty() {
+            return name.to_owned();
+        }
+        let scope = self.unit().scope;
+        let outer = self.unit().code.qualname.clone();
+        match self.scopes.list[scope].kind {
+            ScopeKind::Module => name.to_owned(),
+            ScopeKind::Class => format!("{outer}.{name}"),
+            _ => format!("{outer}.<locals>.{name}"),
+        }
+    }
+
+    /// Lays out the local slots: parameters, locals, cells, then cells of outer functions.
+    fn slots(&mut self, scope: usize, parameters: Option<&Parameters>) {
+        let info = &self.scopes.list[scope];
+        let mut names = info.params.clone();
+        if info.kind != ScopeKind::Class {
+            names.extend(info.locals().cloned());
+        }
+        let known: std::collections::BTreeSet<String> = names.iter().cloned().collect();
+        names.extend(info.cells.iter().filter(|cell| !known.contains(*cell)).cloned());
+        let cells: Vec<String> = info.cells.iter().cloned().collect();
+        let free: Vec<String> = info.free.iter().cloned().collect();
+        let comprehension = info.kind == ScopeKind::Comprehension;
+        names.extend(free.iter().cloned());
+        self.unit().set_slots(names);
+        let code = &mut self.unit().code;
+        code.free = free.len() as u16;
+        if comprehension {
+            code.positional = 1;
+        }
+        if let Some(parameters) = parameters {
+            code.positional = (parameters.posonlyargs.len() + parameters.args.len()) as u16;
+            code.positional_only = parameters.posonlyargs.len() as u16;
+            code.keyword_only = parameters.kwonlyargs.len() as u16;
+            code.var_args = parameters.vararg.is_some();
+            code.var_keywords = parameters.kwarg.is_some();
+        }
+        for cell in cells {
+            let slot = self.unit().slot(&cell);
+            self.emit(Op::MakeCell, 0, slot);
+        }
+    }
+
+    pub(super) fn class_def(&mut self, node: &'a ast::StmtClassDef) -> Done {
+        if let Some(params) = &node.type_params {
+            return self.refuse(&**params, "type parameters are not supported", "leave them out");
+        }
+        for decorator in &node.decorator_list {
+            self.expr(&decorator.expression)?;
+        }
+        self.prelude("_build_class");
+        let scope = self.scopes.of(ScopeKind::Class, node.range);
+        self.classes.push(node.name.as_str().to_owned());
+        let inside = Inside::ClassBody(&node.body);
+        let made = self.function(node.name.as_str(), scope, None, Kind::Plain, 0, inside);
+        self.classes.pop();
+        made?;
+        self.constant(Const::Str(node.name.as_str().to_owned()));
+        self.emit(Op::BuildList, 0, 0);
+        for base in node.bases() {
+            if let Expr::Starred(starred) = base {
+                self.expr(&starred.value)?;
+                self.emit(Op::ListExtend, 0, 0);
+            } else {
+                self.expr(base)?;
+                self.emit(Op::ListAppend, 0, 0);
+            }
+        }
+        self.emit(Op::ListToTuple, 0, 0);
+        self.emit(Op::BuildMap, 0, 0);
+        for keyword in node.keywords() {
+            let Some(name) = &keyword.arg else {
+                return self.refuse(keyword, "** in a class header is not supported", "");
+            };
+            self.constant(Const::Str(name.as_str().to_owned()));
+            self.expr(&keyword.value)?;
+            self.emit(Op::MapAdd, 0, 0);
+        }
+        self.at(node);
+        self.emit(Op::Call, 0, 4);
+        for _ in &node.decorator_list {
+            self.emit(Op::Call, 0, 1);
+        }
+        self.store(node.name.as_str());
+        Ok(())
+    }
+
+    /// Leaves the cell of `__class__` on the stack, or None.
+    fn class_body(&mut self, body: &'a [Stmt]) -> Done {
+        let qualname = self.unit().code.qualname.clone();
+        self.constant(Const::Str(qualname));
+        let index = self.unit().name("__qualname__");
+        self.emit(Op::StoreName, 0, index);
+        if let Some(doc) = docstring(body) {
+            self.constant(Const::Str(doc));
+            let index = self.unit().name("__doc__");
+            self.emit(Op::StoreName, 0, index);
+        }
+        let annotated = |stmt: &Stmt| matches!(stmt, Stmt::AnnAssign(_));
+        if body.iter().any(annotated) {
+            self.emit(Op::BuildMap, 0, 0);
+            let index = self.unit().name("__annotations__");
+            self.emit(Op::StoreName, 0, index);
+        }
+        self.body(body)?;
+        let scope = self.unit().scope;
+        if self.scopes.list[scope].cells.contains("__class__") {
+            let slot = self.unit().slot("__class__");
+            self.emit(Op::LoadClosure, 0, slot);
+        } else {
+            self.emit(Op::LoadNone, 0, 0);
+        }
+        Ok(())
+    }
+
+    pub(super) fn comprehension(&mut self, expr: &'a Expr) -> Done {
+        let scope = self.scopes.of(ScopeKind::Comprehension, expr.range());
+        let (name, kind) = match expr {
+            Expr::ListComp(_) => ("<listcomp>", Kind::Plain),
+            Expr::SetComp(_) => ("<setcomp>", Kind::Plain),
+            Expr::DictComp(_) => ("<dictcomp>", Kind::Plain),
+            _ => ("<genexpr>", Kind::Generator),
+        };
+        self.function(name, scope, None, kind, 0, Inside::Comprehension(expr))?;
+        if let Some(first) = generators(expr).first() {
+            self.expr(&first.iter)?;
+        }
+        self.emit(Op::GetIter, 0, 0);
+        self.emit(Op::Call, 0, 1);
+        Ok(())
+    }
+
+    fn comprehension_body(&mut self, expr: &'a Expr) -> Done {
+        self.at(expr);
+        match expr {
+            Expr::ListComp(_) => self.emit(Op::BuildList, 0, 0),
+            Expr::SetComp(_) => self.emit(Op::BuildSet, 0, 0),
+            Expr::DictComp(_) => self.emit(Op::BuildMap, 0, 0),
+            _ => {}
+        }
+        self.comprehension_loop(expr, 0)?;
+        if matches!(expr, Expr::Generator(_)) {
+            self.emit(Op::LoadNone, 0, 0);
+        }
+        Ok(())
+    }
+
+    fn comprehension_loop(&mut self, expr: &'a Expr, index: usize) -> Done {
+        let all = generators(expr);
+        let Some(generator) = all.get(index) else {
+            let nested = all.len() as u16;
+            match expr {
+                Expr::ListComp(node) => {
+                    self.expr(&node.elt)?;
+                    self.emit(Op::ListAppend, nested, 0);
+                }
+                Expr::SetComp(node) => {
+                    self.expr(&node.elt)?;
+                    self.emit(Op::SetAdd, nested, 0);
+                }
+                Expr::DictComp(node) => {
+                    let Some(key) = &node.key else {
+                        return self.refuse(node, "** in a comprehension is not supported", "");
+                    };
+                    self.expr(key)?;
+                    self.expr(&node.value)?;
+                    self.emit(Op::MapAdd, nested, 0);
+                }
+                Expr::Generator(node) => {
+                    self.expr(&node.elt)?;
+                    self.emit(Op::Yield, 0, 0);
+                    self.emit(Op::Pop, 0, 0);
+                }
+                _ => {}
+            }
+            return Ok(());
+        };
+        if generator.is_async {
+            return self.refuse(generator, "async comprehensions are not supported", "use a loop");
+        }
+        if index == 0 {
+            self.emit(Op::LoadLocal, 0, 0);
+        } else {
+            self.expr(&generator.iter)?;
+            self.emit(Op::GetIter, 0, 0);
+        }
+        let depth = self.depth();
+        let (next, end) = (self.label(), self.label());
+        self.place(next);
+        self.jump(Op::ForIter, end);
+        self.assign(&generator.target)?;
+        for condition in &generator.ifs {
+            self.condition(condition, next, false)?;
+        }
+        self.comprehension_loop(expr, index + 1)?;
+        self.jump(Op::Jump, next);
+        self.place(end);
+        self.set_depth(depth - 1);
+        Ok(())
+    }
+
+    fn in_function(&mut self) -> bool {
+        let scope = self.unit().scope;
+        matches!(self.scopes.list[scope].kind, ScopeKind::Function | ScopeKind::Lambda)
+    }
+
+    pub(super) fn yield_expression(&mut self, node: &'a ast::ExprYield) -> Done {
+        if !self.in_function() {
+            return self.refuse(node, "'yield' outside function", "");
+        }
+        match &node.value {
+            Some(value) => self.expr(value)?,
+            None => self.emit(Op::LoadNone, 0, 0),
+        }
+        self.emit(Op::Yield, 0, 0);
+        Ok(())
+    }
+
+    pub(super) fn yield_from(&mut self, node: &'a ast::ExprYieldFrom) -> Done {
+        if !self.in_function() {
+            return self.refuse(node, "'yield' outside function", "");
+        }
+        self.expr(&node.value)?;
+        self.emit(Op::YieldFromIter, 0, 0);
+        self.delegate();
+        Ok(())
+    }
+
+    pub(super) fn await_expression(&mut self, node: &'a ast::ExprAwait) -> Done {
+        if self.unit().code.kind != Kind::Coroutine {
+            return self.refuse(node, "'await' outside async function", "use async def");
+        }
+        self.expr(&node.value)?;
+        self.emit_await();
+        Ok(())
+    }
+
+    fn emit_await(&mut self) {
+        self.emit(Op::GetAwaitable, 0, 0);
+        self.delegate();
+    }
+
+    /// Passes what comes in on to the iterator on the stack, and what it yields out, until it ends.
+    fn delegate(&mut self) {
+        self.emit(Op::LoadNone, 0, 0);
+        let (again, end) = (self.label(), self.label());
+        self.place(again);
+        self.jump(Op::Send, end);
+        self.emit(Op::Yield, 1, 0);
+        self.jump(Op::Jump, again);
+        self.place(end);
+        let depth = self.depth();
+        self.set_depth(depth - 1);
+    }
+
+    pub(super) fn async_with(&mut self, items: &'a [ast::WithItem], _body: &'a [Stmt]) -> Done {
+        match items.first() {
+            Some(item) => self.refuse(
+                item,
+                "'async with' is not supported yet",
+                "await enter and exit yourself",
+            ),
+            None => Ok(()),
+        }
+    }
+}
+
+fn generators(expr: &Expr) -> &[ast::Comprehension] {
+    match expr {
+        Expr::ListComp(node) => &node.generators,
+        Expr::SetComp(node) => &node.generators,
+        Expr::DictComp(node) => &node.generators,
+        Expr::Generator(node) => &node.generators,
+        _ => &[],
+    }
+}

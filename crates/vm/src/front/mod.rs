@@ -1,0 +1,73 @@
+//! From source text to bytecode: bounds, grammar, names, instructions.
+
+use std::fmt;
+
+pub(crate) mod code;
+mod compiler;
+mod emit;
+mod expr;
+mod function;
+mod pattern;
+mod prescan;
+mod protect;
+mod scope;
+mod stmt;
+mod target;
+
+use code::Code;
+
+/// Why a source is refused, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CompileError {
+    /// Name of the file.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to do; empty if the message says it.
+    pub advice: String,
+}
+
+impl CompileError {
+    fn at(file: &str, source: &str, offset: usize, message: &str, advice: &str) -> Self {
+        let before = source.get(..offset).unwrap_or(source);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            file: file.to_owned(),
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.to_owned(),
+            advice: advice.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        if self.advice.is_empty() { Ok(()) } else { write!(f, " ({})", self.advice) }
+    }
+}
+
+impl std::error::Error for CompileError {}
+
+/// A compiled program: its first code object is the module.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(crate) codes: Vec<Code>,
+}
+
+/// Compiles a module.
+pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
+    prescan::prescan(source, file)?;
+    let parsed = ruff_python_parser::parse_module(source).map_err(|error| {
+        let offset = error.location.start().to_usize();
+        CompileError::at(file, source, offset, &error.error.to_string(), "")
+    })?;
+    let body = parsed.suite();
+    let scopes = scope::analyse(body, source, file)?;
+    compiler::Compiler::new(source, file, scopes).module(body)
+}

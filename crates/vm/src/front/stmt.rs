@@ -1,0 +1,262 @@
+//! Statements.
+
+use ruff_python_ast::{self as ast, Expr, Stmt};
+
+use super::code::{Const, Op};
+use super::compiler::{Compiler, Done};
+use super::protect::{Block, Exit};
+use super::scope::ScopeKind;
+
+/// Modules that exist; others are refused at compile time.
+const MODULES: &[&str] = &[
+    "__future__",
+    "abc",
+    "base64",
+    "bisect",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "cowboy",
+    "dataclasses",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "string",
+    "struct",
+    "sys",
+    "types",
+    "typing",
+];
+
+/// Why a module that people expect is not there.
+fn advice_for(module: &str) -> &'static str {
+    match module.split('.').next().unwrap_or("") {
+        "random" | "secrets" | "uuid" => "use cowboy.randomness(label)",
+        "time" | "datetime" => "use cowboy.height() and cowboy.timestamp()",
+        "os" | "sys" | "io" | "pathlib" | "socket" | "subprocess" => {
+            "a program sees neither machine nor network; use storage and jobs"
+        }
+        "requests" | "urllib" | "http" => "order a job with runner.http",
+        "threading" | "asyncio" | "multiprocessing" => "use async def and await",
+        _ => "see the list of modules in the guide",
+    }
+}
+
+impl<'a> Compiler<'a> {
+    pub(super) fn body(&mut self, body: &'a [Stmt]) -> Done {
+        body.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) -> Done {
+        self.at(stmt);
+        match stmt {
+            Stmt::Expr(node) => {
+                if matches!(&*node.value, Expr::StringLiteral(_)) {
+                    return Ok(());
+                }
+                self.expr(&node.value)?;
+                self.emit(Op::Pop, 0, 0);
+                Ok(())
+            }
+            Stmt::Assign(node) => {
+                self.expr(&node.value)?;
+                for (index, target) in node.targets.iter().enumerate() {
+                    if index + 1 < node.targets.len() {
+                        self.emit(Op::Copy, 0, 0);
+                    }
+                    self.assign(target)?;
+                }
+                Ok(())
+            }
+            Stmt::AugAssign(node) => self.aug_assign(node),
+            Stmt::AnnAssign(node) => self.ann_assign(node),
+            Stmt::Return(node) => self.return_statement(node),
+            Stmt::If(node) => self.if_statement(node),
+            Stmt::While(node) => self.while_statement(node),
+            Stmt::For(node) => self.for_statement(node),
+            Stmt::FunctionDef(node) => self.function_def(node),
+            Stmt::ClassDef(node) => self.class_def(node),
+            Stmt::Try(node) => self.try_statement(node),
+            Stmt::With(node) if node.is_async => self.async_with(&node.items, &node.body),
+            Stmt::With(node) => self.with_statement(&node.items, &node.body),
+            Stmt::Raise(node) => self.raise(node.exc.as_deref(), node.cause.as_deref()),
+            Stmt::Match(node) => self.match_statement(node),
+            Stmt::Assert(node) => self.assert(node),
+            Stmt::Delete(node) => node.targets.iter().try_for_each(|target| self.del(target)),
+            Stmt::Import(node) => self.import(node),
+            Stmt::ImportFrom(node) => self.import_from(node),
+            Stmt::Break(node) => self.leave(Exit::Break, node),
+            Stmt::Continue(node) => self.leave(Exit::Continue, node),
+            Stmt::Pass(_) | Stmt::Global(_) | Stmt::Nonlocal(_) => Ok(()),
+            Stmt::TypeAlias(node) => {
+                self.refuse(node, "type aliases are not supported", "assign the type to a name")
+            }
+            Stmt::IpyEscapeCommand(node) => self.refuse(node, "this is no Python", ""),
+        }
+    }
+
+    fn return_statement(&mut self, node: &'a ast::StmtReturn) -> Done {
+        let scope = self.unit().scope;
+        if self.scopes.list[scope].kind != ScopeKind::Function {
+            return self.refuse(node, "'return' outside function", "");
+        }
+        match &node.value {
+            Some(value) => self.expr(value)?,
+            None => self.emit(Op::LoadNone, 0, 0),
+        }
+        self.leave(Exit::Return, node)?;
+        let depth = self.depth();
+        self.set_depth(depth.saturating_sub(1));
+        Ok(())
+    }
+
+    fn if_statement(&mut self, node: &'a ast::StmtIf) -> Done {
+        let end = self.label();
+        let mut next = self.label();
+        self.condition(&node.test, next, false)?;
+        self.body(&node.body)?;
+        for clause in &node.elif_else_clauses {
+            self.jump(Op::Jump, end);
+            self.place(next);
+            next = self.label();
+            if let Some(test) = &clause.test {
+                self.at(clause);
+                self.condition(test, next, false)?;
+            }
+            self.body(&clause.body)?;
+        }
+        self.place(next);
+        self.place(end);
+        Ok(())
+    }
+
+    fn while_statement(&mut self, node: &'a ast::StmtWhile) -> Done {
+        let (next, orelse, end) = (self.label(), self.label(), self.label());
+        self.place(next);
+        self.condition(&node.test, orelse, false)?;
+        self.block_list().push(Block::Loop { next, end, iterator: false });
+        self.body(&node.body)?;
+        self.block_list().pop();
+        self.at(node);
+        self.jump(Op::Jump, next);
+        self.place(orelse);
+        self.body(&node.orelse)?;
+        self.place(end);
+        Ok(())
+    }
+
+    fn for_statement(&mut self, node: &'a ast::StmtFor) -> Done {
+        if node.is_async {
+            return self.refuse(node, "'async for' is not supported", "await each item in a loop");
+        }
+        let depth = self.depth();
+        let (next, orelse, end) = (self.label(), self.label(), self.label());
+        self.expr(&node.iter)?;
+        self.emit(Op::GetIter, 0, 0);
+        self.place(next);
+        self.jump(Op::ForIter, orelse);
+        self.assign(&node.target)?;
+        self.block_list().push(Block::Loop { next, end, iterator: true });
+        self.body(&node.body)?;
+        self.block_list().pop();
+        self.at(node);
+        self.jump(Op::Jump, next);
+        self.place(orelse);
+        self.set_depth(depth);
+        self.body(&node.orelse)?;
+        self.place(end);
+        Ok(())
+    }
+
+    fn assert(&mut self, node: &'a ast::StmtAssert) -> Done {
+        let end = self.label();
+        self.condition(&node.test, end, true)?;
+        self.prelude("AssertionError");
+        if let Some(message) = &node.msg {
+            self.expr(message)?;
+            self.emit(Op::Call, 0, 1);
+        }
+        self.emit(Op::Raise, 1, 0);
+        self.place(end);
+        Ok(())
+    }
+
+    fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
+        if MODULES.contains(&name) || self.file.starts_with('<') {
+            return Ok(());
+        }
+        self.refuse(node, &format!("there is no module '{name}' here"), advice_for(name))
+    }
+
+    fn import(&mut self, node: &'a ast::StmtImport) -> Done {
+        for alias in &node.names {
+            let name = alias.name.as_str();
+            self.check_module(node, name)?;
+            let index = self.unit().name(name);
+            self.emit(Op::ImportName, 0, index);
+            match &alias.asname {
+                Some(asname) => self.store(asname.as_str()),
+                None => {
+                    let top = name.split('.').next().unwrap_or(name);
+                    if top != name {
+                        self.emit(Op::Pop, 0, 0);
+                        let index = self.unit().name(top);
+                        self.emit(Op::ImportName, 0, index);
+                    }
+                    self.store(top);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn import_from(&mut self, node: &'a ast::StmtImportFrom) -> Done {
+        let Some(module) = node.module.as_ref().filter(|_| node.level == 0) else {
+            return self.refuse(
+                node,
+                "relative imports are not supported",
+                "a program is one file",
+            );
+        };
+        self.check_module(node, module.as_str())?;
+        if module.as_str() == "__future__" {
+            return Ok(());
+        }
+        let index = self.unit().name(module.as_str());
+        self.emit(Op::ImportName, 0, index);
+        for alias in &node.names {
+            if alias.name.as_str() == "*" {
+                return self.refuse(node, "'import *' is not supported", "name what you import");
+            }
+            let index = self.unit().name(alias.name.as_str());
+            self.emit(Op::ImportFrom, 0, index);
+            self.store(alias.asname.as_ref().unwrap_or(&alias.name).as_str());
+        }
+        self.emit(Op::Pop, 0, 0);
+        Ok(())
+    }
+
+    fn ann_assign(&mut self, node: &'a ast::StmtAnnAssign) -> Done {
+        if let Some(value) = &node.value {
+            self.expr(value)?;
+            self.assign(&node.target)?;
+        }
+        let scope = self.unit().scope;
+        let in_class = self.scopes.list[scope].kind == ScopeKind::Class;
+        if let (Expr::Name(name), true) = (&*node.target, in_class && node.simple) {
+            let text = self.text(ruff_text_size::Ranged::range(&*node.annotation)).to_owned();
+            self.constant(Const::Str(text));
+            let index = self.unit().name("__annotations__");
+            self.emit(Op::LoadName, 0, index);
+            self.constant(Const::Str(self.mangled(name.id.as_str())));
+            self.emit(Op::StoreIndex, 0, 0);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! The ordered hash table under dict, set, namespaces and attributes: entries in order of insertion,
+//! an index of their places by hash. Nothing about it depends on addresses or seeds.
+
+use super::value::Value;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) hash: u64,
+    /// Unbound if deleted.
+    pub(crate) key: Value,
+    pub(crate) value: Value,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dict {
+    /// Power of two long, or empty; EMPTY, or the place of an entry.
+    index: Vec<u32>,
+    entries: Vec<Entry>,
+    live: usize,
+    /// Places of the index that are not empty.
+    used: usize,
+}
+
+const EMPTY: u32 = u32::MAX;
+/// A removed entry's place in the index: a search goes on over it.
+const GONE: u32 = u32::MAX - 1;
+/// Small tables are searched without an index.
+const UNINDEXED_MAX: usize = 8;
+
+/// Spreads what Python calls the hash over all bits.
+pub(crate) fn mix(hash: u64) -> u64 {
+    let mut hash = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
+}
+
+/// The hash of bytes, for str and bytes.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let mut hash = 0x243f_6a88_85a3_08d3u64 ^ bytes.len() as u64;
+    let mut chunks = bytes.chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = chunk.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+        hash = mix(hash ^ word);
+    }
+    let rest =
+        chunks.remainder().iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+    mix(hash ^ rest)
+}
+
+impl Dict {
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Places, deleted ones included.
+    pub(crate) fn places(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn entry(&self, place: usize) -> Option<&Entry> {
+        self.entries.get(place).filter(|entry| !entry.key.is_unbound())
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| !entry.key.is_unbound())
+    }
+
+    pub(crate) fn all_values(&self) -> impl Iterator<Item = Value> {
+        self.entries.iter().flat_map(|entry| [entry.key, entry.value])
+    }
+
+    /// Bytes that it accounts for.
+    pub(crate) fn size(&self) -> usize {
+        self.entries.len() * 48
+    }
+
+    /// The place of the first entry with this hash that `same` accepts, and how many were looked at.
+    pub(crate) fn find<E>(
+        &self,
+        hash: u64,
+        mut same: impl FnMut(&Entry) -> Result<bool, E>,
+    ) -> Result<(Option<usize>, usize), E> {
+        let mut probes = 0;
+        if self.index.is_empty() {
+            for (place, entry) in self.entries.iter().enumerate() {
+                if entry.hash == hash && !entry.key.is_unbound() {
+                    probes += 1;
+                    if same(entry)? {
+                        return Ok((Some(place), probes));
+                    }
+                }
+            }
+            return Ok((None, probes));
+        }
+        let mask = self.index.len() - 1;
+        let mut at = mix(hash) as usize & mask;
+        loop {
+            let place = self.index[at];
+            if place == EMPTY {
+                return Ok((None, probes));
+            }
+            probes += 1;
+            if place == GONE {
+                at = (at + 1) & mask;
+                continue;
+            }
+            let entry = &self.entries[place as usize];
+            if entry.hash == hash && !entry.key.is_unbound() && same(entry)? {
+                return Ok((Some(place as usize), probes));
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// The place of a key that is identical to `key`; for interned names.
+    pub(crate) fn find_identical(&self, hash: u64, key: Value) -> Option<usize> {
+        let found = self.find(hash, |entry| Ok::<bool, ()>(entry.key.is(key)));
+        found.ok().and_then(|(place, _)| place)
+    }
+
+    pub(crate) fn value_at(&self, place: usize) -> Value {
+        self.entries.get(place).map_or(Value::Unbound, |entry| entry.value)
+    }
+
+    pub(crate) fn set_value_at(&mut self, place: usize, value: Value) {
+        if let Some(entry) = self.entries.get_mut(place) {
+            entry.value = value;
+        }
+    }
+
+    /// Adds a key that is not there.
+    pub(crate) fn push(&mut self, hash: u64, key: Value, value: Value) {
+        let place = self.entries.len();
+        self.entries.push(Entry { hash, key, value });
+        self.live += 1;
+        if self.index.is_empty() && self.entries.len() <= UNINDEXED_MAX {
+            return;
+        }
+        self.used += 1;
+        if self.used * 3 > self.index.len() * 2 {
+            self.reindex();
+        } else {
+            self.insert_index(hash, place);
+        }
+    }
+
+    fn insert_index(&mut self, hash: u64, place: usize) {
+        let mask = self.index.len() - 1;
+        let mut at = mix(hash) as usize & mask;
+        while self.index[at] != EMPTY {
+            at = (at + 1) & mask;
+        }
+        self.index[at] = place as u32;
+    }
+
+    fn compact(&mut self) {
+        self.entries.retain(|entry| !entry.key.is_unbound());
+        if !self.index.is_empty() {
+            self.reindex();
+        }
+    }
+
+    fn reindex(&mut self) {
+        self.entries.retain(|entry| !entry.key.is_unbound());
+        let size = (self.entries.len() * 3).next_power_of_two().max(16);
+        self.index.clear();
+        self.index.resize(size, EMPTY);
+        self.used = self.entries.len();
+        for place in 0..self.entries.len() {
+            self.insert_index(self.entries[place].hash, place);
+        }
+    }
+
+    /// Removes an entry; its place stays empty until the table is made anew.
+    pub(crate) fn remove_at(&mut self, place: usize) -> Value {
+        let Some(entry) = self.entries.get_mut(place) else { return Value::Unbound };
+        let (hash, value) = (entry.hash, entry.value);
+        entry.key = Value::Unbound;
+        entry.value = Value::Unbound;
+        self.live -= 1;
+        if self.live == 0 {
+            self.clear();
+            return value;
+        }
+        if !self.index.is_empty() {
+            let mask = self.index.len() - 1;
+            let mut at = mix(hash) as usize & mask;
+            while self.index[at] != place as u32 && self.index[at] != EMPTY {
+                at = (at + 1) & mask;
+            }
+            if self.index[at] != EMPTY {
+                self.index[at] = GONE;
+            }
+        }
+        while self.entries.last().is_some_and(|entry| entry.key.is_unbound()) {
+            self.entries.pop();
+        }
+        if self.entries.len() > 2 * self.live + 16 {
+            self.compact();
+        }
+        value
+    }
+
+    /// The last entry's place.
+    pub(crate) fn last(&self) -> Option<usize> {
+        self.entries.iter().rposition(|entry| !entry.key.is_unbound())
+    }
+
+    /// The first entry's place.
+    pub(crate) fn first(&self) -> Option<usize> {
+        self.entries.iter().position(|entry| !entry.key.is_unbound())
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.index.clear();
+        self.entries.clear();
+        self.used = 0;
+        self.live = 0;
+    }
+}

@@ -1,0 +1,42 @@
+//! Deterministic, exactly metered Python.
+//!
+//! A program runs the same everywhere: the same output, the same exceptions, the same number of cycles
+//! to the last one. It can neither see the machine that it runs on nor harm it.
+//!
+//! # Layout
+//! - `front`: source to bytecode. Tokens are looked at first, so that nothing that follows the tree by
+//!   recursion can be driven deep; then ruff's parser, scopes, instructions.
+//! - `heap`: values, objects, ordered hash tables; an arena with exact accounting, a cap, and a
+//!   mark-and-sweep collector whose moments depend on nothing but the program.
+//! - `run`: the machine. Frames are plain data on a stack of our own; a generator or coroutine is a
+//!   frame put aside.
+//! - `types`: natives, one table per file.
+//! - `prelude`: what is written in Python.
+//! - `cost`: the prices; `limits`: the bounds.
+//!
+//! # How natives call Python
+//! They do not. A native that meets a program's own `__eq__`, `__hash__`, `__iter__` and the like has
+//! changed nothing yet and gives up with `Fault::Fallback`; the machine then calls the function of the
+//! prelude that does the same in Python. A native whose result is the result of one call returns that
+//! call (`Fault::Tail`). So there is no Rust recursion that a program can drive, every step is metered
+//! and counted as a frame, and no state is hidden in Rust's stack. What the machine itself does with a
+//! result is a word on the frame (`After`). Recursion inside Rust over nested containers is bounded by
+//! `limits::NESTING_MAX`.
+//!
+//! # Limits are not exceptions
+//! Running out of cycles or memory ends the run; no `except` sees it.
+mod cost;
+mod front;
+mod heap;
+mod host;
+mod limits;
+mod prelude;
+mod run;
+mod types;
+
+pub use front::{CompileError, Program, compile};
+pub use host::{Host, HostError, HostReply, HostValue};
+pub use limits::Limits;
+pub use run::Vm;
+pub use run::embed::{Ending, Output, Raised, run_script};
+pub use run::fault::Fatal;

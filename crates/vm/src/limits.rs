@@ -1,0 +1,50 @@
+//! Bounds that hold for every program, whoever pays. All of them are part of consensus.
+
+/// Bytes of source text in one program.
+pub(crate) const SOURCE_BYTES_MAX: usize = 256 * 1024;
+/// Open brackets around one token, f-string fields included.
+pub(crate) const BRACKET_DEPTH_MAX: usize = 96;
+/// Indented blocks around one line.
+pub(crate) const INDENT_DEPTH_MAX: usize = 48;
+/// Operators, dots and keywords that can nest one expression, brackets around it included. The parser
+/// and the compiler follow the tree by calling themselves; this bounds how far.
+pub(crate) const EXPRESSION_DEPTH_MAX: usize = 400;
+/// Instructions of one program, all functions together. `finally` blocks are copied to each way out,
+/// so code can be much longer than its source.
+pub(crate) const INSTRUCTIONS_MAX: usize = 1 << 20;
+/// Constants or names in one function.
+pub(crate) const CONSTANTS_MAX: usize = 1 << 16;
+/// Digits of an integer literal: 4,096 bits in decimal, hexadecimal, octal or binary.
+pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
+/// Bits of an integer.
+pub(crate) const INT_BITS_MAX: u64 = 4_096;
+/// Python frames on the stack.
+pub(crate) const FRAME_DEPTH_MAX: usize = 256;
+/// How deep containers may be nested for `repr`, `==`, `hash` and the like.
+pub(crate) const NESTING_MAX: usize = 200;
+/// Values on the stacks of all frames.
+pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
+
+/// What one run may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Cycles; the run stops exactly there.
+    pub cycles: u64,
+    /// Bytes of heap.
+    pub heap_bytes: usize,
+    /// Bytes that `print` may write.
+    pub output_bytes: usize,
+}
+
+impl Limits {
+    /// The default bounds with this many cycles.
+    pub fn with_cycles(cycles: u64) -> Self {
+        Self { cycles, ..Self::default() }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { cycles: 10_000_000, heap_bytes: 10 * 1024 * 1024, output_bytes: 1024 * 1024 }
+    }
+}

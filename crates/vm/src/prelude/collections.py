@@ -1,0 +1,428 @@
+class OrderedDict(dict):
+    def __repr__(self):
+        return 'OrderedDict(' + (repr(list(self.items())) if self else '') + ')'
+
+    def move_to_end(self, key, last=True):
+        value = self.pop(key)
+        if last:
+            self[key] = value
+        else:
+            rest = list(self.items())
+            self.clear()
+            self[key] = value
+            for other, item in rest:
+                self[other] = item
+
+    def copy(self):
+        return OrderedDict(self)
+
+
+class defaultdict(dict):
+    def __init__(self, default_factory=None, /, *args, **kwargs):
+        dict.__init__(self, *args, **kwargs)
+        self.default_factory = default_factory
+
+    def __missing__(self, key):
+        if self.default_factory is None:
+            raise KeyError(key)
+        value = self.default_factory()
+        self[key] = value
+        return value
+
+    def __repr__(self):
+        return 'defaultdict(' + repr(self.default_factory) + ', ' + dict.__repr__(self) + ')'
+
+    def copy(self):
+        return defaultdict(self.default_factory, self)
+
+
+class Counter(dict):
+    def __init__(self, iterable=None, /, **kwargs):
+        dict.__init__(self)
+        self.update(iterable, **kwargs)
+
+    def __missing__(self, key):
+        return 0
+
+    def update(self, iterable=None, /, **kwargs):
+        if iterable is not None:
+            if isinstance(iterable, dict):
+                for key, count in iterable.items():
+                    self[key] = self.get(key, 0) + count
+            else:
+                for key in iterable:
+                    self[key] = self.get(key, 0) + 1
+        for key in kwargs:
+            self[key] = self.get(key, 0) + kwargs[key]
+
+    def subtract(self, iterable=None, /, **kwargs):
+        if iterable is not None:
+            if isinstance(iterable, dict):
+                for key, count in iterable.items():
+                    self[key] = self.get(key, 0) - count
+            else:
+                for key in iterable:
+                    self[key] = self.get(key, 0) - 1
+        for key in kwargs:
+            self[key] = self.get(key, 0) - kwargs[key]
+
+    def most_common(self, n=None):
+        pairs = sorted(self.items(), key=_second, reverse=True)
+        return pairs if n is None else pairs[:n]
+
+    def elements(self):
+        for key, count in self.items():
+            for _ in range(count):
+                yield key
+
+    def total(self):
+        return sum(self.values())
+
+    def copy(self):
+        return Counter(self)
+
+    def __repr__(self):
+        if not self:
+            return 'Counter()'
+        return 'Counter({' + ', '.join([repr(key) + ': ' + repr(count) for key, count in self.most_common()]) + '})'
+
+    def __add__(self, other):
+        result = Counter()
+        for key, count in self.items():
+            total = count + other[key]
+            if total > 0:
+                result[key] = total
+        for key, count in other.items():
+            if key not in self and count > 0:
+                result[key] = count
+        return result
+
+    def __sub__(self, other):
+        result = Counter()
+        for key, count in self.items():
+            total = count - other[key]
+            if total > 0:
+                result[key] = total
+        for key, count in other.items():
+            if key not in self and count < 0:
+                result[key] = -count
+        return result
+
+    def __and__(self, other):
+        result = Counter()
+        for key, count in self.items():
+            total = min(count, other[key])
+            if total > 0:
+                result[key] = total
+        return result
+
+    def __or__(self, other):
+        result = Counter()
+        for key, count in self.items():
+            total = max(count, other[key])
+            if total > 0:
+                result[key] = total
+        for key, count in other.items():
+            if key not in self and count > 0:
+                result[key] = count
+        return result
+
+
+def _second(pair):
+    return pair[1]
+
+
+class deque:
+    # A list with a head: what was taken from the left is cut off now and then.
+    def __init__(self, iterable=(), maxlen=None):
+        self._items = []
+        self._head = 0
+        self.maxlen = maxlen
+        for item in iterable:
+            self.append(item)
+
+    def append(self, item):
+        self._items.append(item)
+        if self.maxlen is not None and len(self) > self.maxlen:
+            self.popleft()
+
+    def appendleft(self, item):
+        if self._head > 0:
+            self._head -= 1
+            self._items[self._head] = item
+        else:
+            room = len(self._items) + 8
+            self._items = [None] * room + self._items
+            self._head = room - 1
+            self._items[self._head] = item
+        if self.maxlen is not None and len(self) > self.maxlen:
+            self.pop()
+
+    def pop(self):
+        if self._head >= len(self._items):
+            raise IndexError('pop from an empty deque')
+        return self._items.pop()
+
+    def popleft(self):
+        head = self._head
+        items = self._items
+        if head >= len(items):
+            raise IndexError('pop from an empty deque')
+        item = items[head]
+        items[head] = None
+        head += 1
+        if head > 32 and head * 2 > len(items):
+            del items[:head]
+            head = 0
+        self._head = head
+        return item
+
+    def extend(self, iterable):
+        for item in iterable:
+            self.append(item)
+
+    def extendleft(self, iterable):
+        for item in iterable:
+            self.appendleft(item)
+
+    def _list(self):
+        return self._items[self._head:]
+
+    def clear(self):
+        self._items = []
+        self._head = 0
+
+    def copy(self):
+        return deque(self._list(), self.maxlen)
+
+    def count(self, item):
+        return self._list().count(item)
+
+    def index(self, item, *bounds):
+        return self._list().index(item, *bounds)
+
+    def insert(self, index, item):
+        items = self._list()
+        items.insert(index, item)
+        self._items = items
+        self._head = 0
+
+    def remove(self, item):
+        items = self._list()
+        if item not in items:
+            raise ValueError('deque.remove(x): x not in deque')
+        items.remove(item)
+        self._items = items
+        self._head = 0
+
+    def reverse(self):
+        items = self._list()
+        items.reverse()
+        self._items = items
+        self._head = 0
+
+    def rotate(self, n=1):
+        items = self._list()
+        if items:
+            n %= len(items)
+            self._items = items[-n:] + items[:-n] if n else items
+            self._head = 0
+
+    def __len__(self):
+        return len(self._items) - self._head
+
+    def __bool__(self):
+        return len(self._items) > self._head
+
+    def __iter__(self):
+        return iter(self._list())
+
+    def __reversed__(self):
+        return reversed(self._list())
+
+    def __contains__(self, item):
+        return item in self._list()
+
+    def _place(self, index):
+        length = len(self)
+        if index < 0:
+            index += length
+        if index < 0 or index >= length:
+            raise IndexError('deque index out of range')
+        return index + self._head
+
+    def __getitem__(self, index):
+        return self._items[self._place(index)]
+
+    def __setitem__(self, index, value):
+        self._items[self._place(index)] = value
+
+    def __delitem__(self, index):
+        del self._items[self._place(index)]
+
+    def __eq__(self, other):
+        return isinstance(other, deque) and self._list() == other._list()
+
+    def __add__(self, other):
+        return deque(self._list() + other._list(), self.maxlen)
+
+    def __iadd__(self, other):
+        self.extend(other)
+        return self
+
+    def __repr__(self):
+        tail = '' if self.maxlen is None else ', maxlen=' + str(self.maxlen)
+        return 'deque(' + repr(self._list()) + tail + ')'
+
+
+class ChainMap:
+    def __init__(self, *maps):
+        self.maps = list(maps) or [{}]
+
+    def __getitem__(self, key):
+        for table in self.maps:
+            if key in table:
+                return table[key]
+        raise KeyError(key)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def __contains__(self, key):
+        return any([key in table for table in self.maps])
+
+    def __setitem__(self, key, value):
+        self.maps[0][key] = value
+
+    def __delitem__(self, key):
+        del self.maps[0][key]
+
+    def __iter__(self):
+        seen = {}
+        for table in reversed(self.maps):
+            for key in table:
+                seen[key] = None
+        return iter(seen)
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def keys(self):
+        return list(iter(self))
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+    def values(self):
+        return [self[key] for key in self]
+
+    def new_child(self, table=None):
+        return ChainMap({} if table is None else table, *self.maps)
+
+    @property
+    def parents(self):
+        return ChainMap(*self.maps[1:])
+
+
+def namedtuple(typename, field_names, *, rename=False, defaults=None, module=None):
+    if isinstance(field_names, str):
+        field_names = field_names.replace(',', ' ').split()
+    fields = tuple(field_names)
+    for field in fields:
+        if not field.isidentifier() or field.startswith('_'):
+            raise ValueError('Field names must be valid identifiers and cannot start with an underscore: ' + repr(field))
+    if len(set(fields)) != len(fields):
+        raise ValueError('Encountered duplicate field name')
+    defaults = tuple(defaults) if defaults is not None else ()
+    namespace = {'_fields': fields, '__match_args__': fields,
+                 '_field_defaults': dict(zip(fields[len(fields) - len(defaults):], defaults))}
+    for index in range(len(fields)):
+        namespace[fields[index]] = _field(index)
+    return type(typename, (_Named,), namespace)
+
+
+def _field(index):
+    return property(lambda self: self[index])
+
+
+class _Named(tuple):
+    _fields = ()
+    _field_defaults = {}
+
+    def __new__(cls, *args, **kwargs):
+        fields = cls._fields
+        values = list(args)
+        if len(values) > len(fields):
+            raise TypeError(cls.__name__ + '.__new__() takes ' + str(len(fields) + 1) + ' positional arguments but ' + str(len(values) + 1) + ' were given')
+        for field in fields[len(values):]:
+            if field in kwargs:
+                values.append(kwargs.pop(field))
+            elif field in cls._field_defaults:
+                values.append(cls._field_defaults[field])
+            else:
+                raise TypeError(cls.__name__ + ".__new__() missing 1 required positional argument: '" + field + "'")
+        if kwargs:
+            raise TypeError(cls.__name__ + ".__new__() got an unexpected keyword argument '" + list(kwargs)[0] + "'")
+        return _wrap(cls, tuple(values))
+
+    def __repr__(self):
+        return type(self).__name__ + '(' + ', '.join([field + '=' + repr(value) for field, value in zip(self._fields, self)]) + ')'
+
+    def _asdict(self):
+        return dict(zip(self._fields, self))
+
+    def _replace(self, **kwargs):
+        values = [kwargs.pop(field, value) for field, value in zip(self._fields, self)]
+        if kwargs:
+            raise ValueError('Got unexpected field names: ' + repr(list(kwargs)))
+        return type(self)(*values)
+
+    @classmethod
+    def _make(cls, iterable):
+        return cls(*iterable)
+
+
+class UserDict:
+    def __init__(self, source=None, **kwargs):
+        self.data = {}
+        if source is not None:
+            self.update(source)
+        if kwargs:
+            self.update(kwargs)
+
+    def update(self, source):
+        for key in source.keys():
+            self[key] = source[key]
+
+    def __getitem__(self, key):
+        return self.data[key]
+
+    def __setitem__(self, key, value):
+        self.data[key] = value
+
+    def __delitem__(self, key):
+        del self.data[key]
+
+    def __iter__(self):
+        return iter(self.data)
+
+    def __len__(self):
+        return len(self.data)
+
+    def __contains__(self, key):
+        return key in self.data
+
+    def __repr__(self):
+        return repr(self.data)
+
+    def get(self, key, default=None):
+        return self[key] if key in self else default
+
+    def keys(self):
+        return self.data.keys()
+
+    def values(self):
+        return self.data.values()
+
+    def items(self):
+        return self.data.items()

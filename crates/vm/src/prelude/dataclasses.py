@@ -1,0 +1,226 @@
+class _Missing:
+    def __repr__(self):
+        return 'MISSING'
+
+
+MISSING = _Missing()
+
+
+class FrozenInstanceError(AttributeError):
+    pass
+
+
+class Field:
+    def __init__(self, default, default_factory, init, repr, compare, hash, kw_only):
+        self.name = None
+        self.type = None
+        self.default = default
+        self.default_factory = default_factory
+        self.init = init
+        self.repr = repr
+        self.compare = compare
+        self.hash = hash
+        self.kw_only = kw_only
+
+
+def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=False):
+    return Field(default, default_factory, init, repr, compare, hash, kw_only)
+
+
+def _order(name, function):
+    def compare(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return function(_values(self), _values(other))
+    compare.__name__ = name
+    return compare
+
+
+def _values(self):
+    return tuple([getattr(self, one.name) for one in self.__dataclass_fields__.values() if one.compare])
+
+
+def _make_init(cls, fields, frozen):
+    ordered = [one for one in fields if one.init and not one.kw_only]
+    names = [one.name for one in ordered]
+    set_attr = object.__setattr__
+    post = hasattr(cls, '__post_init__')
+    init_only = cls.__dataclass_init_only__
+
+    def __init__(self, /, *args, **kwargs):
+        if len(args) > len(names):
+            raise TypeError(cls.__name__ + '.__init__() takes ' + str(len(names) + 1) + ' positional arguments but ' + str(len(args) + 1) + ' were given')
+        given = dict(zip(names, args))
+        for key in kwargs:
+            if key in given:
+                raise TypeError(cls.__name__ + ".__init__() got multiple values for argument '" + key + "'")
+            given[key] = kwargs[key]
+        missing = []
+        extra = []
+        for one in fields:
+            name = one.name
+            if one.init and name in given:
+                value = given.pop(name)
+            elif one.default_factory is not MISSING:
+                value = one.default_factory()
+            elif one.default is not MISSING:
+                value = one.default
+            elif one.init:
+                missing.append(name)
+                continue
+            else:
+                continue
+            if name in init_only:
+                extra.append(value)
+            else:
+                set_attr(self, name, value)
+        if given:
+            raise TypeError(cls.__name__ + ".__init__() got an unexpected keyword argument '" + list(given)[0] + "'")
+        if missing:
+            quoted = ["'" + name + "'" for name in missing]
+            if len(quoted) > 2:
+                text = ', '.join(quoted[:-1]) + ', and ' + quoted[-1]
+            else:
+                text = ' and '.join(quoted)
+            raise TypeError(cls.__name__ + '.__init__() missing ' + str(len(missing)) + ' required positional argument' + ('' if len(missing) == 1 else 's') + ': ' + text)
+        if post:
+            self.__post_init__(*extra)
+    return __init__
+
+
+def _repr(self):
+    shown = [one.name + '=' + repr(getattr(self, one.name)) for one in self.__dataclass_fields__.values() if one.repr]
+    return type(self).__qualname__ + '(' + ', '.join(shown) + ')'
+
+
+def _eq(self, other):
+    if type(self) is not type(other):
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _hash(self):
+    return hash(tuple([getattr(self, one.name) for one in self.__dataclass_fields__.values()
+                       if (one.compare if one.hash is None else one.hash)]))
+
+
+def _frozen_set(self, name, value):
+    raise FrozenInstanceError("cannot assign to field '" + name + "'")
+
+
+def _frozen_delete(self, name):
+    raise FrozenInstanceError("cannot delete field '" + name + "'")
+
+
+def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, match_args=True, kw_only=False, slots=False):
+    def decorate(cls):
+        return _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only)
+    return decorate if cls is None else decorate(cls)
+
+
+def _process(cls, init, show, eq, order, unsafe_hash, frozen, match_args, kw_only):
+    fields = {}
+    init_only = []
+    for base in reversed(cls.__mro__[1:]):
+        for name, one in base.__dict__.get('__dataclass_fields__', {}).items():
+            fields[name] = one
+    own = cls.__dict__
+    annotations = own.get('__annotations__', {})
+    only_keywords = kw_only
+    for name, kind in annotations.items():
+        text = kind if isinstance(kind, str) else ''
+        if text.startswith('ClassVar') or text.startswith('typing.ClassVar'):
+            continue
+        if text == 'KW_ONLY' or text == 'dataclasses.KW_ONLY':
+            only_keywords = True
+            continue
+        value = own.get(name, MISSING)
+        if isinstance(value, Field):
+            one = value
+            if one.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, one.default)
+        else:
+            if isinstance(value, (list, dict, set)):
+                raise ValueError("mutable default " + str(type(value)) + " for field " + name + " is not allowed: use default_factory")
+            one = Field(value, MISSING, True, True, True, None, False)
+        one.name = name
+        one.type = kind
+        if only_keywords:
+            one.kw_only = True
+        if text.startswith('InitVar'):
+            init_only.append(name)
+        fields[name] = one
+    cls.__dataclass_init_only__ = init_only
+    every = list(fields.values())
+    seen_default = None
+    for one in every:
+        if one.init and not one.kw_only:
+            if one.default is not MISSING or one.default_factory is not MISSING:
+                seen_default = one.name
+            elif seen_default is not None:
+                raise TypeError("non-default argument '" + one.name + "' follows default argument")
+    cls.__dataclass_fields__ = {name: one for name, one in fields.items() if name not in init_only}
+    if init and '__init__' not in own:
+        cls.__init__ = _make_init(cls, every, frozen)
+    if show and '__repr__' not in own:
+        cls.__repr__ = _repr
+    has_hash = '__hash__' in own and own['__hash__'] is not None
+    if eq and '__eq__' not in own:
+        cls.__eq__ = _eq
+        if not has_hash:
+            cls.__hash__ = _hash if frozen or unsafe_hash else None
+    elif unsafe_hash:
+        cls.__hash__ = _hash
+    if order:
+        cls.__lt__ = _order('__lt__', lambda a, b: a < b)
+        cls.__le__ = _order('__le__', lambda a, b: a <= b)
+        cls.__gt__ = _order('__gt__', lambda a, b: a > b)
+        cls.__ge__ = _order('__ge__', lambda a, b: a >= b)
+    if frozen:
+        cls.__setattr__ = _frozen_set
+        cls.__delattr__ = _frozen_delete
+    if match_args and '__match_args__' not in own:
+        cls.__match_args__ = tuple([one.name for one in every if one.init and not one.kw_only])
+    return cls
+
+
+def fields(target):
+    return tuple(target.__dataclass_fields__.values())
+
+
+def is_dataclass(target):
+    return hasattr(target, '__dataclass_fields__')
+
+
+def asdict(target):
+    if is_dataclass(target):
+        return {name: asdict(getattr(target, name)) for name in target.__dataclass_fields__}
+    if isinstance(target, dict):
+        return {asdict(key): asdict(value) for key, value in target.items()}
+    if isinstance(target, list):
+        return [asdict(item) for item in target]
+    if isinstance(target, tuple):
+        return tuple([asdict(item) for item in target])
+    return target
+
+
+def astuple(target):
+    return tuple([getattr(target, name) for name in target.__dataclass_fields__])
+
+
+def replace(target, /, **changes):
+    values = {name: getattr(target, name) for name, one in target.__dataclass_fields__.items() if one.init}
+    for name in changes:
+        values[name] = changes[name]
+    return type(target)(**values)
+
+
+class KW_ONLY:
+    pass
+
+
+class InitVar:
+    def __class_getitem__(cls, kind):
+        return cls

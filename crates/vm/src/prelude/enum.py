@@ -1,0 +1,228 @@
+class auto:
+    def __init__(self):
+        self.value = None
+
+
+class EnumMeta(type):
+    def __new__(meta, name, bases, namespace, **keywords):
+        members = {}
+        plain = {}
+        last = 0
+        values = []
+        generate = namespace.get('_generate_next_value_')
+        flag = any([getattr(base, '_is_flag', False) for base in bases])
+        for key, value in namespace.items():
+            special = key.startswith('_') or callable(value) or isinstance(value, (property, classmethod, staticmethod)) or hasattr(type(value), '__get__')
+            if special and not isinstance(value, auto):
+                plain[key] = value
+            else:
+                if isinstance(value, auto):
+                    if generate is not None:
+                        value = generate(key, 1, len(values), values)
+                    elif any([issubclass(base, str) for base in bases]):
+                        value = key.lower()
+                    elif flag:
+                        value = 1
+                        while value <= last:
+                            value *= 2
+                    else:
+                        value = last + 1
+                values.append(value)
+                if isinstance(value, int):
+                    last = value
+                members[key] = value
+        cls = type.__new__(meta, name, bases, plain)
+        type.__setattr__(cls, '_member_map_', {})
+        type.__setattr__(cls, '_value2member_map_', [])
+        for key, value in members.items():
+            known = None
+            for other, member in cls._value2member_map_:
+                if other == value:
+                    known = member
+            if known is None:
+                known = cls._make_member(key, value)
+                cls._value2member_map_.append((known._value_, known))
+            cls._member_map_[key] = known
+            type.__setattr__(cls, key, known)
+        return cls
+
+    def __init__(cls, name, bases, namespace, **keywords):
+        pass
+
+    def __call__(cls, value, *args, **kwargs):
+        if args or isinstance(value, str) and kwargs:
+            return cls._functional(value, *args)
+        for known, member in cls._value2member_map_:
+            if known == value or member is value:
+                return member
+        made = cls._missing_(value)
+        if made is not None:
+            return made
+        raise ValueError(repr(value) + ' is not a valid ' + cls.__qualname__)
+
+    def _functional(cls, name, names):
+        if isinstance(names, str):
+            names = names.replace(',', ' ').split()
+        namespace = {}
+        index = 1
+        for key in names:
+            namespace[key] = index
+            index += 1
+        return EnumMeta.__new__(EnumMeta, name, (cls,), namespace)
+
+    def __iter__(cls):
+        return iter([member for _, member in cls._value2member_map_])
+
+    def __reversed__(cls):
+        return reversed([member for _, member in cls._value2member_map_])
+
+    def __len__(cls):
+        return len(cls._value2member_map_)
+
+    def __bool__(cls):
+        return True
+
+    def __contains__(cls, value):
+        for known, member in cls._value2member_map_:
+            if member is value or known == value:
+                return True
+        return False
+
+    def __getitem__(cls, name):
+        return cls._member_map_[name]
+
+    def __setattr__(cls, name, value):
+        if name in cls.__dict__.get('_member_map_', {}):
+            raise AttributeError("cannot reassign member '" + name + "'")
+        type.__setattr__(cls, name, value)
+
+    @property
+    def __members__(cls):
+        return dict(cls._member_map_)
+
+    def __repr__(cls):
+        return "<enum '" + cls.__name__ + "'>"
+
+
+class Enum(metaclass=EnumMeta):
+    _is_flag = False
+
+    @classmethod
+    def _make_member(cls, name, value):
+        layout = _layout(cls)
+        if layout is object:
+            member = object.__new__(cls)
+        else:
+            member = _wrap(cls, layout(value))
+        object.__setattr__(member, '_name_', name)
+        object.__setattr__(member, '_value_', value)
+        if cls.__init__ is not object.__init__:
+            if isinstance(value, tuple):
+                member.__init__(*value)
+            else:
+                member.__init__(value)
+        return member
+
+    @classmethod
+    def _missing_(cls, value):
+        return None
+
+    @property
+    def name(self):
+        return self._name_
+
+    @property
+    def value(self):
+        return self._value_
+
+    def __repr__(self):
+        return '<' + type(self).__name__ + '.' + self._name_ + ': ' + repr(self._value_) + '>'
+
+    def __str__(self):
+        return type(self).__name__ + '.' + self._name_
+
+    def __hash__(self):
+        return hash(self._name_)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if _layout(type(self)) is object:
+            return NotImplemented
+        return self._value_ == (other._value_ if isinstance(other, Enum) else other)
+
+    def __format__(self, spec):
+        return format(str(self), spec)
+
+
+class IntEnum(int, Enum):
+    def __str__(self):
+        return str(self._value_)
+
+    def __hash__(self):
+        return hash(self._value_)
+
+    def __format__(self, spec):
+        return format(self._value_, spec)
+
+
+class StrEnum(str, Enum):
+    def __str__(self):
+        return self._value_
+
+    def __hash__(self):
+        return hash(self._value_)
+
+    def __format__(self, spec):
+        return format(self._value_, spec)
+
+
+class Flag(Enum):
+    _is_flag = True
+
+    @classmethod
+    def _missing_(cls, value):
+        member = object.__new__(cls) if _layout(cls) is object else _wrap(cls, value)
+        names = [known._name_ for bits, known in cls._value2member_map_ if bits and value & bits == bits]
+        object.__setattr__(member, '_name_', '|'.join(names) if names else None)
+        object.__setattr__(member, '_value_', value)
+        cls._value2member_map_.append((value, member))
+        return member
+
+    def __or__(self, other):
+        return type(self)(self._value_ | other._value_)
+
+    def __and__(self, other):
+        return type(self)(self._value_ & other._value_)
+
+    def __xor__(self, other):
+        return type(self)(self._value_ ^ other._value_)
+
+    def __invert__(self):
+        every = 0
+        for bits, _ in type(self)._value2member_map_:
+            every |= bits
+        return type(self)(every & ~self._value_)
+
+    def __contains__(self, other):
+        return other._value_ & self._value_ == other._value_
+
+    def __bool__(self):
+        return self._value_ != 0
+
+    def __repr__(self):
+        return '<' + type(self).__name__ + ('' if self._name_ is None else '.' + self._name_) + ': ' + repr(self._value_) + '>'
+
+    def __str__(self):
+        return type(self).__name__ + ('(0)' if self._name_ is None else '.' + self._name_)
+
+
+class IntFlag(int, Flag):
+    pass
+
+
+def unique(cls):
+    for name, member in cls._member_map_.items():
+        if member._name_ != name:
+            raise ValueError('duplicate values found in ' + repr(cls) + ': ' + name + ' -> ' + member._name_)
+    return cls

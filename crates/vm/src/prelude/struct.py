@@ -1,0 +1,115 @@
+class error(Exception):
+    pass
+
+
+_SIZES = {'b': 1, 'B': 1, '?': 1, 'h': 2, 'H': 2, 'i': 4, 'I': 4, 'l': 4, 'L': 4, 'q': 8, 'Q': 8, 'f': 4, 'd': 8, 'x': 1, 'c': 1}
+
+
+def _parse(form):
+    order = 'little'
+    native = True
+    if form[:1] in ('<', '>', '!', '=', '@'):
+        native = form[0] == '@'
+        if form[0] in '>!':
+            order = 'big'
+        form = form[1:]
+    fields = []
+    count = ''
+    offset = 0
+    for char in form:
+        if char.isdigit():
+            count += char
+            continue
+        if char.isspace():
+            continue
+        number = int(count) if count else 1
+        size = _SIZES.get(char, 1)
+        if native and char in 'lLqQ':
+            size = 8
+        if native and size > 1:
+            gap = -offset % size
+            if gap:
+                fields.append(('x', gap, 1))
+                offset += gap
+        if char in 'sp':
+            fields.append(('s', number, number))
+            offset += number
+        elif char in _SIZES:
+            fields.append((char, number, size))
+            offset += number * size
+        else:
+            raise error('bad char in struct format')
+        count = ''
+    return order, fields
+
+
+def calcsize(form):
+    order, fields = _parse(form)
+    return sum([count if kind == 's' else count * size for kind, count, size in fields])
+
+
+def pack(form, *values):
+    order, fields = _parse(form)
+    wanted = sum([1 if kind == 's' else 0 if kind == 'x' else count for kind, count, size in fields])
+    if wanted != len(values):
+        raise error('pack expected ' + str(wanted) + ' items for packing (got ' + str(len(values)) + ')')
+    out = bytearray()
+    at = 0
+    for kind, count, size in fields:
+        if kind == 'x':
+            out += bytes(count)
+        elif kind == 's':
+            out += bytes(values[at][:count]).ljust(count, b'\0')
+            at += 1
+        else:
+            for _ in range(count):
+                out += _one(kind, size, order, values[at])
+                at += 1
+    return bytes(out)
+
+
+def _one(kind, size, order, value):
+    if kind == '?':
+        return b'\1' if value else b'\0'
+    if kind == 'c':
+        return value
+    if kind in 'fd':
+        raise error('floats are not supported in struct yet')
+    if not isinstance(value, int):
+        raise error('required argument is not an integer')
+    try:
+        return value.to_bytes(size, order, signed=kind.islower())
+    except OverflowError:
+        raise error("'" + kind + "' format requires a value in range") from None
+
+
+def unpack(form, data):
+    if calcsize(form) != len(data):
+        raise error('unpack requires a buffer of ' + str(calcsize(form)) + ' bytes')
+    return unpack_from(form, data)
+
+
+def unpack_from(form, data, offset=0):
+    order, fields = _parse(form)
+    if len(data) - offset < calcsize(form):
+        raise error('unpack_from requires a buffer of at least ' + str(calcsize(form) + offset) + ' bytes')
+    values = []
+    for kind, count, size in fields:
+        if kind == 'x':
+            offset += count
+        elif kind == 's':
+            values.append(bytes(data[offset:offset + count]))
+            offset += count
+        else:
+            for _ in range(count):
+                part = data[offset:offset + size]
+                if kind == '?':
+                    values.append(part != b'\0')
+                elif kind == 'c':
+                    values.append(bytes(part))
+                elif kind in 'fd':
+                    raise error('floats are not supported in struct yet')
+                else:
+                    values.append(int.from_bytes(part, order, signed=kind.islower()))
+                offset += size
+    return tuple(values)

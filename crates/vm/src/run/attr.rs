@@ -1,0 +1,634 @@
+//! Attributes: classes and their bases, instances, descriptors, hooks.
+
+use super::Vm;
+use super::fault::{Fatal, Fault, Outcome, tail, tail_after};
+use super::frame::After;
+use super::{Lookup, native};
+use crate::front::code::Kind;
+use crate::heap::dict::Dict;
+use crate::heap::object::{Iter, Obj, View};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+
+impl Vm {
+    /// The class object of a value.
+    #[inline]
+    pub(crate) fn class_of(&self, value: Value) -> Handle {
+        let builtin = match value {
+            Value::Unbound | Value::None => Type::NoneType,
+            Value::NotImplemented => Type::NotImplementedType,
+            Value::Ellipsis => Type::EllipsisType,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Float(_) => Type::Float,
+            Value::Native(_) => Type::Native,
+            Value::Ref(handle) => match self.heap.get(handle) {
+                Obj::Instance(instance) => return instance.class,
+                Obj::Exception(exception) => return exception.class,
+                Obj::Class(class) => return class.meta,
+                other => type_of(other),
+            },
+        };
+        builtin.handle()
+    }
+
+    pub(crate) fn class_name(&self, class: Handle) -> String {
+        match self.heap.get(class) {
+            Obj::Class(class) => self.text(class.name).unwrap_or("").to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    pub(crate) fn type_name(&self, value: Value) -> String {
+        self.class_name(self.class_of(value))
+    }
+
+    /// Looks a name up along a class's bases.
+    #[inline]
+    pub(crate) fn class_attr(&mut self, class: Handle, name: Handle) -> Option<Value> {
+        let at = (class.0.wrapping_mul(0x9e37_79b1) ^ name.0.wrapping_mul(0x85eb_ca6b)) as usize
+            % self.lookups.len();
+        let known = self.lookups[at];
+        if known.class == class && known.name == name && known.version == self.class_version {
+            return Some(known.value).filter(|value| !value.is_unbound());
+        }
+        let found = self.class_attr_slow(class, name);
+        self.lookups[at] = Lookup {
+            class,
+            name,
+            version: self.class_version,
+            value: found.unwrap_or(Value::Unbound),
+        };
+        found
+    }
+
+    fn class_attr_slow(&self, class: Handle, name: Handle) -> Option<Value> {
+        let Obj::Class(info) = self.heap.get(class) else { return None };
+        info.mro.iter().find_map(|base| match self.heap.get(*base) {
+            Obj::Class(base) => self.dict_get_name(base.dict, name),
+            _ => None,
+        })
+    }
+
+    /// A special method that the program wrote in Python; natives of builtin types do not count.
+    pub(crate) fn user_method(&mut self, value: Value, name: Handle) -> Option<Value> {
+        match self.obj(value) {
+            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {}
+            _ => return None,
+        }
+        let class = self.class_of(value);
+        self.class_attr(class, name).filter(|found| !matches!(found, Value::Native(_)))
+    }
+
+    pub(crate) fn bind_method(&mut self, function: Value, receiver: Value) -> Outcome {
+        match self.obj(function) {
+            Some(Obj::Function(_)) => self.alloc(Obj::Method { function, receiver }),
+            Some(Obj::StaticMethod(inner)) => Ok(*inner),
+            Some(Obj::ClassMethod(inner)) => {
+                let function = *inner;
+                let class = match self.obj(receiver) {
+                    Some(Obj::Class(_)) => receiver,
+                    _ => self.class_of(receiver).into(),
+                };
+                self.alloc(Obj::Method { function, receiver: class })
+            }
+            Some(Obj::Property([getter, ..])) => {
+                let getter = *getter;
+                if getter.is_none() {
+                    return Err(self.raise(Type::AttributeError, "property has no getter"));
+                }
+                Err(tail_after(getter, vec![receiver], After::Push))
+            }
+            Some(Obj::Instance(_)) => {
+                let class = self.class_of(function);
+                match self.class_attr(class, name::GET) {
+                    Some(get) => {
+                        let owner = self.class_of(receiver);
+                        Err(tail(get, vec![function, receiver, owner.into()]))
+                    }
+                    None => Ok(function),
+                }
+            }
+            _ => match function {
+                Value::Native(id) if !native::is_static(id) => {
+                    self.alloc(Obj::Method { function, receiver })
+                }
+                other => Ok(other),
+            },
+        }
+    }
+
+    fn is_data_descriptor(&mut self, value: Value) -> bool {
+        match self.obj(value) {
+            Some(Obj::Property(_)) => true,
+            Some(Obj::Instance(_)) => {
+                let class = self.class_of(value);
+                self.class_attr(class, name::SET).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn own_dict(&self, object: Value) -> Option<Handle> {
+        match self.obj(object)? {
+            Obj::Instance(instance) => instance.dict,
+            Obj::Exception(exception) => exception.dict,
+            Obj::Function(function) => function.dict,
+            Obj::Module { dict, .. } => Some(*dict),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn get_attr(&mut self, object: Value, name: Value) -> Outcome {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        let is_class = matches!(self.obj(object), Some(Obj::Class(_)));
+        if is_class {
+            return self.class_get_attr(object, key);
+        }
+        if let Some(Obj::Super { class, receiver, of }) = self.obj(object) {
+            let (class, receiver, of) = (*class, *receiver, *of);
+            return self.super_attr(class, receiver, of, key);
+        }
+        let class = self.class_of(object);
+        if let Some(hook) = self.class_attr(class, name::GETATTRIBUTE)
+            && !matches!(hook, Value::Native(_))
+        {
+            return Err(tail_after(hook, vec![object, name], After::GetAttr(object, name)));
+        }
+        self.generic_attr(object, class, key)
+    }
+
+    /// `object.__getattribute__`.
+    pub(crate) fn generic_attr(&mut self, object: Value, class: Handle, key: Handle) -> Outcome {
+        let in_class = self.class_attr(class, key);
+        if let Some(found) = in_class
+            && self.is_data_descriptor(found)
+        {
+            return match self.bind_method(found, object) {
+                Err(Fault::Tail(mut call)) if self.has_getattr(class) => {
+                    call.after = After::GetAttr(object, key.into());
+                    Err(Fault::Tail(call))
+                }
+                other => other,
+            };
+        }
+        if let Some(dict) = self.own_dict(object)
+            && let Some(value) = self.dict_get_name(dict, key)
+        {
+            return Ok(value);
+        }
+        if let Some(found) = in_class {
+            return self.bind_method(found, object);
+        }
+        if let Some(value) = self.special_attr(object, key)? {
+            return Ok(value);
+        }
+        if let Some(hook) = self.class_attr(class, name::GETATTR) {
+            return Err(tail(hook, vec![object, key.into()]));
+        }
+        Err(self.no_attr(object, key))
+    }
+
+    fn has_getattr(&mut self, class: Handle) -> bool {
+        self.class_attr(class, name::GETATTR).is_some()
+    }
+
+    fn no_attr(&mut self, object: Value, key: Handle) -> Fault {
+        let attr = self.text(key.into()).unwrap_or("").to_owned();
+        let message = match self.obj(object) {
+            Some(Obj::Class(class)) => {
+                let class = self.text(class.name).unwrap_or("").to_owned();
+                format!("type object '{class}' has no attribute '{attr}'")
+            }
+            Some(Obj::Module { name, .. }) => {
+                let module = self.text(*name).unwrap_or("").to_owned();
+                format!("module '{module}' has no attribute '{attr}'")
+            }
+            _ => format!("'{}' object has no attribute '{attr}'", self.type_name(object)),
+        };
+        self.raise(Type::AttributeError, message)
+    }
+
+    fn class_get_attr(&mut self, object: Value, key: Handle) -> Outcome {
+        let Value::Ref(class) = object else { return Err(Fatal::Internal.into()) };
+        let meta = self.class_of(object);
+        if meta != Type::Type.handle()
+            && let Some(found) = self.class_attr(meta, key)
+            && self.is_data_descriptor(found)
+        {
+            return self.bind_method(found, object);
+        }
+        if let Some(value) = self.class_special(object, class, key)? {
+            return Ok(value);
+        }
+        if let Some(found) = self.class_attr(class, key) {
+            return match self.obj(found) {
+                Some(Obj::ClassMethod(_)) => self.bind_method(found, object),
+                Some(Obj::StaticMethod(inner)) => Ok(*inner),
+                Some(Obj::Instance(_)) => {
+                    let owner = self.class_of(found);
+                    match self.class_attr(owner, name::GET) {
+                        Some(get) => Err(tail(get, vec![found, Value::None, object])),
+                        None => Ok(found),
+                    }
+                }
+                _ => Ok(found),
+            };
+        }
+        if let Some(found) = self.class_attr(meta, key) {
+            return self.bind_method(found, object);
+        }
+        if let Some(hook) = self.class_attr(meta, name::GETATTR) {
+            return Err(tail(hook, vec![object, key.into()]));
+        }
+        Err(self.no_attr(object, key))
+    }
+
+    fn class_special(
+        &mut self,
+        object: Value,
+        class: Handle,
+        key: Handle,
+    ) -> Result<Option<Value>, Fault> {
+        let Obj::Class(info) = self.heap.get(class) else { return Ok(None) };
+        Ok(Some(match key {
+            name::NAME => info.name,
+            name::QUALNAME => self.dict_get_name(info.dict, name::QUALNAME).unwrap_or(info.name),
+            name::CLASS => info.meta.into(),
+            name::DOC => self.dict_get_name(info.dict, name::DOC).unwrap_or(Value::None),
+            name::MODULE => match self.dict_get_name(info.dict, name::MODULE) {
+                Some(module) => module,
+                None if info.builtin => self.intern("builtins")?.into(),
+                None => name::MAIN.into(),
+            },
+            name::MRO => {
+                let items = info.mro.iter().map(|base| Value::Ref(*base)).collect();
+                self.tuple(items)?
+            }
+            name::BASES => {
+                let items = info.bases.iter().map(|base| Value::Ref(*base)).collect();
+                self.tuple(items)?
+            }
+            name::DICT => {
+                let dict = info.dict;
+                return self.copy_dict(dict).map(Some);
+            }
+            name::ANNOTATIONS => match self.dict_get_name(info.dict, key) {
+                Some(found) => found,
+                None => self.alloc(Obj::Dict(Dict::default()))?,
+            },
+            _ => {
+                let _ = object;
+                return Ok(None);
+            }
+        }))
+    }
+
+    pub(crate) fn copy_dict(&mut self, dict: Handle) -> Outcome {
+        let copy = match self.heap.get(dict) {
+            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.clone(),
+            _ => return Err(Fatal::Internal.into()),
+        };
+        self.charge(crate::cost::entries(copy.places()))?;
+        self.heap.check(copy.size())?;
+        self.alloc(Obj::Dict(copy))
+    }
+
+    fn super_attr(&mut self, class: Handle, receiver: Value, of: Handle, key: Handle) -> Outcome {
+        let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
+        let after = info.mro.iter().skip_while(|base| **base != class).skip(1);
+        let found = after.copied().find_map(|base| match self.heap.get(base) {
+            Obj::Class(base) => self.dict_get_name(base.dict, key),
+            _ => None,
+        });
+        let Some(found) = found else {
+            let attr = self.text(key.into()).unwrap_or("").to_owned();
+            let message = format!("'super' object has no attribute '{attr}'");
+            return Err(self.raise(Type::AttributeError, message));
+        };
+        self.bind_method(found, receiver)
+    }
+
+    /// What lies below a receiver in `super(...)`: for methods that are called at once.
+    pub(crate) fn load_method(
+        &mut self,
+        object: Value,
+        name: Value,
+    ) -> Result<(Value, bool), Fault> {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        let plain = !matches!(
+            self.obj(object),
+            Some(Obj::Class(_) | Obj::Super { .. } | Obj::Module { .. } | Obj::Function(_))
+        );
+        if plain {
+            let class = self.class_of(object);
+            if let Some(found) = self.class_attr(class, key) {
+                let method = match found {
+                    Value::Native(id) => !native::is_static(id),
+                    other => matches!(self.obj(other), Some(Obj::Function(_))),
+                };
+                let shadowed = self
+                    .own_dict(object)
+                    .is_some_and(|dict| self.dict_get_name(dict, key).is_some());
+                if method && !shadowed && self.class_attr(class, name::GETATTRIBUTE).is_none() {
+                    return Ok((found, true));
+                }
+            }
+        }
+        self.get_attr(object, name).map(|value| (value, false))
+    }
+
+    /// Attributes that are not in any table.
+    fn special_attr(&mut self, object: Value, key: Handle) -> Result<Option<Value>, Fault> {
+        if key == name::CLASS {
+            return Ok(Some(self.class_of(object).into()));
+        }
+        if key == name::DICT {
+            return self.make_own_dict(object).map(|dict| dict.map(Value::Ref));
+        }
+        if key == name::MODULE {
+            return Ok(Some(name::MAIN.into()));
+        }
+        let codes = std::sync::Arc::clone(&self.codes);
+        let found = match self.obj(object) {
+            Some(Obj::Exception(exception)) => match key {
+                name::ARGS => exception.args,
+                name::CAUSE => none_if_unbound(exception.cause),
+                name::CONTEXT => none_if_unbound(exception.context),
+                name::SUPPRESS => Value::Bool(exception.suppress),
+                name::TRACEBACK => Value::None,
+                name::VALUE => match self.obj(exception.args) {
+                    Some(Obj::Tuple(args)) => args.first().copied().unwrap_or(Value::None),
+                    _ => Value::None,
+                },
+                _ => return Ok(None),
+            },
+            Some(Obj::Function(function)) => match key {
+                name::NAME => function.name,
+                name::QUALNAME => function.qualname,
+                name::DEFAULTS => none_if_unbound(function.defaults),
+                name::DOC => match &codes[function.code as usize].code.doc {
+                    Some(doc) => self.string(doc.as_str())?,
+                    None => Value::None,
+                },
+                name::ANNOTATIONS => self.alloc(Obj::Dict(Dict::default()))?,
+                _ => return Ok(None),
+            },
+            Some(Obj::Method { function, receiver }) => match key {
+                name::FUNC => *function,
+                name::SELF => *receiver,
+                _ => {
+                    let function = *function;
+                    return self.get_attr(function, key.into()).map(Some);
+                }
+            },
+            Some(Obj::Slice([start, stop, step])) => match key {
+                name::START => *start,
+                name::STOP => *stop,
+                name::STEP => *step,
+                _ => return Ok(None),
+            },
+            Some(Obj::Range { start, stop, step }) => match key {
+                name::START => Value::Int(*start),
+                name::STOP => Value::Int(*stop),
+                name::STEP => Value::Int(*step),
+                _ => return Ok(None),
+            },
+            Some(Obj::Property([get, set, delete])) => match key {
+                name::FGET => *get,
+                name::FSET => *set,
+                name::FDEL => *delete,
+                _ => return Ok(None),
+            },
+            Some(Obj::Generator(generator)) if matches!(key, name::NAME | name::QUALNAME) => {
+                generator.name
+            }
+            Some(Obj::Module { name, .. }) if key == name::NAME => *name,
+            Some(Obj::StaticMethod(inner) | Obj::ClassMethod(inner)) if key == name::FUNC => *inner,
+            _ => match object {
+                Value::Native(id) if matches!(key, name::NAME | name::QUALNAME) => {
+                    self.intern(native::name_of(id))?.into()
+                }
+                _ if key == name::DOC => Value::None,
+                _ => return Ok(self.number_part(object, key)),
+            },
+        };
+        Ok(Some(found))
+    }
+
+    /// `real`, `imag`, `numerator`, `denominator` of numbers.
+    fn number_part(&self, object: Value, key: Handle) -> Option<Value> {
+        let number = self.number(object)?;
+        let float = matches!(number, super::number::Number::Float(_));
+        match self.text(key.into())? {
+            "real" => Some(self.inner(object)),
+            "imag" => Some(if float { Value::Float(0.0) } else { Value::Int(0) }),
+            "numerator" if !float => Some(self.inner(object)),
+            "denominator" if !float => Some(Value::Int(1)),
+            _ => None,
+        }
+    }
+
+    /// The dict of an object's own attributes, made if need be.
+    pub(crate) fn make_own_dict(&mut self, object: Value) -> Result<Option<Handle>, Fault> {
+        if let Some(dict) = self.own_dict(object) {
+            return Ok(Some(dict));
+        }
+        if !matches!(
+            self.obj(object),
+            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Function(_))
+        ) {
+            return Ok(None);
+        }
+        let dict = self.alloc(Obj::Dict(Dict::default()))?.handle();
+        match object.handle().map(|handle| self.heap.get_mut(handle)) {
+            Some(Obj::Instance(instance)) => instance.dict = dict,
+            Some(Obj::Exception(exception)) => exception.dict = dict,
+            Some(Obj::Function(function)) => function.dict = dict,
+            _ => {}
+        }
+        Ok(dict)
+    }
+
+    pub(crate) fn set_attr(
+        &mut self,
+        object: Value,
+        name: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        if let Some(Obj::Class(class)) = self.obj(object) {
+            let (dict, meta, builtin) = (class.dict, class.meta, class.builtin);
+            if builtin {
+                let kind = self.text(class.name).unwrap_or("").to_owned();
+                return Err(
+                    self.type_error(format!("cannot set attributes of built-in type '{kind}'"))
+                );
+            }
+            if let Some(hook) = self.class_attr(meta, name::SETATTR)
+                && !matches!(hook, Value::Native(_))
+            {
+                return Err(tail_after(hook, vec![object, name, value], After::Discard));
+            }
+            if key == name::NAME
+                && let Some(Obj::Class(class)) = object.handle().map(|h| self.heap.get_mut(h))
+            {
+                class.name = value;
+            }
+            self.class_version += 1;
+            return self.dict_insert(dict, name, value);
+        }
+        let class = self.class_of(object);
+        if let Some(hook) = self.class_attr(class, name::SETATTR)
+            && !matches!(hook, Value::Native(_))
+        {
+            return Err(tail_after(hook, vec![object, name, value], After::Discard));
+        }
+        self.generic_set_attr(object, class, key, value)
+    }
+
+    /// `object.__setattr__`.
+    pub(crate) fn generic_set_attr(
+        &mut self,
+        object: Value,
+        class: Handle,
+        key: Handle,
+        value: Value,
+    ) -> Result<(), Fault> {
+        if let Some(found) = self.class_attr(class, key) {
+            match self.obj(found) {
+                Some(Obj::Property([_, setter, _])) => {
+                    let setter = *setter;
+                    if setter.is_none() {
+                        let attr = self.text(key.into()).unwrap_or("").to_owned();
+                        let kind = self.class_name(class);
+                        return Err(self.raise(
+                            Type::AttributeError,
+                            format!("property '{attr}' of '{kind}' object has no setter"),
+                        ));
+                    }
+                    return Err(tail_after(setter, vec![object, value], After::Discard));
+                }
+                Some(Obj::Instance(_)) => {
+                    let owner = self.class_of(found);
+                    if let Some(set) = self.class_attr(owner, name::SET) {
+                        return Err(tail_after(set, vec![found, object, value], After::Discard));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.set_special(object, key, value) {
+            return Ok(());
+        }
+        match self.make_own_dict(object)? {
+            Some(dict) => self.dict_insert(dict, key.into(), value),
+            None => Err(self.no_attr(object, key)),
+        }
+    }
+
+    fn set_special(&mut self, object: Value, key: Handle, value: Value) -> bool {
+        let Some(handle) = object.handle() else { return false };
+        match (self.heap.get_mut(handle), key) {
+            (Obj::Exception(exception), name::ARGS) => exception.args = value,
+            (Obj::Exception(exception), name::CAUSE) => {
+                exception.cause = value;
+                exception.suppress = true;
+            }
+            (Obj::Exception(exception), name::CONTEXT) => exception.context = value,
+            (Obj::Exception(exception), name::SUPPRESS) => {
+                exception.suppress = matches!(value, Value::Bool(true));
+            }
+            (Obj::Exception(_), name::TRACEBACK) => {}
+            (Obj::Function(function), name::NAME) => function.name = value,
+            (Obj::Function(function), name::QUALNAME) => function.qualname = value,
+            (Obj::Function(function), name::DEFAULTS) => function.defaults = value,
+            (Obj::Instance(instance), name::CLASS) => match value {
+                Value::Ref(class) => instance.class = class,
+                _ => return false,
+            },
+            (Obj::Instance(instance), name::DICT) => instance.dict = value.handle(),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(crate) fn delete_attr(&mut self, object: Value, name: Value) -> Result<(), Fault> {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        if let Some(Obj::Class(class)) = self.obj(object) {
+            let (dict, builtin) = (class.dict, class.builtin);
+            self.class_version += 1;
+            if !builtin && self.dict_remove(dict, name)? {
+                return Ok(());
+            }
+            return Err(self.no_attr(object, key));
+        }
+        let class = self.class_of(object);
+        if let Some(hook) = self.class_attr(class, name::DELATTR)
+            && !matches!(hook, Value::Native(_))
+        {
+            return Err(tail_after(hook, vec![object, name], After::Discard));
+        }
+        if let Some(found) = self.class_attr(class, key)
+            && let Some(Obj::Property([_, _, delete])) = self.obj(found)
+            && !delete.is_none()
+        {
+            return Err(tail_after(*delete, vec![object], After::Discard));
+        }
+        self.generic_delete_attr(object, key)
+    }
+
+    pub(crate) fn generic_delete_attr(&mut self, object: Value, key: Handle) -> Result<(), Fault> {
+        if let Some(dict) = self.own_dict(object)
+            && self.dict_remove(dict, key.into())?
+        {
+            return Ok(());
+        }
+        Err(self.no_attr(object, key))
+    }
+}
+
+fn none_if_unbound(value: Value) -> Value {
+    if value.is_unbound() { Value::None } else { value }
+}
+
+fn type_of(obj: &Obj) -> Type {
+    match obj {
+        Obj::Str(_) => Type::Str,
+        Obj::Big(_) => Type::Int,
+        Obj::Bytes(_) => Type::Bytes,
+        Obj::ByteArray(_) => Type::ByteArray,
+        Obj::List(_) => Type::List,
+        Obj::Tuple(_) => Type::Tuple,
+        Obj::Dict(_) => Type::Dict,
+        Obj::Set(_) => Type::Set,
+        Obj::FrozenSet(_) => Type::FrozenSet,
+        Obj::Range { .. } => Type::Range,
+        Obj::Slice(_) => Type::Slice,
+        Obj::Function(_) => Type::Function,
+        Obj::Method { .. } => Type::Method,
+        Obj::Cell(_) => Type::Cell,
+        Obj::Generator(generator) => match generator.kind {
+            Kind::Coroutine => Type::Coroutine,
+            _ => Type::Generator,
+        },
+        Obj::Iter(iter) => match &**iter {
+            Iter::Enumerate { .. } => Type::Enumerate,
+            Iter::Zip { .. } => Type::Zip,
+            Iter::Reversed { .. } => Type::Reversed,
+            _ => Type::Iterator,
+        },
+        Obj::DictView { view, .. } => match view {
+            View::Keys => Type::DictKeys,
+            View::Values => Type::DictValues,
+            View::Items => Type::DictItems,
+        },
+        Obj::Module { .. } => Type::Module,
+        Obj::Property(_) => Type::Property,
+        Obj::StaticMethod(_) => Type::StaticMethod,
+        Obj::ClassMethod(_) => Type::ClassMethod,
+        Obj::Super { .. } => Type::Super,
+        Obj::Pending(_) => Type::Pending,
+        Obj::Free | Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_) => Type::Object,
+    }
+}

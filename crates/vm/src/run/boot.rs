@@ -1,0 +1,338 @@
+//! The image that every machine starts from: names, types, natives, the prelude, the modules. Built
+//! once for a process, then copied.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use super::frame::{After, Frame};
+use super::native::NATIVES;
+use super::{Loaded, Lookup, Vm};
+use crate::front::Program;
+use crate::front::code::Const;
+use crate::heap::Heap;
+use crate::heap::dict::Dict;
+use crate::heap::object::{Class, Obj};
+use crate::heap::types::{NAMES, TYPES, Type, name};
+use crate::heap::value::{Handle, Value, float};
+use crate::limits::Limits;
+use crate::run::fault::Fault;
+
+const NO_LOOKUP: Lookup =
+    Lookup { class: Handle(u32::MAX), name: Handle(u32::MAX), version: 0, value: Value::Unbound };
+const LOOKUPS: usize = 1024;
+
+/// Sources of the prelude and of the modules written in Python.
+const SOURCES: &[(&str, &str)] = crate::prelude::MODULES;
+
+/// Locked only while it is copied: a machine can be sent between threads, not shared.
+static IMAGE: LazyLock<Mutex<Result<Vm, String>>> = LazyLock::new(|| Mutex::new(build()));
+
+impl Vm {
+    /// A machine with these limits and nothing loaded.
+    pub fn new(limits: Limits) -> Self {
+        match &*IMAGE.lock().unwrap_or_else(PoisonError::into_inner) {
+            Ok(image) => image.fork(limits),
+            // Tests build the image; an installed program cannot come here.
+            Err(_) => Self::bare(),
+        }
+    }
+
+    /// Why the image could not be built; for tests.
+    #[doc(hidden)]
+    pub fn image_error() -> Option<String> {
+        IMAGE.lock().unwrap_or_else(PoisonError::into_inner).as_ref().err().cloned()
+    }
+
+    fn bare() -> Self {
+        Self {
+            heap: Heap::new(),
+            stack: Vec::new(),
+            frames: Vec::new(),
+            codes: Arc::new(Vec::new()),
+            cycles: u64::MAX,
+            limits: Limits::default(),
+            output: String::new(),
+            interned: BTreeMap::new(),
+            builtins: Handle(0),
+            prelude: Handle(0),
+            modules: BTreeMap::new(),
+            importable: BTreeMap::new(),
+            lookups: vec![NO_LOOKUP; LOOKUPS],
+            class_version: 1,
+            host: None,
+            main: None,
+            waiting: BTreeMap::new(),
+            entering: None,
+        }
+    }
+
+    fn fork(&self, limits: Limits) -> Self {
+        let mut heap = self.heap.clone();
+        heap.seal(limits.heap_bytes);
+        Self {
+            heap,
+            stack: Vec::with_capacity(1024),
+            frames: Vec::with_capacity(64),
+            codes: Arc::clone(&self.codes),
+            cycles: limits.cycles,
+            limits,
+            output: String::new(),
+            interned: self.interned.clone(),
+            builtins: self.builtins,
+            prelude: self.prelude,
+            modules: self.modules.clone(),
+            importable: self.importable.clone(),
+            lookups: vec![NO_LOOKUP; LOOKUPS],
+            class_version: self.class_version,
+            host: None,
+            main: None,
+            waiting: BTreeMap::new(),
+            entering: None,
+        }
+    }
+
+    /// Brings a program's constants and names into the heap; returns the place of its module code.
+    pub(crate) fn load(&mut self, program: &Program, hidden: bool) -> Result<u32, Fault> {
+        let mut codes: Vec<Arc<Loaded>> = self.codes.as_ref().clone();
+        let first = codes.len() as u32;
+        for code in &program.codes {
+            let mut consts = Vec::with_capacity(code.consts.len());
+            for constant in &code.consts {
+                consts.push(match constant {
+                    Const::Ellipsis => Value::Ellipsis,
+                    Const::True => Value::Bool(true),
+                    Const::False => Value::Bool(false),
+                    Const::Int(int) => Value::Int(*int),
+                    Const::Float(bits) => float(f64::from_bits(*bits)),
+                    Const::Big(big) => self.heap.alloc(Obj::Big(big.clone()))?.into(),
+                    Const::Str(text) => self.intern(text)?.into(),
+                    Const::Bytes(bytes) => {
+                        self.heap.alloc(Obj::Bytes(bytes.clone().into_boxed_slice()))?.into()
+                    }
+                    Const::Names(names) => {
+                        let mut items = Vec::new();
+                        for name in names {
+                            items.push(self.intern(name)?.into());
+                        }
+                        self.heap.alloc(Obj::Tuple(items.into_boxed_slice()))?.into()
+                    }
+                });
+            }
+            let mut names = Vec::with_capacity(code.names.len());
+            for name in &code.names {
+                names.push(self.intern(name)?.into());
+            }
+            codes.push(Arc::new(Loaded { code: code.clone(), consts, names, first, hidden }));
+        }
+        self.codes = Arc::new(codes);
+        Ok(first)
+    }
+
+    pub(crate) fn enter_module(
+        &mut self,
+        code: u32,
+        globals: Handle,
+        after: After,
+    ) -> Result<(), Fault> {
+        self.check_depth()?;
+        let base = self.stack.len() as u32;
+        let slots = self.codes[code as usize].code.slots as usize;
+        self.stack.resize(base as usize + slots, Value::Unbound);
+        self.frames.push(Frame {
+            code,
+            pc: 0,
+            base,
+            bottom: base,
+            globals,
+            namespace: Value::Unbound,
+            generator: None,
+            handling: Value::Unbound,
+            after,
+        });
+        Ok(())
+    }
+}
+
+fn build() -> Result<Vm, String> {
+    let mut vm = Vm::bare();
+    fn failed(what: &str) -> impl Fn(Fault) -> String {
+        move |fault| format!("{what}: {fault:?}")
+    }
+    for text in NAMES {
+        let handle = vm.heap.str(*text).map_err(|_| "names".to_owned())?;
+        vm.interned.insert((*text).to_owned(), handle);
+    }
+    types(&mut vm).map_err(failed("types"))?;
+    natives(&mut vm).map_err(failed("natives"))?;
+    for (module, source) in SOURCES {
+        let file = format!("<{module}>");
+        let program = crate::front::compile(source, &file).map_err(|error| error.to_string())?;
+        let code = vm.load(&program, true).map_err(failed(module))?;
+        let globals = if *module == "prelude" {
+            vm.prelude
+        } else {
+            module_dict(&mut vm, module).map_err(failed(module))?
+        };
+        vm.enter_module(code, globals, After::Entry).map_err(failed(module))?;
+        if let Err(stop) = vm.run() {
+            return Err(format!("{module}: {}", vm.describe_stop(stop)));
+        }
+        if let Some((outer, inner)) = module.split_once('.') {
+            let outer = module_dict(&mut vm, outer).map_err(failed(module))?;
+            let name = vm.intern(inner).map_err(|_| "names".to_owned())?;
+            let value = vm.modules.get(*module).copied().unwrap_or(Value::None);
+            vm.dict_set_name(outer, name, value).map_err(failed(module))?;
+        }
+        if *module == "prelude" {
+            export(&mut vm).map_err(failed("export"))?;
+        }
+    }
+    Ok(vm)
+}
+
+/// What the prelude defines without an underscore is a builtin.
+fn export(vm: &mut Vm) -> Result<(), Fault> {
+    let Some(table) = vm.table(vm.prelude) else { return Ok(()) };
+    let entries: Vec<(Value, Value)> = table.iter().map(|entry| (entry.key, entry.value)).collect();
+    for (key, value) in entries {
+        if vm.text(key).is_some_and(|text| !text.starts_with('_')) {
+            vm.dict_insert(vm.builtins, key, value)?;
+        }
+    }
+    for (kind, method, function, fixed) in METHODS {
+        let function = vm.prelude_function(function)?;
+        let value = match fixed {
+            true => Value::Ref(vm.heap.alloc(Obj::StaticMethod(function))?),
+            false => function,
+        };
+        let method = vm.intern(method)?;
+        if let Obj::Class(class) = vm.heap.get(kind.handle()) {
+            let dict = class.dict;
+            vm.dict_set_name(dict, method, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Methods of builtin types that the prelude has; static ones take no receiver.
+const METHODS: &[(Type, &str, &str, bool)] = &[
+    (Type::Str, "format", "_format_method", false),
+    (Type::Str, "format_map", "_format_map", false),
+    (Type::Str, "translate", "_translate", false),
+    (Type::Str, "maketrans", "_maketrans", true),
+    (Type::Dict, "fromkeys", "_fromkeys", true),
+    (Type::Int, "from_bytes", "_from_bytes", true),
+    (Type::Bytes, "fromhex", "_fromhex", true),
+    (Type::ByteArray, "fromhex", "_fromhex_array", true),
+];
+
+fn types(vm: &mut Vm) -> Result<(), Fault> {
+    for (kind, _, _) in TYPES {
+        let layout = match kind {
+            Type::Bool => Type::Int,
+            kind if kind.is_exception() => Type::BaseException,
+            kind => *kind,
+        };
+        vm.heap.alloc(Obj::Class(Box::new(Class {
+            name: Value::None,
+            bases: Vec::new(),
+            mro: Vec::new(),
+            dict: Handle(0),
+            meta: Type::Type.handle(),
+            layout,
+            builtin: true,
+        })))?;
+    }
+    vm.builtins = vm.heap.alloc(Obj::Dict(Dict::default()))?;
+    vm.prelude = vm.heap.alloc(Obj::Dict(Dict::default()))?;
+    for (kind, text, parent) in TYPES {
+        let name = vm.intern(text)?;
+        let dict = vm.heap.alloc(Obj::Dict(Dict::default()))?;
+        let mut mro = vec![kind.handle()];
+        let mut bases = Vec::new();
+        if *kind != Type::Object {
+            bases.push(parent.handle());
+            if let Obj::Class(parent) = vm.heap.get(parent.handle()) {
+                mro.extend(&parent.mro);
+            }
+        }
+        if let Obj::Class(class) = vm.heap.get_mut(kind.handle()) {
+            class.name = name.into();
+            class.dict = dict;
+            class.mro = mro;
+            class.bases = bases;
+        }
+        let hidden = [
+            "NoneType",
+            "NotImplementedType",
+            "ellipsis",
+            "function",
+            "builtin_function_or_method",
+            "method",
+            "generator",
+            "coroutine",
+            "iterator",
+            "dict_keys",
+            "dict_values",
+            "dict_items",
+            "module",
+            "cell",
+            "awaitable",
+        ];
+        if !hidden.contains(text) {
+            vm.dict_set_name(vm.builtins, name, kind.handle().into())?;
+        }
+    }
+    for (text, value) in [("NotImplemented", Value::NotImplemented), ("Ellipsis", Value::Ellipsis)]
+    {
+        let name = vm.intern(text)?;
+        vm.dict_set_name(vm.builtins, name, value)?;
+    }
+    let debug = vm.intern("__debug__")?;
+    vm.dict_set_name(vm.builtins, debug, Value::Bool(true))
+}
+
+fn module_dict(vm: &mut Vm, module: &str) -> Result<Handle, Fault> {
+    if let Some(Value::Ref(handle)) = vm.modules.get(module)
+        && let Obj::Module { dict, .. } = vm.heap.get(*handle)
+    {
+        return Ok(*dict);
+    }
+    let dict = vm.heap.alloc(Obj::Dict(Dict::default()))?;
+    let name = vm.intern(module)?;
+    let handle = vm.heap.alloc(Obj::Module { name: name.into(), dict })?;
+    vm.dict_set_name(dict, name::NAME, name.into())?;
+    vm.modules.insert(module.to_owned(), handle.into());
+    Ok(dict)
+}
+
+fn natives(vm: &mut Vm) -> Result<(), Fault> {
+    for (id, native) in NATIVES.iter().enumerate() {
+        let name = vm.intern(native.name)?;
+        let value = Value::Native(id as u16);
+        let kind = TYPES.iter().find(|entry| entry.1 == native.owner).map(|entry| entry.0);
+        let dict = match (native.owner, kind) {
+            ("", _) => vm.builtins,
+            ("_", _) => vm.prelude,
+            (_, Some(kind)) => match vm.heap.get(kind.handle()) {
+                Obj::Class(class) => class.dict,
+                _ => continue,
+            },
+            (module, None) => module_dict(vm, module)?,
+        };
+        vm.dict_set_name(dict, name, value)?;
+    }
+    let math = module_dict(vm, "math")?;
+    let constants = [
+        ("pi", std::f64::consts::PI),
+        ("e", std::f64::consts::E),
+        ("tau", std::f64::consts::TAU),
+        ("inf", f64::INFINITY),
+        ("nan", f64::NAN),
+    ];
+    for (text, value) in constants {
+        let name = vm.intern(text)?;
+        vm.dict_set_name(math, name, float(value))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,455 @@
+//! Calls, returns, and the way of exceptions through frames.
+
+use super::Vm;
+use super::fault::{Fatal, Fault};
+use super::frame::{After, Frame};
+use super::interp::Stop;
+use super::native::{Args, NATIVES};
+use super::steps::Flow;
+use crate::cost;
+use crate::front::code::Kind;
+use crate::heap::object::{Generator, Obj, Suspended};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+
+impl Vm {
+    /// Calls the value at `callee` on the stack with the `count` values above it; the last ones are
+    /// keyword arguments if there are names.
+    pub(crate) fn call(
+        &mut self,
+        callee: usize,
+        mut count: usize,
+        keywords: Option<Handle>,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        // Methods of methods of bound things: each step makes progress, but a program decides how many.
+        for _ in 0..64 {
+            let handle = match self.stack[callee] {
+                Value::Native(id) => return self.call_native(id, callee, count, keywords, after),
+                Value::Ref(handle) => handle,
+                _ => return Err(self.not_callable(callee)),
+            };
+            match self.heap.get(handle) {
+                Obj::Function(function) => {
+                    let (code, globals) = (function.code, function.globals);
+                    return self
+                        .call_function(handle, code, globals, callee, count, keywords, after);
+                }
+                Obj::Method { function, receiver } => {
+                    let (function, receiver) = (*function, *receiver);
+                    self.stack[callee] = function;
+                    self.stack.insert(callee + 1, receiver);
+                    count += 1;
+                }
+                Obj::Class(_) => return self.instantiate(handle, callee, count, keywords, after),
+                Obj::StaticMethod(function) => self.stack[callee] = *function,
+                _ => {
+                    let class = self.class_of(handle.into());
+                    let Some(method) = self.class_attr(class, name::CALL) else {
+                        return Err(self.not_callable(callee));
+                    };
+                    self.stack.insert(callee, method);
+                    count += 1;
+                }
+            }
+        }
+        Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"))
+    }
+
+    fn not_callable(&mut self, callee: usize) -> Fault {
+        let kind = self.type_name(self.stack[callee]);
+        self.type_error(format!("'{kind}' object is not callable"))
+    }
+
+    fn call_native(
+        &mut self,
+        id: u16,
+        callee: usize,
+        count: usize,
+        keywords: Option<Handle>,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        let args = Args { base: callee + 1, count, keywords };
+        let native = &NATIVES[id as usize];
+        match (native.run)(self, args) {
+            Ok(value) => {
+                self.stack.truncate(callee);
+                self.complete(after, value)
+            }
+            Err(Fault::Fallback) if !native.fallback.is_empty() => {
+                self.stack[callee] = self.prelude_function(native.fallback)?;
+                self.call(callee, count, keywords, after)
+            }
+            Err(Fault::Fallback) => {
+                // The generic way: iterables that need Python code become lists.
+                let mut args = self.stack.split_off(callee);
+                let names = keywords.map_or(Value::None, Value::Ref);
+                args.insert(1, names);
+                let function = self.prelude_function("_with_lists")?;
+                self.stack.push(function);
+                let count = args.len();
+                self.stack.extend(args);
+                self.call(callee, count, None, after)
+            }
+            Err(Fault::Tail(tail)) => {
+                self.stack.truncate(callee);
+                let after = if matches!(tail.after, After::Push) { after } else { tail.after };
+                let count = tail.args.len();
+                self.stack.push(tail.callee);
+                self.stack.extend(tail.args);
+                if tail.namespace.is_unbound() {
+                    return self.call(callee, count, None, after);
+                }
+                let flow = self.call(callee, count, None, after)?;
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.namespace = tail.namespace;
+                }
+                Ok(flow)
+            }
+            Err(Fault::Enter) => {
+                self.stack.truncate(callee);
+                let Some((generator, value, thrown, own)) = self.entering.take() else {
+                    return Err(Fatal::Internal.into());
+                };
+                // A loop or next() that called this wants the end in its own way.
+                let after = if matches!(after, After::Push) { own } else { after };
+                let Value::Ref(handle) = generator else { return Err(Fatal::Internal.into()) };
+                if !matches!(self.heap.get(handle), Obj::Generator(_)) {
+                    return Err(self.type_error("this needs a generator"));
+                }
+                if thrown {
+                    self.throw_into(handle, value, after)
+                } else {
+                    self.resume_generator(handle, value, after)
+                }
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn call_function(
+        &mut self,
+        function: Handle,
+        code: u32,
+        globals: Handle,
+        callee: usize,
+        count: usize,
+        keywords: Option<Handle>,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        self.check_depth()?;
+        let info = &self.codes[code as usize].code;
+        let (slots, kind) = (info.slots as usize, info.kind);
+        if info.simple && keywords.is_none() && count == info.positional as usize {
+            let top = callee + 1 + slots;
+            self.stack.resize(top, Value::Unbound);
+        } else {
+            self.bind_arguments(function, code, callee + 1, count, keywords)?;
+        }
+        let frame = Frame {
+            code,
+            pc: 0,
+            base: callee as u32 + 1,
+            bottom: callee as u32,
+            globals,
+            namespace: Value::Unbound,
+            generator: None,
+            handling: Value::Unbound,
+            after,
+        };
+        if kind != Kind::Plain {
+            let slots = self.stack.split_off(callee + 1);
+            self.stack.truncate(callee);
+            let name = match self.heap.get(function) {
+                Obj::Function(function) => function.qualname,
+                _ => Value::None,
+            };
+            let suspended = Suspended { code, pc: 0, globals, handling: Value::Unbound, slots };
+            let frame = Some(suspended);
+            let generator = self.alloc(Obj::Generator(Box::new(Generator {
+                kind,
+                name,
+                frame,
+                running: false,
+            })))?;
+            return self.complete(after, generator);
+        }
+        self.frames.push(frame);
+        Ok(Flow::Frame)
+    }
+
+    /// `f(*args, **kwargs)` with a list and a dict on the stack.
+    pub(crate) fn call_unpacked(&mut self, with_keywords: bool) -> Result<Flow, Fault> {
+        let keywords = if with_keywords { self.pop()? } else { Value::Unbound };
+        let args = self.pop()?;
+        let callee = self.stack.len() - 1;
+        let items = match self.obj(args) {
+            Some(Obj::List(items)) => items.clone(),
+            _ => return Err(Fatal::Internal.into()),
+        };
+        self.charge(cost::values(items.len()))?;
+        let mut count = items.len();
+        self.stack.extend(items);
+        let mut names = Vec::new();
+        if let Some(Obj::Dict(dict)) = self.obj(keywords) {
+            let entries: Vec<_> = dict.iter().copied().collect();
+            for entry in entries {
+                names.push(entry.key);
+                self.stack.push(entry.value);
+            }
+        }
+        self.check_depth()?;
+        if names.is_empty() {
+            return self.call(callee, count, None, After::Push);
+        }
+        if names.iter().any(|name| self.text(*name).is_none()) {
+            return Err(self.type_error("keywords must be strings"));
+        }
+        count += names.len();
+        let names = self.tuple(names)?;
+        self.call(callee, count, names.handle(), After::Push)
+    }
+
+    /// Hands a result to whoever waits for it.
+    pub(crate) fn complete(&mut self, after: After, value: Value) -> Result<Flow, Fault> {
+        match after {
+            After::Push | After::ForIter | After::Next(_) | After::Send | After::GetAttr(..) => {
+                self.stack.push(value);
+            }
+            After::Discard => {}
+            After::Close => self.stack.push(Value::None),
+            After::Init(instance) => {
+                if !value.is_none() {
+                    let kind = self.type_name(value);
+                    return Err(
+                        self.type_error(format!("__init__() should return None, not '{kind}'"))
+                    );
+                }
+                self.stack.push(instance);
+            }
+            After::Binary { op, left, right, stage } => {
+                if matches!(value, Value::NotImplemented) {
+                    let value = self.binary_stage(op, left, right, stage + 1)?;
+                    self.stack.push(value);
+                } else {
+                    self.stack.push(value);
+                }
+            }
+            After::Compare { op, left, right, stage } => {
+                if matches!(value, Value::NotImplemented) {
+                    let value = self.compare_stage(op, left, right, stage + 1)?;
+                    self.stack.push(value);
+                } else if stage == super::compare::NEGATED {
+                    let truth = self.truth(value)?;
+                    self.stack.push(Value::Bool(!truth));
+                } else {
+                    self.stack.push(value);
+                }
+            }
+            After::Contains { negate } => {
+                let truth = self.truth(value)?;
+                self.stack.push(Value::Bool(truth != negate));
+            }
+            After::KeepJump { wanted, target } => {
+                if self.truth(value)? == wanted {
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.pc = target;
+                    }
+                } else {
+                    self.stack.pop();
+                }
+                return Ok(Flow::Frame);
+            }
+            After::Entry => {
+                self.stack.push(value);
+                return Err(Fatal::Internal.into());
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The end of an iterator, for whoever waits for its next value.
+    pub(crate) fn complete_end(&mut self, after: After, value: Value) -> Result<Flow, Fault> {
+        match after {
+            After::ForIter | After::Send => {
+                let Some(frame) = self.frames.last_mut() else {
+                    return Err(Fatal::Internal.into());
+                };
+                let instr = self.codes[frame.code as usize].code.instrs[frame.pc as usize - 1];
+                frame.pc = instr.b;
+                self.stack.pop();
+                if matches!(after, After::Send) {
+                    self.stack.push(value);
+                }
+                Ok(Flow::Frame)
+            }
+            After::Next(default) if !default.is_unbound() => {
+                self.stack.push(default);
+                Ok(Flow::Next)
+            }
+            After::Close => {
+                self.stack.push(Value::None);
+                Ok(Flow::Next)
+            }
+            _ => {
+                if value.is_none() {
+                    let args = self.tuple(Vec::new())?;
+                    let stop = self.new_exception(Type::StopIteration.handle(), args)?;
+                    return Err(Fault::Raise(stop));
+                }
+                Err(self.raise_with(Type::StopIteration, value))
+            }
+        }
+    }
+
+    /// Ends the top frame. A value if it was the entry.
+    pub(crate) fn return_value(&mut self, value: Value) -> Result<Option<Value>, Fault> {
+        let Some(frame) = self.frames.pop() else { return Err(Fatal::Internal.into()) };
+        self.stack.truncate(frame.bottom as usize);
+        if let Some(generator) = frame.generator {
+            if let Obj::Generator(generator) = self.heap.get_mut(generator) {
+                generator.running = false;
+            }
+            self.heap.resized(generator)?;
+            if matches!(frame.after, After::Entry) {
+                return Ok(Some(value));
+            }
+            return self.complete_end(frame.after, value).map(|_| None);
+        }
+        if matches!(frame.after, After::Entry) {
+            return Ok(Some(value));
+        }
+        self.complete(frame.after, value).map(|_| None)
+    }
+
+    /// Deals with a fault: the frame on top goes on, or the run ends.
+    pub(crate) fn recover(&mut self, fault: Fault) -> Result<Option<Value>, Stop> {
+        let mut fault = fault;
+        loop {
+            let result = match fault {
+                Fault::Fatal(fatal) => return Err(Stop::Fatal(fatal)),
+                Fault::Fallback | Fault::Enter => return Err(Stop::Fatal(Fatal::Internal)),
+                Fault::Tail(tail) => {
+                    let callee = self.stack.len();
+                    let count = tail.args.len();
+                    self.stack.push(tail.callee);
+                    self.stack.extend(tail.args);
+                    self.call(callee, count, None, tail.after).map(|_| ())
+                }
+                Fault::Raise(exception) => {
+                    self.note_context(exception);
+                    match self.unwind(exception) {
+                        Ok(()) => Ok(()),
+                        Err(Ok(fault)) => Err(fault),
+                        Err(Err(stop)) => return Err(stop),
+                    }
+                }
+            };
+            match result {
+                Ok(()) => return Ok(None),
+                Err(next) => fault = next,
+            }
+        }
+    }
+
+    /// Finds who handles an exception. An inner error is a fault on the way.
+    fn unwind(&mut self, exception: Value) -> Result<(), Result<Fault, Stop>> {
+        let mut exception = exception;
+        loop {
+            self.charge(cost::UNWIND).map_err(Ok)?;
+            let Some(frame) = self.frames.last().cloned() else {
+                return Err(Err(Stop::Raised(exception)));
+            };
+            let codes = std::sync::Arc::clone(&self.codes);
+            let loaded = &codes[frame.code as usize];
+            let pc = frame.pc.saturating_sub(1);
+            self.note_line(exception, frame.code, loaded.code.line(pc), loaded.hidden)
+                .map_err(Ok)?;
+            let handlers = &loaded.code.handlers;
+            if let Some(handler) = handlers.iter().find(|h| h.start <= pc && pc < h.end) {
+                let height = frame.base as usize + loaded.code.slots as usize;
+                self.stack.truncate(height + handler.depth as usize);
+                self.stack.push(exception);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.pc = handler.target;
+                }
+                return Ok(());
+            }
+            self.frames.pop();
+            self.stack.truncate(frame.bottom as usize);
+            if let Some(handle) = frame.generator {
+                if let Obj::Generator(generator) = self.heap.get_mut(handle) {
+                    generator.running = false;
+                }
+                if self.is_exception_of(exception, Type::StopIteration) {
+                    let error = self.raise(Type::RuntimeError, "generator raised StopIteration");
+                    let Fault::Raise(error) = error else { return Err(Ok(error)) };
+                    self.set_cause(error, exception);
+                    exception = error;
+                }
+            }
+            let stopped = self.is_exception_of(exception, Type::StopIteration);
+            match frame.after {
+                After::Entry => return Err(Err(Stop::Raised(exception))),
+                After::ForIter | After::Next(_) | After::Send if stopped => {
+                    let value = self.stop_value(exception);
+                    if let After::Next(Value::Unbound) = frame.after {
+                        continue;
+                    }
+                    return self.complete_end(frame.after, value).map(|_| ()).map_err(Ok);
+                }
+                After::Close if stopped || self.is_exception_of(exception, Type::GeneratorExit) => {
+                    self.stack.push(Value::None);
+                    return Ok(());
+                }
+                After::GetAttr(object, name)
+                    if self.is_exception_of(exception, Type::AttributeError) =>
+                {
+                    let class = self.class_of(object);
+                    if let Some(hook) = self.class_attr(class, name::GETATTR) {
+                        return Err(Ok(super::fault::tail(hook, vec![object, name])));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A step of `for`: the next value on the stack, Unbound at the end, or a frame.
+    pub(crate) fn for_step(&mut self, iterator: Value) -> Result<Flow, Fault> {
+        if let Some(value) = self.native_next(iterator)? {
+            self.stack.push(value);
+            return Ok(Flow::Next);
+        }
+        self.start_next(iterator, After::ForIter)
+    }
+
+    /// Begins a step of an iterator that needs Python code.
+    pub(crate) fn start_next(&mut self, iterator: Value, after: After) -> Result<Flow, Fault> {
+        if let Value::Ref(handle) = iterator
+            && matches!(self.heap.get(handle), Obj::Generator(_))
+        {
+            return self.resume_generator(handle, Value::None, after);
+        }
+        let class = self.class_of(iterator);
+        let Some(method) = self.class_attr(class, name::NEXT) else {
+            let kind = self.class_name(class);
+            return Err(self.type_error(format!("'{kind}' object is not an iterator")));
+        };
+        let callee = self.stack.len();
+        self.stack.extend([method, iterator]);
+        match self.call(callee, 1, None, after) {
+            // A native __next__ that has no more says so by StopIteration.
+            Err(Fault::Raise(exception))
+                if self.is_exception_of(exception, Type::StopIteration)
+                    && !matches!(after, After::Next(Value::Unbound)) =>
+            {
+                self.stack.truncate(callee);
+                let value = self.stop_value(exception);
+                self.complete_end(after, value)
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Classes: their order of bases, and how instances come into being.
+
+use super::Vm;
+use super::fault::{Fatal, Fault, Outcome};
+use super::frame::After;
+use super::steps::Flow;
+use crate::heap::dict::Dict;
+use crate::heap::object::{Class, Obj};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+
+/// Classes in one order of bases: look-ups walk it.
+const MRO_MAX: usize = 64;
+
+impl Vm {
+    pub(crate) fn class_info(&self, class: Handle) -> Option<&Class> {
+        match self.heap.get(class) {
+            Obj::Class(info) => Some(info),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_subclass(&self, class: Handle, of: Handle) -> bool {
+        class == of || self.class_info(class).is_some_and(|info| info.mro.contains(&of))
+    }
+
+    pub(crate) fn is_instance(&self, value: Value, of: Type) -> bool {
+        self.is_subclass(self.class_of(value), of.handle())
+    }
+
+    /// Makes a class from its name, bases and namespace.
+    pub(crate) fn make_class(
+        &mut self,
+        name: Value,
+        bases: Vec<Handle>,
+        namespace: Handle,
+        meta: Handle,
+    ) -> Outcome {
+        let bases = if bases.is_empty() { vec![Type::Object.handle()] } else { bases };
+        let mut layout = Type::Object;
+        for base in &bases {
+            let Some(info) = self.class_info(*base) else {
+                return Err(self.type_error("bases must be types"));
+            };
+            if info.layout != Type::Object {
+                let exceptions = layout.is_exception() && info.layout.is_exception();
+                if layout != Type::Object && layout != info.layout && !exceptions {
+                    return Err(self.type_error("multiple bases have instance lay-out conflict"));
+                }
+                layout = info.layout;
+            }
+            let sealed = [Type::Bool, Type::Function, Type::Range, Type::Slice, Type::NoneType];
+            if sealed.iter().any(|kind| kind.handle() == *base) {
+                let kind = self.class_name(*base);
+                return Err(
+                    self.type_error(format!("type '{kind}' is not an acceptable base type"))
+                );
+            }
+        }
+        let tails: Vec<Vec<Handle>> = bases
+            .iter()
+            .map(|base| self.class_info(*base).map(|info| info.mro.clone()).unwrap_or_default())
+            .collect();
+        let Some(order) = merge(tails, bases.clone()) else {
+            return Err(self
+                .type_error("Cannot create a consistent method resolution order (MRO) for bases"));
+        };
+        if order.len() >= MRO_MAX {
+            return Err(self.type_error("too many bases"));
+        }
+        self.charge(64 + 8 * order.len() as u64)?;
+        let class = self.alloc(Obj::Class(Box::new(Class {
+            name,
+            bases,
+            mro: Vec::new(),
+            dict: namespace,
+            meta,
+            layout,
+            builtin: false,
+        })))?;
+        let Value::Ref(handle) = class else { return Err(Fatal::Internal.into()) };
+        if let Obj::Class(info) = self.heap.get_mut(handle) {
+            info.mro = std::iter::once(handle).chain(order).collect();
+        }
+        self.heap.resized(handle)?;
+        // __eq__ without __hash__ makes instances unhashable.
+        let defines_eq = self.dict_get_name(namespace, name::EQ).is_some();
+        if defines_eq && self.dict_get_name(namespace, name::HASH).is_none() {
+            self.dict_set_name(namespace, name::HASH, Value::None)?;
+        }
+        self.class_version += 1;
+        Ok(class)
+    }
+
+    /// `cls(...)`: arguments are on the stack above `callee`.
+    pub(crate) fn instantiate(
+        &mut self,
+        class: Handle,
+        callee: usize,
+        count: usize,
+        keywords: Option<Handle>,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        let Some(info) = self.class_info(class) else { return Err(Fatal::Internal.into()) };
+        let (layout, builtin, meta) = (info.layout, info.builtin, info.meta);
+        if meta != Type::Type.handle()
+            && let Some(hook) = self.class_attr(meta, name::CALL)
+            && !matches!(hook, Value::Native(_))
+        {
+            self.stack.insert(callee, hook);
+            return self.call(callee, count + 1, keywords, after);
+        }
+        let Some(new) = self.class_attr(class, name::NEW) else {
+            return Err(Fatal::Internal.into());
+        };
+        if builtin && !layout.is_exception() {
+            self.stack.insert(callee, new);
+            return self.call(callee, count + 1, keywords, after);
+        }
+        let python_new = !matches!(new, Value::Native(_));
+        let fixed = matches!(
+            layout,
+            Type::Int
+                | Type::Float
+                | Type::Str
+                | Type::Bytes
+                | Type::Tuple
+                | Type::FrozenSet
+                | Type::Type
+                | Type::Property
+        );
+        if python_new || fixed {
+            // The prelude calls __new__, then __init__.
+            let function = self.prelude_function("_construct")?;
+            self.stack.insert(callee, function);
+            return self.call(callee, count + 1, keywords, after);
+        }
+        let instance = match layout {
+            kind if kind.is_exception() => {
+                let positional = count - keywords.map_or(0, |names| self.tuple_len(names));
+                let args = self.stack[callee + 1..callee + 1 + positional].to_vec();
+                let args = self.tuple(args)?;
+                self.new_exception(class, args)?
+            }
+            Type::Object => {
+                if let Some(missing) = self.class_attr(class, name::ABSTRACT)
+                    && self.length(missing)? > 0
+                {
+                    return Err(self.abstract_error(class, missing));
+                }
+                self.new_instance(class, Value::Unbound)?
+            }
+            kind => {
+                let payload = self.empty_of(kind)?;
+                self.new_instance(class, payload)?
+            }
+        };
+        let Some(init) = self.class_attr(class, name::INIT) else {
+            return Err(Fatal::Internal.into());
+        };
+        if let Value::Native(_) = init
+            && layout == Type::Object
+        {
+            if count > 0 {
+                let kind = self.class_name(class);
+                return Err(self.type_error(format!("{kind}() takes no arguments")));
+            }
+            self.stack.truncate(callee);
+            return self.complete(after, instance);
+        }
+        if matches!(after, After::Push) {
+            self.stack[callee] = init;
+            self.stack.insert(callee + 1, instance);
+            return self.call(callee, count + 1, keywords, After::Init(instance));
+        }
+        let function = self.prelude_function("_construct")?;
+        self.stack.insert(callee, function);
+        self.call(callee, count + 1, keywords, after)
+    }
+
+    fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {
+        let items = self.plain_items(missing).ok().flatten().unwrap_or_default();
+        let names: Vec<String> =
+            items.iter().filter_map(|item| self.text(*item)).map(str::to_owned).collect();
+        let kind = self.class_name(class);
+        let plural = if names.len() == 1 { "" } else { "s" };
+        self.type_error(format!(
+            "Can't instantiate abstract class {kind} with abstract method{plural} {}",
+            names.join(", ")
+        ))
+    }
+
+    fn tuple_len(&self, handle: Handle) -> usize {
+        match self.heap.get(handle) {
+            Obj::Tuple(items) => items.len(),
+            _ => 0,
+        }
+    }
+
+    fn empty_of(&mut self, kind: Type) -> Outcome {
+        let obj = match kind {
+            Type::List => Obj::List(Vec::new()),
+            Type::Dict => Obj::Dict(Dict::default()),
+            Type::Set => Obj::Set(Dict::default()),
+            Type::ByteArray => Obj::ByteArray(Vec::new()),
+            other => {
+                let kind = other.name();
+                return Err(
+                    self.type_error(format!("type '{kind}' is not an acceptable base type"))
+                );
+            }
+        };
+        self.alloc(obj)
+    }
+}
+
+/// C3: the order that keeps each class before its bases and the bases in their order.
+fn merge(mut lists: Vec<Vec<Handle>>, bases: Vec<Handle>) -> Option<Vec<Handle>> {
+    lists.push(bases);
+    let mut order = Vec::new();
+    loop {
+        lists.retain(|list| !list.is_empty());
+        if lists.is_empty() {
+            return Some(order);
+        }
+        let in_tail = |class: &Handle| lists.iter().any(|list| list[1..].contains(class));
+        let next = lists.iter().map(|list| list[0]).find(|class| !in_tail(class))?;
+        for list in &mut lists {
+            if list[0] == next {
+                list.remove(0);
+            }
+        }
+        order.push(next);
+        if order.len() > MRO_MAX {
+            return Some(order);
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Comparisons and membership.
+
+use std::cmp::Ordering;
+
+use super::Vm;
+use super::fault::{Fatal, Fault, Outcome, tail_after};
+use super::frame::After;
+use crate::cost;
+use crate::front::code::CmpOp;
+use crate::heap::object::{Obj, View};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+use crate::limits::NESTING_MAX;
+
+/// The stage of a `!=` that asks `__eq__` and turns its answer round.
+pub(crate) const NEGATED: u8 = 100;
+
+fn method_name(op: CmpOp) -> Handle {
+    [name::LT, name::LE, name::EQ, name::NE, name::GT, name::GE][op as usize]
+}
+
+impl Vm {
+    pub(crate) fn compare(&mut self, op: CmpOp, left: Value, right: Value) -> Outcome {
+        if self.has_compare(left) || self.has_compare(right) {
+            return self.compare_stage(op, left, right, 0);
+        }
+        self.compare_plain(op, left, right)
+    }
+
+    fn has_compare(&self, value: Value) -> bool {
+        matches!(self.obj(value), Some(Obj::Instance(_) | Obj::Exception(_)))
+    }
+
+    fn compare_plain(&mut self, op: CmpOp, left: Value, right: Value) -> Outcome {
+        let result = match op {
+            CmpOp::Eq => self.equal(left, right, 0),
+            CmpOp::Ne => self.equal(left, right, 0).map(|same| !same),
+            _ => self.order(op, left, right, 0),
+        };
+        match result {
+            Ok(truth) => Ok(Value::Bool(truth)),
+            Err(Fault::Fallback) => {
+                let name = ["_lt", "_le", "_eq", "_ne", "_gt", "_ge"][op as usize];
+                Err(self.prelude_tail(name, vec![left, right]))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// One operand after the other: the left one's method, the right one's mirrored, then the default.
+    pub(crate) fn compare_stage(
+        &mut self,
+        op: CmpOp,
+        left: Value,
+        right: Value,
+        mut stage: u8,
+    ) -> Outcome {
+        if stage > NEGATED {
+            return Ok(Value::Bool(!left.is(right)));
+        }
+        loop {
+            let (receiver, other, method) = match stage {
+                0 => (left, right, op),
+                1 => (right, left, op.swapped()),
+                _ => break,
+            };
+            if let Some(method) = self.user_method(receiver, method_name(method)) {
+                let after = After::Compare { op, left, right, stage };
+                return Err(tail_after(method, vec![receiver, other], after));
+            }
+            if op == CmpOp::Ne
+                && let Some(method) = self.user_method(receiver, name::EQ)
+            {
+                let after = After::Compare { op, left, right, stage: NEGATED };
+                return Err(tail_after(method, vec![receiver, other], after));
+            }
+            stage += 1;
+        }
+        let (inner_left, inner_right) = (self.inner(left), self.inner(right));
+        if !inner_left.is(left) || !inner_right.is(right) {
+            return self.compare(op, inner_left, inner_right);
+        }
+        match op {
+            CmpOp::Eq => Ok(Value::Bool(left.is(right))),
+            CmpOp::Ne => Ok(Value::Bool(!left.is(right))),
+            _ => Err(self.unordered(op, left, right)),
+        }
+    }
+
+    fn unordered(&mut self, op: CmpOp, left: Value, right: Value) -> Fault {
+        let (a, b) = (self.type_name(left), self.type_name(right));
+        let symbol = op.symbol();
+        self.type_error(format!("'{symbol}' not supported between instances of '{a}' and '{b}'"))
+    }
+
+    /// Equality that needs no Python code.
+    pub(crate) fn equal(&mut self, left: Value, right: Value, depth: usize) -> Result<bool, Fault> {
+        if let (Value::Int(a), Value::Int(b)) = (left, right) {
+            return Ok(a == b);
+        }
+        if let Some(ordering) = self.number_order(left, right) {
+            return Ok(ordering == Some(Ordering::Equal));
+        }
+        let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
+            if self.python_eq(left) || self.python_eq(right) {
+                return Err(Fault::Fallback);
+            }
+            let (l, r) = (self.inner(left), self.inner(right));
+            if !l.is(left) || !r.is(right) {
+                return self.equal(l, r, depth);
+            }
+            return Ok(left.is(right));
+        };
+        if depth > NESTING_MAX {
+            return Err(
+                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
+            );
+        }
+        let pair = (self.heap.get(a), self.heap.get(b));
+        match pair {
+            (Obj::Str(x), Obj::Str(y)) => {
+                let (same, length) = (x.hash == y.hash && x.text == y.text, x.text.len());
+                self.charge(cost::bytes(length))?;
+                Ok(same)
+            }
+            (Obj::Bytes(_) | Obj::ByteArray(_), Obj::Bytes(_) | Obj::ByteArray(_)) => {
+                let (x, y) = (byte_slice(pair.0), byte_slice(pair.1));
+                let (same, length) = (x == y, x.len());
+                self.charge(cost::bytes(length))?;
+                Ok(same)
+            }
+            (Obj::List(x), Obj::List(y)) => {
+                if a == b {
+                    return Ok(true);
+                }
+                let (x, y) = (x.clone(), y.clone());
+                self.equal_items(&x, &y, depth)
+            }
+            (Obj::Tuple(x), Obj::Tuple(y)) => {
+                let (x, y) = (x.to_vec(), y.to_vec());
+                self.equal_items(&x, &y, depth)
+            }
+            (Obj::Dict(x), Obj::Dict(y)) => {
+                if a == b {
+                    return Ok(true);
+                }
+                if x.len() != y.len() {
+                    return Ok(false);
+                }
+                let entries: Vec<_> = x.iter().copied().collect();
+                self.charge(cost::entries(entries.len()))?;
+                for entry in entries {
+                    let Some(place) = self.find(b, entry.key, entry.hash)? else {
+                        return Ok(false);
+                    };
+                    let other = self.table(b).map_or(Value::Unbound, |table| table.value_at(place));
+                    if !entry.value.is(other) && !self.equal(entry.value, other, depth + 1)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            (Obj::Set(x) | Obj::FrozenSet(x), Obj::Set(y) | Obj::FrozenSet(y)) => {
+                if x.len() != y.len() {
+                    return Ok(false);
+                }
+                self.is_subset(a, b)
+            }
+            (Obj::Range { .. }, Obj::Range { .. }) => {
+                let (x, y) = (self.range_items(a), self.range_items(b));
+                Ok(x == y)
+            }
+            (Obj::Slice(x), Obj::Slice(y)) => {
+                let (x, y) = (x.to_vec(), y.to_vec());
+                self.equal_items(&x, &y, depth)
+            }
+            (
+                Obj::Method { function: f, receiver: r },
+                Obj::Method { function: g, receiver: s },
+            ) => Ok(f.is(*g) && r.is(*s)),
+            (Obj::DictView { dict: d, view }, other) if *view != View::Values => {
+                let (d, view) = (*d, *view);
+                match other {
+                    Obj::DictView { dict, view: second }
+                        if view == *second && view == View::Keys =>
+                    {
+                        let dict = *dict;
+                        Ok(self.table(d).map(|t| t.len()) == self.table(dict).map(|t| t.len())
+                            && self.is_subset(d, dict)?)
+                    }
+                    Obj::Set(_) | Obj::FrozenSet(_) if view == View::Keys => {
+                        Ok(self.table(d).map(|t| t.len()) == self.table(b).map(|t| t.len())
+                            && self.is_subset(d, b)?)
+                    }
+                    _ => Err(Fault::Fallback),
+                }
+            }
+            _ => {
+                if self.python_eq(left) || self.python_eq(right) {
+                    return Err(Fault::Fallback);
+                }
+                let (l, r) = (self.inner(left), self.inner(right));
+                if !l.is(left) || !r.is(right) {
+                    return self.equal(l, r, depth + 1);
+                }
+                Ok(a == b)
+            }
+        }
+    }
+
+    fn python_eq(&mut self, value: Value) -> bool {
+        self.user_method(value, name::EQ).is_some()
+    }
+
+    fn equal_items(&mut self, a: &[Value], b: &[Value], depth: usize) -> Result<bool, Fault> {
+        if a.len() != b.len() {
+            return Ok(false);
+        }
+        self.charge(a.len() as u64)?;
+        for (x, y) in a.iter().zip(b) {
+            if !x.is(*y) && !self.equal(*x, *y, depth + 1)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) fn is_subset(&mut self, a: Handle, b: Handle) -> Result<bool, Fault> {
+        let Some(table) = self.table(a) else { return Err(Fatal::Internal.into()) };
+        let entries: Vec<_> = table.iter().copied().collect();
+        self.charge(cost::entries(entries.len()))?;
+        for entry in entries {
+            if self.find(b, entry.key, entry.hash)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// `<` and its like, for values that need no Python code.
+    pub(crate) fn order(
+        &mut self,
+        op: CmpOp,
+        left: Value,
+        right: Value,
+        depth: usize,
+    ) -> Result<bool, Fault> {
+        if let Some(ordering) = self.number_order(left, right) {
+            return Ok(ordering.is_some_and(|ordering| op.holds(ordering)));
+        }
+        if depth > NESTING_MAX {
+            return Err(
+                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
+            );
+        }
+        let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
+            return self.order_other(op, left, right, depth);
+        };
+        let pair = (self.heap.get(a), self.heap.get(b));
+        match pair {
+            (Obj::Str(x), Obj::Str(y)) => {
+                let (ordering, length) = (x.text.cmp(&y.text), x.text.len().min(y.text.len()));
+                self.charge(cost::bytes(length))?;
+                Ok(op.holds(ordering))
+            }
+            (Obj::Bytes(_) | Obj::ByteArray(_), Obj::Bytes(_) | Obj::ByteArray(_)) => {
+                let (x, y) = (byte_slice(pair.0), byte_slice(pair.1));
+                let (ordering, length) = (x.cmp(y), x.len().min(y.len()));
+                self.charge(cost::bytes(length))?;
+                Ok(op.holds(ordering))
+            }
+            (Obj::List(x), Obj::List(y)) => {
+                let (x, y) = (x.clone(), y.clone());
+                self.order_items(op, &x, &y, depth)
+            }
+            (Obj::Tuple(x), Obj::Tuple(y)) => {
+                let (x, y) = (x.to_vec(), y.to_vec());
+                self.order_items(op, &x, &y, depth)
+            }
+            (Obj::Set(x) | Obj::FrozenSet(x), Obj::Set(y) | Obj::FrozenSet(y)) => {
+                let (x, y) = (x.len(), y.len());
+                match op {
+                    CmpOp::Le => Ok(x <= y && self.is_subset(a, b)?),
+                    CmpOp::Lt => Ok(x < y && self.is_subset(a, b)?),
+                    CmpOp::Ge => Ok(y <= x && self.is_subset(b, a)?),
+                    _ => Ok(y < x && self.is_subset(b, a)?),
+                }
+            }
+            _ => self.order_other(op, left, right, depth),
+        }
+    }
+
+    fn order_other(
+        &mut self,
+        op: CmpOp,
+        left: Value,
+        right: Value,
+        depth: usize,
+    ) -> Result<bool, Fault> {
+        if self.user_method(left, method_name(op)).is_some()
+            || self.user_method(right, method_name(op.swapped())).is_some()
+        {
+            return Err(Fault::Fallback);
+        }
+        let (l, r) = (self.inner(left), self.inner(right));
+        if !l.is(left) || !r.is(right) {
+            return self.order(op, l, r, depth + 1);
+        }
+        Err(self.unordered(op, left, right))
+    }
+
+    fn order_items(
+        &mut self,
+        op: CmpOp,
+        a: &[Value],
+        b: &[Value],
+        depth: usize,
+    ) -> Result<bool, Fault> {
+        self.charge(a.len().min(b.len()) as u64)?;
+        for (x, y) in a.iter().zip(b) {
+            if !x.is(*y) && !self.equal(*x, *y, depth + 1)? {
+                return self.order(op, *x, *y, depth + 1);
+            }
+        }
+        Ok(op.holds(a.len().cmp(&b.len())))
+    }
+
+    /// `item in container`.
+    pub(crate) fn contains(
+        &mut self,
+        container: Value,
+        item: Value,
+        negate: bool,
+    ) -> Result<bool, Fault> {
+        if let Some(method) = self.user_method(container, name::CONTAINS) {
+            let after = After::Contains { negate };
+            return Err(tail_after(method, vec![container, item], after));
+        }
+        match self.contains_plain(container, item) {
+            Err(Fault::Fallback) => {
+                let function = self.prelude_function("_contains")?;
+                let after = After::Contains { negate };
+                Err(tail_after(function, vec![container, item], after))
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn contains_plain(&mut self, container: Value, item: Value) -> Result<bool, Fault> {
+        let Value::Ref(handle) = self.inner(container) else {
+            return Err(self.not_container(container));
+        };
+        match self.heap.get(handle) {
+            Obj::Dict(_) | Obj::Set(_) | Obj::FrozenSet(_) => {
+                let hash = self.hash(item, 0)?;
+                Ok(self.find(handle, item, hash)?.is_some())
+            }
+            Obj::DictView { dict, view: View::Keys } => {
+                let dict = *dict;
+                let hash = self.hash(item, 0)?;
+                Ok(self.find(dict, item, hash)?.is_some())
+            }
+            Obj::List(_) | Obj::Tuple(_) => {
+                let count = self.length(container)?;
+                for index in 0..count {
+                    let Some(found) = self.item_at(handle, index) else { break };
+                    self.charge(1)?;
+                    if found.is(item) || self.equal(found, item, 0)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Obj::Str(text) => {
+                let length = text.text.len();
+                self.charge(cost::bytes(length))?;
+                let Some(needle) = self.text(item) else {
+                    let kind = self.type_name(item);
+                    return Err(self.type_error(format!(
+                        "'in <string>' requires string as left operand, not {kind}"
+                    )));
+                };
+                Ok(self.text(container).is_some_and(|text| text.contains(needle)))
+            }
+            Obj::Range { start, stop, step } => {
+                let (start, stop, step) = (*start, *stop, *step);
+                Ok(match self.as_index(item) {
+                    Some(int) => {
+                        let inside = if step > 0 {
+                            start <= int && int < stop
+                        } else {
+                            stop < int && int <= start
+                        };
+                        inside && (i128::from(int) - i128::from(start)) % i128::from(step) == 0
+                    }
+                    None => false,
+                })
+            }
+            Obj::Bytes(_) | Obj::ByteArray(_) => {
+                let bytes = self.byte_vec(container).unwrap_or_default();
+                self.charge(cost::bytes(bytes.len()))?;
+                match self.as_index(item) {
+                    Some(int) => Ok(bytes.iter().any(|byte| i64::from(*byte) == int)),
+                    None => {
+                        let Some(needle) = self.byte_vec(item) else {
+                            return Err(self.type_error("a bytes-like object is required"));
+                        };
+                        self.charge((bytes.len() * needle.len().max(1) / 4) as u64)?;
+                        Ok(needle.is_empty() || bytes.windows(needle.len()).any(|w| w == needle))
+                    }
+                }
+            }
+            Obj::Class(_)
+            | Obj::Generator(_)
+            | Obj::Iter(_)
+            | Obj::Instance(_)
+            | Obj::DictView { .. } => Err(Fault::Fallback),
+            _ => Err(self.not_container(container)),
+        }
+    }
+
+    fn not_container(&mut self, container: Value) -> Fault {
+        let kind = self.type_name(container);
+        self.type_error(format!("argument of type '{kind}' is not iterable"))
+    }
+}
+
+pub(crate) fn byte_slice(obj: &Obj) -> &[u8] {
+    match obj {
+        Obj::Bytes(bytes) => bytes,
+        Obj::ByteArray(bytes) => bytes,
+        _ => &[],
+    }
+}

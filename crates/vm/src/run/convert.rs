@@ -1,0 +1,163 @@
+//! Truth, length, bytes, and modules.
+
+use super::Vm;
+use super::fault::{Fatal, Fault, Outcome, tail};
+use super::frame::After;
+use super::iter::range_len;
+use super::steps::Flow;
+use crate::heap::dict::Dict;
+use crate::heap::object::Obj;
+use crate::heap::types::{Type, name};
+use crate::heap::value::Value;
+
+impl Vm {
+    /// Truth; a Tail fault if Python code decides.
+    #[inline]
+    pub(crate) fn truth(&mut self, value: Value) -> Result<bool, Fault> {
+        Ok(match value {
+            Value::Bool(truth) => truth,
+            Value::None | Value::Unbound => false,
+            Value::Int(int) => int != 0,
+            Value::Float(float) => float != 0.0,
+            Value::NotImplemented | Value::Ellipsis | Value::Native(_) => true,
+            Value::Ref(handle) => match self.heap.get(handle) {
+                Obj::Str(text) => !text.text.is_empty(),
+                Obj::List(items) => !items.is_empty(),
+                Obj::Tuple(items) => !items.is_empty(),
+                Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.len() > 0,
+                Obj::Bytes(bytes) => !bytes.is_empty(),
+                Obj::ByteArray(bytes) => !bytes.is_empty(),
+                Obj::Range { start, stop, step } => range_len(*start, *stop, *step) > 0,
+                Obj::DictView { dict, .. } => {
+                    self.table(*dict).is_some_and(|table| table.len() > 0)
+                }
+                Obj::Instance(instance) => {
+                    let payload = instance.payload;
+                    for method in [name::BOOL, name::LEN] {
+                        if let Some(method) = self.user_method(value, method) {
+                            return Err(tail(method, vec![value]));
+                        }
+                    }
+                    return if payload.is_unbound() { Ok(true) } else { self.truth(payload) };
+                }
+                Obj::Class(_) => {
+                    if let Some(method) = self.user_method(value, name::BOOL) {
+                        return Err(tail(method, vec![value]));
+                    }
+                    true
+                }
+                _ => true,
+            },
+        })
+    }
+
+    /// `len` of what needs no Python code.
+    pub(crate) fn length(&mut self, value: Value) -> Result<usize, Fault> {
+        match self.obj(self.inner(value)) {
+            Some(Obj::Str(text)) => Ok(text.chars as usize),
+            Some(Obj::List(items)) => Ok(items.len()),
+            Some(Obj::Tuple(items)) => Ok(items.len()),
+            Some(Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table)) => Ok(table.len()),
+            Some(Obj::Bytes(bytes)) => Ok(bytes.len()),
+            Some(Obj::ByteArray(bytes)) => Ok(bytes.len()),
+            Some(Obj::Range { start, stop, step }) => Ok(range_len(*start, *stop, *step) as usize),
+            Some(Obj::DictView { dict, .. }) => {
+                Ok(self.table(*dict).map_or(0, |table| table.len()))
+            }
+            _ => {
+                let kind = self.type_name(value);
+                Err(self.type_error(format!("object of type '{kind}' has no len()")))
+            }
+        }
+    }
+
+    /// The bytes of a bytes-like value.
+    pub(crate) fn byte_vec(&self, value: Value) -> Option<Vec<u8>> {
+        match self.obj(self.inner(value))? {
+            Obj::Bytes(bytes) => Some(bytes.to_vec()),
+            Obj::ByteArray(bytes) => Some(bytes.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn byte_value(&mut self, value: Value) -> Result<u8, Fault> {
+        match self.as_index(value) {
+            Some(int) => match u8::try_from(int) {
+                Ok(byte) => Ok(byte),
+                Err(_) => Err(self.value_error("byte must be in range(0, 256)")),
+            },
+            None => {
+                let kind = self.type_name(value);
+                Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
+            }
+        }
+    }
+
+    /// The text of an argument that must be a str.
+    pub(crate) fn want_text(&mut self, value: Value, what: &str) -> Result<String, Fault> {
+        match self.text(value) {
+            Some(text) => {
+                let text = text.to_owned();
+                self.charge(crate::cost::bytes(text.len()))?;
+                Ok(text)
+            }
+            None => {
+                let kind = self.type_name(value);
+                Err(self.type_error(format!("{what} must be str, not {kind}")))
+            }
+        }
+    }
+
+    pub(crate) fn want_int(&mut self, value: Value) -> Result<i64, Fault> {
+        match self.as_index(value) {
+            Some(int) => Ok(int),
+            None => {
+                if let Some(Obj::Big(_)) = self.obj(value) {
+                    return Err(self.raise(
+                        Type::OverflowError,
+                        "Python int too large to convert to C ssize_t",
+                    ));
+                }
+                let kind = self.type_name(value);
+                Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
+            }
+        }
+    }
+
+    /// `import name`: the module, run if it has not been.
+    pub(crate) fn import_step(&mut self, name: Value) -> Result<Flow, Fault> {
+        let text = self.text(name).unwrap_or("").to_owned();
+        if let Some(module) = self.modules.get(&text) {
+            self.stack.push(*module);
+            return Ok(Flow::Next);
+        }
+        let Some(code) = self.importable.get(&text).copied() else {
+            return Err(self.raise(Type::ModuleNotFoundError, format!("No module named '{text}'")));
+        };
+        let dict = self.alloc(Obj::Dict(Dict::default()))?;
+        let Value::Ref(globals) = dict else { return Err(Fatal::Internal.into()) };
+        let module = self.alloc(Obj::Module { name, dict: globals })?;
+        self.dict_set_name(globals, name::NAME, name)?;
+        self.modules.insert(text, module);
+        self.stack.push(module);
+        self.enter_module(code, globals, After::Discard)?;
+        Ok(Flow::Frame)
+    }
+
+    pub(crate) fn import_from(&mut self, module: Value, name: Value) -> Outcome {
+        match self.get_attr(module, name) {
+            Err(Fault::Raise(exception))
+                if self.is_exception_of(exception, Type::AttributeError) =>
+            {
+                let what = self.text(name).unwrap_or("").to_owned();
+                let from = match self.obj(module) {
+                    Some(Obj::Module { name, .. }) => self.text(*name).unwrap_or("").to_owned(),
+                    _ => String::new(),
+                };
+                Err(self
+                    .raise(Type::ImportError, format!("cannot import name '{what}' from '{from}'")))
+            }
+            other => other,
+        }
+    }
+}

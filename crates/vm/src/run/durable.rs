@@ -1,0 +1,121 @@
+//! Handlers that wait: a call of an `async def` runs until it awaits the host, is put aside under the
+//! host's token, and goes on when the answer comes.
+
+use super::Vm;
+use super::embed::Ending;
+use super::fault::{Fatal, Fault};
+use super::frame::After;
+use super::interp::Stop;
+use super::steps::Flow;
+use crate::front::code::Kind;
+use crate::heap::object::Obj;
+use crate::heap::types::Type;
+use crate::heap::value::Value;
+use crate::host::{HostError, HostValue};
+
+impl Vm {
+    /// Calls a function of the module. A coroutine is run; if it waits for the host, the ending says
+    /// for which token, and `resume` goes on.
+    pub fn call_handler(
+        &mut self,
+        function: &str,
+        args: &[HostValue],
+    ) -> Result<HostValue, Ending> {
+        let found = self.interned.get(function).copied();
+        let callee =
+            found.and_then(|name| self.main.and_then(|main| self.dict_get_name(main, name)));
+        let Some(callee) = callee else {
+            let fault = self.raise(Type::NameError, format!("name '{function}' is not defined"));
+            return Err(self.ending_of(fault));
+        };
+        let mut values = Vec::new();
+        for arg in args {
+            match self.value_of_host(arg) {
+                Ok(value) => values.push(value),
+                Err(fault) => return Err(self.ending_of(fault)),
+            }
+        }
+        let entry = match self.prelude_function("_enter") {
+            Ok(entry) => entry,
+            Err(fault) => return Err(self.ending_of(fault)),
+        };
+        let at = self.stack.len();
+        self.stack.push(entry);
+        self.stack.push(callee);
+        self.stack.extend(values);
+        let count = args.len() + 1;
+        let started = self.call(at, count, None, After::Entry);
+        let result = self.drive(started);
+        match result {
+            Ok(value) => self.run_coroutine(value),
+            Err(stop) => Err(self.ending(stop)),
+        }
+    }
+
+    /// The answer to what a suspended handler waits for.
+    pub fn resume(
+        &mut self,
+        token: u64,
+        answer: Result<HostValue, HostError>,
+    ) -> Result<HostValue, Ending> {
+        let Some(Value::Ref(coroutine)) = self.waiting.remove(&token) else {
+            return Err(Ending::Stopped(Fatal::Internal));
+        };
+        let started = match answer {
+            Ok(value) => self
+                .value_of_host(&value)
+                .and_then(|value| self.list(vec![value]))
+                .and_then(|answer| self.resume_generator(coroutine, answer, After::Entry)),
+            Err(error) => match self.raise(Type::RuntimeError, error.message) {
+                Fault::Raise(exception) => self.throw_into(coroutine, exception, After::Entry),
+                fault => Err(fault),
+            },
+        };
+        let result = self.drive(started);
+        self.settle(Value::Ref(coroutine), result)
+    }
+
+    fn run_coroutine(&mut self, value: Value) -> Result<HostValue, Ending> {
+        let coroutine = match (value, self.obj(value)) {
+            (Value::Ref(handle), Some(Obj::Generator(generator)))
+                if generator.kind == Kind::Coroutine =>
+            {
+                handle
+            }
+            _ => return self.settle(value, Ok(value)),
+        };
+        let started = self.resume_generator(coroutine, Value::None, After::Entry);
+        let result = self.drive(started);
+        self.settle(value, result)
+    }
+
+    fn drive(&mut self, started: Result<Flow, Fault>) -> Result<Value, Stop> {
+        match started {
+            Ok(_) => self.run(),
+            Err(fault) => match self.recover(fault)? {
+                Some(value) => Ok(value),
+                None => self.run(),
+            },
+        }
+    }
+
+    fn settle(
+        &mut self,
+        coroutine: Value,
+        result: Result<Value, Stop>,
+    ) -> Result<HostValue, Ending> {
+        match result {
+            Ok(value) => match self.host_value(value, 0) {
+                Ok(value) => Ok(value),
+                Err(fault) => Err(self.ending_of(fault)),
+            },
+            Err(stop) => {
+                let ending = self.ending(stop);
+                if let Ending::Suspended(token) = ending {
+                    self.waiting.insert(token, coroutine);
+                }
+                Err(ending)
+            }
+        }
+    }
+}

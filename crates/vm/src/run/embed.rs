@@ -1,0 +1,191 @@
+//! How a program is run from outside.
+
+use super::Vm;
+use super::fault::{Fatal, Fault};
+use super::frame::After;
+use super::interp::Stop;
+use crate::front::{self, CompileError};
+use crate::heap::dict::Dict;
+use crate::heap::object::Obj;
+use crate::heap::types::name;
+use crate::heap::value::Value;
+use crate::limits::Limits;
+
+/// An exception that ended a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Raised {
+    /// Name of its class.
+    pub kind: String,
+    /// What `str` says of it.
+    pub message: String,
+    /// Function and line, outermost first.
+    pub traceback: Vec<(String, u32)>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// At its end.
+    Done,
+    /// By an exception.
+    Raised(Raised),
+    /// At a limit.
+    Stopped(Fatal),
+    /// It does not compile.
+    Refused(CompileError),
+    /// It waits for the host's answer to this token.
+    Suspended(u64),
+}
+
+/// What a script did.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// What it printed.
+    pub stdout: String,
+    /// Cycles it took.
+    pub cycles: u64,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+/// Runs a plain script with so many cycles.
+pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
+    let program = match front::compile(source, file) {
+        Ok(program) => program,
+        Err(error) => {
+            return Output { stdout: String::new(), cycles: 0, ending: Ending::Refused(error) };
+        }
+    };
+    let mut vm = Vm::new(limits);
+    let ending = match vm.run_module(&program) {
+        Ok(()) => Ending::Done,
+        // A script that leaves early has ended.
+        Err(Ending::Raised(raised)) if raised.kind == "SystemExit" => Ending::Done,
+        Err(ending) => ending,
+    };
+    Output { cycles: limits.cycles - vm.cycles, stdout: std::mem::take(&mut vm.output), ending }
+}
+
+impl Vm {
+    /// Runs a program's module body; its names stay for `call`.
+    pub fn run_module(&mut self, program: &front::Program) -> Result<(), Ending> {
+        let started = self.start_module(program);
+        if let Err(fault) = started {
+            return Err(self.ending_of(fault));
+        }
+        match self.run() {
+            Ok(_) => Ok(()),
+            Err(stop) => Err(self.ending(stop)),
+        }
+    }
+
+    fn start_module(&mut self, program: &front::Program) -> Result<(), Fault> {
+        let code = self.load(program, false)?;
+        let globals = self.heap.alloc(Obj::Dict(Dict::default()))?;
+        self.main = Some(globals);
+        self.dict_set_name(globals, name::NAME, name::MAIN.into())?;
+        self.enter_module(code, globals, After::Entry)
+    }
+
+    /// What was printed so far.
+    pub fn output(&self) -> &str {
+        &self.output
+    }
+
+    /// Bytes of heap in use.
+    pub fn heap_bytes(&self) -> usize {
+        self.heap.bytes()
+    }
+
+    /// Cycles that are left.
+    pub fn cycles_left(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Gives it a new budget of cycles.
+    pub fn refill(&mut self, cycles: u64) {
+        self.cycles = cycles;
+    }
+
+    /// Calls a function of the module by name, with integers; for benchmarks and first tests.
+    pub fn call_ints(&mut self, function: &str, args: &[i64]) -> Result<Option<i64>, Ending> {
+        let found = self
+            .interned
+            .get(function)
+            .copied()
+            .and_then(|name| self.main.and_then(|main| self.dict_get_name(main, name)));
+        let Some(callee) = found else {
+            return Err(Ending::Stopped(Fatal::Internal));
+        };
+        let at = self.stack.len();
+        self.stack.push(callee);
+        self.stack.extend(args.iter().map(|int| Value::Int(*int)));
+        let result = match self.call(at, args.len(), None, After::Entry) {
+            Ok(_) => self.run(),
+            Err(fault) => return Err(self.ending_of(fault)),
+        };
+        match result {
+            Ok(Value::Int(int)) => Ok(Some(int)),
+            Ok(_) => Ok(None),
+            Err(stop) => Err(self.ending(stop)),
+        }
+    }
+
+    pub(crate) fn ending_of(&mut self, fault: Fault) -> Ending {
+        match fault {
+            Fault::Raise(exception) => self.ending(Stop::Raised(exception)),
+            Fault::Fatal(fatal) => self.ending(Stop::Fatal(fatal)),
+            _ => Ending::Stopped(Fatal::Internal),
+        }
+    }
+
+    pub(crate) fn ending(&mut self, stop: Stop) -> Ending {
+        self.frames.clear();
+        self.stack.clear();
+        match stop {
+            Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
+            Stop::Fatal(fatal) => Ending::Stopped(fatal),
+            Stop::Suspended(value) => match self.obj(value) {
+                Some(Obj::Pending(token)) => Ending::Suspended(*token),
+                _ => Ending::Stopped(Fatal::Internal),
+            },
+        }
+    }
+
+    pub(crate) fn describe_stop(&mut self, stop: Stop) -> String {
+        format!("{:?}", self.ending(stop))
+    }
+
+    fn describe(&mut self, exception: Value) -> Raised {
+        let kind = self.type_name(exception);
+        let traceback = match self.obj(exception) {
+            Some(Obj::Exception(exception)) => exception.traceback.clone(),
+            _ => Vec::new(),
+        };
+        let traceback = traceback
+            .iter()
+            .rev()
+            .map(|(code, line)| (self.codes[*code as usize].code.qualname.clone(), *line))
+            .collect();
+        let message = self.message_of(exception);
+        Raised { kind, message, traceback }
+    }
+
+    /// `str` of an exception, in Python if need be, with what cycles are left.
+    fn message_of(&mut self, exception: Value) -> String {
+        let made = match self.text_of(exception) {
+            Ok(text) => Ok(text),
+            Err(Fault::Fatal(_)) => return String::new(),
+            Err(_) => self.prelude_function("_str").and_then(|function| {
+                self.stack.push(function);
+                self.stack.push(exception);
+                let at = self.stack.len() - 2;
+                self.call(at, 1, None, After::Entry)?;
+                self.run().map_err(|_| Fault::Fallback)
+            }),
+        };
+        self.frames.clear();
+        self.stack.clear();
+        made.ok().and_then(|text| self.text(text).map(str::to_owned)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,102 @@
+//! How an operation can fail to give a value.
+
+use crate::heap::types::Type;
+use crate::heap::value::Value;
+
+use super::Vm;
+use super::frame::After;
+
+/// Ends the run; no program can catch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fatal {
+    /// The cycles are used up.
+    Cycles,
+    /// The heap, the stack or the output is at its cap.
+    Memory,
+    /// A rule of the interpreter itself was broken: a bug, stopped without harm.
+    Internal,
+}
+
+/// A call that takes the place of an operation: what it returns is the operation's result.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pub(crate) callee: Value,
+    pub(crate) args: Vec<Value>,
+    pub(crate) after: After,
+    /// A class body's namespace.
+    pub(crate) namespace: Value,
+}
+
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Raise(Value),
+    Tail(Box<Tail>),
+    /// The data need Python code; the prelude has the same function in Python.
+    Fallback,
+    Fatal(Fatal),
+    /// A native that stands for a generator's next step: `Vm::entering` says which.
+    Enter,
+}
+
+impl From<Fatal> for Fault {
+    fn from(fatal: Fatal) -> Self {
+        Fault::Fatal(fatal)
+    }
+}
+
+pub(crate) type Outcome = Result<Value, Fault>;
+
+/// A call in place of the operation.
+pub(crate) fn tail(callee: Value, args: Vec<Value>) -> Fault {
+    Fault::Tail(Box::new(Tail { callee, args, after: After::Push, namespace: Value::Unbound }))
+}
+
+pub(crate) fn tail_after(callee: Value, args: Vec<Value>, after: After) -> Fault {
+    Fault::Tail(Box::new(Tail { callee, args, after, namespace: Value::Unbound }))
+}
+
+impl Vm {
+    /// An exception of a builtin type, to be raised.
+    pub(crate) fn raise(&mut self, kind: Type, message: impl AsRef<str>) -> Fault {
+        let made = self.heap.str(message.as_ref()).map_err(Fault::from).and_then(|text| {
+            let args = self.tuple(vec![text.into()])?;
+            self.new_exception(kind.handle(), args)
+        });
+        match made {
+            Ok(exception) => Fault::Raise(exception),
+            Err(fault) => fault,
+        }
+    }
+
+    /// An exception with this value as its argument.
+    pub(crate) fn raise_with(&mut self, kind: Type, arg: Value) -> Fault {
+        let made = self.tuple(vec![arg]).and_then(|args| self.new_exception(kind.handle(), args));
+        match made {
+            Ok(exception) => Fault::Raise(exception),
+            Err(fault) => fault,
+        }
+    }
+
+    pub(crate) fn type_error(&mut self, message: impl AsRef<str>) -> Fault {
+        self.raise(Type::TypeError, message)
+    }
+
+    pub(crate) fn value_error(&mut self, message: impl AsRef<str>) -> Fault {
+        self.raise(Type::ValueError, message)
+    }
+
+    pub(crate) fn charge(&mut self, cycles: u64) -> Result<(), Fault> {
+        if cycles > self.cycles {
+            self.cycles = 0;
+            return Err(Fault::Fatal(Fatal::Cycles));
+        }
+        self.cycles -= cycles;
+        Ok(())
+    }
+
+    /// Charges for bytes that are about to be made, and sees that they fit.
+    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.heap.check(bytes)?;
+        self.charge(crate::cost::bytes(bytes))
+    }
+}

@@ -1,0 +1,223 @@
+//! Generators and coroutines: frames that are put aside and taken up again.
+
+use super::Vm;
+use super::fault::{Fatal, Fault, Outcome, tail};
+use super::frame::{After, Frame};
+use super::steps::Flow;
+use crate::cost;
+use crate::front::code::{Kind, Op};
+use crate::heap::object::{Obj, Suspended};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+
+impl Vm {
+    fn generator_word(&self, handle: Handle) -> &'static str {
+        match self.heap.get(handle) {
+            Obj::Generator(generator) if generator.kind == Kind::Coroutine => "coroutine",
+            _ => "generator",
+        }
+    }
+
+    /// Takes the frame out of a generator, if it can run.
+    fn take_frame(&mut self, handle: Handle) -> Result<Option<Suspended>, Fault> {
+        let word = self.generator_word(handle);
+        let Obj::Generator(generator) = self.heap.get_mut(handle) else {
+            return Err(Fatal::Internal.into());
+        };
+        if generator.running {
+            return Err(self.value_error(format!("{word} already executing")));
+        }
+        let frame = generator.frame.take();
+        if frame.is_some() {
+            generator.running = true;
+        }
+        self.heap.resized(handle)?;
+        Ok(frame)
+    }
+
+    fn push_frame(&mut self, handle: Handle, frame: Suspended, after: After) -> Result<(), Fault> {
+        self.charge(cost::values(frame.slots.len()))?;
+        let base = self.stack.len() as u32;
+        self.stack.extend(frame.slots);
+        self.frames.push(Frame {
+            code: frame.code,
+            pc: frame.pc,
+            base,
+            bottom: base,
+            globals: frame.globals,
+            namespace: Value::Unbound,
+            generator: Some(handle),
+            handling: frame.handling,
+            after,
+        });
+        Ok(())
+    }
+
+    /// Lets a generator run until it yields or ends, with `sent` as the value of its yield.
+    pub(crate) fn resume_generator(
+        &mut self,
+        handle: Handle,
+        sent: Value,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        self.check_depth()?;
+        let Some(frame) = self.take_frame(handle)? else {
+            if self.generator_word(handle) == "coroutine" {
+                return Err(
+                    self.raise(Type::RuntimeError, "cannot reuse already awaited coroutine")
+                );
+            }
+            return self.complete_end(after, Value::None);
+        };
+        let fresh = frame.pc == 0;
+        if fresh && !sent.is_none() {
+            if let Obj::Generator(generator) = self.heap.get_mut(handle) {
+                generator.frame = Some(frame);
+                generator.running = false;
+            }
+            let message = "can't send non-None value to a just-started generator";
+            return Err(self.type_error(message));
+        }
+        self.push_frame(handle, frame, after)?;
+        if !fresh {
+            self.stack.push(sent);
+        }
+        Ok(Flow::Frame)
+    }
+
+    /// Raises an exception at the place where a generator waits.
+    pub(crate) fn throw_into(
+        &mut self,
+        handle: Handle,
+        exception: Value,
+        after: After,
+    ) -> Result<Flow, Fault> {
+        self.check_depth()?;
+        let Some(frame) = self.take_frame(handle)? else {
+            if matches!(after, After::Close) {
+                return self.complete_end(after, Value::None);
+            }
+            return Err(Fault::Raise(exception));
+        };
+        // A generator that delegates passes it on to the one it waits for.
+        let code = &self.codes[frame.code as usize].code;
+        let waiting = (frame.pc as usize).checked_sub(1).map(|at| code.instrs[at]);
+        let inner = match waiting {
+            Some(instr) if instr.op == Op::Yield && instr.a == 1 => frame.slots.last().copied(),
+            _ => None,
+        };
+        let fresh = frame.pc == 0;
+        self.push_frame(handle, frame, after)?;
+        if let Some(Value::Ref(inner)) = inner
+            && matches!(self.heap.get(inner), Obj::Generator(_))
+        {
+            // The delegating instruction stands before the yield: it gets the result.
+            if let Some(frame) = self.frames.last_mut() {
+                frame.pc -= 1;
+            }
+            return self.throw_into(inner, exception, After::Send);
+        }
+        if fresh && let Some(frame) = self.frames.last_mut() {
+            // It has not begun: nothing in it can catch.
+            frame.pc = 0;
+        }
+        Err(Fault::Raise(exception))
+    }
+
+    /// Suspends the top frame, which is a generator's, with a value for whoever asked.
+    pub(crate) fn yield_value(&mut self, value: Value) -> Result<Option<Value>, Fault> {
+        let Some(frame) = self.frames.pop() else { return Err(Fatal::Internal.into()) };
+        let Some(handle) = frame.generator else { return Err(Fatal::Internal.into()) };
+        let slots = self.stack.split_off(frame.base as usize);
+        self.charge(cost::values(slots.len()))?;
+        if let Obj::Generator(generator) = self.heap.get_mut(handle) {
+            generator.running = false;
+            generator.frame = Some(Suspended {
+                code: frame.code,
+                pc: frame.pc,
+                globals: frame.globals,
+                handling: frame.handling,
+                slots,
+            });
+        }
+        self.heap.resized(handle)?;
+        match frame.after {
+            After::Entry => Ok(Some(value)),
+            After::Close => Err(self.raise(Type::RuntimeError, "generator ignored GeneratorExit")),
+            after => self.complete(after, value).map(|_| None),
+        }
+    }
+
+    /// A step of `yield from` or `await`: iterator and value to send are on the stack.
+    pub(crate) fn send_step(&mut self, target: u32) -> Result<Flow, Fault> {
+        let value = self.pop()?;
+        let iterator = self.stack[self.stack.len() - 1];
+        if let Value::Ref(handle) = iterator {
+            match self.heap.get(handle) {
+                Obj::Generator(_) => return self.resume_generator(handle, value, After::Send),
+                Obj::Pending(_) => {
+                    // First it goes out to the host, then the host's answer comes in.
+                    if value.is_none() {
+                        self.stack.push(iterator);
+                        return Ok(Flow::Next);
+                    }
+                    return self.pending_answer(value, target);
+                }
+                _ => {}
+            }
+        }
+        if !value.is_none() {
+            let class = self.class_of(iterator);
+            if let Some(send) = self.class_attr(class, name::SEND) {
+                let callee = self.stack.len();
+                self.stack.extend([send, iterator, value]);
+                return self.call(callee, 2, None, After::Send);
+            }
+        }
+        match self.native_next(iterator)? {
+            Some(Value::Unbound) => {
+                self.stack.pop();
+                self.stack.push(Value::None);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.pc = target;
+                }
+                Ok(Flow::Frame)
+            }
+            Some(value) => {
+                self.stack.push(value);
+                Ok(Flow::Next)
+            }
+            None => self.start_next(iterator, After::Send),
+        }
+    }
+
+    /// The host's answer is a list of one value, so that None can be told from no answer.
+    fn pending_answer(&mut self, answer: Value, target: u32) -> Result<Flow, Fault> {
+        let value = match self.obj(answer) {
+            Some(Obj::List(items)) => items.first().copied().unwrap_or(Value::None),
+            _ => answer,
+        };
+        self.stack.pop();
+        self.stack.push(value);
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pc = target;
+        }
+        Ok(Flow::Frame)
+    }
+
+    /// What `await` waits for.
+    pub(crate) fn awaitable(&mut self, value: Value) -> Outcome {
+        match self.obj(value) {
+            Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => {
+                return Ok(value);
+            }
+            Some(Obj::Pending(_)) => return Ok(value),
+            _ => {}
+        }
+        if let Some(method) = self.user_method(value, name::AWAIT) {
+            return Err(tail(method, vec![value]));
+        }
+        let kind = self.type_name(value);
+        Err(self.type_error(format!("object {kind} can't be used in 'await' expression")))
+    }
+}

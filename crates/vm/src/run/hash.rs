@@ -1,0 +1,269 @@
+//! Hashes, and the tables that use them. What needs a program's own `__hash__` or `__eq__` is done by
+//! the prelude: these functions say so and change nothing.
+
+use num_bigint::BigInt;
+
+use super::Vm;
+use super::fault::{Fatal, Fault};
+use crate::heap::dict::{Dict, hash_bytes, mix};
+use crate::heap::object::Obj;
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+use crate::limits::NESTING_MAX;
+
+/// Python's numbers hash to their value modulo this prime.
+const MODULUS: u64 = (1 << 61) - 1;
+
+pub(crate) fn hash_int(value: i64) -> u64 {
+    let hash = (value.unsigned_abs() % MODULUS) as i64;
+    let hash = if value < 0 { -hash } else { hash };
+    (if hash == -1 { -2 } else { hash }) as u64
+}
+
+pub(crate) fn hash_big(value: &BigInt) -> u64 {
+    let rest = value.magnitude() % MODULUS;
+    let rest = rest.to_u64_digits().first().copied().unwrap_or(0) as i64;
+    let hash = if value.sign() == num_bigint::Sign::Minus { -rest } else { rest };
+    (if hash == -1 { -2 } else { hash }) as u64
+}
+
+fn hash_float(value: f64) -> u64 {
+    if value.is_finite() && libm::trunc(value) == value {
+        if value.abs() < 9e18 {
+            return hash_int(value as i64);
+        }
+        return hash_big(&super::number::big_from_float(value));
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { 314_159 } else { (-314_159i64) as u64 };
+    }
+    mix(value.to_bits()) >> 3
+}
+
+impl Vm {
+    /// The hash of a value that needs no Python code.
+    pub(crate) fn hash(&mut self, value: Value, depth: usize) -> Result<u64, Fault> {
+        Ok(match value {
+            Value::Int(int) => hash_int(int),
+            Value::Bool(bool) => u64::from(bool),
+            Value::Float(float) => hash_float(float),
+            Value::Unbound | Value::None => 0x5eed,
+            Value::NotImplemented => 0x5eee,
+            Value::Ellipsis => 0x5eef,
+            Value::Native(id) => mix(u64::from(id)) >> 3,
+            Value::Ref(handle) => match self.heap.get(handle) {
+                Obj::Str(text) => text.hash,
+                Obj::Big(big) => hash_big(big),
+                Obj::Bytes(bytes) => {
+                    let (hash, length) = (hash_bytes(bytes) >> 3, bytes.len());
+                    self.charge(crate::cost::bytes(length))?;
+                    hash
+                }
+                Obj::Tuple(items) => {
+                    let items = items.to_vec();
+                    return self.hash_items(items, depth);
+                }
+                Obj::FrozenSet(set) => {
+                    let hashes: Vec<u64> = set.iter().map(|entry| entry.hash).collect();
+                    self.charge(hashes.len() as u64)?;
+                    mix(hashes.iter().fold(hashes.len() as u64, |all, one| all ^ mix(*one))) >> 3
+                }
+                Obj::Instance(instance) => {
+                    let (payload, serial) = (instance.payload, instance.serial);
+                    let class = instance.class;
+                    return self.hash_instance(class, payload, serial, depth);
+                }
+                Obj::Exception(exception) => mix(exception.serial) >> 3,
+                Obj::List(_) | Obj::Dict(_) | Obj::Set(_) | Obj::ByteArray(_) | Obj::Slice(_) => {
+                    let kind = self.type_name(value);
+                    return Err(self.type_error(format!("unhashable type: '{kind}'")));
+                }
+                Obj::Range { start, stop, step } => {
+                    mix(mix(mix(*start as u64) ^ *stop as u64) ^ *step as u64) >> 3
+                }
+                Obj::Method { function, receiver } => {
+                    let (function, receiver) = (*function, *receiver);
+                    return self.hash_items(vec![function, receiver], depth);
+                }
+                // Objects without contents to hash: their place, which is theirs while they live.
+                _ => mix(u64::from(handle.0)) >> 3,
+            },
+        })
+    }
+
+    fn hash_items(&mut self, items: Vec<Value>, depth: usize) -> Result<u64, Fault> {
+        if depth > NESTING_MAX {
+            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"));
+        }
+        self.charge(2 + items.len() as u64)?;
+        let mut all = 0x7a91_u64.wrapping_add(items.len() as u64);
+        for item in items {
+            all = mix(all ^ self.hash(item, depth + 1)?);
+        }
+        Ok(all >> 3)
+    }
+
+    fn hash_instance(
+        &mut self,
+        class: Handle,
+        payload: Value,
+        serial: u64,
+        depth: usize,
+    ) -> Result<u64, Fault> {
+        match self.class_attr(class, name::HASH) {
+            Some(Value::Native(_)) | None => {}
+            Some(Value::None) => {
+                let kind = self.class_name(class);
+                return Err(self.type_error(format!("unhashable type: '{kind}'")));
+            }
+            Some(_) => return Err(Fault::Fallback),
+        }
+        if payload.is_unbound() { Ok(mix(serial) >> 3) } else { self.hash(payload, depth + 1) }
+    }
+
+    pub(crate) fn table(&self, handle: Handle) -> Option<&Dict> {
+        match self.heap.get(handle) {
+            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn table_mut(&mut self, handle: Handle) -> Option<&mut Dict> {
+        match self.heap.get_mut(handle) {
+            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The place of a key in a dict or set.
+    pub(crate) fn find(
+        &mut self,
+        table: Handle,
+        key: Value,
+        hash: u64,
+    ) -> Result<Option<usize>, Fault> {
+        // Keys with the same hash that are not plainly equal or different are compared one by one.
+        let mut unsure: Vec<(usize, Value)> = Vec::new();
+        let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
+        let mut place = None;
+        let probes = {
+            let mut seen = 0;
+            let found = dict.find(hash, |entry| {
+                seen += 1;
+                match self.quick_same(entry.key, key) {
+                    Some(same) => Ok::<bool, ()>(same),
+                    None => {
+                        unsure.push((0, entry.key));
+                        Ok(false)
+                    }
+                }
+            });
+            match found {
+                Ok((at, probes)) => {
+                    place = at;
+                    probes
+                }
+                Err(()) => seen,
+            }
+        };
+        if probes > 2 {
+            self.charge(probes as u64 * 2)?;
+        }
+        if unsure.is_empty() || place.is_some() {
+            return Ok(place);
+        }
+        for (_, candidate) in unsure {
+            if self.equal(candidate, key, 0)? {
+                let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
+                return Ok(dict.find_identical(hash, candidate));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Equality of the common keys; None for those that need a closer look.
+    #[inline]
+    fn quick_same(&self, a: Value, b: Value) -> Option<bool> {
+        if a.is(b) {
+            return Some(true);
+        }
+        match (a, b) {
+            (Value::Int(a), Value::Int(b)) => Some(a == b),
+            (Value::Ref(a), Value::Ref(b)) => match (self.heap.get(a), self.heap.get(b)) {
+                (Obj::Str(a), Obj::Str(b)) => Some(a.text == b.text),
+                _ => None,
+            },
+            (Value::Int(_), Value::Ref(b)) => match self.heap.get(b) {
+                Obj::Str(_) => Some(false),
+                _ => None,
+            },
+            (Value::Ref(a), Value::Int(_)) => match self.heap.get(a) {
+                Obj::Str(_) => Some(false),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    pub(crate) fn dict_get(&mut self, dict: Handle, key: Value) -> Result<Option<Value>, Fault> {
+        let hash = self.hash(key, 0)?;
+        let place = self.find(dict, key, hash)?;
+        Ok(place.and_then(|place| self.table(dict).map(|table| table.value_at(place))))
+    }
+
+    pub(crate) fn dict_insert(
+        &mut self,
+        dict: Handle,
+        key: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
+        let hash = self.hash(key, 0)?;
+        let place = self.find(dict, key, hash)?;
+        self.dict_put(dict, place, hash, key, value)
+    }
+
+    /// Writes an entry whose place is known, or adds one.
+    pub(crate) fn dict_put(
+        &mut self,
+        dict: Handle,
+        place: Option<usize>,
+        hash: u64,
+        key: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
+        let Some(table) = self.table_mut(dict) else { return Err(Fatal::Internal.into()) };
+        match place {
+            Some(place) => table.set_value_at(place, value),
+            None => {
+                table.push(hash, key, value);
+                self.heap.resized(dict)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dict_remove(&mut self, dict: Handle, key: Value) -> Result<bool, Fault> {
+        Ok(self.dict_take(dict, key)?.is_some())
+    }
+
+    pub(crate) fn dict_take(&mut self, dict: Handle, key: Value) -> Result<Option<Value>, Fault> {
+        let hash = self.hash(key, 0)?;
+        let place = self.find(dict, key, hash)?;
+        let Some(place) = place else { return Ok(None) };
+        let Some(table) = self.table_mut(dict) else { return Err(Fatal::Internal.into()) };
+        let value = table.remove_at(place);
+        self.heap.resized(dict)?;
+        Ok(Some(value))
+    }
+
+    /// Adds to a set; says whether it was new.
+    pub(crate) fn set_add(&mut self, set: Value, item: Value) -> Result<bool, Fault> {
+        let Value::Ref(handle) = self.inner(set) else { return Err(Fatal::Internal.into()) };
+        let hash = self.hash(item, 0)?;
+        if self.find(handle, item, hash)?.is_some() {
+            return Ok(false);
+        }
+        self.dict_put(handle, None, hash, item, Value::None)?;
+        Ok(true)
+    }
+}

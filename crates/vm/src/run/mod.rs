@@ -1,0 +1,223 @@
+//! The machine: stack, frames, heap and meter, and what it takes to run code on them.
+
+pub(crate) mod attr;
+pub(crate) mod bind;
+pub(crate) mod boot;
+pub(crate) mod call;
+pub(crate) mod class;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod durable;
+pub(crate) mod embed;
+pub(crate) mod exception;
+pub(crate) mod fault;
+pub(crate) mod frame;
+pub(crate) mod generator;
+pub(crate) mod hash;
+pub(crate) mod index;
+pub(crate) mod interp;
+pub(crate) mod iter;
+pub(crate) mod native;
+pub(crate) mod number;
+pub(crate) mod operator;
+pub(crate) mod repr;
+pub(crate) mod steps;
+pub(crate) mod world;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::front::code::Code;
+use crate::heap::Heap;
+use crate::heap::object::{Exception, Instance, Obj};
+use crate::heap::value::{Handle, Value};
+use crate::host::Host;
+use crate::limits::Limits;
+
+use fault::{Fatal, Fault, Outcome};
+use frame::{After, Frame};
+
+/// A code object with its constants and names in the heap.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) code: Code,
+    pub(crate) consts: Vec<Value>,
+    pub(crate) names: Vec<Value>,
+    /// The first code object of its program: operands count from there.
+    pub(crate) first: u32,
+    /// Of the prelude: no line of it is shown in tracebacks.
+    pub(crate) hidden: bool,
+}
+
+/// A remembered look-up of a name along a class's bases.
+#[derive(Clone, Copy)]
+pub(crate) struct Lookup {
+    class: Handle,
+    name: Handle,
+    version: u32,
+    value: Value,
+}
+
+/// A Python machine.
+pub struct Vm {
+    pub(crate) heap: Heap,
+    pub(crate) stack: Vec<Value>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) codes: Arc<Vec<Arc<Loaded>>>,
+    pub(crate) cycles: u64,
+    pub(crate) limits: Limits,
+    pub(crate) output: String,
+    pub(crate) interned: BTreeMap<String, Handle>,
+    pub(crate) builtins: Handle,
+    /// Functions of the prelude, by name.
+    pub(crate) prelude: Handle,
+    pub(crate) modules: BTreeMap<String, Value>,
+    /// First code object of each module that can be imported.
+    pub(crate) importable: BTreeMap<String, u32>,
+    pub(crate) lookups: Vec<Lookup>,
+    /// Changes with every class attribute that is set.
+    pub(crate) class_version: u32,
+    pub(crate) host: Option<Box<dyn Host>>,
+    pub(crate) main: Option<Handle>,
+    /// Coroutines that wait for the host, by token.
+    pub(crate) waiting: BTreeMap<u64, Value>,
+    /// For `Fault::Enter`: the generator, what goes in, whether it is thrown, and what comes after.
+    pub(crate) entering: Option<(Value, Value, bool, After)>,
+}
+
+impl Vm {
+    pub(crate) fn alloc(&mut self, obj: Obj) -> Outcome {
+        self.charge(crate::cost::OBJECT)?;
+        Ok(Value::Ref(self.heap.alloc(obj)?))
+    }
+
+    pub(crate) fn tuple(&mut self, items: Vec<Value>) -> Outcome {
+        self.charge(crate::cost::values(items.len()))?;
+        self.alloc(Obj::Tuple(items.into_boxed_slice()))
+    }
+
+    pub(crate) fn list(&mut self, items: Vec<Value>) -> Outcome {
+        self.charge(crate::cost::values(items.len()))?;
+        self.alloc(Obj::List(items))
+    }
+
+    pub(crate) fn string(&mut self, text: impl Into<Box<str>>) -> Outcome {
+        let text = text.into();
+        self.charge(crate::cost::OBJECT + crate::cost::bytes(text.len()))?;
+        Ok(Value::Ref(self.heap.str(text)?))
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: Vec<u8>) -> Outcome {
+        self.charge(crate::cost::bytes(bytes.len()))?;
+        self.alloc(Obj::Bytes(bytes.into_boxed_slice()))
+    }
+
+    pub(crate) fn new_exception(&mut self, class: Handle, args: Value) -> Outcome {
+        let serial = self.heap.next_serial();
+        self.alloc(Obj::Exception(Box::new(Exception {
+            class,
+            args,
+            cause: Value::Unbound,
+            context: Value::Unbound,
+            suppress: false,
+            dict: None,
+            traceback: Vec::new(),
+            serial,
+        })))
+    }
+
+    pub(crate) fn new_instance(&mut self, class: Handle, payload: Value) -> Outcome {
+        let serial = self.heap.next_serial();
+        self.alloc(Obj::Instance(Box::new(Instance { class, dict: None, payload, serial })))
+    }
+
+    /// The heap object of a value, if it has one.
+    pub(crate) fn obj(&self, value: Value) -> Option<&Obj> {
+        value.handle().map(|handle| self.heap.get(handle))
+    }
+
+    /// The value inside an instance of a subclass of a builtin type; any other value itself.
+    #[inline]
+    pub(crate) fn inner(&self, value: Value) -> Value {
+        match self.obj(value) {
+            Some(Obj::Instance(instance)) if !instance.payload.is_unbound() => instance.payload,
+            _ => value,
+        }
+    }
+
+    /// The text of a str, or of an instance built on one.
+    pub(crate) fn text(&self, value: Value) -> Option<&str> {
+        match self.obj(self.inner(value)) {
+            Some(Obj::Str(text)) => Some(&text.text),
+            _ => None,
+        }
+    }
+
+    /// An interned name.
+    pub(crate) fn intern(&mut self, text: &str) -> Result<Handle, Fatal> {
+        if let Some(handle) = self.interned.get(text) {
+            return Ok(*handle);
+        }
+        let handle = self.heap.str(text)?;
+        self.interned.insert(text.to_owned(), handle);
+        Ok(handle)
+    }
+
+    pub(crate) fn prelude_function(&mut self, name: &str) -> Outcome {
+        let Some(name) = self.interned.get(name) else { return Err(Fatal::Internal.into()) };
+        match self.dict_get_name(self.prelude, *name) {
+            Some(value) => Ok(value),
+            None => Err(Fatal::Internal.into()),
+        }
+    }
+
+    /// A call of a function of the prelude in place of an operation.
+    pub(crate) fn prelude_tail(&mut self, name: &str, args: Vec<Value>) -> Fault {
+        match self.prelude_function(name) {
+            Ok(function) => fault::tail(function, args),
+            Err(fault) => fault,
+        }
+    }
+
+    /// Looks a name up in a namespace.
+    #[inline]
+    pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
+        let Obj::Dict(table) = self.heap.get(dict) else { return None };
+        let Obj::Str(text) = self.heap.get(name) else { return None };
+        let found = table.find(text.hash, |entry| match entry.key {
+            Value::Ref(key) if key == name => Ok(true),
+            Value::Ref(key) => match self.heap.get(key) {
+                Obj::Str(other) => Ok::<bool, ()>(other.text == text.text),
+                _ => Ok(false),
+            },
+            _ => Ok(false),
+        });
+        found.ok().and_then(|(place, _)| place).map(|place| table.value_at(place))
+    }
+
+    pub(crate) fn dict_set_name(
+        &mut self,
+        dict: Handle,
+        name: Handle,
+        value: Value,
+    ) -> Result<(), Fault> {
+        self.dict_insert(dict, name.into(), value)
+    }
+
+    pub(crate) fn collect_garbage(&mut self) -> Result<(), Fault> {
+        let mut roots: Vec<Value> = self.stack.clone();
+        for frame in &self.frames {
+            frame.trace(|value| roots.push(value));
+        }
+        roots.extend(self.modules.values().copied());
+        roots.extend(self.waiting.values().copied());
+        roots.extend(self.interned.values().map(|handle| Value::Ref(*handle)));
+        roots.push(self.builtins.into());
+        roots.push(self.prelude.into());
+        roots.extend(self.main.map(Value::Ref));
+        let visited = self.heap.collect(roots.into_iter());
+        // Places of classes that are gone may be taken by others.
+        self.class_version += 1;
+        self.charge(crate::cost::collect(visited))
+    }
+}

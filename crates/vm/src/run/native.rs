@@ -1,0 +1,109 @@
+//! Functions of ours that programs can call, and how they see their arguments.
+
+use std::sync::LazyLock;
+
+use super::Vm;
+use super::fault::{Fault, Outcome};
+use crate::heap::object::Obj;
+use crate::heap::value::{Handle, Value};
+
+/// Arguments of a native: a part of the stack, so the collector sees them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Args {
+    pub(crate) base: usize,
+    pub(crate) count: usize,
+    /// Names of the last arguments.
+    pub(crate) keywords: Option<Handle>,
+}
+
+pub(crate) type NativeFn = fn(&mut Vm, Args) -> Outcome;
+
+/// A native function.
+pub(crate) struct Native {
+    /// The type or module that it belongs to; empty for builtins, "_" for the prelude.
+    pub(crate) owner: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) run: NativeFn,
+    /// The function of the prelude that does the same when Python code is needed. Without one, the
+    /// arguments that are iterables in Python become lists, and the native is called again.
+    pub(crate) fallback: &'static str,
+}
+
+pub(crate) type Table = &'static [(&'static str, &'static str, NativeFn, &'static str)];
+
+/// All natives; a value holds the place in this table.
+pub(crate) static NATIVES: LazyLock<Vec<Native>> = LazyLock::new(|| {
+    let tables = crate::types::TABLES;
+    let all = tables.iter().flat_map(|table| table.iter());
+    all.map(|(owner, name, run, fallback)| Native { owner, name, run: *run, fallback }).collect()
+});
+
+/// `__new__` takes its class as an argument and is never bound.
+pub(crate) fn is_static(id: u16) -> bool {
+    let native = &NATIVES[id as usize];
+    native.name == "__new__"
+        || native.name == "maketrans"
+        || native.owner.is_empty()
+        || native.owner.starts_with(|c: char| c.is_ascii_lowercase()) && is_module(native.owner)
+}
+
+fn is_module(owner: &str) -> bool {
+    !crate::heap::types::TYPES.iter().any(|entry| entry.1 == owner)
+}
+
+pub(crate) fn name_of(id: u16) -> &'static str {
+    NATIVES[id as usize].name
+}
+
+impl Vm {
+    /// The arguments in the order of `names`; Unbound where one is missing and not required.
+    pub(crate) fn take<const N: usize>(
+        &mut self,
+        args: Args,
+        function: &str,
+        names: [&str; N],
+        required: usize,
+    ) -> Result<[Value; N], Fault> {
+        let mut taken = [Value::Unbound; N];
+        let keywords = match args.keywords.map(|names| self.heap.get(names)) {
+            Some(Obj::Tuple(names)) => names.to_vec(),
+            _ => Vec::new(),
+        };
+        let positional = args.count - keywords.len();
+        if positional > N {
+            let most = if N == 1 { "1 argument".to_owned() } else { format!("{N} arguments") };
+            return Err(
+                self.type_error(format!("{function}() takes at most {most} ({positional} given)"))
+            );
+        }
+        taken[..positional].copy_from_slice(&self.stack[args.base..args.base + positional]);
+        for (index, keyword) in keywords.into_iter().enumerate() {
+            let value = self.stack[args.base + positional + index];
+            let text = self.text(keyword).unwrap_or("").to_owned();
+            match names.iter().position(|name| *name == text) {
+                Some(at) if taken[at].is_unbound() => taken[at] = value,
+                _ => {
+                    return Err(self.type_error(format!(
+                        "{function}() got an unexpected keyword argument '{text}'"
+                    )));
+                }
+            }
+        }
+        if let Some(at) = taken[..required].iter().position(|value| value.is_unbound()) {
+            return Err(self.type_error(format!(
+                "{function}() missing required argument '{}' (pos {})",
+                names[at],
+                at + 1
+            )));
+        }
+        Ok(taken)
+    }
+
+    /// All positional arguments; refuses keywords.
+    pub(crate) fn positional(&mut self, args: Args, function: &str) -> Result<Vec<Value>, Fault> {
+        if args.keywords.is_some() {
+            return Err(self.type_error(format!("{function}() takes no keyword arguments")));
+        }
+        Ok(self.stack[args.base..args.base + args.count].to_vec())
+    }
+}

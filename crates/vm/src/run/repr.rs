@@ -1,0 +1,442 @@
+//! `repr` and `str` of values that need no Python code.
+
+use super::Vm;
+use super::fault::{Fault, Outcome, tail};
+use super::steps::Flow;
+use crate::cost;
+use crate::heap::object::{Obj, View};
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+use crate::limits::NESTING_MAX;
+
+/// A float as Python writes it: the shortest digits that read back the same.
+pub(crate) fn float_repr(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let scientific = format!("{value:e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..16).contains(&exponent) {
+        let plain = format!("{value}");
+        return if plain.contains('.') { plain } else { format!("{plain}.0") };
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+pub(crate) fn str_repr(text: &str) -> String {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push(quote);
+    for char in text.chars() {
+        match char {
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\\' => out.push_str("\\\\"),
+            c if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                out.push_str(&format!("\\x{:02x}", c as u32));
+            }
+            c if is_printable(c) => out.push(c),
+            c if (c as u32) <= 0xff => out.push_str(&format!("\\x{:02x}", c as u32)),
+            c if (c as u32) <= 0xffff => out.push_str(&format!("\\u{:04x}", c as u32)),
+            c => out.push_str(&format!("\\U{:08x}", c as u32)),
+        }
+    }
+    out.push(quote);
+    out
+}
+
+/// Whether Python shows a character as it is: no controls, separators, surrogates or private use.
+fn is_printable(c: char) -> bool {
+    let code = c as u32;
+    !(c.is_control()
+        || code == 0xa0
+        || code == 0xad
+        || (c.is_whitespace() && c != ' ')
+        || (0x200b..=0x200f).contains(&code)
+        || (0x2028..=0x202e).contains(&code)
+        || (0x2060..=0x206f).contains(&code)
+        || (0xe000..=0xf8ff).contains(&code)
+        || (0xfff0..=0xfffb).contains(&code)
+        || code == 0xfeff
+        || code >= 0xe0000)
+}
+
+pub(crate) fn bytes_repr(bytes: &[u8]) -> String {
+    let quote = if bytes.contains(&b'\'') && !bytes.contains(&b'"') { b'"' } else { b'\'' };
+    let mut out = String::from("b");
+    out.push(quote as char);
+    for byte in bytes {
+        match byte {
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            b'\\' => out.push_str("\\\\"),
+            byte if *byte == quote => {
+                out.push('\\');
+                out.push(quote as char);
+            }
+            0x20..0x7f => out.push(*byte as char),
+            byte => out.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    out.push(quote as char);
+    out
+}
+
+impl Vm {
+    /// `repr(value)`; Fallback if Python code is needed.
+    pub(crate) fn repr(&mut self, value: Value) -> Result<String, Fault> {
+        let mut out = String::new();
+        let mut open = Vec::new();
+        self.repr_into(value, &mut out, &mut open)?;
+        Ok(out)
+    }
+
+    fn repr_into(
+        &mut self,
+        value: Value,
+        out: &mut String,
+        open: &mut Vec<Handle>,
+    ) -> Result<(), Fault> {
+        let before = out.len();
+        match value {
+            Value::Unbound | Value::None => out.push_str("None"),
+            Value::NotImplemented => out.push_str("NotImplemented"),
+            Value::Ellipsis => out.push_str("Ellipsis"),
+            Value::Bool(true) => out.push_str("True"),
+            Value::Bool(false) => out.push_str("False"),
+            Value::Int(int) => out.push_str(&int.to_string()),
+            Value::Float(float) => out.push_str(&float_repr(float)),
+            Value::Native(id) => {
+                out.push_str(&format!("<built-in function {}>", super::native::name_of(id)));
+            }
+            Value::Ref(handle) => self.repr_object(handle, out, open)?,
+        }
+        self.charge(1 + cost::bytes(out.len() - before))?;
+        self.heap.check(out.len())?;
+        Ok(())
+    }
+
+    fn repr_object(
+        &mut self,
+        handle: Handle,
+        out: &mut String,
+        open: &mut Vec<Handle>,
+    ) -> Result<(), Fault> {
+        let value = Value::Ref(handle);
+        match self.heap.get(handle) {
+            Obj::Str(text) => {
+                let length = text.text.len();
+                self.reserve(length)?;
+                out.push_str(&str_repr(self.text(value).unwrap_or("")));
+            }
+            Obj::Big(big) => {
+                let big = big.clone();
+                self.charge(cost::decimal(super::number::limbs(&big)))?;
+                out.push_str(&big.to_string());
+            }
+            Obj::Bytes(bytes) => {
+                let text = bytes_repr(bytes);
+                self.reserve(text.len())?;
+                out.push_str(&text);
+            }
+            Obj::ByteArray(bytes) => {
+                let text = bytes_repr(bytes);
+                self.reserve(text.len())?;
+                out.push_str(&format!("bytearray({text})"));
+            }
+            Obj::List(items) => {
+                let items = items.clone();
+                self.repr_sequence(handle, &items, ["[", "]", "[...]"], out, open)?;
+            }
+            Obj::Tuple(items) => {
+                let items = items.to_vec();
+                let close = if items.len() == 1 { ",)" } else { ")" };
+                self.repr_sequence(handle, &items, ["(", close, "(...)"], out, open)?;
+            }
+            Obj::Set(table) => {
+                let items: Vec<Value> = table.iter().map(|entry| entry.key).collect();
+                if items.is_empty() {
+                    out.push_str("set()");
+                } else {
+                    self.repr_sequence(handle, &items, ["{", "}", "set(...)"], out, open)?;
+                }
+            }
+            Obj::FrozenSet(table) => {
+                let items: Vec<Value> = table.iter().map(|entry| entry.key).collect();
+                if items.is_empty() {
+                    out.push_str("frozenset()");
+                } else {
+                    let shape = ["frozenset({", "})", "frozenset(...)"];
+                    self.repr_sequence(handle, &items, shape, out, open)?;
+                }
+            }
+            Obj::Dict(_) => self.repr_dict(handle, out, open)?,
+            Obj::DictView { dict, view } => {
+                let (dict, view) = (*dict, *view);
+                let Some(table) = self.table(dict) else { return Ok(()) };
+                let entries: Vec<(Value, Value)> =
+                    table.iter().map(|entry| (entry.key, entry.value)).collect();
+                let mut items = Vec::new();
+                for (key, value) in entries {
+                    items.push(match view {
+                        View::Keys => key,
+                        View::Values => value,
+                        View::Items => self.tuple(vec![key, value])?,
+                    });
+                }
+                let shape = match view {
+                    View::Keys => ["dict_keys([", "])", "..."],
+                    View::Values => ["dict_values([", "])", "..."],
+                    View::Items => ["dict_items([", "])", "..."],
+                };
+                self.repr_sequence(handle, &items, shape, out, open)?;
+            }
+            Obj::Range { start, stop, step } => {
+                let text = match step {
+                    1 => format!("range({start}, {stop})"),
+                    _ => format!("range({start}, {stop}, {step})"),
+                };
+                out.push_str(&text);
+            }
+            Obj::Slice(parts) => {
+                let parts = parts.to_vec();
+                self.repr_sequence(handle, &parts, ["slice(", ")", "..."], out, open)?;
+            }
+            Obj::Class(_) => {
+                if self.user_method(value, name::REPR).is_some() {
+                    return Err(Fault::Fallback);
+                }
+                out.push_str(&self.class_repr(handle));
+            }
+            Obj::Function(function) => {
+                let name = self.text(function.qualname).unwrap_or("").to_owned();
+                out.push_str(&format!("<function {name}>"));
+            }
+            Obj::Method { function, receiver } => {
+                let (function, receiver) = (*function, *receiver);
+                let kind = self.type_name(receiver);
+                let name = match function {
+                    Value::Native(id) => {
+                        out.push_str(&format!(
+                            "<built-in method {} of {kind} object>",
+                            super::native::name_of(id)
+                        ));
+                        return Ok(());
+                    }
+                    other => match self.obj(other) {
+                        Some(Obj::Function(function)) => {
+                            self.text(function.qualname).unwrap_or("").to_owned()
+                        }
+                        _ => String::new(),
+                    },
+                };
+                out.push_str(&format!("<bound method {name}>"));
+            }
+            Obj::Exception(exception) => {
+                let args = exception.args;
+                if self.user_method(value, name::REPR).is_some() {
+                    return Err(Fault::Fallback);
+                }
+                let kind = self.type_name(value);
+                let mut inner = String::new();
+                self.repr_into(args, &mut inner, open)?;
+                let inner = inner.strip_suffix(",)").map_or(inner.clone(), |cut| format!("{cut})"));
+                out.push_str(&format!("{kind}{inner}"));
+            }
+            Obj::Instance(instance) => {
+                let payload = instance.payload;
+                if self.user_method(value, name::REPR).is_some() {
+                    return Err(Fault::Fallback);
+                }
+                if payload.is_unbound() {
+                    let class = self.class_of(value);
+                    out.push_str(&format!("<{} object>", self.dotted_name(class)));
+                } else {
+                    self.repr_into(payload, out, open)?;
+                }
+            }
+            Obj::Module { name, .. } => {
+                let name = self.text(*name).unwrap_or("").to_owned();
+                out.push_str(&format!("<module '{name}'>"));
+            }
+            Obj::Generator(generator) => {
+                let name = self.text(generator.name).unwrap_or("").to_owned();
+                let kind = self.type_name(value);
+                out.push_str(&format!("<{kind} object {name}>"));
+            }
+            _ => {
+                let kind = self.type_name(value);
+                out.push_str(&format!("<{kind} object>"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `module.Class`, as in reprs.
+    pub(crate) fn dotted_name(&self, class: Handle) -> String {
+        let Some(info) = self.class_info(class) else { return String::new() };
+        let name = match self.dict_get_name(info.dict, name::QUALNAME) {
+            Some(qualname) => self.text(qualname).unwrap_or("").to_owned(),
+            None => self.class_name(class),
+        };
+        if info.builtin {
+            return name;
+        }
+        let module = self.dict_get_name(info.dict, name::MODULE);
+        let module = module.and_then(|module| self.text(module)).unwrap_or("__main__");
+        format!("{module}.{name}")
+    }
+
+    fn class_repr(&self, class: Handle) -> String {
+        format!("<class '{}'>", self.dotted_name(class))
+    }
+
+    fn enter_repr(&mut self, handle: Handle, open: &mut Vec<Handle>) -> Result<bool, Fault> {
+        if open.contains(&handle) {
+            return Ok(false);
+        }
+        if open.len() > NESTING_MAX {
+            let message = "maximum recursion depth exceeded while getting the repr of an object";
+            return Err(self.raise(Type::RecursionError, message));
+        }
+        self.charge(open.len() as u64 / 4)?;
+        open.push(handle);
+        Ok(true)
+    }
+
+    fn repr_sequence(
+        &mut self,
+        handle: Handle,
+        items: &[Value],
+        [start, end, cycle]: [&str; 3],
+        out: &mut String,
+        open: &mut Vec<Handle>,
+    ) -> Result<(), Fault> {
+        if !self.enter_repr(handle, open)? {
+            out.push_str(cycle);
+            return Ok(());
+        }
+        out.push_str(start);
+        for (index, item) in items.iter().enumerate() {
+            if index > 0 {
+                out.push_str(", ");
+            }
+            self.repr_into(*item, out, open)?;
+        }
+        out.push_str(end);
+        open.pop();
+        Ok(())
+    }
+
+    fn repr_dict(
+        &mut self,
+        handle: Handle,
+        out: &mut String,
+        open: &mut Vec<Handle>,
+    ) -> Result<(), Fault> {
+        if !self.enter_repr(handle, open)? {
+            out.push_str("{...}");
+            return Ok(());
+        }
+        let Some(table) = self.table(handle) else { return Ok(()) };
+        let entries: Vec<(Value, Value)> =
+            table.iter().map(|entry| (entry.key, entry.value)).collect();
+        out.push('{');
+        for (index, (key, value)) in entries.into_iter().enumerate() {
+            if index > 0 {
+                out.push_str(", ");
+            }
+            self.repr_into(key, out, open)?;
+            out.push_str(": ");
+            self.repr_into(value, out, open)?;
+        }
+        out.push('}');
+        open.pop();
+        Ok(())
+    }
+
+    /// `str(value)`; a Tail or Fallback fault if Python code is needed.
+    pub(crate) fn text_of(&mut self, value: Value) -> Outcome {
+        match self.obj(value) {
+            Some(Obj::Str(_)) => return Ok(value),
+            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
+                if let Some(method) = self.user_method(value, name::STR) {
+                    return Err(tail(method, vec![value]));
+                }
+                if let Some(method) = self.user_method(value, name::REPR) {
+                    return Err(tail(method, vec![value]));
+                }
+                if let Some(Obj::Instance(instance)) = self.obj(value)
+                    && !instance.payload.is_unbound()
+                {
+                    let payload = instance.payload;
+                    return self.text_of(payload);
+                }
+                if let Some(Obj::Exception(exception)) = self.obj(value) {
+                    let args = exception.args;
+                    let items = self.plain_items(args)?.unwrap_or_default();
+                    return match items.as_slice() {
+                        [] => self.string(""),
+                        [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
+                        [one] => {
+                            let text = self.repr(*one)?;
+                            self.string(text)
+                        }
+                        _ => {
+                            let text = self.repr(args)?;
+                            self.string(text)
+                        }
+                    };
+                }
+            }
+            _ => {}
+        }
+        let text = self.repr(value)?;
+        self.string(text)
+    }
+
+    /// A field of an f-string.
+    pub(crate) fn format_step(&mut self, operand: u16) -> Result<Flow, Fault> {
+        let spec = if operand & 1 == 1 { self.pop()? } else { Value::Unbound };
+        let value = self.pop()?;
+        let result = match operand & 6 {
+            0 if spec.is_unbound() => {
+                if self.user_method(value, name::FORMAT).is_some() {
+                    Err(Fault::Fallback)
+                } else {
+                    self.text_of(value)
+                }
+            }
+            2 if spec.is_unbound() => self.text_of(value),
+            4 if spec.is_unbound() => match self.repr(value) {
+                Ok(text) => self.string(text),
+                Err(fault) => Err(fault),
+            },
+            0 => self.format_value(value, spec),
+            _ => Err(Fault::Fallback),
+        };
+        match result {
+            Ok(text) => {
+                self.stack.push(text);
+                Ok(Flow::Next)
+            }
+            Err(Fault::Fallback) => {
+                let spec = if spec.is_unbound() { self.string("")? } else { spec };
+                let convert = Value::Int(i64::from(operand & 6));
+                Err(self.prelude_tail("_format_field", vec![value, spec, convert]))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}

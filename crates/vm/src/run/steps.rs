@@ -1,0 +1,458 @@
+//! The instructions that are not in the loop itself.
+
+use super::fault::{Fatal, Fault, tail_after};
+use super::frame::After;
+use super::{Loaded, Vm};
+use crate::front::code::{Instr, Op};
+use crate::heap::dict::Dict;
+use crate::heap::object::{Function, Obj};
+use crate::heap::types::{Type, name};
+use crate::heap::value::Value;
+use crate::limits::FRAME_DEPTH_MAX;
+
+/// How the loop goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// With the next instruction.
+    Next,
+    /// With whatever frame is on top.
+    Frame,
+}
+
+type Stepped = Result<Flow, Fault>;
+
+impl Vm {
+    pub(crate) fn pop(&mut self) -> Result<Value, Fault> {
+        self.stack.pop().ok_or(Fault::Fatal(Fatal::Internal))
+    }
+
+    fn pop_many(&mut self, count: usize) -> Vec<Value> {
+        let at = self.stack.len().saturating_sub(count);
+        self.stack.split_off(at)
+    }
+
+    pub(crate) fn step(&mut self, loaded: &Loaded, instr: Instr, base: usize) -> Stepped {
+        let operand = instr.b as usize;
+        match instr.op {
+            Op::Rot3 => {
+                let value = self.pop()?;
+                let at = self.stack.len() - 2;
+                self.stack.insert(at, value);
+            }
+            Op::DeleteLocal => {
+                if self.stack[base + operand].is_unbound() {
+                    return Err(self.unbound_local(loaded, instr.b));
+                }
+                self.stack[base + operand] = Value::Unbound;
+            }
+            Op::MakeCell => {
+                let value = self.stack[base + operand];
+                self.stack[base + operand] = self.alloc(Obj::Cell(value))?;
+            }
+            Op::LoadCell => {
+                let value = self.cell(self.stack[base + operand])?;
+                if value.is_unbound() {
+                    return Err(self.unbound_local(loaded, instr.b));
+                }
+                self.stack.push(value);
+            }
+            Op::StoreCell => {
+                let value = self.pop()?;
+                self.set_cell(self.stack[base + operand], value)?;
+            }
+            Op::DeleteCell => self.set_cell(self.stack[base + operand], Value::Unbound)?,
+            Op::LoadClosure => self.stack.push(self.stack[base + operand]),
+            Op::LoadClassCell => {
+                let found = self.namespace_get(loaded.names[operand]);
+                let value = match found {
+                    Some(value) => value,
+                    None => self.cell(self.stack[base + instr.a as usize])?,
+                };
+                if value.is_unbound() {
+                    return Err(self.undefined_name(loaded, instr.b));
+                }
+                self.stack.push(value);
+            }
+            Op::StoreGlobal => {
+                let value = self.pop()?;
+                let globals = self.frames.last().map(|frame| frame.globals);
+                if let (Some(globals), Value::Ref(name)) = (globals, loaded.names[operand]) {
+                    self.dict_set_name(globals, name, value)?;
+                }
+            }
+            Op::DeleteGlobal => {
+                let globals = self.frames.last().map(|frame| frame.globals);
+                let Some(globals) = globals else { return Err(Fatal::Internal.into()) };
+                if !self.dict_remove(globals, loaded.names[operand])? {
+                    return Err(self.undefined_name(loaded, instr.b));
+                }
+            }
+            Op::LoadName => {
+                let name = loaded.names[operand];
+                let globals = self.frames.last().map(|frame| frame.globals);
+                let found = self.namespace_get(name).or_else(|| {
+                    let (Some(globals), Value::Ref(name)) = (globals, name) else { return None };
+                    let found = self.dict_get_name(globals, name);
+                    found.or_else(|| self.dict_get_name(self.builtins, name))
+                });
+                match found {
+                    Some(value) => self.stack.push(value),
+                    None => return Err(self.undefined_name(loaded, instr.b)),
+                }
+            }
+            Op::StoreName => {
+                let value = self.pop()?;
+                if let Some(Value::Ref(dict)) = self.frames.last().map(|frame| frame.namespace) {
+                    self.dict_insert(dict, loaded.names[operand], value)?;
+                }
+            }
+            Op::DeleteName => {
+                if let Some(Value::Ref(dict)) = self.frames.last().map(|frame| frame.namespace)
+                    && !self.dict_remove(dict, loaded.names[operand])?
+                {
+                    return Err(self.undefined_name(loaded, instr.b));
+                }
+            }
+            Op::LoadPrelude => {
+                let Value::Ref(name) = loaded.names[operand] else {
+                    return Err(Fatal::Internal.into());
+                };
+                let found = self.dict_get_name(self.prelude, name);
+                match found.or_else(|| self.dict_get_name(self.builtins, name)) {
+                    Some(value) => self.stack.push(value),
+                    None => return Err(Fatal::Internal.into()),
+                }
+            }
+            Op::StoreAttr => {
+                let object = self.pop()?;
+                let value = self.pop()?;
+                self.set_attr(object, loaded.names[operand], value)?;
+            }
+            Op::DeleteAttr => {
+                let object = self.pop()?;
+                self.delete_attr(object, loaded.names[operand])?;
+            }
+            Op::StoreIndex => {
+                let key = self.pop()?;
+                let object = self.pop()?;
+                let value = self.pop()?;
+                self.set_item(object, key, value)?;
+            }
+            Op::DeleteIndex => {
+                let key = self.pop()?;
+                let object = self.pop()?;
+                self.delete_item(object, key)?;
+            }
+            Op::Is | Op::IsNot => {
+                let right = self.pop()?;
+                let left = self.pop()?;
+                self.stack.push(Value::Bool(left.is(right) == (instr.op == Op::Is)));
+            }
+            Op::In | Op::NotIn => {
+                let container = self.pop()?;
+                let item = self.pop()?;
+                let found = self.contains(container, item, instr.op == Op::NotIn)?;
+                self.stack.push(Value::Bool(found == (instr.op == Op::In)));
+            }
+            Op::Positive | Op::Invert => {
+                let value = self.pop()?;
+                let positive = instr.op == Op::Positive;
+                let result = if positive { self.positive(value) } else { self.invert(value) };
+                self.stack.push(result?);
+            }
+            Op::Not => {
+                let value = self.pop()?;
+                match self.truth(value) {
+                    Ok(truth) => self.stack.push(Value::Bool(!truth)),
+                    Err(fault) => {
+                        // Again, with what __bool__ said.
+                        if let Some(frame) = self.frames.last_mut() {
+                            frame.pc -= 1;
+                        }
+                        return Err(fault);
+                    }
+                }
+            }
+            Op::BuildList => {
+                let items = self.pop_many(operand);
+                let list = self.list(items)?;
+                self.stack.push(list);
+            }
+            Op::BuildTuple => {
+                let items = self.pop_many(operand);
+                let tuple = self.tuple(items)?;
+                self.stack.push(tuple);
+            }
+            Op::BuildMap => {
+                let dict = self.alloc(Obj::Dict(Dict::default()))?;
+                self.stack.push(dict);
+            }
+            Op::BuildSet => {
+                let set = self.alloc(Obj::Set(Dict::default()))?;
+                self.stack.push(set);
+            }
+            Op::BuildString => {
+                let parts = self.pop_many(operand);
+                let length: usize =
+                    parts.iter().filter_map(|part| self.text(*part)).map(str::len).sum();
+                self.reserve(length)?;
+                let mut text = String::with_capacity(length);
+                for part in parts {
+                    text.push_str(self.text(part).unwrap_or(""));
+                }
+                let value = self.string(text)?;
+                self.stack.push(value);
+            }
+            Op::BuildSlice => {
+                let parts = self.pop_many(3);
+                let slice = self.alloc(Obj::Slice([parts[0], parts[1], parts[2]]))?;
+                self.stack.push(slice);
+            }
+            Op::ListAppend => {
+                let value = self.pop()?;
+                let at = self.stack.len() - 1 - instr.a as usize;
+                self.list_push(self.stack[at], value)?;
+            }
+            Op::SetAdd => {
+                let value = self.pop()?;
+                let set = self.stack[self.stack.len() - 1 - instr.a as usize];
+                match self.set_add(set, value) {
+                    Err(Fault::Fallback) => {
+                        let function = self.prelude_function("_set_add")?;
+                        return Err(tail_after(function, vec![set, value], After::Discard));
+                    }
+                    other => other?,
+                };
+            }
+            Op::MapAdd => {
+                let value = self.pop()?;
+                let key = self.pop()?;
+                let dict = self.stack[self.stack.len() - 1 - instr.a as usize];
+                self.set_item(dict, key, value)?;
+            }
+            Op::ListExtend | Op::SetUpdate | Op::DictUpdate | Op::DictMerge => {
+                let source = self.pop()?;
+                let target = self.stack[self.stack.len() - 1];
+                let function = match instr.op {
+                    Op::ListExtend => "_list_extend",
+                    Op::SetUpdate => "_set_update",
+                    Op::DictUpdate => "_dict_update",
+                    _ => "_dict_merge",
+                };
+                if instr.op == Op::ListExtend
+                    && let Some(items) = self.plain_items(source)?
+                {
+                    for item in items {
+                        self.list_push(target, item)?;
+                    }
+                    return Ok(Flow::Next);
+                }
+                let function = self.prelude_function(function)?;
+                return Err(tail_after(function, vec![target, source], After::Discard));
+            }
+            Op::ListToTuple => {
+                let list = self.pop()?;
+                let items = match self.obj(list) {
+                    Some(Obj::List(items)) => items.clone(),
+                    _ => Vec::new(),
+                };
+                let tuple = self.tuple(items)?;
+                self.stack.push(tuple);
+            }
+            Op::FormatValue => return self.format_step(instr.a),
+            Op::CallKw => {
+                let names = loaded.consts[instr.a as usize];
+                let callee = self.stack.len() - 1 - operand;
+                return self.call(callee, operand, names.handle(), After::Push);
+            }
+            Op::CallEx => return self.call_unpacked(instr.a == 1),
+            Op::MakeFunction => self.make_function(loaded, instr)?,
+            Op::GetIter => {
+                let value = self.pop()?;
+                let iterator = self.iter(value)?;
+                self.stack.push(iterator);
+            }
+            Op::UnpackSequence => {
+                let value = self.pop()?;
+                let items = self.unpacked(value, operand, None)?;
+                self.stack.extend(items.into_iter().rev());
+            }
+            Op::UnpackEx => {
+                let value = self.pop()?;
+                let items = self.unpacked(value, instr.a as usize, Some(operand))?;
+                self.stack.extend(items.into_iter().rev());
+            }
+            Op::Raise => return Err(self.raise_step(instr.a)?),
+            Op::Reraise => {
+                let exception = self.pop()?;
+                return Err(Fault::Raise(exception));
+            }
+            Op::EnterHandler => {
+                let exception = self.pop()?;
+                if let Some(frame) = self.frames.last_mut() {
+                    let before = std::mem::replace(&mut frame.handling, exception);
+                    self.stack.push(before);
+                    self.stack.push(exception);
+                }
+            }
+            Op::LeaveHandler => {
+                let at = self.stack.len() - 1 - instr.a as usize;
+                let before = self.stack.remove(at);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.handling = before;
+                }
+            }
+            Op::MatchException => {
+                let kind = self.pop()?;
+                let exception = self.pop()?;
+                let matches = self.exception_matches(exception, kind)?;
+                self.stack.push(Value::Bool(matches));
+            }
+            Op::EnterWith => {
+                let manager = self.pop()?;
+                let (enter, exit) = self.with_methods(manager)?;
+                self.stack.push(exit);
+                let callee = self.stack.len();
+                self.stack.push(enter);
+                return self.call(callee, 0, None, After::Push);
+            }
+            Op::WithFailed => {
+                let top = self.stack.len() - 1;
+                let (exit, exception) = (self.stack[top - 2], self.stack[top]);
+                let class = self.class_of(exception);
+                self.stack.extend([exit, class.into(), exception, Value::None]);
+                return self.call(top + 1, 3, None, After::Push);
+            }
+            Op::YieldFromIter => {
+                let value = self.pop()?;
+                let iterator = self.iter(value)?;
+                self.stack.push(iterator);
+            }
+            Op::GetAwaitable => {
+                let value = self.pop()?;
+                let iterator = self.awaitable(value)?;
+                self.stack.push(iterator);
+            }
+            Op::Send => return self.send_step(instr.b),
+            Op::ImportName => return self.import_step(loaded.names[operand]),
+            Op::ImportFrom => {
+                let module = self.stack[self.stack.len() - 1];
+                let value = self.import_from(module, loaded.names[operand])?;
+                self.stack.push(value);
+            }
+            Op::MatchSequence => {
+                let subject = self.inner(self.stack[self.stack.len() - 1]);
+                let matches = matches!(
+                    self.obj(subject),
+                    Some(Obj::List(_) | Obj::Tuple(_) | Obj::Range { .. })
+                );
+                self.stack.push(Value::Bool(matches));
+            }
+            Op::MatchMapping => {
+                let subject = self.inner(self.stack[self.stack.len() - 1]);
+                self.stack.push(Value::Bool(matches!(self.obj(subject), Some(Obj::Dict(_)))));
+            }
+            Op::GetLen => {
+                let length = self.length(self.stack[self.stack.len() - 1])?;
+                self.stack.push(Value::Int(length as i64));
+            }
+            _ => return Err(Fatal::Internal.into()),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn cell(&self, cell: Value) -> Result<Value, Fault> {
+        match self.obj(cell) {
+            Some(Obj::Cell(value)) => Ok(*value),
+            _ => Err(Fatal::Internal.into()),
+        }
+    }
+
+    pub(crate) fn set_cell(&mut self, cell: Value, value: Value) -> Result<(), Fault> {
+        match cell.handle().map(|handle| self.heap.get_mut(handle)) {
+            Some(Obj::Cell(inner)) => {
+                *inner = value;
+                Ok(())
+            }
+            _ => Err(Fatal::Internal.into()),
+        }
+    }
+
+    fn namespace_get(&self, name: Value) -> Option<Value> {
+        let namespace = self.frames.last()?.namespace.handle()?;
+        self.dict_get_name(namespace, name.handle()?)
+    }
+
+    fn make_function(&mut self, loaded: &Loaded, instr: Instr) -> Result<(), Fault> {
+        let take = |vm: &mut Vm, flag: u16| {
+            if instr.a & flag != 0 { vm.pop() } else { Ok(Value::Unbound) }
+        };
+        let closure = take(self, 4)?;
+        let keyword_defaults = take(self, 2)?;
+        let defaults = take(self, 1)?;
+        let code = loaded.first + instr.b;
+        let codes = std::sync::Arc::clone(&self.codes);
+        let made = &codes[code as usize];
+        let name = Value::Ref(self.intern(&made.code.name)?);
+        let qualname = Value::Ref(self.intern(&made.code.qualname)?);
+        let Some(globals) = self.frames.last().map(|frame| frame.globals) else {
+            return Err(Fatal::Internal.into());
+        };
+        let function = self.alloc(Obj::Function(Box::new(Function {
+            code,
+            globals,
+            defaults,
+            keyword_defaults,
+            closure,
+            name,
+            qualname,
+            dict: None,
+        })))?;
+        self.stack.push(function);
+        Ok(())
+    }
+
+    fn with_methods(&mut self, manager: Value) -> Result<(Value, Value), Fault> {
+        let class = self.class_of(manager);
+        let (enter, exit) =
+            (self.class_attr(class, name::ENTER), self.class_attr(class, name::EXIT));
+        let (Some(enter), Some(exit)) = (enter, exit) else {
+            let kind = self.class_name(class);
+            return Err(self.type_error(format!(
+                "'{kind}' object does not support the context manager protocol"
+            )));
+        };
+        Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))
+    }
+
+    pub(crate) fn unbound_local(&mut self, loaded: &Loaded, slot: u32) -> Fault {
+        let name = loaded.code.slot_names.get(slot as usize).cloned().unwrap_or_default();
+        let free = slot as usize >= loaded.code.slot_names.len() - loaded.code.free as usize;
+        if free {
+            let message = format!(
+                "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            );
+            return self.raise(Type::NameError, message);
+        }
+        let message = format!(
+            "cannot access local variable '{name}' where it is not associated with a value"
+        );
+        self.raise(Type::UnboundLocalError, message)
+    }
+
+    pub(crate) fn undefined_name(&mut self, loaded: &Loaded, index: u32) -> Fault {
+        let name = loaded.code.names.get(index as usize).cloned().unwrap_or_default();
+        self.raise(Type::NameError, format!("name '{name}' is not defined"))
+    }
+
+    /// One frame more; refuses at the limit.
+    pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
+        if self.frames.len() >= FRAME_DEPTH_MAX {
+            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"));
+        }
+        if self.stack.len() > crate::limits::STACK_VALUES_MAX {
+            return Err(Fatal::Memory.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Calls of the host: values out, a price, values in.
+
+use super::Vm;
+use super::fault::{Fault, Outcome};
+use crate::heap::dict::Dict;
+use crate::heap::object::Obj;
+use crate::heap::types::Type;
+use crate::heap::value::{Value, float};
+use crate::host::{HostReply, HostValue};
+
+/// Containers in a value that crosses.
+const DEPTH_MAX: usize = 32;
+
+impl Vm {
+    pub(crate) fn call_host(&mut self, name: &str, args: &[Value]) -> Outcome {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.host_value(*arg, 0)?);
+        }
+        let Some(mut host) = self.host.take() else {
+            return Err(
+                self.raise(Type::RuntimeError, format!("there is no host to ask for '{name}'"))
+            );
+        };
+        // Paid before it is done.
+        let price = host.price(name, &values);
+        let reply = match self.charge(price) {
+            Ok(()) => Ok(host.call(name, &values)),
+            Err(fault) => Err(fault),
+        };
+        self.host = Some(host);
+        match reply? {
+            Ok(HostReply::Value(value)) => self.value_of_host(&value),
+            Ok(HostReply::Pending(token)) => self.alloc(Obj::Pending(token)),
+            Err(error) => Err(self.raise(Type::RuntimeError, error.message)),
+        }
+    }
+
+    pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
+        self.charge(2)?;
+        if depth > DEPTH_MAX {
+            return Err(self.value_error("the value is nested too deeply for the host"));
+        }
+        Ok(match self.inner(value) {
+            Value::None => HostValue::None,
+            Value::Bool(bool) => HostValue::Bool(bool),
+            Value::Int(int) => HostValue::Int(int),
+            Value::Float(float) => HostValue::Float(float),
+            Value::Ref(handle) => match self.heap.get(handle) {
+                Obj::Str(text) => HostValue::Str(text.text.to_string()),
+                Obj::Big(big) => HostValue::Big(big.to_signed_bytes_be()),
+                Obj::Bytes(bytes) => HostValue::Bytes(bytes.to_vec()),
+                Obj::ByteArray(bytes) => HostValue::Bytes(bytes.clone()),
+                Obj::List(_) | Obj::Tuple(_) => {
+                    let items = self.plain_items(handle.into())?.unwrap_or_default();
+                    let mut values = Vec::with_capacity(items.len());
+                    for item in items {
+                        values.push(self.host_value(item, depth + 1)?);
+                    }
+                    HostValue::List(values)
+                }
+                Obj::Dict(table) => {
+                    let entries: Vec<_> =
+                        table.iter().map(|entry| (entry.key, entry.value)).collect();
+                    let mut pairs = Vec::with_capacity(entries.len());
+                    for (key, value) in entries {
+                        pairs.push((
+                            self.host_value(key, depth + 1)?,
+                            self.host_value(value, depth + 1)?,
+                        ));
+                    }
+                    HostValue::Dict(pairs)
+                }
+                _ => return Err(self.not_for_host(value)),
+            },
+            _ => return Err(self.not_for_host(value)),
+        })
+    }
+
+    fn not_for_host(&mut self, value: Value) -> Fault {
+        let kind = self.type_name(value);
+        self.type_error(format!("the host does not take a value of type '{kind}'"))
+    }
+
+    /// The host's values are trusted to be finite, not to be small.
+    pub(crate) fn value_of_host(&mut self, value: &HostValue) -> Outcome {
+        Ok(match value {
+            HostValue::None => Value::None,
+            HostValue::Bool(bool) => Value::Bool(*bool),
+            HostValue::Int(int) => Value::Int(*int),
+            HostValue::Float(value) => float(*value),
+            HostValue::Big(bytes) => self.int(num_bigint::BigInt::from_signed_bytes_be(bytes))?,
+            HostValue::Str(text) => {
+                self.reserve(text.len())?;
+                self.string(text.as_str())?
+            }
+            HostValue::Bytes(bytes) => {
+                self.reserve(bytes.len())?;
+                self.bytes(bytes.clone())?
+            }
+            HostValue::List(items) => {
+                let mut values = Vec::with_capacity(items.len());
+                for item in items {
+                    values.push(self.value_of_host(item)?);
+                }
+                self.list(values)?
+            }
+            HostValue::Dict(pairs) => {
+                let dict = self.alloc(Obj::Dict(Dict::default()))?;
+                if let Value::Ref(handle) = dict {
+                    for (key, value) in pairs {
+                        let (key, value) = (self.value_of_host(key)?, self.value_of_host(value)?);
+                        self.dict_insert(handle, key, value)?;
+                    }
+                }
+                dict
+            }
+        })
+    }
+
+    /// Who answers the program's calls.
+    pub fn set_host(&mut self, host: Box<dyn crate::host::Host>) {
+        self.host = Some(host);
+    }
+}

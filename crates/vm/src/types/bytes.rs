@@ -1,0 +1,415 @@
+//! bytes and bytearray.
+
+use crate::cost;
+use crate::heap::object::Obj;
+use crate::heap::types::Type;
+use crate::heap::value::Value;
+use crate::run::Vm;
+use crate::run::fault::{Fault, Outcome};
+use crate::run::native::{Args, Table};
+
+pub(crate) const TABLE: Table = &[
+    ("bytes", "__new__", new, ""),
+    ("bytearray", "__new__", new_array, ""),
+    ("bytearray", "__init__", init_array, ""),
+    ("bytes", "decode", decode, ""),
+    ("bytearray", "decode", decode, ""),
+    ("bytes", "hex", hex, ""),
+    ("bytearray", "hex", hex, ""),
+    ("_", "_fromhex", fromhex, ""),
+    ("bytes", "find", find, ""),
+    ("bytearray", "find", find, ""),
+    ("bytes", "startswith", startswith, ""),
+    ("bytearray", "startswith", startswith, ""),
+    ("bytes", "endswith", endswith, ""),
+    ("bytearray", "endswith", endswith, ""),
+    ("bytes", "join", join, ""),
+    ("bytes", "split", split, ""),
+    ("bytes", "replace", replace, ""),
+    ("bytes", "count", count, ""),
+    ("bytes", "strip", strip, ""),
+    ("bytes", "upper", upper, ""),
+    ("bytes", "lower", lower, ""),
+    ("bytes", "ljust", ljust, ""),
+    ("bytes", "rjust", rjust, ""),
+    ("bytearray", "append", append, ""),
+    ("bytearray", "extend", extend, ""),
+    ("bytearray", "pop", pop, ""),
+    ("bytearray", "clear", clear, ""),
+    ("bytes", "__len__", super::tuple::len, ""),
+    ("bytearray", "__len__", super::tuple::len, ""),
+    ("bytes", "__iter__", super::tuple::iter, ""),
+    ("bytearray", "__iter__", super::tuple::iter, ""),
+    ("bytes", "__getitem__", super::tuple::getitem, ""),
+    ("bytearray", "__getitem__", super::tuple::getitem, ""),
+];
+
+/// What `bytes(source, encoding)` makes.
+fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
+    if source.is_unbound() {
+        return Ok(Vec::new());
+    }
+    if let Some(text) = vm.text(source) {
+        let text = text.to_owned();
+        if encoding.is_unbound() {
+            return Err(vm.type_error("string argument without an encoding"));
+        }
+        vm.reserve(text.len())?;
+        return Ok(text.into_bytes());
+    }
+    if let Some(bytes) = vm.byte_vec(source) {
+        vm.reserve(bytes.len())?;
+        return Ok(bytes);
+    }
+    if let Some(count) = vm.as_index(source) {
+        let Ok(count) = usize::try_from(count) else {
+            return Err(vm.value_error("negative count"));
+        };
+        vm.reserve(count)?;
+        return Ok(vec![0; count]);
+    }
+    if matches!(source, Value::Float(_) | Value::None) {
+        let kind = vm.type_name(source);
+        return Err(vm.type_error(format!("cannot convert '{kind}' object to bytes")));
+    }
+    let items = vm.items(source)?;
+    vm.reserve(items.len())?;
+    let mut bytes = Vec::with_capacity(items.len());
+    for item in items {
+        match vm.byte_value(item) {
+            Ok(byte) => bytes.push(byte),
+            Err(Fault::Raise(error)) if vm.is_exception_of(error, Type::ValueError) => {
+                return Err(vm.value_error("bytes must be in range(0, 256)"));
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(bytes)
+}
+
+fn new(vm: &mut Vm, args: Args) -> Outcome {
+    let [_, source, encoding, _] =
+        vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
+    let bytes = make(vm, source, encoding)?;
+    vm.bytes(bytes)
+}
+
+fn new_array(vm: &mut Vm, args: Args) -> Outcome {
+    let [_, source, encoding] = vm.take(args, "bytearray", ["cls", "source", "encoding"], 1)?;
+    let bytes = make(vm, source, encoding)?;
+    vm.alloc(Obj::ByteArray(bytes))
+}
+
+fn init_array(vm: &mut Vm, args: Args) -> Outcome {
+    let [array, source, encoding] =
+        vm.take(args, "bytearray", ["self", "source", "encoding"], 1)?;
+    let made = make(vm, source, encoding)?;
+    change(vm, array, |bytes| *bytes = made)
+}
+
+fn change(vm: &mut Vm, array: Value, change: impl FnOnce(&mut Vec<u8>)) -> Outcome {
+    let Value::Ref(handle) = vm.inner(array) else {
+        return Err(vm.type_error("a bytearray is needed"));
+    };
+    match vm.heap.get_mut(handle) {
+        Obj::ByteArray(bytes) => change(bytes),
+        _ => return Err(vm.type_error("a bytearray is needed")),
+    }
+    vm.heap.resized(handle)?;
+    Ok(Value::None)
+}
+
+fn this(vm: &mut Vm, value: Value) -> Result<Vec<u8>, Fault> {
+    match vm.byte_vec(value) {
+        Some(bytes) => {
+            vm.charge(cost::bytes(bytes.len()))?;
+            Ok(bytes)
+        }
+        None => {
+            let kind = vm.type_name(value);
+            Err(vm.type_error(format!("a bytes-like object is required, not '{kind}'")))
+        }
+    }
+}
+
+/// The result in the receiver's own type.
+fn like(vm: &mut Vm, receiver: Value, bytes: Vec<u8>) -> Outcome {
+    if matches!(vm.obj(vm.inner(receiver)), Some(Obj::ByteArray(_))) {
+        vm.reserve(bytes.len())?;
+        return vm.alloc(Obj::ByteArray(bytes));
+    }
+    vm.bytes(bytes)
+}
+
+pub(super) fn decode_bytes(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value) -> Outcome {
+    let encoding = if encoding.is_unbound() {
+        "utf-8".to_owned()
+    } else {
+        vm.want_text(encoding, "encoding")?
+    };
+    let errors =
+        if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
+    vm.reserve(bytes.len() * 3)?;
+    let lower = encoding.to_ascii_lowercase().replace('_', "-");
+    match lower.as_str() {
+        "utf-8" | "utf8" => match String::from_utf8(bytes) {
+            Ok(text) => vm.string(text),
+            Err(error) if errors == "strict" => {
+                let at = error.utf8_error().valid_up_to();
+                let byte = error.as_bytes().get(at).copied().unwrap_or(0);
+                Err(vm.raise(
+                    Type::UnicodeDecodeError,
+                    format!("'utf-8' codec can't decode byte 0x{byte:02x} in position {at}: invalid start byte"),
+                ))
+            }
+            Err(error) => {
+                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+                let text = if errors == "ignore" { text.replace('\u{fffd}', "") } else { text };
+                vm.string(text)
+            }
+        },
+        "ascii" | "us-ascii" => match bytes.iter().position(|byte| *byte > 0x7f) {
+            None => {
+                let text: String = bytes.iter().map(|byte| *byte as char).collect();
+                vm.string(text)
+            }
+            Some(at) => Err(vm.raise(
+                Type::UnicodeDecodeError,
+                format!("'ascii' codec can't decode byte 0x{:02x} in position {at}: ordinal not in range(128)", bytes[at]),
+            )),
+        },
+        "latin-1" | "latin1" | "iso-8859-1" => {
+            let text: String = bytes.iter().map(|byte| *byte as char).collect();
+            vm.string(text)
+        }
+        _ => Err(vm.raise(Type::LookupError, format!("unknown encoding: {encoding}"))),
+    }
+}
+
+fn decode(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, encoding, errors] = vm.take(args, "decode", ["self", "encoding", "errors"], 1)?;
+    let bytes = this(vm, bytes)?;
+    decode_bytes(vm, bytes, encoding, errors)
+}
+
+fn hex(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, sep] = vm.take(args, "hex", ["self", "sep"], 1)?;
+    let bytes = this(vm, bytes)?;
+    let sep = if sep.is_unbound() { String::new() } else { vm.want_text(sep, "sep")? };
+    vm.reserve(bytes.len() * 3)?;
+    let parts: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    vm.string(parts.join(&sep))
+}
+
+fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
+    let [text] = vm.take(args, "fromhex", ["string"], 1)?;
+    let text = vm.want_text(text, "fromhex() argument")?;
+    let mut bytes = Vec::new();
+    let mut digits =
+        text.chars().filter(|char| !char.is_ascii_whitespace()).map(|char| char.to_digit(16));
+    while let Some(high) = digits.next() {
+        match (high, digits.next().flatten()) {
+            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
+            _ => return Err(vm.value_error("non-hexadecimal number found in fromhex() arg")),
+        }
+    }
+    vm.bytes(bytes)
+}
+
+fn position(haystack: &[u8], needle: &[u8], from: usize) -> Option<usize> {
+    if needle.is_empty() {
+        return (from <= haystack.len()).then_some(from);
+    }
+    let found = haystack.get(from..)?.windows(needle.len()).position(|window| window == needle);
+    found.map(|at| at + from)
+}
+
+fn needle(vm: &mut Vm, value: Value, length: usize) -> Result<Vec<u8>, Fault> {
+    let needle = match vm.as_index(value) {
+        Some(_) => vec![vm.byte_value(value)?],
+        None => this(vm, value)?,
+    };
+    vm.charge((length / 8 * needle.len().clamp(1, 64)) as u64)?;
+    Ok(needle)
+}
+
+fn find(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, part, start] = vm.take(args, "find", ["self", "sub", "start"], 2)?;
+    let bytes = this(vm, bytes)?;
+    let part = needle(vm, part, bytes.len())?;
+    let start = if start.is_unbound() { 0 } else { vm.want_int(start)?.max(0) as usize };
+    Ok(Value::Int(position(&bytes, &part, start).map_or(-1, |at| at as i64)))
+}
+
+fn affix(vm: &mut Vm, args: Args, end: bool) -> Outcome {
+    let [bytes, parts] = vm.take(args, "startswith", ["self", "prefix"], 2)?;
+    let bytes = this(vm, bytes)?;
+    let parts = match vm.obj(parts) {
+        Some(Obj::Tuple(parts)) => parts.to_vec(),
+        _ => vec![parts],
+    };
+    for part in parts {
+        let part = this(vm, part)?;
+        if if end { bytes.ends_with(&part) } else { bytes.starts_with(&part) } {
+            return Ok(Value::Bool(true));
+        }
+    }
+    Ok(Value::Bool(false))
+}
+
+fn startswith(vm: &mut Vm, args: Args) -> Outcome {
+    affix(vm, args, false)
+}
+
+fn endswith(vm: &mut Vm, args: Args) -> Outcome {
+    affix(vm, args, true)
+}
+
+fn join(vm: &mut Vm, args: Args) -> Outcome {
+    let [sep, source] = vm.take(args, "join", ["self", "iterable"], 2)?;
+    let items = vm.items(source)?;
+    let sep = this(vm, sep)?;
+    let mut parts = Vec::new();
+    let mut length = 0usize;
+    for item in items {
+        let part = this(vm, item)?;
+        length += part.len() + sep.len();
+        vm.heap.check(length)?;
+        parts.push(part);
+    }
+    vm.reserve(length)?;
+    vm.bytes(parts.join(sep.as_slice()))
+}
+
+fn split(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, sep, most] = vm.take(args, "split", ["self", "sep", "maxsplit"], 1)?;
+    let bytes = this(vm, bytes)?;
+    let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut parts = Vec::new();
+    if sep.is_unbound() || sep.is_none() {
+        for part in bytes.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()) {
+            parts.push(vm.bytes(part.to_vec())?);
+        }
+        return vm.list(parts);
+    }
+    let sep = needle(vm, sep, bytes.len())?;
+    if sep.is_empty() {
+        return Err(vm.value_error("empty separator"));
+    }
+    let mut from = 0;
+    while parts.len() < most
+        && let Some(at) = position(&bytes, &sep, from)
+    {
+        parts.push(vm.bytes(bytes[from..at].to_vec())?);
+        from = at + sep.len();
+    }
+    parts.push(vm.bytes(bytes[from..].to_vec())?);
+    vm.list(parts)
+}
+
+fn replace(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, old, new] = vm.take(args, "replace", ["self", "old", "new"], 3)?;
+    let receiver = bytes;
+    let bytes = this(vm, bytes)?;
+    let (old, new) = (needle(vm, old, bytes.len())?, this(vm, new)?);
+    if old.is_empty() {
+        return Err(vm.value_error("replacing nothing is not supported"));
+    }
+    let mut out = Vec::new();
+    let mut from = 0;
+    while let Some(at) = position(&bytes, &old, from) {
+        out.extend_from_slice(&bytes[from..at]);
+        out.extend_from_slice(&new);
+        vm.heap.check(out.len())?;
+        from = at + old.len();
+    }
+    out.extend_from_slice(&bytes[from..]);
+    like(vm, receiver, out)
+}
+
+fn count(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, part] = vm.take(args, "count", ["self", "sub"], 2)?;
+    let bytes = this(vm, bytes)?;
+    let part = needle(vm, part, bytes.len())?;
+    let (mut found, mut from) = (0, 0);
+    while let Some(at) = position(&bytes, &part, from) {
+        found += 1;
+        from = at + part.len().max(1);
+    }
+    Ok(Value::Int(found))
+}
+
+fn strip(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes, chars] = vm.take(args, "strip", ["self", "chars"], 1)?;
+    let receiver = bytes;
+    let bytes = this(vm, bytes)?;
+    let chars = if chars.is_unbound() { b" \t\n\r\x0b\x0c".to_vec() } else { this(vm, chars)? };
+    let start = bytes.iter().position(|byte| !chars.contains(byte)).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(|byte| !chars.contains(byte)).map_or(start, |at| at + 1);
+    like(vm, receiver, bytes[start..end].to_vec())
+}
+
+fn upper(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes] = vm.take(args, "upper", ["self"], 1)?;
+    let upper = this(vm, bytes)?.to_ascii_uppercase();
+    like(vm, bytes, upper)
+}
+
+fn lower(vm: &mut Vm, args: Args) -> Outcome {
+    let [bytes] = vm.take(args, "lower", ["self"], 1)?;
+    let lower = this(vm, bytes)?.to_ascii_lowercase();
+    like(vm, bytes, lower)
+}
+
+fn pad(vm: &mut Vm, args: Args, left: bool) -> Outcome {
+    let [receiver, width, fill] = vm.take(args, "ljust", ["self", "width", "fill"], 2)?;
+    let bytes = this(vm, receiver)?;
+    let width = usize::try_from(vm.want_int(width)?).unwrap_or(0);
+    let fill =
+        if fill.is_unbound() { b' ' } else { this(vm, fill)?.first().copied().unwrap_or(b' ') };
+    let missing = width.saturating_sub(bytes.len());
+    vm.reserve(missing)?;
+    let padding = vec![fill; missing];
+    let out = if left { [padding, bytes].concat() } else { [bytes, padding].concat() };
+    like(vm, receiver, out)
+}
+
+fn ljust(vm: &mut Vm, args: Args) -> Outcome {
+    pad(vm, args, false)
+}
+
+fn rjust(vm: &mut Vm, args: Args) -> Outcome {
+    pad(vm, args, true)
+}
+
+fn append(vm: &mut Vm, args: Args) -> Outcome {
+    let [array, item] = vm.take(args, "append", ["self", "item"], 2)?;
+    let byte = vm.byte_value(item)?;
+    change(vm, array, |bytes| bytes.push(byte))
+}
+
+fn extend(vm: &mut Vm, args: Args) -> Outcome {
+    let [array, source] = vm.take(args, "extend", ["self", "source"], 2)?;
+    let more = make(vm, source, Value::Unbound)?;
+    change(vm, array, |bytes| bytes.extend(more))
+}
+
+fn pop(vm: &mut Vm, args: Args) -> Outcome {
+    let [array, place] = vm.take(args, "pop", ["self", "index"], 1)?;
+    let length = vm.length(array)? as i64;
+    let place = if place.is_unbound() { -1 } else { vm.want_int(place)? };
+    let place = if place < 0 { place + length } else { place };
+    if place < 0 || place >= length {
+        return Err(vm.raise(Type::IndexError, "pop index out of range"));
+    }
+    vm.charge(cost::bytes((length - place) as usize))?;
+    let mut byte = 0;
+    change(vm, array, |bytes| byte = bytes.remove(place as usize))?;
+    Ok(Value::Int(i64::from(byte)))
+}
+
+fn clear(vm: &mut Vm, args: Args) -> Outcome {
+    let [array] = vm.take(args, "clear", ["self"], 1)?;
+    change(vm, array, Vec::clear)
+}

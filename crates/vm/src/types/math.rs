@@ -1,0 +1,431 @@
+//! math: exact on integers, `libm` on floats.
+
+use num_bigint::BigInt;
+
+use crate::cost;
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Value, float};
+use crate::run::Vm;
+use crate::run::fault::{Fault, Outcome};
+use crate::run::native::{Args, Table};
+use crate::run::number::{Number, big_from_float, limbs};
+
+pub(crate) const TABLE: Table = &[
+    ("math", "sqrt", sqrt, ""),
+    ("math", "isqrt", isqrt, ""),
+    ("math", "floor", floor, ""),
+    ("math", "ceil", ceil, ""),
+    ("math", "trunc", trunc, ""),
+    ("math", "gcd", gcd, ""),
+    ("math", "lcm", lcm, ""),
+    ("math", "factorial", factorial, ""),
+    ("math", "comb", comb, ""),
+    ("math", "perm", perm, ""),
+    ("math", "fabs", |vm, args| one(vm, args, "fabs", libm::fabs), ""),
+    ("math", "exp", |vm, args| one(vm, args, "exp", libm::exp), ""),
+    ("math", "expm1", |vm, args| one(vm, args, "expm1", libm::expm1), ""),
+    ("math", "log", log, ""),
+    ("math", "log2", |vm, args| logarithm(vm, args, "log2", libm::log2), ""),
+    ("math", "log10", |vm, args| logarithm(vm, args, "log10", libm::log10), ""),
+    ("math", "log1p", |vm, args| one(vm, args, "log1p", libm::log1p), ""),
+    ("math", "sin", |vm, args| one(vm, args, "sin", libm::sin), ""),
+    ("math", "cos", |vm, args| one(vm, args, "cos", libm::cos), ""),
+    ("math", "tan", |vm, args| one(vm, args, "tan", libm::tan), ""),
+    ("math", "asin", |vm, args| one(vm, args, "asin", libm::asin), ""),
+    ("math", "acos", |vm, args| one(vm, args, "acos", libm::acos), ""),
+    ("math", "atan", |vm, args| one(vm, args, "atan", libm::atan), ""),
+    ("math", "sinh", |vm, args| one(vm, args, "sinh", libm::sinh), ""),
+    ("math", "cosh", |vm, args| one(vm, args, "cosh", libm::cosh), ""),
+    ("math", "tanh", |vm, args| one(vm, args, "tanh", libm::tanh), ""),
+    ("math", "cbrt", |vm, args| one(vm, args, "cbrt", libm::cbrt), ""),
+    (
+        "math",
+        "degrees",
+        |vm, args| one(vm, args, "degrees", |x| x * (180.0 / std::f64::consts::PI)),
+        "",
+    ),
+    (
+        "math",
+        "radians",
+        |vm, args| one(vm, args, "radians", |x| x * (std::f64::consts::PI / 180.0)),
+        "",
+    ),
+    ("math", "atan2", |vm, args| two(vm, args, "atan2", libm::atan2), ""),
+    ("math", "pow", |vm, args| two(vm, args, "pow", libm::pow), ""),
+    ("math", "fmod", |vm, args| two(vm, args, "fmod", libm::fmod), ""),
+    ("math", "copysign", |vm, args| two(vm, args, "copysign", libm::copysign), ""),
+    ("math", "hypot", hypot, ""),
+    ("math", "isnan", |vm, args| test(vm, args, "isnan", f64::is_nan), ""),
+    ("math", "isinf", |vm, args| test(vm, args, "isinf", f64::is_infinite), ""),
+    ("math", "isfinite", |vm, args| test(vm, args, "isfinite", f64::is_finite), ""),
+    ("math", "isclose", isclose, ""),
+    ("math", "prod", prod, ""),
+    ("math", "fsum", fsum, ""),
+    ("math", "modf", modf, ""),
+    ("math", "frexp", frexp, ""),
+    ("math", "ldexp", ldexp, ""),
+];
+
+fn real(vm: &mut Vm, value: Value) -> Result<f64, Fault> {
+    if let Some(method) = vm.user_method(value, name::FLOAT) {
+        let _ = method;
+        return Err(vm.type_error("convert with float() first"));
+    }
+    match vm.as_float(value) {
+        Some(number) if number.is_infinite() && !matches!(vm.inner(value), Value::Float(_)) => {
+            Err(vm.raise(Type::OverflowError, "int too large to convert to float"))
+        }
+        Some(number) => Ok(number),
+        None => {
+            let kind = vm.type_name(value);
+            Err(vm.type_error(format!("must be real number, not {kind}")))
+        }
+    }
+}
+
+fn checked(vm: &mut Vm, result: f64, finite: bool) -> Outcome {
+    if finite && result.is_nan() {
+        return Err(vm.value_error("math domain error"));
+    }
+    if finite && result.is_infinite() {
+        return Err(vm.raise(Type::OverflowError, "math range error"));
+    }
+    Ok(float(result))
+}
+
+fn one(vm: &mut Vm, args: Args, word: &str, function: fn(f64) -> f64) -> Outcome {
+    let [x] = vm.take(args, word, ["x"], 1)?;
+    vm.charge(cost::LIBM)?;
+    let x = real(vm, x)?;
+    checked(vm, function(x), x.is_finite())
+}
+
+fn two(vm: &mut Vm, args: Args, word: &str, function: fn(f64, f64) -> f64) -> Outcome {
+    let [x, y] = vm.take(args, word, ["x", "y"], 2)?;
+    vm.charge(cost::LIBM)?;
+    let (x, y) = (real(vm, x)?, real(vm, y)?);
+    checked(vm, function(x, y), x.is_finite() && y.is_finite())
+}
+
+fn test(vm: &mut Vm, args: Args, word: &str, function: fn(f64) -> bool) -> Outcome {
+    let [x] = vm.take(args, word, ["x"], 1)?;
+    real(vm, x).map(|x| Value::Bool(function(x)))
+}
+
+fn sqrt(vm: &mut Vm, args: Args) -> Outcome {
+    let [x] = vm.take(args, "sqrt", ["x"], 1)?;
+    let x = real(vm, x)?;
+    if x < 0.0 {
+        return Err(vm.value_error("math domain error"));
+    }
+    Ok(float(libm::sqrt(x)))
+}
+
+fn natural(vm: &mut Vm, value: Value) -> Result<f64, Fault> {
+    let x = match vm.big(value) {
+        // Beyond a double: the logarithm of the top bits, and of the rest's power of two.
+        Some(big) if big.bits() > 1_000 => {
+            let shift = big.bits() - 64;
+            let top = crate::run::number::big_to_float(&(big >> shift));
+            return Ok(libm::log(top) + shift as f64 * std::f64::consts::LN_2);
+        }
+        _ => real(vm, value)?,
+    };
+    if x <= 0.0 {
+        return Err(vm.value_error("math domain error"));
+    }
+    Ok(libm::log(x))
+}
+
+fn log(vm: &mut Vm, args: Args) -> Outcome {
+    let [x, base] = vm.take(args, "log", ["x", "base"], 1)?;
+    vm.charge(2 * cost::LIBM)?;
+    let top = natural(vm, x)?;
+    if base.is_unbound() {
+        return Ok(float(top));
+    }
+    let bottom = natural(vm, base)?;
+    if bottom == 0.0 {
+        return Err(vm.raise(Type::ZeroDivisionError, "float division by zero"));
+    }
+    Ok(float(top / bottom))
+}
+
+fn logarithm(vm: &mut Vm, args: Args, word: &str, function: fn(f64) -> f64) -> Outcome {
+    let [x] = vm.take(args, word, ["x"], 1)?;
+    vm.charge(cost::LIBM)?;
+    let x = real(vm, x)?;
+    if x <= 0.0 {
+        return Err(vm.value_error("math domain error"));
+    }
+    Ok(float(function(x)))
+}
+
+fn whole(vm: &mut Vm, args: Args, word: &str, method: &str, function: fn(f64) -> f64) -> Outcome {
+    let [x] = vm.take(args, word, ["x"], 1)?;
+    let method = vm.intern(method)?;
+    if let Some(method) = vm.user_method(x, method) {
+        return Err(crate::run::fault::tail(method, vec![x]));
+    }
+    match vm.number(x) {
+        Some(Number::Float(value)) => {
+            if value.is_nan() {
+                return Err(vm.value_error("cannot convert float NaN to integer"));
+            }
+            if value.is_infinite() {
+                return Err(
+                    vm.raise(Type::OverflowError, "cannot convert float infinity to integer")
+                );
+            }
+            vm.int(big_from_float(function(value)))
+        }
+        Some(Number::Int(int)) => Ok(Value::Int(int)),
+        Some(Number::Big(big)) => vm.int(big),
+        None => {
+            let kind = vm.type_name(x);
+            Err(vm.type_error(format!("must be real number, not {kind}")))
+        }
+    }
+}
+
+fn floor(vm: &mut Vm, args: Args) -> Outcome {
+    whole(vm, args, "floor", "__floor__", libm::floor)
+}
+
+fn ceil(vm: &mut Vm, args: Args) -> Outcome {
+    whole(vm, args, "ceil", "__ceil__", libm::ceil)
+}
+
+fn trunc(vm: &mut Vm, args: Args) -> Outcome {
+    whole(vm, args, "trunc", "__trunc__", libm::trunc)
+}
+
+fn integer(vm: &mut Vm, value: Value) -> Result<BigInt, Fault> {
+    match vm.big(value) {
+        Some(big) => {
+            vm.charge(limbs(&big) * limbs(&big))?;
+            Ok(big)
+        }
+        None => {
+            let kind = vm.type_name(value);
+            Err(vm.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
+        }
+    }
+}
+
+fn isqrt(vm: &mut Vm, args: Args) -> Outcome {
+    let [n] = vm.take(args, "isqrt", ["n"], 1)?;
+    let n = integer(vm, n)?;
+    if n.sign() == num_bigint::Sign::Minus {
+        return Err(vm.value_error("isqrt() argument must be nonnegative"));
+    }
+    vm.charge(limbs(&n) * limbs(&n) * 8 + 16)?;
+    vm.int(n.sqrt())
+}
+
+fn fold(
+    vm: &mut Vm,
+    args: Args,
+    word: &str,
+    start: i64,
+    step: fn(BigInt, BigInt) -> BigInt,
+) -> Outcome {
+    let values = vm.positional(args, word)?;
+    let mut all = BigInt::from(start);
+    for value in values {
+        let next = integer(vm, value)?;
+        vm.charge(limbs(&next) * limbs(&all) * 16)?;
+        all = step(all, next);
+        if all.bits() > crate::limits::INT_BITS_MAX {
+            return Err(vm.too_large());
+        }
+    }
+    vm.int(all)
+}
+
+fn divisor(a: BigInt, b: BigInt) -> BigInt {
+    let (mut a, mut b) = (a, b);
+    while b.sign() != num_bigint::Sign::NoSign {
+        let rest = &a % &b;
+        a = b;
+        b = rest;
+    }
+    BigInt::from(a.magnitude().clone())
+}
+
+fn gcd(vm: &mut Vm, args: Args) -> Outcome {
+    fold(vm, args, "gcd", 0, divisor)
+}
+
+fn lcm(vm: &mut Vm, args: Args) -> Outcome {
+    fold(vm, args, "lcm", 1, |a, b| {
+        let common = divisor(a.clone(), b.clone());
+        if common.sign() == num_bigint::Sign::NoSign {
+            return BigInt::from(0);
+        }
+        BigInt::from((a / common * b).magnitude().clone())
+    })
+}
+
+/// A product of `count` falling factors, bounded as it grows.
+fn falling(vm: &mut Vm, from: i64, count: i64) -> Result<BigInt, Fault> {
+    let mut all = BigInt::from(1);
+    for index in 0..count {
+        vm.charge(limbs(&all) + 2)?;
+        all *= from - index;
+        if all.bits() > crate::limits::INT_BITS_MAX {
+            return Err(vm.too_large());
+        }
+    }
+    Ok(all)
+}
+
+fn factorial(vm: &mut Vm, args: Args) -> Outcome {
+    let [n] = vm.take(args, "factorial", ["n"], 1)?;
+    if matches!(n, Value::Float(_)) {
+        return Err(vm.type_error("'float' object cannot be interpreted as an integer"));
+    }
+    let n = vm.want_int(n)?;
+    if n < 0 {
+        return Err(vm.value_error("factorial() not defined for negative values"));
+    }
+    let all = falling(vm, n, n)?;
+    vm.int(all)
+}
+
+fn perm(vm: &mut Vm, args: Args) -> Outcome {
+    let [n, k] = vm.take(args, "perm", ["n", "k"], 1)?;
+    let n = vm.want_int(n)?;
+    let k = if k.is_unbound() || k.is_none() { n } else { vm.want_int(k)? };
+    if n < 0 || k < 0 {
+        return Err(vm.value_error("n must be a non-negative integer"));
+    }
+    if k > n {
+        return Ok(Value::Int(0));
+    }
+    let all = falling(vm, n, k)?;
+    vm.int(all)
+}
+
+fn comb(vm: &mut Vm, args: Args) -> Outcome {
+    let [n, k] = vm.take(args, "comb", ["n", "k"], 2)?;
+    let (n, k) = (vm.want_int(n)?, vm.want_int(k)?);
+    if n < 0 || k < 0 {
+        return Err(vm.value_error("n must be a non-negative integer"));
+    }
+    if k > n {
+        return Ok(Value::Int(0));
+    }
+    let k = k.min(n - k);
+    let mut all = BigInt::from(1);
+    for index in 0..k {
+        vm.charge(limbs(&all) * 2 + 2)?;
+        all = all * (n - index) / (index + 1);
+        if all.bits() > crate::limits::INT_BITS_MAX {
+            return Err(vm.too_large());
+        }
+    }
+    vm.int(all)
+}
+
+fn hypot(vm: &mut Vm, args: Args) -> Outcome {
+    let values = vm.positional(args, "hypot")?;
+    let mut all = 0.0;
+    for value in values {
+        vm.charge(cost::LIBM)?;
+        all = libm::hypot(all, real(vm, value)?);
+    }
+    Ok(float(all))
+}
+
+fn isclose(vm: &mut Vm, args: Args) -> Outcome {
+    let [a, b, relative, absolute] =
+        vm.take(args, "isclose", ["a", "b", "rel_tol", "abs_tol"], 2)?;
+    let (a, b) = (real(vm, a)?, real(vm, b)?);
+    let relative = if relative.is_unbound() { 1e-9 } else { real(vm, relative)? };
+    let absolute = if absolute.is_unbound() { 0.0 } else { real(vm, absolute)? };
+    if a == b {
+        return Ok(Value::Bool(true));
+    }
+    if a.is_infinite() || b.is_infinite() {
+        return Ok(Value::Bool(false));
+    }
+    let difference = (a - b).abs();
+    let close = difference <= (relative * a).abs() || difference <= (relative * b).abs();
+    Ok(Value::Bool(close || difference <= absolute))
+}
+
+fn prod(vm: &mut Vm, args: Args) -> Outcome {
+    let [items, start] = vm.take(args, "prod", ["iterable", "start"], 1)?;
+    let mut all = if start.is_unbound() { Value::Int(1) } else { start };
+    for item in vm.items(items)? {
+        vm.charge(3)?;
+        all = vm.binary(crate::front::code::BinOp::Mul, all, item)?;
+    }
+    Ok(all)
+}
+
+/// The exact sum, rounded once: partial sums that do not overlap.
+fn fsum(vm: &mut Vm, args: Args) -> Outcome {
+    let [items] = vm.take(args, "fsum", ["iterable"], 1)?;
+    let mut partials: Vec<f64> = Vec::new();
+    for item in vm.items(items)? {
+        let mut x = real(vm, item)?;
+        vm.charge(partials.len() as u64 * 2 + 2)?;
+        let mut kept = Vec::with_capacity(partials.len() + 1);
+        for mut y in partials {
+            if x.abs() < y.abs() {
+                std::mem::swap(&mut x, &mut y);
+            }
+            let high = x + y;
+            let low = y - (high - x);
+            if low != 0.0 {
+                kept.push(low);
+            }
+            x = high;
+        }
+        kept.push(x);
+        partials = kept;
+    }
+    let mut total = 0.0;
+    let mut rest = partials.into_iter().rev().peekable();
+    while let Some(part) = rest.next() {
+        let before = total;
+        total = before + part;
+        let low = part - (total - before);
+        if low != 0.0 {
+            // Half-way cases look at the sign of what is left.
+            if let Some(next) = rest.peek()
+                && (low < 0.0) == (*next < 0.0)
+            {
+                let twice = low * 2.0;
+                let candidate = total + twice;
+                if twice == candidate - total {
+                    total = candidate;
+                }
+            }
+            break;
+        }
+    }
+    Ok(float(total))
+}
+
+fn modf(vm: &mut Vm, args: Args) -> Outcome {
+    let [x] = vm.take(args, "modf", ["x"], 1)?;
+    let (fraction, whole) = libm::modf(real(vm, x)?);
+    vm.tuple(vec![float(fraction), float(whole)])
+}
+
+fn frexp(vm: &mut Vm, args: Args) -> Outcome {
+    let [x] = vm.take(args, "frexp", ["x"], 1)?;
+    let x = real(vm, x)?;
+    let (mantissa, exponent) = if x == 0.0 || !x.is_finite() { (x, 0) } else { libm::frexp(x) };
+    vm.tuple(vec![float(mantissa), Value::Int(i64::from(exponent))])
+}
+
+fn ldexp(vm: &mut Vm, args: Args) -> Outcome {
+    let [x, exponent] = vm.take(args, "ldexp", ["x", "i"], 2)?;
+    let x = real(vm, x)?;
+    let exponent = vm.want_int(exponent)?.clamp(-5_000, 5_000) as i32;
+    checked(vm, libm::ldexp(x, exponent), x.is_finite())
+}

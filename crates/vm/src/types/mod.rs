@@ -1,0 +1,36 @@
+//! Builtin types, functions and native parts of modules: one file for each, each with its table.
+
+mod builtins;
+mod bytes;
+mod dict;
+mod format;
+mod hashlib;
+mod int;
+mod iterators;
+mod list;
+mod math;
+mod object;
+mod set;
+mod sort;
+mod str;
+mod tuple;
+
+use crate::run::native::Table;
+
+/// All tables; the place of a native in their concatenation is its number.
+pub(crate) const TABLES: &[Table] = &[
+    builtins::TABLE,
+    bytes::TABLE,
+    dict::TABLE,
+    format::TABLE,
+    hashlib::TABLE,
+    int::TABLE,
+    iterators::TABLE,
+    list::TABLE,
+    math::TABLE,
+    object::TABLE,
+    set::TABLE,
+    sort::TABLE,
+    str::TABLE,
+    tuple::TABLE,
+];

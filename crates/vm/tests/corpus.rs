@@ -1,0 +1,106 @@
+//! Every program of the corpus does here what it does under the machine's CPython: the same output, and
+//! an exception of the same type. Its cycles are pinned in `corpus.cycles`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use remuda_vm::{Ending, Limits, Vm, run_script};
+
+const CYCLES: u64 = 200_000_000;
+
+fn corpus() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// Output and, if it ended by one, the exception's type.
+fn ours(path: &Path) -> (String, Option<String>, u64) {
+    let source = std::fs::read_to_string(path).unwrap();
+    let output = run_script(&source, &name(path), Limits::with_cycles(CYCLES));
+    let error = match output.ending {
+        Ending::Done => None,
+        Ending::Raised(raised) => Some(raised.kind),
+        other => Some(format!("{other:?}")),
+    };
+    (output.stdout, error, output.cycles)
+}
+
+fn cpython(path: &Path) -> Option<(String, Option<String>)> {
+    let output = Command::new("python3").arg(path).env("PYTHONHASHSEED", "0").output().ok()?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let last = stderr.lines().rfind(|line| !line.starts_with(' ') && !line.is_empty());
+    let error = last.filter(|_| !output.status.success()).map(|line| {
+        let kind = line.split(':').next().unwrap_or("");
+        kind.rsplit('.').next().unwrap_or("").to_owned()
+    });
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), error))
+}
+
+#[test]
+fn the_image_builds() {
+    assert_eq!(Vm::image_error(), None);
+}
+
+#[test]
+fn programs_do_what_they_do_under_cpython() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("SKIPPED: there is no python3 on this machine, nothing was compared");
+        return;
+    }
+    let mut different = Vec::new();
+    let files = corpus();
+    for path in &files {
+        let (stdout, error, _) = ours(path);
+        let Some((expected, expected_error)) = cpython(path) else { continue };
+        if stdout != expected || error != expected_error {
+            let at = stdout.lines().zip(expected.lines()).position(|(a, b)| a != b);
+            let at = at.unwrap_or(stdout.lines().count().min(expected.lines().count()));
+            different.push(format!(
+                "{}: line {}: ours {:?}, theirs {:?}; ended {:?}, theirs {:?}",
+                name(path),
+                at + 1,
+                stdout.lines().nth(at).unwrap_or(""),
+                expected.lines().nth(at).unwrap_or(""),
+                error,
+                expected_error
+            ));
+        }
+    }
+    assert!(
+        different.is_empty(),
+        "{} of {}:\n{}",
+        different.len(),
+        files.len(),
+        different.join("\n")
+    );
+}
+
+#[test]
+fn cycles_are_pinned() {
+    let pins = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus.cycles");
+    let now: BTreeMap<String, u64> =
+        corpus().iter().map(|path| (name(path), ours(path).2)).collect();
+    let text: String = now.iter().map(|(name, cycles)| format!("{name} {cycles}\n")).collect();
+    if std::env::var_os("PIN_CYCLES").is_some() {
+        std::fs::write(&pins, &text).unwrap();
+    }
+    let pinned = std::fs::read_to_string(&pins).unwrap_or_default();
+    let changed: Vec<&str> =
+        text.lines().filter(|line| !pinned.lines().any(|pin| pin == *line)).collect();
+    assert!(
+        changed.is_empty(),
+        "cycles changed; if that is meant, run again with PIN_CYCLES=1:\n{}",
+        changed.join("\n")
+    );
+}

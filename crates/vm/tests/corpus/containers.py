@@ -1,0 +1,40 @@
+a = [5, 3, 8, 1]
+a.append(9); a.insert(1, 7); a.extend([2, 2]); a.remove(2)
+print(a, a.pop(), a.pop(0), a.index(8), a.count(3), sorted(a), a[::-1])
+a.sort(reverse=True); print(a); a.reverse(); print(a)
+a[1:3] = ["x", "y", "z"]; print(a); del a[0]; del a[::2]; print(a)
+b = a[:]; b.clear(); print(a, b, a + [1], [0] * 3, [1, 2] < [1, 3], [1] == [1.0], 3 in [1, 2, 3])
+m = [[0] * 3 for _ in range(2)]; m[0][1] = 5; print(m)
+t = (1, 2, 3); print(t[1], t + (4,), t * 2, t.index(2), t.count(1), (1,), (), hash((1, 2)) == hash((1, 2)))
+d = {"b": 1, "a": 2}; d["c"] = 3; d.update({"b": 10}, e=5)
+print(d, list(d), d.keys(), d.values(), d.items(), d.get("z"), d.get("z", 0), d.pop("a"), d.setdefault("n", []), len(d))
+print({**d, "x": 1}, {k: v for k, v in zip("ab", [1, 2])}, dict([(1, 2), (3, 4)]), dict(a=1), {1: "a"} == {1: "a"}, "b" in d)
+for k, v in sorted(d.items(), key=str): print(k, v, end="; ")
+print(d.popitem(), d | {"b": 0}, list(reversed(d)))
+del d["b"]
+s = {1, 2, 3}; s.add(4); s.discard(9); s |= {5}
+print(sorted(s), sorted(s & {1, 2, 9}), sorted(s - {1}), sorted(s ^ {1, 100}), {1, 2} <= s, s.isdisjoint({50}), sorted(s.union([7], (8,))), frozenset([1, 2]) == {1, 2})
+f = frozenset("abc"); print(len(f), "a" in f, {f: 1}[frozenset("cba")])
+x, (y, *z), w = 1, (2, 3, 4), 5; print(x, y, z, w)
+first, *_ = "hello"; print(first); [p, q] = [1, 2]; print(p, q)
+p, q = q, p; print(p, q)
+print([i * j for i in range(3) for j in range(3) if i != j], {i % 3 for i in range(10)}, [[r * c for c in range(3)] for r in range(3)])
+print(list(range(10, 0, -3)), range(5)[2], range(0, 10, 2)[1:3], len(range(0, 100, 7)), 14 in range(0, 100, 7), range(3) == range(0, 3))
+print(list(zip([1, 2, 3], "ab")), list(enumerate("ab", 5)), dict(enumerate("xy")), list(map(lambda v: v * 2, (1, 2))), [*range(3), *"ab"], (*[1], 2))
+from collections import Counter, defaultdict, deque, OrderedDict, namedtuple, ChainMap
+c = Counter("mississippi"); print(c, c.most_common(2), c["z"], c + Counter("mm"), sorted(c.elements())[:3])
+dd = defaultdict(list); dd["a"].append(1); dd["b"].append(2); dd["a"].append(3); print(dict(dd), dd)
+q = deque([1, 2, 3], maxlen=3); q.append(4); q.appendleft(0); print(q, list(q), q.pop(), q.popleft(), len(q)); q.rotate(1); print(q)
+o = OrderedDict([("a", 1), ("b", 2)]); o.move_to_end("a"); print(o, list(o))
+P = namedtuple("P", "x y"); p = P(1, y=2); print(p, p.x, p[1], p._replace(x=5), p._asdict(), p == (1, 2)); u, v = p; print(u, v)
+print(ChainMap({"a": 1}, {"a": 2, "b": 3})["b"])
+nested = {"a": [1, {"b": (2, 3)}]}; import copy; n2 = copy.deepcopy(nested); n2["a"][1]["b"] = 0; print(nested, n2)
+l = [1]; l.append(l); print(l); dself = {}; dself["me"] = dself; print(dself)
+try: {}[[]]
+except TypeError as e: print(e)
+try: [1, 2][5]
+except IndexError as e: print(e)
+try: {"a": 1}["b"]
+except KeyError as e: print(e, repr(e))
+print(sorted([(2, "b"), (1, "z"), (2, "a")]), sorted(["b", "A", "c"], key=str.lower), sorted([3, 1, 2], reverse=True), [3, 1, 2].sort())
+print(bytes(3), bytearray([65, 66]), b"abc"[1], b"abc"[1:], list(b"ab"), b"x" in b"xyz", bytearray(b"abc").pop())

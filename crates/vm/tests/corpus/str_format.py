@@ -1,0 +1,1 @@
+print("{:,}".format(1234567), "{:.2e}".format(12345.678), "{!r}".format("x"), "{:>{w}}".format("r", w=5), "{0[1]}".format([1,2]), "{:08.3f}".format(3.14159), "{:+}".format(5), "{:x}".format(255), "{:#b}".format(5), "{:c}".format(65), "{:%}".format(0.5))

@@ -1,0 +1,1 @@
+print("a b c".split(maxsplit=1), "abcabc".replace("b","X"), "Hello".center(11,'-'), "x=1;y=2".split(";"), "  pad".lstrip(), "end..".rstrip('.'), "a,b".partition(","), 'abc'.find('d'), 'AbC'.casefold(), "1,2,3".count(","))

@@ -1,0 +1,3 @@
+import sys
+print(sys.maxsize); sys.stdout.write('w\n')
+raise SystemExit

@@ -1,0 +1,109 @@
+//! Handlers called from outside: values cross, host calls are paid before they act, and an `await` on
+//! the host suspends the call until its answer comes.
+
+use remuda_vm::{Ending, Fatal, Host, HostError, HostReply, HostValue, Limits, Vm, compile};
+
+/// Remembers storage, answers jobs later.
+struct World {
+    stored: Vec<(HostValue, HostValue)>,
+    next: u64,
+}
+
+impl Host for World {
+    fn price(&self, name: &str, _: &[HostValue]) -> u64 {
+        if name == "dear" { 1_000_000_000 } else { 100 }
+    }
+
+    fn call(&mut self, name: &str, args: &[HostValue]) -> Result<HostReply, HostError> {
+        match (name, args) {
+            ("storage_set", [key, value]) => {
+                self.stored.retain(|(known, _)| known != key);
+                self.stored.push((key.clone(), value.clone()));
+                Ok(HostReply::Value(HostValue::None))
+            }
+            ("storage_get", [key]) => {
+                let found = self.stored.iter().find(|(known, _)| known == key);
+                Ok(HostReply::Value(found.map_or(HostValue::None, |(_, value)| value.clone())))
+            }
+            ("submit_job", _) => {
+                self.next += 1;
+                Ok(HostReply::Pending(self.next))
+            }
+            ("dear", _) => Ok(HostReply::Value(HostValue::None)),
+            _ => Err(HostError { message: format!("there is no call '{name}'") }),
+        }
+    }
+}
+
+fn machine(source: &str) -> Vm {
+    let mut vm = Vm::new(Limits::with_cycles(10_000_000));
+    vm.set_host(Box::new(World { stored: Vec::new(), next: 0 }));
+    vm.run_module(&compile(source, "actor.py").unwrap()).unwrap();
+    vm
+}
+
+fn text(text: &str) -> HostValue {
+    HostValue::Str(text.to_owned())
+}
+
+#[test]
+fn values_cross_and_storage_answers() {
+    let mut vm = machine(
+        "import cowboy\ndef put(k, v):\n    cowboy.storage_set(k, v)\n    return cowboy.storage_get(k)\n",
+    );
+    let value = HostValue::Dict(vec![(
+        text("a"),
+        HostValue::List(vec![HostValue::Int(1), HostValue::Bool(true), HostValue::Float(2.5)]),
+    )]);
+    assert_eq!(vm.call_handler("put", &[text("k"), value.clone()]), Ok(value));
+}
+
+#[test]
+fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
+    let mut vm = machine(
+        "import cowboy\n\
+         async def ask(n):\n    return await cowboy.submit_job({'n': n})\n\
+         async def main(n):\n\
+         \x20   seen = []\n\
+         \x20   for i in range(n):\n\
+         \x20       try:\n\
+         \x20           seen.append(await ask(i))\n\
+         \x20       except RuntimeError as error:\n\
+         \x20           seen.append('failed: ' + str(error))\n\
+         \x20   return seen\n",
+    );
+    assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(1)));
+    assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(2)));
+    let failure = HostError { message: "timeout".to_owned() };
+    assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(3)));
+    let expected = HostValue::List(vec![text("first"), text("failed: timeout"), HostValue::None]);
+    assert_eq!(vm.resume(3, Ok(HostValue::None)), Ok(expected));
+    assert_eq!(vm.resume(3, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));
+}
+
+#[test]
+fn two_handlers_wait_at_the_same_time() {
+    let mut vm =
+        machine("import cowboy\nasync def main(x):\n    return [x, await cowboy.submit_job(x)]\n");
+    assert_eq!(vm.call_handler("main", &[text("a")]), Err(Ending::Suspended(1)));
+    assert_eq!(vm.call_handler("main", &[text("b")]), Err(Ending::Suspended(2)));
+    let pair = |a: &str, b: i64| Ok(HostValue::List(vec![text(a), HostValue::Int(b)]));
+    assert_eq!(vm.resume(2, Ok(HostValue::Int(20))), pair("b", 20));
+    assert_eq!(vm.resume(1, Ok(HostValue::Int(10))), pair("a", 10));
+}
+
+#[test]
+fn a_host_call_that_cannot_be_paid_is_not_made() {
+    let mut vm = machine("import cowboy\ndef spend():\n    cowboy.call('dear')\n");
+    assert_eq!(vm.call_handler("spend", &[]), Err(Ending::Stopped(Fatal::Cycles)));
+    assert_eq!(vm.cycles_left(), 0);
+}
+
+#[test]
+fn the_host_refuses_by_an_exception() {
+    let mut vm = machine("import cowboy\ndef odd():\n    cowboy.call('odd')\n");
+    match vm.call_handler("odd", &[]) {
+        Err(Ending::Raised(raised)) => assert_eq!(raised.kind, "RuntimeError"),
+        other => panic!("{other:?}"),
+    }
+}
