@@ -1,12 +1,16 @@
 //! Where rows live. Each store runs [`crate::lease::handle`] in a transaction of its own kind; none
 //! has a rule of its own, and all are put under the same tests.
 
+mod journal;
 mod memory;
+mod sqlite;
 mod tables;
 
 pub use memory::Memory;
+pub use sqlite::Sqlite;
 pub use tables::Tables;
 
+use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled};
 use crate::time::Millis;
 use std::future::Future;
@@ -40,6 +44,16 @@ pub trait Store {
         event: Event,
     ) -> impl Future<Output = Result<Handled, StoreError>> + Send;
 
-    /// Every row, at one moment.
+    /// A grant's log from an offset on: at least something if there is more, and not much over
+    /// `bytes` of it.
+    fn log(
+        &self,
+        job: &JobId,
+        fence: Fence,
+        offset: u64,
+        bytes: usize,
+    ) -> impl Future<Output = Result<Vec<u8>, StoreError>> + Send;
+
+    /// Every row, at one moment; no logs.
     fn snapshot(&self) -> impl Future<Output = Result<Tables, StoreError>> + Send;
 }

@@ -49,7 +49,7 @@ impl Tables {
         self.labels.values()
     }
 
-    /// The log of a grant.
+    /// The log of a grant, if this store keeps logs with the rows.
     pub fn log(&self, job: &JobId, fence: Fence) -> &[u8] {
         self.logs.get(&(job.clone(), fence)).map_or(&[], |log| log)
     }

@@ -3,8 +3,8 @@
 use super::common::{
     cancel_ack, complete, heartbeat, job, lease_id, run_id, runner_id, submission,
 };
-use super::naive;
 use super::plan::{JobPlan, Op};
+use super::{Place, naive};
 use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use remuda_fleet::id::{CancelToken, JobId, LeaseId, RunnerId};
@@ -21,8 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 type Checked = Result<(), TestCaseError>;
 
-pub struct Oracle<S> {
-    store: S,
+pub(super) struct Oracle<P: Place> {
+    /// None only while it restarts.
+    store: Option<P::Store>,
     policy: Policy,
     now: Millis,
     /// Rows after the last event.
@@ -67,12 +68,13 @@ fn order(jobs: &[JobPlan]) -> RunSubmission {
     submission(orders.collect())
 }
 
-impl<S: Store> Oracle<S> {
-    pub fn new(store: S, policy: Policy) -> Self {
+impl<P: Place> Oracle<P> {
+    pub async fn new(policy: Policy) -> Self {
+        let now = Millis(1_000_000);
         Self {
-            store,
+            store: Some(P::open(now).await),
             policy,
-            now: Millis(1_000_000),
+            now,
             tables: Tables::default(),
             runs: 0,
             leases: 0,
@@ -86,9 +88,10 @@ impl<S: Store> Oracle<S> {
     /// An event, with the accounts before and after.
     async fn send(&mut self, event: Event) -> Result<Handled, TestCaseError> {
         let fail = |error| TestCaseError::fail(format!("{error}"));
-        let handled = self.store.handle(self.now, event.clone()).await.map_err(fail)?;
+        let store = self.store.as_ref().expect("it is there");
+        let handled = store.handle(self.now, event.clone()).await.map_err(fail)?;
         let before = std::mem::take(&mut self.tables);
-        self.tables = self.store.snapshot().await.map_err(fail)?;
+        self.tables = store.snapshot().await.map_err(fail)?;
         self.compare(&before, &event, &handled)?;
         naive::account(&self.tables, &self.policy)?;
         Ok(handled)
@@ -205,7 +208,11 @@ impl<S: Store> Oracle<S> {
                 prop_assert_eq!(self.ended.len(), before, "an outage ends no lease");
             }
             Op::Start => {
-                self.send(Event::Start).await?;
+                let ended = self.ended.len();
+                let store = self.store.take().expect("it is there");
+                self.store = Some(P::restart(store, self.now).await);
+                self.sweep().await?;
+                prop_assert_eq!(self.ended.len(), ended, "a restart ends no lease");
             }
             other => self.message(other).await?,
         }
@@ -254,7 +261,9 @@ impl<S: Store> Oracle<S> {
                 log.extend_from_slice(&chunk.data);
             }
             prop_assert_eq!(ack.next_offset, log.len() as u64);
-            prop_assert_eq!(self.tables.log(&lease.job_id, lease.fence), &log[..]);
+            let store = self.store.as_ref().expect("it is there");
+            let kept = store.log(&lease.job_id, lease.fence, 0, 1_000).await;
+            prop_assert_eq!(&kept.map_err(|e| TestCaseError::fail(e.to_string()))?, log);
         }
         if matches!(event, Event::Heartbeat(ref beat) if beat.runner_id != lease.runner_id) {
             prop_assert_eq!(&handled.reply, &Err(Refusal::WrongRunner));
