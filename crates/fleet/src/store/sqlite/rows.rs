@@ -15,26 +15,26 @@ use std::sync::Arc;
 /// The layout of the file, in its `user_version`.
 const VERSION: i64 = 1;
 
-/// Every key is a primary key without a rowid beside it: a heartbeat finds its row by one search and
-/// changes nothing but that row.
+/// Nothing is looked up here by anything while the store runs: rows are in memory. So keys are chosen
+/// for the disk: by the place of the job among all jobs. What is alive at one time then shares pages,
+/// and a batch writes few of them; with the random lease ids as keys every row was a page of its own.
 const SCHEMA: &str = "
-CREATE TABLE run (run_id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE job (
-    job_id TEXT PRIMARY KEY,
-    run_id TEXT NOT NULL,
+CREATE TABLE run (seq INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE job (seq INTEGER PRIMARY KEY, fixed TEXT NOT NULL, changing TEXT NOT NULL);
+CREATE TABLE lease (
     seq INTEGER NOT NULL,
-    fixed TEXT NOT NULL,
-    changing TEXT NOT NULL
+    fence INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (seq, fence)
 ) WITHOUT ROWID;
-CREATE TABLE lease (lease_id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label (label TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE log (
-    job_id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
     fence INTEGER NOT NULL,
     number INTEGER NOT NULL,
     byte_offset INTEGER NOT NULL,
     data BLOB NOT NULL,
-    PRIMARY KEY (job_id, fence, number)
+    PRIMARY KEY (seq, fence, number)
 ) WITHOUT ROWID;
 ";
 
@@ -44,6 +44,8 @@ const STATEMENT_ROWS_MAX: usize = 1_000;
 /// What of a job never changes, and may be large: written once.
 #[derive(Serialize, Deserialize)]
 struct Fixed {
+    job_id: JobId,
+    run_id: RunId,
     order: JobSubmission,
     needs: Vec<JobId>,
 }
@@ -96,15 +98,14 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
     for label in records::<LabelRecord>(connection, "label", "SELECT record FROM label").await? {
         tables.put_label(label);
     }
-    let jobs = "SELECT job_id, run_id, seq, fixed, changing FROM job ORDER BY seq";
+    let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
     for row in sqlx::query(jobs).fetch_all(&mut *connection).await? {
-        let fixed: Fixed = serde_json::from_str(row.get(3)).map_err(corrupt("job"))?;
-        let changing: Changing = serde_json::from_str(row.get(4)).map_err(corrupt("job"))?;
-        let bad = |why: String| StoreError::Corrupt { table: "job", why };
+        let fixed: Fixed = serde_json::from_str(row.get(1)).map_err(corrupt("job"))?;
+        let changing: Changing = serde_json::from_str(row.get(2)).map_err(corrupt("job"))?;
         tables.put_job(JobRecord {
-            job_id: JobId::new(row.get(0)).map_err(|error| bad(error.to_string()))?,
-            run_id: RunId::new(row.get(1)).map_err(|error| bad(error.to_string()))?,
-            seq: u64::try_from(row.get::<i64, _>(2)).map_err(|error| bad(error.to_string()))?,
+            job_id: fixed.job_id,
+            run_id: fixed.run_id,
+            seq: row.get::<i64, _>(0).unsigned_abs(),
             order: Arc::new(fixed.order),
             needs: fixed.needs,
             needs_open: changing.needs_open,
@@ -124,15 +125,15 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
 /// A grant's log from an offset on.
 pub(super) async fn log(
     connection: &mut SqliteConnection,
-    job: &JobId,
+    seq: u64,
     fence: Fence,
     offset: u64,
     bytes: usize,
 ) -> Result<Vec<u8>, StoreError> {
     let pieces = "SELECT byte_offset, data FROM log
-        WHERE job_id = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
+        WHERE seq = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
     let mut rows = sqlx::query(pieces)
-        .bind(job.as_str().to_owned())
+        .bind(number(seq))
         .bind(number(fence.0))
         .bind(number(offset))
         .fetch(connection);
@@ -166,46 +167,49 @@ pub(super) async fn save(
         return Ok(());
     }
     let mut transaction = connection.begin().await?;
-    let runs = changes.runs.iter().filter_map(|id| tables.run(id));
-    let runs = runs.map(|run| Ok((run.run_id.as_str().to_owned(), text("run", &run)?)));
-    put(&mut transaction, "run", "run_id", runs.collect::<Result<_, StoreError>>()?).await?;
-    let labels = changes.labels.iter().map(|label| tables.label(label));
-    let labels = labels.map(|l| Ok((l.label.as_str().to_owned(), text("label", &l)?)));
-    put(&mut transaction, "label", "label", labels.collect::<Result<_, StoreError>>()?).await?;
-    let leases = changes.leases.iter().filter_map(|id| tables.lease(id));
-    let leases = leases.map(|l| Ok((l.lease_id.as_str().to_owned(), text("lease", &l)?)));
-    put(&mut transaction, "lease", "lease_id", leases.collect::<Result<_, StoreError>>()?).await?;
+    put_runs(&mut transaction, tables, &changes).await?;
+    put_labels(&mut transaction, tables, &changes).await?;
     put_jobs(&mut transaction, tables, &changes).await?;
-    for chunk in changes.logs.chunks(STATEMENT_ROWS_MAX) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO log ");
-        query.push_values(chunk, |mut row, (job, fence, piece)| {
-            row.push_bind(job.as_str().to_owned());
-            row.push_bind(number(fence.0));
-            row.push_bind(number(piece.number));
-            row.push_bind(number(piece.offset));
-            row.push_bind(piece.data.clone());
-        });
-        query.build().persistent(false).execute(&mut *transaction).await?;
-    }
+    put_leases(&mut transaction, tables, &changes).await?;
+    put_logs(&mut transaction, tables, &changes).await?;
     Ok(transaction.commit().await?)
 }
 
-async fn put(
+/// A run is kept under the place of its first job.
+async fn put_runs(
     connection: &mut SqliteConnection,
-    table: &'static str,
-    key: &'static str,
-    records: Vec<(String, String)>,
+    tables: &Tables,
+    changes: &Changes,
 ) -> Result<(), StoreError> {
-    for chunk in records.chunks(STATEMENT_ROWS_MAX) {
-        let mut query =
-            QueryBuilder::<Sqlite>::new(format!("INSERT INTO {table} ({key}, record) "));
-        query.push_values(chunk, |mut row, (key, record)| {
-            row.push_bind(key.clone());
-            row.push_bind(record.clone());
+    let mut rows = Vec::with_capacity(changes.runs.len());
+    for run in changes.runs.iter().filter_map(|id| tables.run(id)) {
+        let first = tables.jobs_of(&run.run_id).first().and_then(|id| tables.job(id));
+        let Some(first) = first else { continue };
+        rows.push((number(first.seq), text("run", &run)?));
+    }
+    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO run (seq, record) ");
+        query.push_values(chunk, |mut row, (seq, record)| {
+            row.push_bind(*seq);
+            row.push_bind(record.as_str());
         });
-        query.push(format!(" ON CONFLICT ({key}) DO UPDATE SET record = excluded.record"));
+        query.push(" ON CONFLICT (seq) DO UPDATE SET record = excluded.record");
         // Not kept prepared: there is one for each number of rows.
         query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_labels(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for label in &changes.labels {
+        let record = text("label", &tables.label(label))?;
+        let put = "INSERT INTO label (label, record) VALUES ($1, $2)
+            ON CONFLICT (label) DO UPDATE SET record = excluded.record";
+        sqlx::query(put).bind(label.as_str()).bind(record).execute(&mut *connection).await?;
     }
     Ok(())
 }
@@ -218,11 +222,6 @@ async fn put_jobs(
     let mut rows = Vec::with_capacity(changes.jobs.len());
     for (id, new) in &changes.jobs {
         let Some(job) = tables.job(id) else { continue };
-        // Of a job that is there already only `changing` is written; the rest is not even made.
-        let fixed = match new {
-            true => text("job", &Fixed { order: (*job.order).clone(), needs: job.needs.clone() })?,
-            false => String::new(),
-        };
         let changing = Changing {
             needs_open: job.needs_open,
             attempt: job.attempt,
@@ -231,20 +230,76 @@ async fn put_jobs(
             not_before: job.not_before,
             standing: job.standing,
         };
-        rows.push((job.job_id, job.run_id, job.seq, fixed, text("job", &changing)?));
+        // Of a job that is there already only `changing` is written; the rest is not even made.
+        let fixed = match new {
+            true => text(
+                "job",
+                &Fixed {
+                    job_id: job.job_id,
+                    run_id: job.run_id,
+                    order: (*job.order).clone(),
+                    needs: job.needs,
+                },
+            )?,
+            false => String::new(),
+        };
+        rows.push((number(job.seq), fixed, text("job", &changing)?));
     }
+    rows.sort_unstable_by_key(|(seq, _, _)| *seq);
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
-        let mut query =
-            QueryBuilder::<Sqlite>::new("INSERT INTO job (job_id, run_id, seq, fixed, changing) ");
-        query.push_values(chunk, |mut row, (job, run, seq, fixed, changing)| {
-            row.push_bind(job.as_str().to_owned());
-            row.push_bind(run.as_str().to_owned());
-            row.push_bind(number(*seq));
-            row.push_bind(fixed.clone());
-            row.push_bind(changing.clone());
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO job (seq, fixed, changing) ");
+        query.push_values(chunk, |mut row, (seq, fixed, changing)| {
+            row.push_bind(*seq);
+            row.push_bind(fixed.as_str());
+            row.push_bind(changing.as_str());
         });
-        query.push(" ON CONFLICT (job_id) DO UPDATE SET changing = excluded.changing");
+        query.push(" ON CONFLICT (seq) DO UPDATE SET changing = excluded.changing");
         query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_leases(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::with_capacity(changes.leases.len());
+    for lease in changes.leases.iter().filter_map(|id| tables.lease(id)) {
+        let Some(job) = tables.job(&lease.job_id) else { continue };
+        rows.push((number(job.seq), number(lease.fence.0), text("lease", &lease)?));
+    }
+    rows.sort_unstable_by_key(|(seq, fence, _)| (*seq, *fence));
+    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO lease (seq, fence, record) ");
+        query.push_values(chunk, |mut row, (seq, fence, record)| {
+            row.push_bind(*seq);
+            row.push_bind(*fence);
+            row.push_bind(record.as_str());
+        });
+        query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record");
+        query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_logs(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for (job, fence, piece) in &changes.logs {
+        let Some(job) = tables.job(job) else { continue };
+        let put = "INSERT INTO log (seq, fence, number, byte_offset, data)
+            VALUES ($1, $2, $3, $4, $5)";
+        sqlx::query(put)
+            .bind(number(job.seq))
+            .bind(number(fence.0))
+            .bind(number(piece.number))
+            .bind(number(piece.offset))
+            .bind(piece.data.as_slice())
+            .execute(&mut *connection)
+            .await?;
     }
     Ok(())
 }

@@ -60,6 +60,8 @@ impl Writer {
                 tracing::error!(%error, "the fleet's database cannot be read; the store closes");
                 return;
             }
+            // Whoever was answered may have something to say at once: into one batch with it.
+            tokio::task::yield_now().await;
         }
         if let Err(error) = self.connection.close().await {
             tracing::warn!(%error, "the fleet's database did not close in order");
@@ -106,7 +108,12 @@ impl Writer {
             Ask::Handle(..) => {}
             Ask::Log(place, answer) => {
                 let LogPlace { job, fence, offset, bytes } = place;
-                let log = rows::log(&mut self.connection, &job, fence, offset, bytes).await;
+                let log = match self.tables.job(&job) {
+                    Some(job) => {
+                        rows::log(&mut self.connection, job.seq, fence, offset, bytes).await
+                    }
+                    None => Ok(Vec::new()),
+                };
                 let _ = answer.send(log);
             }
             Ask::Snapshot(answer) => {
