@@ -4,7 +4,7 @@
 //! handle(rows, policy, now, event) -> { reply, actions }
 //! ```
 //!
-//! No clock, no randomness, no I/O: `now`, ids and rows are arguments. [`record`] has the rows, and
+//! No clock, no randomness, no I/O: `now`, ids and rows are arguments. `record` has the rows, and
 //! one file per message decides about them as a function from rows and message to rows and answer;
 //! [`handle`](fn@handle) loads the rows, calls it, and writes them back, through [`Rows`]. A store
 //! runs one event as one transaction. That is all a store is; every rule is here.

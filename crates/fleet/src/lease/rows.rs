@@ -34,7 +34,7 @@ pub trait Rows {
     fn jobs_of(&self, run: &RunId) -> Vec<JobId>;
     /// Jobs that need this one.
     fn dependents(&self, job: &JobId) -> Vec<JobId>;
-    /// The job that is next for a runner with these tags: see [`super::queue`].
+    /// The job that is next for a runner with these tags: see [`super::Queue`].
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
 
     /// A lease.
