@@ -23,8 +23,9 @@ check: ## formatting, clippy and documentation, with warnings as errors
 
 demo: ## run `remuda demo` (ARGS=… are passed on)
 	@scripts/packages.sh
-	@cargo build --bin remuda
-	@cargo run -q --bin remuda -- demo $(ARGS)
+# The whole workspace's features: then demo and tests share one build.
+	@cargo build --workspace --bin remuda
+	@"$${CARGO_TARGET_DIR:-target}/debug/remuda" demo $(ARGS)
 
 bench: ## run `remuda bench` NAME=select|chain|push|sessions, or all, in a release build (ARGS=--json)
 	@scripts/packages.sh

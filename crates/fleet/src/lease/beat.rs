@@ -1,0 +1,82 @@
+//! Acknowledgement and heartbeats: decisions over one row, the lease's.
+
+use super::policy::Policy;
+use super::record::LeaseRecord;
+use super::refusal::Refusal;
+use super::state::{AttemptState, LeaseState};
+use crate::message::{AckLease, AckLeaseAck, Heartbeat, HeartbeatAck, Phase};
+use crate::time::Millis;
+
+/// The lease is live. The same acknowledgement again gets the same answer.
+pub(super) fn ack(
+    policy: &Policy,
+    now: Millis,
+    lease: &mut LeaseRecord,
+    max_runtime_seconds: u32,
+    message: &AckLease,
+) -> Result<AckLeaseAck, Refusal> {
+    if message.job_id != lease.job_id {
+        return Err(Refusal::WrongJob);
+    }
+    if lease.state == LeaseState::Granted {
+        lease.state = LeaseState::Active;
+        lease.attempt_state = AttemptState::Starting;
+        lease.acked_at = Some(now);
+        lease.expires_at = now.plus_seconds(policy.lease_ttl_seconds);
+        let runtime = max_runtime_seconds.saturating_add(policy.runtime_buffer_seconds);
+        lease.runtime_ends_at = Some(now.plus_seconds(runtime));
+    }
+    Ok(AckLeaseAck {
+        lease_id: lease.lease_id.clone(),
+        accepted: true,
+        lease_ttl_seconds: remaining(now, lease),
+    })
+}
+
+/// The lease is live.
+pub(super) fn heartbeat(
+    policy: &Policy,
+    now: Millis,
+    lease: &mut LeaseRecord,
+    message: &Heartbeat,
+) -> Result<HeartbeatAck, Refusal> {
+    if lease.state == LeaseState::Granted {
+        return Err(Refusal::NotAcked);
+    }
+    // A beat that was overtaken, or comes twice, says nothing about the runner now.
+    let fresh = message.seq.is_none_or(|seq| lease.seq.is_none_or(|last| last < seq));
+    if fresh {
+        lease.seq = message.seq.or(lease.seq);
+        let until = now.plus_seconds(policy.lease_ttl_seconds);
+        lease.expires_at = lease.expires_at.max(until);
+        if message.progress.is_some() {
+            lease.progress.clone_from(&message.progress);
+        }
+        advance(lease, message.phase.unwrap_or(Phase::Running));
+    }
+    Ok(HeartbeatAck {
+        lease_id: lease.lease_id.clone(),
+        extend_lease: fresh,
+        new_lease_ttl_seconds: remaining(now, lease),
+        cancel_requested: lease.cancel.is_some(),
+        cancel_deadline_seconds: lease.cancel.map_or(0, |c| now.seconds_until(c.deadline_at)),
+    })
+}
+
+/// Phases go forward, and a request to stop stays visible.
+fn advance(lease: &mut LeaseRecord, phase: Phase) {
+    let state = match phase {
+        Phase::Starting => AttemptState::Starting,
+        Phase::Running => AttemptState::Running,
+        Phase::Uploading => AttemptState::Uploading,
+    };
+    if lease.attempt_state != AttemptState::CancelRequested {
+        lease.attempt_state = lease.attempt_state.max(state);
+    }
+}
+
+/// Until the lease ends if nothing more is heard. A runtime that ends sooner is told too.
+pub(super) fn remaining(now: Millis, lease: &LeaseRecord) -> u32 {
+    let end = lease.runtime_ends_at.map_or(lease.expires_at, |end| end.min(lease.expires_at));
+    now.seconds_until(end)
+}

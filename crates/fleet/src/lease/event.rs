@@ -1,0 +1,145 @@
+//! What goes into the core and what comes out.
+
+use super::record::Outcome;
+use super::refusal::Refusal;
+use super::state::RunStatus;
+use crate::id::{CancelToken, JobId, LeaseId, RunId, RunnerId};
+use crate::message::{
+    AckLease, AckLeaseAck, CancelAck, CancelAckAck, CancelReason, CancelRequested, Complete,
+    CompleteAck, Heartbeat, HeartbeatAck, Label, LeaseGranted, LeaseRequest, LogAck, LogChunk,
+    NoWork, RunSubmission, UploadGranted, UploadRequest,
+};
+
+/// Something happened. Whatever is random about it comes along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The orchestrator starts, with whatever leases its store has.
+    Start,
+    /// Time has passed. Comes often: a long silence is taken for an outage.
+    Sweep,
+    /// Somebody submits a run.
+    Submit {
+        /// Its id, new.
+        run_id: RunId,
+        /// The submitter's key: the same key with the same submission is the same run.
+        key: Option<String>,
+        /// The run.
+        submission: RunSubmission,
+    },
+    /// Somebody wants a run again.
+    Rerun {
+        /// The run.
+        of: RunId,
+        /// The new one's id.
+        run_id: RunId,
+        /// The submitter's key.
+        key: Option<String>,
+    },
+    /// Somebody wants a run stopped.
+    CancelRun {
+        /// The run.
+        run_id: RunId,
+    },
+    /// Somebody wants a job stopped.
+    CancelJob {
+        /// The job.
+        job_id: JobId,
+    },
+    /// An operator sets how many jobs with a label may be granted at a time.
+    SetLimit {
+        /// The label.
+        label: Label,
+        /// None: as many as there are.
+        limit: Option<u32>,
+    },
+    /// A runner asks for work.
+    Lease {
+        /// The lease's id, if one is granted: new and not to be guessed.
+        lease_id: LeaseId,
+        /// The lease's token, if one is granted.
+        cancel_token: Option<CancelToken>,
+        /// What it sent.
+        request: LeaseRequest,
+    },
+    /// A runner accepts.
+    Ack(AckLease),
+    /// A runner is alive.
+    Heartbeat(Heartbeat),
+    /// A runner is done.
+    Complete(Complete),
+    /// A runner has stopped.
+    CancelAck(CancelAck),
+    /// A runner has log.
+    Log(LogChunk),
+    /// A runner has an object.
+    Upload(UploadRequest),
+}
+
+impl Event {
+    /// Why jobs are stopped by it.
+    pub(super) fn reason(&self) -> CancelReason {
+        match self {
+            Self::CancelRun { .. } => CancelReason::RunCanceled,
+            _ => CancelReason::JobCanceled,
+        }
+    }
+}
+
+/// The answer to an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Nothing to say.
+    Done,
+    /// To [`Event::Sweep`].
+    Swept {
+        /// Leases that it ended.
+        lapsed: usize,
+        /// Whether others were due too: sweep again soon.
+        more: bool,
+    },
+    /// To [`Event::Submit`] and [`Event::Rerun`].
+    Submitted {
+        /// The run; an earlier one, if it was submitted before.
+        run_id: RunId,
+        /// Whether it was.
+        before: bool,
+    },
+    /// Work.
+    Granted(Box<LeaseGranted>),
+    /// No work.
+    NoWork(NoWork),
+    /// To an acknowledgement.
+    Acked(AckLeaseAck),
+    /// To a heartbeat.
+    Beat(HeartbeatAck),
+    /// To a result.
+    Completed(CompleteAck),
+    /// To a stop.
+    Canceled(CancelAckAck),
+    /// To a piece of log.
+    Logged(LogAck),
+    /// To a wish for an object.
+    Upload(UploadGranted),
+}
+
+/// What must be done besides. All of it can be lost and found again from the rows: these save time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A job waits for a runner: wake those that ask.
+    Ready(JobId),
+    /// Tell the runner now; its next heartbeat would.
+    Cancel(RunnerId, CancelRequested),
+    /// A job ended.
+    JobEnded(JobId, Outcome),
+    /// A run ended.
+    RunEnded(RunId, RunStatus),
+}
+
+/// The outcome of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// To whoever caused it.
+    pub reply: Result<Reply, Refusal>,
+    /// To others.
+    pub actions: Vec<Action>,
+}

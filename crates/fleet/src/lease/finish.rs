@@ -1,0 +1,111 @@
+//! `Complete` and `CancelAck`: the first that is accepted decides, once.
+
+use super::policy::Policy;
+use super::record::{Answer, EndReason, JobRecord, LeaseRecord};
+use super::refusal::Refusal;
+use super::retry::{self, RetryClass};
+use super::state::{AttemptState, LeaseState};
+use crate::message::{Body, CancelAck, Complete, CompleteStatus, encode};
+use crate::time::Millis;
+use alloy_primitives::keccak256;
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What makes two messages the same: what they say, not how they are spaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyHash([u8; 32]);
+
+impl BodyHash {
+    /// Of a message.
+    pub fn of<B: Body>(message: &B) -> Self {
+        Self(keccak256(encode(message)).0)
+    }
+}
+
+impl Serialize for BodyHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&HEXLOWER.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for BodyHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        let bytes = HEXLOWER.decode(text.as_bytes()).map_err(D::Error::custom)?;
+        bytes.try_into().map(Self).map_err(|_| D::Error::custom("must have 32 bytes"))
+    }
+}
+
+/// Whether this lease already ended by this very message: then the answer is the same again.
+pub(super) fn repeated(lease: &LeaseRecord, hash: BodyHash) -> Option<Result<(), Refusal>> {
+    let answer = lease.answer.as_ref()?;
+    Some(if answer.hash == hash { Ok(()) } else { Err(Refusal::Conflict("final message")) })
+}
+
+/// The lease is live. Inside a cancel deadline a result is accepted as it is, but not tried again.
+pub(super) fn complete(
+    policy: &Policy,
+    now: Millis,
+    lease: &mut LeaseRecord,
+    job: &mut JobRecord,
+    message: &Complete,
+) -> Result<(), Refusal> {
+    if lease.state != LeaseState::Active {
+        return Err(Refusal::NotAcked);
+    }
+    lease.state = LeaseState::Completed;
+    lease.ended_at = Some(now);
+    lease.answer = Some(Answer {
+        hash: BodyHash::of(message),
+        status: Some(message.status),
+        failure: message.failure,
+        exit_code: message.exit_code,
+        artifacts: message.artifacts.clone(),
+        summary: message.summary.clone(),
+    });
+    let status = match message.status {
+        CompleteStatus::Succeeded => AttemptState::Succeeded,
+        CompleteStatus::Failed => AttemptState::Failed,
+        CompleteStatus::TimedOut => AttemptState::TimedOut,
+    };
+    lease.attempt_state = status;
+    match RetryClass::of(job, message.status, message.failure) {
+        _ if lease.cancel.is_some() => retry::end(job, status, EndReason::Reported, now),
+        RetryClass::Permanent => retry::end(job, status, EndReason::Reported, now),
+        RetryClass::Retryable => retry::failed(policy, now, job, status),
+        RetryClass::Infrastructure => {
+            lease.attempt_state = AttemptState::Stale;
+            retry::lost(policy, now, job);
+        }
+    }
+    Ok(())
+}
+
+/// The lease is live.
+pub(super) fn cancel_ack(
+    now: Millis,
+    lease: &mut LeaseRecord,
+    job: &mut JobRecord,
+    message: &CancelAck,
+) -> Result<(), Refusal> {
+    if lease.state != LeaseState::Active {
+        return Err(Refusal::NotAcked);
+    }
+    if lease.cancel.is_none() {
+        return Err(Refusal::NotCanceled);
+    }
+    lease.state = LeaseState::Canceled;
+    lease.attempt_state = AttemptState::Canceled;
+    lease.ended_at = Some(now);
+    lease.answer = Some(Answer {
+        hash: BodyHash::of(message),
+        status: None,
+        failure: None,
+        exit_code: None,
+        artifacts: message.artifacts.clone(),
+        summary: message.summary.clone(),
+    });
+    retry::end(job, AttemptState::Canceled, EndReason::CancelAcked, now);
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! The birth of a lease.
+
+use super::policy::Policy;
+use super::record::{JobRecord, LeaseRecord, LogRecord, Standing};
+use super::state::{AttemptState, LeaseState};
+use crate::id::{CancelToken, LeaseId, RunnerId};
+use crate::message::LeaseGranted;
+use crate::time::Millis;
+
+/// A queued job goes to a runner, under a fence that is higher than every one before it.
+pub(super) fn grant(
+    policy: &Policy,
+    now: Millis,
+    job: &mut JobRecord,
+    runner_id: RunnerId,
+    lease_id: LeaseId,
+    cancel_token: Option<CancelToken>,
+) -> LeaseRecord {
+    debug_assert!(job.waiting() && job.not_before <= now, "only what is ready is granted");
+    job.fence = job.fence.next();
+    job.standing = Standing::Held(lease_id.clone());
+    LeaseRecord {
+        lease_id,
+        job_id: job.job_id.clone(),
+        run_id: job.run_id.clone(),
+        runner_id,
+        attempt: job.attempt,
+        fence: job.fence,
+        state: LeaseState::Granted,
+        attempt_state: AttemptState::Leased,
+        cancel_token,
+        granted_at: now,
+        acked_at: None,
+        expires_at: now.plus_seconds(policy.ack_window_seconds),
+        runtime_ends_at: None,
+        cancel: None,
+        seq: None,
+        progress: None,
+        log: LogRecord::default(),
+        uploads: 0,
+        answer: None,
+        ended_at: None,
+    }
+}
+
+/// The message, made from the rows: so a grant whose answer was lost can be sent again as it was.
+pub(super) fn granted(policy: &Policy, job: &JobRecord, lease: &LeaseRecord) -> LeaseGranted {
+    LeaseGranted {
+        job_id: job.job_id.clone(),
+        run_id: job.run_id.clone(),
+        lease_id: lease.lease_id.clone(),
+        attempt: lease.attempt,
+        fence: lease.fence,
+        lease_ttl_seconds: policy.lease_ttl_seconds,
+        heartbeat_interval_seconds: policy.heartbeat_interval_seconds,
+        max_runtime_seconds: job.order.max_runtime_seconds,
+        job_spec: job.order.job_spec.clone(),
+        job_spec_ref: job.order.job_spec_ref.clone(),
+        cancel_token: lease.cancel_token.clone(),
+    }
+}

@@ -1,0 +1,304 @@
+//! One event, whole: reads rows, lets the decisions decide, writes rows, follows up.
+
+use super::event::{Action, Event, Handled, Reply};
+use super::finish::{self, BodyHash, repeated};
+use super::lapse::{self, lapse};
+use super::policy::Policy;
+use super::record::{Idempotency, JobRecord, LeaseRecord, Standing};
+use super::refusal::Refusal;
+use super::rows::Rows;
+use super::state::LeaseState;
+use super::{beat, cancel, grant, keep, submit};
+use crate::id::{CancelToken, LeaseId, RunId, RunnerId};
+use crate::message::{
+    AckLease, CancelAck, CancelAckAck, CancelReason, Complete, CompleteAck, Heartbeat,
+    LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, UploadRequest,
+};
+use crate::time::Millis;
+
+/// Decides about an event. `now` is the store's clock; if it goes back, time stands still instead.
+pub fn handle<R: Rows>(rows: &mut R, policy: &Policy, now: Millis, event: Event) -> Handled {
+    let seen = rows.seen();
+    let now = now.max(seen);
+    rows.set_seen(now);
+    let mut desk = Desk { rows, policy, now, actions: Vec::new() };
+    let silence = u64::from(policy.outage_after_seconds) * 1_000;
+    if event == Event::Start || (seen > Millis(0) && now.0 - seen.0 > silence) {
+        desk.grace();
+    }
+    let reply = desk.event(event);
+    Handled { reply, actions: desk.actions }
+}
+
+pub(super) struct Desk<'a, R> {
+    pub(super) rows: &'a mut R,
+    pub(super) policy: &'a Policy,
+    pub(super) now: Millis,
+    pub(super) actions: Vec<Action>,
+}
+
+impl<R: Rows> Desk<'_, R> {
+    fn event(&mut self, event: Event) -> Result<Reply, Refusal> {
+        let reason = event.reason();
+        match event {
+            Event::Start => Ok(Reply::Done),
+            Event::Sweep => Ok(self.sweep()),
+            Event::Submit { run_id, key, submission } => self.submit(run_id, None, key, submission),
+            Event::Rerun { of, run_id, key } => self.rerun(of, run_id, key),
+            Event::CancelRun { run_id } => {
+                self.rows.run(&run_id).ok_or(Refusal::UnknownRun)?;
+                for job_id in self.rows.jobs_of(&run_id) {
+                    if let Some(job) = self.rows.job(&job_id) {
+                        self.cancel(job, reason);
+                    }
+                }
+                Ok(Reply::Done)
+            }
+            Event::CancelJob { job_id } => {
+                let job = self.rows.job(&job_id).ok_or(Refusal::UnknownJob)?;
+                self.cancel(job, reason);
+                Ok(Reply::Done)
+            }
+            Event::SetLimit { label, limit } => {
+                let mut label = self.rows.label(&label);
+                label.limit = limit;
+                self.rows.put_label(label);
+                Ok(Reply::Done)
+            }
+            Event::Lease { lease_id, cancel_token, request } => {
+                self.lease(lease_id, cancel_token, request)
+            }
+            Event::Ack(message) => self.ack(&message),
+            Event::Heartbeat(message) => self.heartbeat(&message),
+            Event::Complete(message) => self.complete(&message),
+            Event::CancelAck(message) => self.cancel_ack(&message),
+            Event::Log(chunk) => self.log(&chunk),
+            Event::Upload(request) => self.upload(&request),
+        }
+    }
+
+    fn grace(&mut self) {
+        for id in self.rows.live_leases() {
+            if let Some(mut lease) = self.rows.lease(&id) {
+                lapse::grace(self.policy, self.now, &mut lease);
+                self.rows.put_lease(lease);
+            }
+        }
+    }
+
+    fn sweep(&mut self) -> Reply {
+        let most = self.policy.sweep_lapses_max;
+        let due = self.rows.due(self.now, most);
+        for id in &due {
+            if let Some(lease) = self.rows.lease(id) {
+                self.lapsed(lease);
+            }
+        }
+        Reply::Swept { lapsed: due.len(), more: due.len() == most }
+    }
+
+    /// The lease as it is now: if its time is over, it ends here and now.
+    fn lapsed(&mut self, mut lease: LeaseRecord) -> LeaseRecord {
+        let Some(lapse) = lapse(self.now, &lease) else { return lease };
+        let Some(mut job) = self.rows.job(&lease.job_id) else { return lease };
+        lapse::apply(self.policy, self.now, lapse, &mut lease, &mut job);
+        self.rows.put_lease(lease.clone());
+        self.released(job);
+        lease
+    }
+
+    /// The lease that a message is about, if it is this runner's.
+    fn found(&mut self, id: &LeaseId, runner: &RunnerId) -> Result<LeaseRecord, Refusal> {
+        let lease = self.rows.lease(id).ok_or_else(|| {
+            Refusal::Stale(StaleLease::new(id.clone(), StaleReason::UnknownLease))
+        })?;
+        if lease.runner_id != *runner {
+            return Err(Refusal::WrongRunner);
+        }
+        Ok(self.lapsed(lease))
+    }
+
+    /// The same, if it gives rights.
+    fn live(&mut self, id: &LeaseId, runner: &RunnerId) -> Result<LeaseRecord, Refusal> {
+        let lease = self.found(id, runner)?;
+        self.alive(lease)
+    }
+
+    fn alive(&self, lease: LeaseRecord) -> Result<LeaseRecord, Refusal> {
+        if lease.state.live() {
+            return Ok(lease);
+        }
+        let newer = self.rows.job(&lease.job_id).is_some_and(|job| job.fence > lease.fence);
+        let reason = match lease.state {
+            _ if newer => StaleReason::Superseded,
+            LeaseState::Expired => StaleReason::LeaseExpired,
+            _ => StaleReason::LeaseRevoked,
+        };
+        Err(Refusal::Stale(StaleLease::new(lease.lease_id, reason)))
+    }
+
+    fn submit(
+        &mut self,
+        run_id: RunId,
+        rerun_of: Option<RunId>,
+        key: Option<String>,
+        submission: RunSubmission,
+    ) -> Result<Reply, Refusal> {
+        let hash = BodyHash::of(&submission);
+        if let Some(before) = key.as_ref().and_then(|key| self.rows.run_by_key(key)) {
+            let same = before.idempotency.is_some_and(|i| i.hash == hash);
+            let run_id = before.run_id;
+            return match same && before.rerun_of == rerun_of {
+                true => Ok(Reply::Submitted { run_id, before: true }),
+                false => Err(Refusal::Conflict("submission with this key")),
+            };
+        }
+        if self.rows.run(&run_id).is_some() {
+            return Err(Refusal::Conflict("run with this id"));
+        }
+        let idempotency = key.map(|key| Idempotency { key, hash });
+        let rows = &mut *self.rows;
+        let (mut run, jobs) =
+            submit::rows(self.now, run_id.clone(), idempotency, submission, || rows.next_seq());
+        run.rerun_of = rerun_of;
+        self.rows.put_run(run);
+        for job in jobs {
+            self.ready(&job);
+            self.rows.put_job(job);
+        }
+        Ok(Reply::Submitted { run_id, before: false })
+    }
+
+    fn rerun(&mut self, of: RunId, run_id: RunId, key: Option<String>) -> Result<Reply, Refusal> {
+        let old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
+        let jobs = self.rows.jobs_of(&of);
+        let orders = jobs.iter().filter_map(|id| self.rows.job(id)).map(|job| (*job.order).clone());
+        let submission = RunSubmission {
+            name: old.name,
+            max_parallel: old.max_parallel,
+            jobs: orders.collect(),
+        };
+        self.submit(run_id, Some(of), key, submission)
+    }
+
+    fn cancel(&mut self, mut job: JobRecord, reason: CancelReason) {
+        match job.standing.clone() {
+            Standing::Ended(_) => {}
+            Standing::Queued => {
+                cancel::queued(self.now, &mut job);
+                self.ended(job);
+            }
+            Standing::Held(id) => {
+                let Some(mut lease) = self.rows.lease(&id) else { return };
+                // Somebody whose time is over is not asked; the job is, once more.
+                if lapse(self.now, &lease).is_some() {
+                    self.lapsed(lease);
+                    let again = self.rows.job(&job.job_id);
+                    return again.into_iter().for_each(|job| self.cancel(job, reason));
+                }
+                let asked = cancel::held(self.policy, self.now, reason, &mut lease, &mut job);
+                let runner = lease.runner_id.clone();
+                self.rows.put_lease(lease);
+                match asked {
+                    Some(message) => self.actions.push(Action::Cancel(runner, message)),
+                    None => self.released(job),
+                }
+            }
+        }
+    }
+
+    fn lease(
+        &mut self,
+        lease_id: LeaseId,
+        cancel_token: Option<CancelToken>,
+        request: LeaseRequest,
+    ) -> Result<Reply, Refusal> {
+        let held = self.rows.live_lease_of(&request.runner_id).map(|lease| self.lapsed(lease));
+        if let Some(lease) = held.filter(|lease| lease.state.live()) {
+            // The answer was lost: the runner must not be locked out by what it never saw.
+            let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+            return match lease.state {
+                LeaseState::Granted => {
+                    Ok(Reply::Granted(Box::new(grant::granted(self.policy, &job, &lease))))
+                }
+                _ => Err(Refusal::RunnerBusy),
+            };
+        }
+        if self.rows.lease(&lease_id).is_some() {
+            return Err(Refusal::Conflict("lease with this id"));
+        }
+        let picked = self.rows.pick(self.now, &request.capabilities);
+        let Some(mut job) = picked.and_then(|id| self.rows.job(&id)) else {
+            let retry_after_seconds = self.policy.retry_after_seconds;
+            return Ok(Reply::NoWork(NoWork { retry_after_seconds }));
+        };
+        let runner = request.runner_id;
+        let lease = grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+        let granted = grant::granted(self.policy, &job, &lease);
+        self.occupy(&job, 1);
+        self.rows.put_job(job);
+        self.rows.put_lease(lease);
+        Ok(Reply::Granted(Box::new(granted)))
+    }
+
+    fn ack(&mut self, message: &AckLease) -> Result<Reply, Refusal> {
+        let mut lease = self.live(&message.lease_id, &message.runner_id)?;
+        let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+        let runtime = job.order.max_runtime_seconds;
+        let reply = beat::ack(self.policy, self.now, &mut lease, runtime, message)?;
+        self.rows.put_lease(lease);
+        Ok(Reply::Acked(reply))
+    }
+
+    fn heartbeat(&mut self, message: &Heartbeat) -> Result<Reply, Refusal> {
+        let mut lease = self.live(&message.lease_id, &message.runner_id)?;
+        let reply = beat::heartbeat(self.policy, self.now, &mut lease, message)?;
+        self.rows.put_lease(lease);
+        Ok(Reply::Beat(reply))
+    }
+
+    fn complete(&mut self, message: &Complete) -> Result<Reply, Refusal> {
+        let lease = self.found(&message.lease_id, &message.runner_id)?;
+        let ack = CompleteAck { lease_id: message.lease_id.clone(), accepted: true };
+        if let Some(answer) = repeated(&lease, BodyHash::of(message)) {
+            return answer.map(|()| Reply::Completed(ack));
+        }
+        let mut lease = self.alive(lease)?;
+        let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+        finish::complete(self.policy, self.now, &mut lease, &mut job, message)?;
+        self.rows.put_lease(lease);
+        self.released(job);
+        Ok(Reply::Completed(ack))
+    }
+
+    fn cancel_ack(&mut self, message: &CancelAck) -> Result<Reply, Refusal> {
+        let lease = self.found(&message.lease_id, &message.runner_id)?;
+        let ack = CancelAckAck { lease_id: message.lease_id.clone(), accepted: true };
+        if let Some(answer) = repeated(&lease, BodyHash::of(message)) {
+            return answer.map(|()| Reply::Canceled(ack));
+        }
+        let mut lease = self.alive(lease)?;
+        let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+        finish::cancel_ack(self.now, &mut lease, &mut job, message)?;
+        self.rows.put_lease(lease);
+        self.released(job);
+        Ok(Reply::Canceled(ack))
+    }
+
+    fn log(&mut self, chunk: &LogChunk) -> Result<Reply, Refusal> {
+        let mut lease = self.live(&chunk.lease_id, &chunk.runner_id)?;
+        let (ack, new) = keep::log(self.policy, &mut lease, chunk)?;
+        if new {
+            self.rows.append_log(&lease, chunk);
+            self.rows.put_lease(lease);
+        }
+        Ok(Reply::Logged(ack))
+    }
+
+    fn upload(&mut self, request: &UploadRequest) -> Result<Reply, Refusal> {
+        let mut lease = self.live(&request.lease_id, &request.runner_id)?;
+        let granted = keep::upload(self.policy, self.now, &mut lease, request)?;
+        self.rows.put_lease(lease);
+        Ok(Reply::Upload(granted))
+    }
+}

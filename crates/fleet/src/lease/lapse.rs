@@ -1,0 +1,77 @@
+//! Deadlines that passed.
+//!
+//! A lease is over when its time is, not when a sweep notices: every message is judged as if the
+//! sweep had just been there. So it never matters how late sweeps are.
+
+use super::policy::Policy;
+use super::record::{EndReason, JobRecord, LeaseRecord};
+use super::retry;
+use super::state::{AttemptState, LeaseState};
+use crate::time::Millis;
+
+/// Which deadline passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lapse {
+    /// Nobody acknowledged.
+    NeverAcked,
+    /// No heartbeat.
+    Expired,
+    /// `max_runtime_seconds` and the buffer.
+    RuntimeOver,
+    /// Asked to stop, and silent since.
+    CancelForced,
+}
+
+/// What ended this lease by now. If several deadlines have passed, the first of them did it, so that
+/// the answer is the same whenever the question is asked.
+pub fn lapse(now: Millis, lease: &LeaseRecord) -> Option<Lapse> {
+    let due = lease.due_at().filter(|due| *due <= now)?;
+    Some(match lease {
+        // Whoever goes silent after a request to stop is not started again elsewhere.
+        LeaseRecord { cancel: Some(_), .. } => Lapse::CancelForced,
+        LeaseRecord { runtime_ends_at: Some(end), .. } if *end == due => Lapse::RuntimeOver,
+        LeaseRecord { state: LeaseState::Granted, .. } => Lapse::NeverAcked,
+        _ => Lapse::Expired,
+    })
+}
+
+/// Ends the lease, and the job or its turn.
+pub(super) fn apply(
+    policy: &Policy,
+    now: Millis,
+    lapse: Lapse,
+    lease: &mut LeaseRecord,
+    job: &mut JobRecord,
+) {
+    lease.ended_at = Some(now);
+    (lease.state, lease.attempt_state) = match lapse {
+        Lapse::NeverAcked => (LeaseState::Revoked, AttemptState::Stale),
+        Lapse::Expired => (LeaseState::Expired, AttemptState::Stale),
+        Lapse::RuntimeOver => (LeaseState::Revoked, AttemptState::TimedOut),
+        Lapse::CancelForced => (LeaseState::Canceled, AttemptState::Canceled),
+    };
+    match lapse {
+        Lapse::NeverAcked | Lapse::Expired => retry::lost(policy, now, job),
+        Lapse::RuntimeOver if job.order.retry.on_timeout => {
+            retry::failed(policy, now, job, AttemptState::TimedOut);
+        }
+        Lapse::RuntimeOver => {
+            retry::end(job, AttemptState::TimedOut, EndReason::RuntimeExceeded, now);
+        }
+        Lapse::CancelForced => {
+            retry::end(job, AttemptState::Canceled, EndReason::CancelForced, now);
+        }
+    }
+}
+
+/// Nobody could be heard for a while: what was alive then gets one TTL from now, so that an outage
+/// does not end every lease at once (SPEC §14). The end of the runtime moves too: its runner may have
+/// kept it and wait to say so.
+pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
+    let until = now.plus_seconds(policy.lease_ttl_seconds);
+    lease.expires_at = lease.expires_at.max(until);
+    lease.runtime_ends_at = lease.runtime_ends_at.map(|end| end.max(until));
+    if let Some(cancel) = &mut lease.cancel {
+        cancel.deadline_at = cancel.deadline_at.max(until);
+    }
+}

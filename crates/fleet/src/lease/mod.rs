@@ -1,0 +1,60 @@
+//! The rules of leases: pure decisions over a few rows each.
+//!
+//! ```text
+//! handle(rows, policy, now, event) -> { reply, actions }
+//! ```
+//!
+//! No clock, no randomness, no I/O: `now`, ids and rows are arguments. `record` has the rows, and
+//! one file per message decides about them as a function from rows and message to rows and answer;
+//! [`handle`](fn@handle) loads the rows, calls it, and writes them back, through [`Rows`]. A store
+//! runs one event as one transaction. That is all a store is; every rule is here.
+//!
+//! # Rules
+//!
+//! 1. A job is with nobody, with the holder of one lease, or ended ([`Standing`]). What has ended
+//!    never changes.
+//! 2. Only a live lease, named by the runner that it was granted to, can change anything. A lease
+//!    that is not acknowledged can be acknowledged and nothing else.
+//! 3. A lease is over when its time is, whether or not a sweep has noticed ([`lapse`](fn@lapse)).
+//! 4. A lease is ended by one thing: the first accepted `Complete` or `CancelAck`, or a deadline. The
+//!    message that ended it gets its answer again for as long as the rows are kept.
+//! 5. Every grant of a job has a higher fence than the one before it.
+//! 6. A runner has one live lease at most. If it asks again before it acknowledged, it gets the same:
+//!    its answer was lost.
+//! 7. A lost lease costs the attempt nothing, up to a number; then the job is a dead letter. So every
+//!    job ends: attempts are counted, losses of an attempt are counted, and everything else that is
+//!    live has a deadline.
+//! 8. If time jumps (the orchestrator stood still, or restarts), live leases get a new TTL first.
+
+mod beat;
+mod cancel;
+mod event;
+mod finish;
+mod follow;
+mod grant;
+mod handle;
+mod keep;
+mod lapse;
+mod policy;
+mod queue;
+mod record;
+mod refusal;
+mod retry;
+mod rows;
+mod state;
+mod submit;
+
+pub use event::{Action, Event, Handled, Reply};
+pub use finish::BodyHash;
+pub use handle::handle;
+pub use lapse::{Lapse, lapse};
+pub use policy::Policy;
+pub use queue::{Gate, Place, Queue, Waiting};
+pub use record::{
+    Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LeaseRecord, LogRecord,
+    Outcome, RunRecord, Standing,
+};
+pub use refusal::Refusal;
+pub use retry::RetryClass;
+pub use rows::Rows;
+pub use state::{AttemptState, LeaseState, RunStatus};

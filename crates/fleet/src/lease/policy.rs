@@ -1,0 +1,53 @@
+//! Numbers that an operator may choose. Defaults are the seed's ("Recommended Defaults").
+
+/// How patient the orchestrator is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Policy {
+    /// A lease ends so long after the last heartbeat.
+    pub lease_ttl_seconds: u32,
+    /// How often runners should beat.
+    pub heartbeat_interval_seconds: u32,
+    /// A grant that is not acknowledged in this time is revoked.
+    pub ack_window_seconds: u32,
+    /// The time that a runner has to stop gracefully.
+    pub cancel_deadline_seconds: u32,
+    /// The runner ends the work at `max_runtime_seconds`; the orchestrator so much later, because it
+    /// only does so for runners that do not (SPEC §14).
+    pub runtime_buffer_seconds: u32,
+    /// How often the same attempt is granted again after its lease was lost. Then the job is dead:
+    /// a job that kills its runners must not kill all of them.
+    pub losses_max: u32,
+    /// If the orchestrator saw nothing for so long, not even a sweep, then it was not there: leases
+    /// could not be extended, and get a new TTL.
+    pub outage_after_seconds: u32,
+    /// Leases that one sweep ends at most: the rest waits for the next, so that a sweep never holds
+    /// up heartbeats that would have come in time.
+    pub sweep_lapses_max: usize,
+    /// What runners without work are told.
+    pub retry_after_seconds: u32,
+    /// Objects that one lease may write.
+    pub uploads_max: u32,
+    /// Bytes of log that one lease may write.
+    pub log_bytes_max: u64,
+    /// The longest pause between attempts.
+    pub backoff_seconds_max: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            lease_ttl_seconds: 120,
+            heartbeat_interval_seconds: 20,
+            ack_window_seconds: 30,
+            cancel_deadline_seconds: 30,
+            runtime_buffer_seconds: 30,
+            losses_max: 5,
+            outage_after_seconds: 20,
+            sweep_lapses_max: 256,
+            retry_after_seconds: 1,
+            uploads_max: 1_000,
+            log_bytes_max: 256 * 1024 * 1024,
+            backoff_seconds_max: 600,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Who is next: the order of waiting jobs, as an index that answers without looking at all of them.
+//!
+//! The rule is short: of the jobs whose tags the runner has, whose pause is over and whose run and
+//! labels have room, the one with the highest priority; of these, the one that came first. A store
+//! with several orchestrators may ask its database instead, in these words. [`Queue`] is for those
+//! that keep their rows in memory.
+//!
+//! Jobs that differ in nothing but their place wait in one *lane*: same tags, same limits. Either
+//! every job of a lane is held back by a limit or none is, so only the heads of open lanes are
+//! compared. A grant costs the logarithm of what waits, times the number of different sets of tags.
+
+use crate::id::{JobId, RunId};
+use crate::message::{Label, Tag};
+use crate::time::Millis;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A limit that jobs share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Gate {
+    /// `max_parallel` of a run.
+    Run(RunId),
+    /// The limit of a label.
+    Label(Label),
+}
+
+/// A job's place: higher priorities first, then who came first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    priority: Reverse<i16>,
+    seq: u64,
+}
+
+impl Place {
+    /// `seq` is unique among jobs, so places are.
+    pub fn new(priority: i16, seq: u64) -> Self {
+        Self { priority: Reverse(priority), seq }
+    }
+}
+
+/// A job that waits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Waiting {
+    /// The job.
+    pub job_id: JobId,
+    /// Its place.
+    pub place: Place,
+    /// What a runner must have.
+    pub tags: Arc<BTreeSet<Tag>>,
+    /// The limits that it is under, in order.
+    pub gates: Arc<[Gate]>,
+    /// Not before this.
+    pub not_before: Millis,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct LaneKey {
+    tags: Arc<BTreeSet<Tag>>,
+    gates: Arc<[Gate]>,
+}
+
+/// Every job that waits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Queue {
+    lanes: BTreeMap<LaneKey, BTreeMap<Place, JobId>>,
+    /// The first of each lane whose gates are all open.
+    heads: BTreeMap<Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>,
+    closed: BTreeSet<Gate>,
+    by_gate: BTreeMap<Gate, BTreeSet<LaneKey>>,
+    /// Jobs in a pause, by its end.
+    paused: BTreeMap<(Millis, Place), Waiting>,
+}
+
+impl Queue {
+    /// A job begins to wait.
+    pub fn insert(&mut self, job: Waiting) {
+        if job.not_before > Millis(0) {
+            self.paused.insert((job.not_before, job.place), job);
+        } else {
+            self.file(job);
+        }
+    }
+
+    /// A job does not wait any more. It is told apart by its place, and found by what it was
+    /// inserted with.
+    pub fn remove(&mut self, job: &Waiting) {
+        if self.paused.remove(&(job.not_before, job.place)).is_some() {
+            return;
+        }
+        let key = LaneKey { tags: job.tags.clone(), gates: job.gates.clone() };
+        self.change(&key, |lane| {
+            lane.remove(&job.place);
+        });
+    }
+
+    /// The next job for a runner with these tags. It stays in the queue until it is removed.
+    pub fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+        self.ripen(now);
+        let fitting = self.heads.iter().filter(|(tags, _)| tags.is_subset(capabilities));
+        let first = fitting.filter_map(|(_, heads)| heads.first_key_value());
+        first.min_by_key(|(place, _)| **place).map(|(_, job)| job.clone())
+    }
+
+    /// A limit was reached, or has room again.
+    pub fn set_gate(&mut self, gate: &Gate, open: bool) {
+        if open != self.closed.contains(gate) {
+            return;
+        }
+        let lanes: Vec<LaneKey> = self.by_gate.get(gate).into_iter().flatten().cloned().collect();
+        for key in &lanes {
+            self.unlist(key);
+        }
+        match open {
+            true => self.closed.remove(gate),
+            false => self.closed.insert(gate.clone()),
+        };
+        for key in &lanes {
+            self.list(key);
+        }
+    }
+
+    /// When the next pause ends.
+    pub fn next_pause_end(&self) -> Option<Millis> {
+        self.paused.keys().next().map(|(at, _)| *at)
+    }
+
+    fn ripen(&mut self, now: Millis) {
+        while let Some(entry) = self.paused.first_entry().filter(|entry| entry.key().0 <= now) {
+            let job = entry.remove();
+            self.file(job);
+        }
+    }
+
+    fn file(&mut self, job: Waiting) {
+        let key = LaneKey { tags: job.tags, gates: job.gates };
+        for gate in key.gates.iter() {
+            self.by_gate.entry(gate.clone()).or_default().insert(key.clone());
+        }
+        self.change(&key, |lane| {
+            lane.insert(job.place, job.job_id);
+        });
+    }
+
+    fn change(&mut self, key: &LaneKey, change: impl FnOnce(&mut BTreeMap<Place, JobId>)) {
+        self.unlist(key);
+        let lane = self.lanes.entry(key.clone()).or_default();
+        change(lane);
+        if !lane.is_empty() {
+            self.list(key);
+            return;
+        }
+        self.lanes.remove(key);
+        for gate in key.gates.iter() {
+            if let Some(lanes) = self.by_gate.get_mut(gate) {
+                lanes.remove(key);
+                if lanes.is_empty() {
+                    self.by_gate.remove(gate);
+                }
+            }
+        }
+    }
+
+    /// Takes the lane's head out of the comparison.
+    fn unlist(&mut self, key: &LaneKey) {
+        let head = self.lanes.get(key).and_then(|lane| lane.first_key_value());
+        let Some((place, _)) = head else { return };
+        if let Some(heads) = self.heads.get_mut(&key.tags) {
+            heads.remove(place);
+            if heads.is_empty() {
+                self.heads.remove(&key.tags);
+            }
+        }
+    }
+
+    /// Puts the lane's head into the comparison, if nothing holds it back.
+    fn list(&mut self, key: &LaneKey) {
+        if key.gates.iter().any(|gate| self.closed.contains(gate)) {
+            return;
+        }
+        let head = self.lanes.get(key).and_then(|lane| lane.first_key_value());
+        if let Some((place, job)) = head {
+            self.heads.entry(key.tags.clone()).or_default().insert(*place, job.clone());
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! The rows. A decision reads a few of them and writes them back; it never sees the rest.
+
+use super::finish::BodyHash;
+use super::state::{AttemptState, LeaseState, RunStatus};
+use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId};
+use crate::message::{
+    Artifact, CancelReason, CompleteStatus, Failure, JobSubmission, Label, Progress,
+};
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Its key.
+    pub run_id: RunId,
+    /// For people.
+    pub name: String,
+    /// By the orchestrator's clock.
+    pub created_at: Millis,
+    /// What the submitter calls this submission, and the hash of it: the same again is the same run.
+    pub idempotency: Option<Idempotency>,
+    /// The run that this one repeats.
+    pub rerun_of: Option<RunId>,
+    /// At most so many jobs at a time.
+    pub max_parallel: Option<u32>,
+    /// Jobs that somebody has a lease of.
+    pub in_use: u32,
+    /// Jobs that have not ended.
+    pub open: u32,
+    /// Jobs that failed or ran out of time.
+    pub failed: u32,
+    /// Jobs that were canceled.
+    pub canceled: u32,
+    /// When the last one ended.
+    pub ended_at: Option<Millis>,
+}
+
+/// What makes a submission the same as an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Idempotency {
+    /// The submitter's word.
+    pub key: String,
+    /// The hash of what was submitted.
+    pub hash: BodyHash,
+}
+
+impl RunRecord {
+    /// How it stands.
+    pub fn status(&self) -> RunStatus {
+        match self {
+            Self { open: 1.., .. } => RunStatus::Running,
+            Self { failed: 1.., .. } => RunStatus::Failed,
+            Self { canceled: 1.., .. } => RunStatus::Canceled,
+            _ => RunStatus::Succeeded,
+        }
+    }
+
+    /// Whether one more of its jobs may be granted.
+    pub fn has_room(&self) -> bool {
+        self.max_parallel.is_none_or(|most| self.in_use < most)
+    }
+}
+
+/// A label and its limit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LabelRecord {
+    /// Its key.
+    pub label: Label,
+    /// At most so many jobs with this label at a time, over all runs.
+    pub limit: Option<u32>,
+    /// Jobs with it that somebody has a lease of.
+    pub in_use: u32,
+}
+
+impl LabelRecord {
+    /// Whether one more job with this label may be granted.
+    pub fn has_room(&self) -> bool {
+        self.limit.is_none_or(|most| self.in_use < most)
+    }
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct JobRecord {
+    /// Its key.
+    pub job_id: JobId,
+    /// Whose it is.
+    pub run_id: RunId,
+    /// Its place among all jobs: who came first goes first. It keeps it when it is granted again.
+    pub seq: u64,
+    /// What was submitted.
+    #[serde(with = "shared")]
+    pub order: Arc<JobSubmission>,
+    /// `order.needs`, by id.
+    pub needs: Vec<JobId>,
+    /// How many of these have not succeeded yet.
+    pub needs_open: u32,
+    /// The attempt that it is at.
+    pub attempt: Attempt,
+    /// Of the last grant.
+    pub fence: Fence,
+    /// How often this attempt lost its lease.
+    pub losses: u32,
+    /// Not granted before this: the pause between two attempts.
+    pub not_before: Millis,
+    /// Where it is.
+    pub standing: Standing,
+}
+
+/// An order is written once and read often: rows share it in memory, and each writes its own.
+mod shared {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Arc<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        T::serialize(value, serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<T>, D::Error> {
+        T::deserialize(deserializer).map(Arc::new)
+    }
+}
+
+/// Where a job is. What its runner is doing is in the lease's row: so heartbeats write one row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Standing {
+    /// With nobody.
+    Queued,
+    /// With the holder of this lease.
+    Held(LeaseId),
+    /// Over. Never changes.
+    Ended(Outcome),
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Outcome {
+    /// SUCCEEDED, FAILED, CANCELED or TIMED_OUT.
+    pub status: AttemptState,
+    /// Why.
+    pub reason: EndReason,
+    /// Whether somebody should look: it was tried as often as it may be and did not come to an end.
+    pub dead_letter: bool,
+    /// When.
+    pub at: Millis,
+}
+
+/// Why a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum EndReason {
+    /// Its runner said so, and that is final.
+    Reported,
+    /// Its runner said so, and it was the last attempt.
+    AttemptsExhausted,
+    /// Its lease was lost too often.
+    Lost,
+    /// Its time was over and its runner did not say so.
+    RuntimeExceeded,
+    /// Its runner stopped it when asked.
+    CancelAcked,
+    /// Its runner was asked to stop, and was silent or gone.
+    CancelForced,
+    /// Canceled before anybody began.
+    CanceledInQueue,
+    /// A job that it needs did not succeed.
+    NeedFailed,
+}
+
+impl JobRecord {
+    /// Whether it may be granted once its time has come.
+    pub fn waiting(&self) -> bool {
+        self.standing == Standing::Queued && self.needs_open == 0
+    }
+
+    /// How it ended.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.standing {
+            Standing::Ended(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Its state, given the lease that holds it, if one does.
+    pub fn state(&self, lease: Option<&LeaseRecord>) -> AttemptState {
+        match (&self.standing, lease) {
+            (Standing::Ended(outcome), _) => outcome.status,
+            (Standing::Held(_), Some(lease)) => lease.attempt_state,
+            (Standing::Held(_), None) => AttemptState::Leased,
+            (Standing::Queued, _) => AttemptState::Queued,
+        }
+    }
+}
+
+/// A lease: one grant of one attempt of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LeaseRecord {
+    /// Its key.
+    pub lease_id: LeaseId,
+    /// What was granted.
+    pub job_id: JobId,
+    /// Whose job it is.
+    pub run_id: RunId,
+    /// To whom.
+    pub runner_id: RunnerId,
+    /// Which attempt.
+    pub attempt: Attempt,
+    /// Which grant.
+    pub fence: Fence,
+    /// Whether it gives rights.
+    pub state: LeaseState,
+    /// What became of the work under it.
+    pub attempt_state: AttemptState,
+    /// What a cancellation shows.
+    pub cancel_token: Option<CancelToken>,
+    /// When it was granted.
+    pub granted_at: Millis,
+    /// When the runner acknowledged.
+    pub acked_at: Option<Millis>,
+    /// The TTL's end; before the acknowledgement, the end of the window for it.
+    pub expires_at: Millis,
+    /// The end that no heartbeat moves.
+    pub runtime_ends_at: Option<Millis>,
+    /// Somebody asked for a stop.
+    pub cancel: Option<Cancel>,
+    /// The highest number of a heartbeat.
+    pub seq: Option<u64>,
+    /// What the last heartbeat said.
+    pub progress: Option<Progress>,
+    /// How much log is kept.
+    pub log: LogRecord,
+    /// Objects that it was allowed to write.
+    pub uploads: u32,
+    /// What ended it, if a message did.
+    pub answer: Option<Answer>,
+    /// When it ended.
+    pub ended_at: Option<Millis>,
+}
+
+/// A stop that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Cancel {
+    /// Why.
+    pub reason: CancelReason,
+    /// When it is forced.
+    pub deadline_at: Millis,
+}
+
+/// Where a log goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LogRecord {
+    /// The number of the next piece.
+    pub next_number: u64,
+    /// Bytes so far.
+    pub next_offset: u64,
+}
+
+/// The message that ended a lease. The same again gets the same answer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Answer {
+    /// Of the message.
+    pub hash: BodyHash,
+    /// None: it was a `CancelAck`.
+    pub status: Option<CompleteStatus>,
+    /// Why it failed.
+    pub failure: Option<Failure>,
+    /// Of the last step.
+    pub exit_code: Option<i32>,
+    /// What was kept.
+    pub artifacts: Vec<Artifact>,
+    /// For people.
+    pub summary: String,
+}
+
+impl LeaseRecord {
+    /// The next time at which something happens to it by itself; none once it has ended.
+    pub fn due_at(&self) -> Option<Millis> {
+        let cancel = self.cancel.map(|cancel| cancel.deadline_at);
+        let times = [Some(self.expires_at), self.runtime_ends_at, cancel];
+        times.into_iter().flatten().min().filter(|_| self.state.live())
+    }
+}

@@ -1,0 +1,71 @@
+//! What is answered to a message that is in order, but not in its place.
+
+use crate::message::{ErrorBody, StaleLease};
+
+/// Why a message changed nothing. In order of precedence.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// The lease gives no rights any more.
+    #[error("the lease is stale ({:?}); stop the work and do not report it again", .0.reason)]
+    Stale(StaleLease),
+    /// The lease is somebody else's.
+    #[error("this lease was granted to another runner; use only leases that you were granted")]
+    WrongRunner,
+    /// The lease is for another job.
+    #[error("this lease is not for that job; send the job_id of its LeaseGranted")]
+    WrongJob,
+    /// Something else was accepted under the same name before.
+    #[error("a different {0} was accepted before; the first one stands, do not send this again")]
+    Conflict(&'static str),
+    /// The lease was not acknowledged.
+    #[error("the lease is not acknowledged; send AckLease first")]
+    NotAcked,
+    /// Nobody asked for a stop.
+    #[error("nobody requested a cancellation of this lease; report with Complete")]
+    NotCanceled,
+    /// The runner has work.
+    #[error("this runner holds a lease; complete it first, or wait until it expires")]
+    RunnerBusy,
+    /// No such run.
+    #[error("there is no such run; look it up in the list of runs")]
+    UnknownRun,
+    /// No such job.
+    #[error("there is no such job; look it up in its run")]
+    UnknownJob,
+    /// It has kept as much as it may.
+    #[error("the lease may not keep more {0}; write less")]
+    TooMuch(&'static str),
+}
+
+impl Refusal {
+    /// For programs. Never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Stale(_) => "STALE_LEASE",
+            Self::WrongRunner => "WRONG_RUNNER",
+            Self::WrongJob => "WRONG_JOB",
+            Self::Conflict(_) => "CONFLICT",
+            Self::NotAcked => "LEASE_NOT_ACKED",
+            Self::NotCanceled => "CANCEL_NOT_REQUESTED",
+            Self::RunnerBusy => "RUNNER_BUSY",
+            Self::UnknownRun => "UNKNOWN_RUN",
+            Self::UnknownJob => "UNKNOWN_JOB",
+            Self::TooMuch(_) => "TOO_MUCH",
+        }
+    }
+
+    /// Over HTTP.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::WrongRunner => 403,
+            Self::UnknownRun | Self::UnknownJob => 404,
+            Self::TooMuch(_) => 413,
+            _ => 409,
+        }
+    }
+
+    /// As it is sent; a stale lease is sent as [`StaleLease`] instead.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody::new(self.code(), self.to_string())
+    }
+}

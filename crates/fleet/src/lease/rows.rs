@@ -1,0 +1,58 @@
+//! Where the rows are.
+
+use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord};
+use crate::id::{JobId, LeaseId, RunId, RunnerId};
+use crate::message::{Label, LogChunk, Tag};
+use crate::time::Millis;
+use std::collections::BTreeSet;
+
+/// What a decision can ask a store for.
+///
+/// It is synchronous on purpose: a store either has its live rows in memory, or loads what an event
+/// can touch before it decides (a lease, its job, run, labels, and what needs the job), under locks,
+/// and writes back what was put. Either way an event is handled in one transaction, whole or not.
+pub trait Rows {
+    /// The latest time of any event.
+    fn seen(&self) -> Millis;
+    /// Moves it.
+    fn set_seen(&mut self, now: Millis);
+    /// A number higher than every one before it.
+    fn next_seq(&mut self) -> u64;
+
+    /// A run.
+    fn run(&self, id: &RunId) -> Option<RunRecord>;
+    /// Writes it.
+    fn put_run(&mut self, run: RunRecord);
+    /// The run that was submitted with this key.
+    fn run_by_key(&self, key: &str) -> Option<RunRecord>;
+
+    /// A job.
+    fn job(&self, id: &JobId) -> Option<JobRecord>;
+    /// Writes it.
+    fn put_job(&mut self, job: JobRecord);
+    /// A run's jobs, in the order of their submission.
+    fn jobs_of(&self, run: &RunId) -> Vec<JobId>;
+    /// Jobs that need this one.
+    fn dependents(&self, job: &JobId) -> Vec<JobId>;
+    /// The job that is next for a runner with these tags: see [`super::Queue`].
+    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
+
+    /// A lease.
+    fn lease(&self, id: &LeaseId) -> Option<LeaseRecord>;
+    /// Writes it.
+    fn put_lease(&mut self, lease: LeaseRecord);
+    /// The live lease of a runner. It has one at most.
+    fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord>;
+    /// Live leases.
+    fn live_leases(&self) -> Vec<LeaseId>;
+    /// Leases that are due ([`LeaseRecord::due_at`]), the earliest first, at most so many.
+    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId>;
+
+    /// A label; one that nobody set has no limit.
+    fn label(&self, label: &Label) -> LabelRecord;
+    /// Writes it.
+    fn put_label(&mut self, label: LabelRecord);
+
+    /// Keeps a piece of log.
+    fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk);
+}

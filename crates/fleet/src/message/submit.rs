@@ -1,0 +1,148 @@
+//! What submitters send: a run and its jobs (the seed's planner, in one message).
+
+use super::limit::{
+    self, LIST_LENGTH_MAX, NAME_BYTES_MAX, RUN_JOBS_MAX, SECONDS_MAX, TEXT_BYTES_MAX,
+};
+use super::{Body, JobSpec, Label, Problem, Tag, spec};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most attempts of a job.
+pub const ATTEMPTS_MAX: u32 = 20;
+
+/// Jobs that belong together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub struct RunSubmission {
+    /// For people.
+    #[serde(default)]
+    pub name: String,
+    /// At most so many of the jobs at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_parallel: Option<u32>,
+    /// The jobs. Their names are unique here.
+    pub jobs: Vec<JobSubmission>,
+}
+
+/// A job.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct JobSubmission {
+    /// What `needs` of others call it.
+    pub name: String,
+    /// Jobs of the same run that must succeed first.
+    #[serde(default)]
+    pub needs: BTreeSet<String>,
+    /// What a runner must have.
+    #[serde(default)]
+    pub tags: BTreeSet<Tag>,
+    /// Limits that it shares with jobs of other runs.
+    #[serde(default)]
+    pub labels: BTreeSet<Label>,
+    /// Higher goes first.
+    #[serde(default)]
+    pub priority: i16,
+    /// The work ends so long after it began.
+    #[serde(default = "hour")]
+    pub max_runtime_seconds: u32,
+    /// When to try again.
+    #[serde(default)]
+    pub retry: Retry,
+    /// The work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_spec: Option<JobSpec>,
+    /// Where the work is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_spec_ref: Option<String>,
+}
+
+fn hour() -> u32 {
+    3_600
+}
+
+/// When a failed job is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retry {
+    /// How often it is tried at most, the first time included.
+    pub max_attempts: u32,
+    /// Waits so long before the second attempt, and twice as long before each further one.
+    pub backoff_seconds: u32,
+    /// Whether running out of time is a failure that may go away.
+    pub on_timeout: bool,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { max_attempts: 1, backoff_seconds: 10, on_timeout: false }
+    }
+}
+
+impl Body for RunSubmission {
+    const TYPE: &'static str = "RunSubmission";
+
+    fn check(&self) -> Result<(), Problem> {
+        limit::text("name", &self.name, TEXT_BYTES_MAX)?;
+        limit::range("jobs", self.jobs.len() as u64, 1, RUN_JOBS_MAX as u64)?;
+        if let Some(parallel) = self.max_parallel {
+            limit::range("max_parallel", parallel, 1, RUN_JOBS_MAX as u64)?;
+        }
+        for job in &self.jobs {
+            job.check()?;
+        }
+        check_needs(&self.jobs)
+    }
+}
+
+impl JobSubmission {
+    fn check(&self) -> Result<(), Problem> {
+        limit::word("jobs.name", &self.name, NAME_BYTES_MAX)?;
+        limit::list("jobs.needs", self.needs.len(), LIST_LENGTH_MAX)?;
+        limit::list("jobs.tags", self.tags.len(), LIST_LENGTH_MAX)?;
+        limit::list("jobs.labels", self.labels.len(), 8)?;
+        limit::range("jobs.max_runtime_seconds", self.max_runtime_seconds, 1, SECONDS_MAX.into())?;
+        let retry = &self.retry;
+        limit::range("jobs.retry.max_attempts", retry.max_attempts, 1, ATTEMPTS_MAX.into())?;
+        limit::range("jobs.retry.backoff_seconds", retry.backoff_seconds, 0, 3_600)?;
+        spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())
+    }
+}
+
+/// Names are unique, needs exist, and none waits for itself by any way.
+fn check_needs(jobs: &[JobSubmission]) -> Result<(), Problem> {
+    let mut waiting: BTreeMap<&str, usize> = BTreeMap::new();
+    for job in jobs {
+        if waiting.insert(&job.name, job.needs.len()).is_some() {
+            return Err(Problem::Invalid { field: "jobs.name", why: "must be unique in the run" });
+        }
+    }
+    let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for job in jobs {
+        for need in &job.needs {
+            if !waiting.contains_key(need.as_str()) {
+                return Err(Problem::Invalid {
+                    field: "jobs.needs",
+                    why: "must name jobs of the run",
+                });
+            }
+            dependents.entry(need).or_default().push(&job.name);
+        }
+    }
+    let mut ready: Vec<&str> =
+        waiting.iter().filter(|(_, open)| **open == 0).map(|(name, _)| *name).collect();
+    let mut done = 0;
+    while let Some(name) = ready.pop() {
+        done += 1;
+        for dependent in dependents.remove(name).unwrap_or_default() {
+            if let Some(open) = waiting.get_mut(dependent) {
+                *open -= 1;
+                if *open == 0 {
+                    ready.push(dependent);
+                }
+            }
+        }
+    }
+    if done < jobs.len() {
+        return Err(Problem::Invalid { field: "jobs.needs", why: "must not form a circle" });
+    }
+    Ok(())
+}

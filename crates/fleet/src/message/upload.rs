@@ -1,0 +1,71 @@
+//! `UploadRequest` → `UploadGranted`: the right to write one object (not in the seed; SPEC §14).
+
+use super::limit::{self, NAME_BYTES_MAX, SECONDS_MAX, URI_BYTES_MAX};
+use super::{Body, Problem};
+use crate::id::{Attempt, Fence, LeaseId, RunnerId};
+use serde::{Deserialize, Serialize};
+
+/// Largest object.
+pub const OBJECT_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
+
+/// The runner wants to keep a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub struct UploadRequest {
+    /// The lease under which it was made.
+    pub lease_id: LeaseId,
+    /// Who made it.
+    pub runner_id: RunnerId,
+    /// Its name under the job: parts with `/` between them.
+    pub name: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Body for UploadRequest {
+    const TYPE: &'static str = "UploadRequest";
+
+    fn check(&self) -> Result<(), Problem> {
+        limit::word("name", &self.name, NAME_BYTES_MAX)?;
+        let fine = |part: &str| {
+            !part.is_empty()
+                && part != "."
+                && part != ".."
+                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+@=".contains(&b))
+        };
+        if !self.name.split('/').all(fine) {
+            return Err(Problem::Invalid {
+                field: "name",
+                why: "must be parts of letters, digits and -_.+@= with `/` between them",
+            });
+        }
+        limit::range("bytes", self.bytes, 0, OBJECT_BYTES_MAX)
+    }
+}
+
+/// It may, here, once, as long as the lease lives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type")]
+pub struct UploadGranted {
+    /// The lease that the right ends with.
+    pub lease_id: LeaseId,
+    /// `runs/{run}/jobs/{job}/{attempt}-{fence}/{name}`: no two grants share a path.
+    pub path: String,
+    /// Part of the path.
+    pub attempt: Attempt,
+    /// Part of the path, and checked again when the bytes arrive.
+    pub fence: Fence,
+    /// At most so many bytes.
+    pub bytes: u64,
+    /// The right ends so long from now, if no heartbeat extends the lease.
+    pub expires_seconds: u32,
+}
+
+impl Body for UploadGranted {
+    const TYPE: &'static str = "UploadGranted";
+
+    fn check(&self) -> Result<(), Problem> {
+        limit::word("path", &self.path, URI_BYTES_MAX)?;
+        limit::range("expires_seconds", self.expires_seconds, 0, SECONDS_MAX.into())
+    }
+}

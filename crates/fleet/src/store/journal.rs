@@ -1,0 +1,122 @@
+//! Rows in memory that remember which of them were written since somebody last looked.
+
+use super::Tables;
+use crate::id::{Fence, JobId, LeaseId, RunId, RunnerId};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord};
+use crate::message::{Label, LogChunk, Tag};
+use crate::time::Millis;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Keys of rows that were written. Their values are in the tables, so a row that was written often
+/// is kept once.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) runs: BTreeSet<RunId>,
+    /// And whether the job is new.
+    pub(super) jobs: BTreeMap<JobId, bool>,
+    pub(super) leases: BTreeSet<LeaseId>,
+    pub(super) labels: BTreeSet<Label>,
+    pub(super) logs: Vec<(JobId, Fence, LogChunk)>,
+}
+
+impl Changes {
+    /// Whether nothing was written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+            && self.jobs.is_empty()
+            && self.leases.is_empty()
+            && self.labels.is_empty()
+            && self.logs.is_empty()
+    }
+}
+
+/// The tables, watched.
+pub(super) struct Journal<'a> {
+    pub(super) tables: &'a mut Tables,
+    pub(super) changes: &'a mut Changes,
+}
+
+impl Rows for Journal<'_> {
+    fn seen(&self) -> Millis {
+        self.tables.seen()
+    }
+
+    fn set_seen(&mut self, now: Millis) {
+        self.tables.set_seen(now);
+    }
+
+    fn next_seq(&mut self) -> u64 {
+        self.tables.next_seq()
+    }
+
+    fn run(&self, id: &RunId) -> Option<RunRecord> {
+        self.tables.run(id)
+    }
+
+    fn put_run(&mut self, run: RunRecord) {
+        self.changes.runs.insert(run.run_id.clone());
+        self.tables.put_run(run);
+    }
+
+    fn run_by_key(&self, key: &str) -> Option<RunRecord> {
+        self.tables.run_by_key(key)
+    }
+
+    fn job(&self, id: &JobId) -> Option<JobRecord> {
+        self.tables.job(id)
+    }
+
+    fn put_job(&mut self, job: JobRecord) {
+        let tables = &self.tables;
+        let new = || tables.job(&job.job_id).is_none();
+        self.changes.jobs.entry(job.job_id.clone()).or_insert_with(new);
+        self.tables.put_job(job);
+    }
+
+    fn jobs_of(&self, run: &RunId) -> Vec<JobId> {
+        self.tables.jobs_of(run)
+    }
+
+    fn dependents(&self, job: &JobId) -> Vec<JobId> {
+        self.tables.dependents(job)
+    }
+
+    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+        self.tables.pick(now, capabilities)
+    }
+
+    fn lease(&self, id: &LeaseId) -> Option<LeaseRecord> {
+        self.tables.lease(id)
+    }
+
+    fn put_lease(&mut self, lease: LeaseRecord) {
+        self.changes.leases.insert(lease.lease_id.clone());
+        self.tables.put_lease(lease);
+    }
+
+    fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord> {
+        self.tables.live_lease_of(runner)
+    }
+
+    fn live_leases(&self) -> Vec<LeaseId> {
+        self.tables.live_leases()
+    }
+
+    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId> {
+        self.tables.due(now, most)
+    }
+
+    fn label(&self, label: &Label) -> LabelRecord {
+        self.tables.label(label)
+    }
+
+    fn put_label(&mut self, label: LabelRecord) {
+        self.changes.labels.insert(label.label.clone());
+        self.tables.put_label(label);
+    }
+
+    fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk) {
+        // Not into the tables: nothing is decided by what a log says, and there is much of it.
+        self.changes.logs.push((lease.job_id.clone(), lease.fence, chunk.clone()));
+    }
+}

@@ -1,0 +1,125 @@
+//! Rows in an SQLite file: the default, for one orchestrator on one machine.
+//!
+//! One task owns the file and the rows. It takes every event that waits, decides about all of them
+//! in memory, writes the rows that changed in one transaction, waits until the disk has them, and
+//! only then answers. While the disk works the next batch gathers: the busier the fleet, the fewer
+//! transactions per event. Nothing is read from the file while it runs.
+//!
+//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch is answered with a
+//! decision, and the rows are read anew.
+
+mod rows;
+mod writer;
+
+use super::{Store, StoreError, Tables};
+use crate::id::{Fence, JobId};
+use crate::lease::{Event, Handled, Policy};
+use crate::time::Millis;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, SqliteConnection};
+use std::path::Path;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use writer::{Ask, LogPlace, Writer};
+
+/// Events that may wait. More than a batch, so that the next one is full when the disk is done.
+const WAITING_MAX: usize = 8_192;
+
+/// A store in a file.
+#[derive(Debug)]
+pub struct Sqlite {
+    asks: mpsc::Sender<Ask>,
+    writer: JoinHandle<()>,
+}
+
+impl Sqlite {
+    /// Opens the file, or makes it, and gives every live lease in it its grace. Nobody else can open
+    /// it meanwhile: two orchestrators over one file would each decide without the other.
+    pub async fn open(path: &Path, policy: Policy, now: Millis) -> Result<Self, StoreError> {
+        let connection = connect(path).await?;
+        let mut writer = Writer::load(connection, policy).await?;
+        writer.start(now).await?;
+        let (asks, waiting) = mpsc::channel(WAITING_MAX);
+        let writer = tokio::spawn(writer.run(waiting));
+        Ok(Self { asks, writer })
+    }
+
+    /// Finishes what waits and lets go of the file.
+    pub async fn close(self) -> Result<(), StoreError> {
+        drop(self.asks);
+        self.writer.await.map_err(|_| StoreError::Closed)
+    }
+
+    async fn ask<T>(&self, ask: Ask, answer: oneshot::Receiver<T>) -> Result<T, StoreError> {
+        self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
+        answer.await.map_err(|_| StoreError::Closed)
+    }
+}
+
+async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+    let mut connection = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .locking_mode(SqliteLockingMode::Exclusive)
+        .journal_mode(SqliteJournalMode::Wal)
+        // FULL: a transaction that was answered is on the disk, not in a cache of it.
+        .synchronous(SqliteSynchronous::Full)
+        // 64 MiB instead of 4: pages that change often are copied into the file once in a while, not
+        // all the time.
+        .pragma("wal_autocheckpoint", "16384")
+        .connect()
+        .await?;
+    rows::migrate(&mut connection).await?;
+    Ok(connection)
+}
+
+impl Store for Sqlite {
+    async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(Ask::Handle(now, Box::new(event), answer), answered).await?
+    }
+
+    async fn log(
+        &self,
+        job: &JobId,
+        fence: Fence,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<Vec<u8>, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let place = LogPlace { job: job.clone(), fence, offset, bytes };
+        self.ask(Ask::Log(place, answer), answered).await?
+    }
+
+    async fn snapshot(&self) -> Result<Tables, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(Ask::Snapshot(answer), answered).await
+    }
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Database(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_disk_is_waited_for() {
+        let folder = std::env::temp_dir().join(format!("fleet-sync-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let mut connection = connect(&folder.join("fleet.db")).await.expect("a file");
+        let mode: String = sqlx::query_scalar("PRAGMA journal_mode")
+            .fetch_one(&mut connection)
+            .await
+            .expect("sql");
+        let sync: i64 =
+            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut connection).await.expect("sql");
+        assert_eq!((mode.as_str(), sync), ("wal", 2));
+        drop(connection);
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}

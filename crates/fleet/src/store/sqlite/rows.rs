@@ -1,0 +1,305 @@
+//! Rows on disk: keys as columns, what nobody asks SQL for as JSON.
+
+use super::super::journal::Changes;
+use super::{StoreError, Tables};
+use crate::id::{Attempt, Fence, JobId, RunId};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing};
+use crate::message::JobSubmission;
+use crate::time::Millis;
+use futures::TryStreamExt;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
+use std::sync::Arc;
+
+/// The layout of the file, in its `user_version`.
+const VERSION: i64 = 1;
+
+/// Nothing is looked up here by anything while the store runs: rows are in memory. So keys are chosen
+/// for the disk: by the place of the job among all jobs. What is alive at one time then shares pages,
+/// and a batch writes few of them; with the random lease ids as keys every row was a page of its own.
+const SCHEMA: &str = "
+CREATE TABLE run (seq INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE job (seq INTEGER PRIMARY KEY, fixed TEXT NOT NULL, changing TEXT NOT NULL);
+CREATE TABLE lease (
+    seq INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (seq, fence)
+) WITHOUT ROWID;
+CREATE TABLE label (label TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE log (
+    seq INTEGER NOT NULL,
+    fence INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    byte_offset INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (seq, fence, number)
+) WITHOUT ROWID;
+";
+
+/// Rows in one statement: five columns each stay far below SQLite's limit of 32,766 values.
+const STATEMENT_ROWS_MAX: usize = 1_000;
+
+/// What of a job never changes, and may be large: written once.
+#[derive(Serialize, Deserialize)]
+struct Fixed {
+    job_id: JobId,
+    run_id: RunId,
+    order: JobSubmission,
+    needs: Vec<JobId>,
+}
+
+/// The rest.
+#[derive(Serialize, Deserialize)]
+struct Changing {
+    needs_open: u32,
+    attempt: Attempt,
+    fence: Fence,
+    losses: u32,
+    not_before: Millis,
+    standing: Standing,
+}
+
+/// A new file gets its tables; a file of another version is not touched.
+pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let version: i64 =
+        sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *connection).await?;
+    match version {
+        VERSION => Ok(()),
+        0 => {
+            let mut transaction = connection.begin().await?;
+            sqlx::raw_sql(SCHEMA).execute(&mut *transaction).await?;
+            sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut *transaction).await?;
+            Ok(transaction.commit().await?)
+        }
+        _ => Err(StoreError::Database(format!("its version is {version}, not {VERSION}"))),
+    }
+}
+
+fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
+    move |error| StoreError::Corrupt { table, why: error.to_string() }
+}
+
+fn text<T: Serialize>(table: &'static str, value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(corrupt(table))
+}
+
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// Reads every row.
+pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, StoreError> {
+    let mut tables = Tables::default();
+    for run in records::<RunRecord>(connection, "run", "SELECT record FROM run").await? {
+        tables.put_run(run);
+    }
+    for label in records::<LabelRecord>(connection, "label", "SELECT record FROM label").await? {
+        tables.put_label(label);
+    }
+    let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
+    for row in sqlx::query(jobs).fetch_all(&mut *connection).await? {
+        let fixed: Fixed = serde_json::from_str(row.get(1)).map_err(corrupt("job"))?;
+        let changing: Changing = serde_json::from_str(row.get(2)).map_err(corrupt("job"))?;
+        tables.put_job(JobRecord {
+            job_id: fixed.job_id,
+            run_id: fixed.run_id,
+            seq: row.get::<i64, _>(0).unsigned_abs(),
+            order: Arc::new(fixed.order),
+            needs: fixed.needs,
+            needs_open: changing.needs_open,
+            attempt: changing.attempt,
+            fence: changing.fence,
+            losses: changing.losses,
+            not_before: changing.not_before,
+            standing: changing.standing,
+        });
+    }
+    for lease in records::<LeaseRecord>(connection, "lease", "SELECT record FROM lease").await? {
+        tables.put_lease(lease);
+    }
+    Ok(tables)
+}
+
+/// A grant's log from an offset on.
+pub(super) async fn log(
+    connection: &mut SqliteConnection,
+    seq: u64,
+    fence: Fence,
+    offset: u64,
+    bytes: usize,
+) -> Result<Vec<u8>, StoreError> {
+    let pieces = "SELECT byte_offset, data FROM log
+        WHERE seq = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
+    let mut rows = sqlx::query(pieces)
+        .bind(number(seq))
+        .bind(number(fence.0))
+        .bind(number(offset))
+        .fetch(connection);
+    let mut log = Vec::new();
+    while log.len() < bytes
+        && let Some(row) = rows.try_next().await?
+    {
+        let data: Vec<u8> = row.get(1);
+        let before = offset.saturating_sub(row.get::<i64, _>(0).unsigned_abs());
+        log.extend(data.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX)));
+    }
+    Ok(log)
+}
+
+async fn records<T: DeserializeOwned>(
+    connection: &mut SqliteConnection,
+    table: &'static str,
+    query: &'static str,
+) -> Result<Vec<T>, StoreError> {
+    let rows = sqlx::query(query).fetch_all(&mut *connection).await?;
+    rows.iter().map(|row| serde_json::from_str(row.get(0)).map_err(corrupt(table))).collect()
+}
+
+/// Writes what changed, in one transaction. When it returns, the disk has it.
+pub(super) async fn save(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: Changes,
+) -> Result<(), StoreError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = connection.begin().await?;
+    put_runs(&mut transaction, tables, &changes).await?;
+    put_labels(&mut transaction, tables, &changes).await?;
+    put_jobs(&mut transaction, tables, &changes).await?;
+    put_leases(&mut transaction, tables, &changes).await?;
+    put_logs(&mut transaction, tables, &changes).await?;
+    Ok(transaction.commit().await?)
+}
+
+/// A run is kept under the place of its first job.
+async fn put_runs(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::with_capacity(changes.runs.len());
+    for run in changes.runs.iter().filter_map(|id| tables.run(id)) {
+        let first = tables.jobs_of(&run.run_id).first().and_then(|id| tables.job(id));
+        let Some(first) = first else { continue };
+        rows.push((number(first.seq), text("run", &run)?));
+    }
+    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO run (seq, record) ");
+        query.push_values(chunk, |mut row, (seq, record)| {
+            row.push_bind(*seq);
+            row.push_bind(record.as_str());
+        });
+        query.push(" ON CONFLICT (seq) DO UPDATE SET record = excluded.record");
+        // Not kept prepared: there is one for each number of rows.
+        query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_labels(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for label in &changes.labels {
+        let record = text("label", &tables.label(label))?;
+        let put = "INSERT INTO label (label, record) VALUES ($1, $2)
+            ON CONFLICT (label) DO UPDATE SET record = excluded.record";
+        sqlx::query(put).bind(label.as_str()).bind(record).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_jobs(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::with_capacity(changes.jobs.len());
+    for (id, new) in &changes.jobs {
+        let Some(job) = tables.job(id) else { continue };
+        let changing = Changing {
+            needs_open: job.needs_open,
+            attempt: job.attempt,
+            fence: job.fence,
+            losses: job.losses,
+            not_before: job.not_before,
+            standing: job.standing,
+        };
+        // Of a job that is there already only `changing` is written; the rest is not even made.
+        let fixed = match new {
+            true => text(
+                "job",
+                &Fixed {
+                    job_id: job.job_id,
+                    run_id: job.run_id,
+                    order: (*job.order).clone(),
+                    needs: job.needs,
+                },
+            )?,
+            false => String::new(),
+        };
+        rows.push((number(job.seq), fixed, text("job", &changing)?));
+    }
+    rows.sort_unstable_by_key(|(seq, _, _)| *seq);
+    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO job (seq, fixed, changing) ");
+        query.push_values(chunk, |mut row, (seq, fixed, changing)| {
+            row.push_bind(*seq);
+            row.push_bind(fixed.as_str());
+            row.push_bind(changing.as_str());
+        });
+        query.push(" ON CONFLICT (seq) DO UPDATE SET changing = excluded.changing");
+        query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_leases(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    let mut rows = Vec::with_capacity(changes.leases.len());
+    for lease in changes.leases.iter().filter_map(|id| tables.lease(id)) {
+        let Some(job) = tables.job(&lease.job_id) else { continue };
+        rows.push((number(job.seq), number(lease.fence.0), text("lease", &lease)?));
+    }
+    rows.sort_unstable_by_key(|(seq, fence, _)| (*seq, *fence));
+    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
+        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO lease (seq, fence, record) ");
+        query.push_values(chunk, |mut row, (seq, fence, record)| {
+            row.push_bind(*seq);
+            row.push_bind(*fence);
+            row.push_bind(record.as_str());
+        });
+        query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record");
+        query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_logs(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for (job, fence, piece) in &changes.logs {
+        let Some(job) = tables.job(job) else { continue };
+        let put = "INSERT INTO log (seq, fence, number, byte_offset, data)
+            VALUES ($1, $2, $3, $4, $5)";
+        sqlx::query(put)
+            .bind(number(job.seq))
+            .bind(number(fence.0))
+            .bind(number(piece.number))
+            .bind(number(piece.offset))
+            .bind(piece.data.as_slice())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

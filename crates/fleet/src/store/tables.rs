@@ -1,0 +1,189 @@
+//! Rows in memory, with the indices that decisions need.
+
+use crate::id::{Fence, JobId, LeaseId, RunId, RunnerId};
+use crate::lease::{
+    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Rows, RunRecord, Waiting,
+};
+use crate::message::{Label, LogChunk, Tag};
+use crate::time::Millis;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Every row, and where to find it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tables {
+    seen: Millis,
+    seq: u64,
+    runs: BTreeMap<RunId, RunRecord>,
+    jobs: BTreeMap<JobId, JobRecord>,
+    leases: BTreeMap<LeaseId, LeaseRecord>,
+    labels: BTreeMap<Label, LabelRecord>,
+    logs: BTreeMap<(JobId, Fence), Vec<u8>>,
+
+    run_keys: BTreeMap<String, RunId>,
+    run_jobs: BTreeMap<RunId, Vec<JobId>>,
+    dependents: BTreeMap<JobId, Vec<JobId>>,
+    live: BTreeMap<RunnerId, LeaseId>,
+    due: BTreeSet<(Millis, LeaseId)>,
+    queue: Queue,
+}
+
+impl Tables {
+    /// Every run.
+    pub fn runs(&self) -> impl Iterator<Item = &RunRecord> {
+        self.runs.values()
+    }
+
+    /// Every job.
+    pub fn jobs(&self) -> impl Iterator<Item = &JobRecord> {
+        self.jobs.values()
+    }
+
+    /// Every lease.
+    pub fn leases(&self) -> impl Iterator<Item = &LeaseRecord> {
+        self.leases.values()
+    }
+
+    /// Every label that has a limit, or had a job.
+    pub fn labels(&self) -> impl Iterator<Item = &LabelRecord> {
+        self.labels.values()
+    }
+
+    /// The log of a grant, if this store keeps logs with the rows.
+    pub fn log(&self, job: &JobId, fence: Fence) -> &[u8] {
+        self.logs.get(&(job.clone(), fence)).map_or(&[], |log| log)
+    }
+
+    /// When something happens next by itself.
+    pub fn next_due(&self) -> Option<Millis> {
+        let lease = self.due.first().map(|(at, _)| *at);
+        lease.into_iter().chain(self.queue.next_pause_end()).min()
+    }
+}
+
+fn waiting(job: &JobRecord) -> Option<Waiting> {
+    let labels = job.order.labels.iter().cloned().map(Gate::Label);
+    let gates: Arc<[Gate]> = std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect();
+    job.waiting().then(|| Waiting {
+        job_id: job.job_id.clone(),
+        place: Place::new(job.order.priority, job.seq),
+        tags: Arc::new(job.order.tags.clone()),
+        gates,
+        not_before: job.not_before,
+    })
+}
+
+impl Rows for Tables {
+    fn seen(&self) -> Millis {
+        self.seen
+    }
+
+    fn set_seen(&mut self, now: Millis) {
+        self.seen = now;
+    }
+
+    fn next_seq(&mut self) -> u64 {
+        self.seq += 1;
+        self.seq
+    }
+
+    fn run(&self, id: &RunId) -> Option<RunRecord> {
+        self.runs.get(id).cloned()
+    }
+
+    fn put_run(&mut self, run: RunRecord) {
+        self.queue.set_gate(&Gate::Run(run.run_id.clone()), run.has_room());
+        if let Some(idempotency) = &run.idempotency {
+            self.run_keys.insert(idempotency.key.clone(), run.run_id.clone());
+        }
+        self.runs.insert(run.run_id.clone(), run);
+    }
+
+    fn run_by_key(&self, key: &str) -> Option<RunRecord> {
+        self.run_keys.get(key).and_then(|id| self.run(id))
+    }
+
+    fn job(&self, id: &JobId) -> Option<JobRecord> {
+        self.jobs.get(id).cloned()
+    }
+
+    fn put_job(&mut self, job: JobRecord) {
+        self.seq = self.seq.max(job.seq);
+        let old = self.jobs.get(&job.job_id);
+        if old.is_none() {
+            self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
+            for need in &job.needs {
+                self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
+            }
+        }
+        let (old, new) = (old.and_then(waiting), waiting(&job));
+        if old != new {
+            old.iter().for_each(|old| self.queue.remove(old));
+            new.into_iter().for_each(|new| self.queue.insert(new));
+        }
+        self.jobs.insert(job.job_id.clone(), job);
+    }
+
+    fn jobs_of(&self, run: &RunId) -> Vec<JobId> {
+        self.run_jobs.get(run).cloned().unwrap_or_default()
+    }
+
+    fn dependents(&self, job: &JobId) -> Vec<JobId> {
+        self.dependents.get(job).cloned().unwrap_or_default()
+    }
+
+    fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
+        self.queue.pick(now, capabilities)
+    }
+
+    fn lease(&self, id: &LeaseId) -> Option<LeaseRecord> {
+        self.leases.get(id).cloned()
+    }
+
+    fn put_lease(&mut self, lease: LeaseRecord) {
+        let id = lease.lease_id.clone();
+        if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
+            self.due.remove(&(due, id.clone()));
+        }
+        match lease.due_at() {
+            Some(due) => {
+                self.due.insert((due, id.clone()));
+                self.live.insert(lease.runner_id.clone(), id.clone());
+            }
+            None => {
+                if self.live.get(&lease.runner_id) == Some(&id) {
+                    self.live.remove(&lease.runner_id);
+                }
+            }
+        }
+        self.leases.insert(id, lease);
+    }
+
+    fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord> {
+        self.live.get(runner).and_then(|id| self.lease(id))
+    }
+
+    fn live_leases(&self) -> Vec<LeaseId> {
+        self.live.values().cloned().collect()
+    }
+
+    fn due(&self, now: Millis, most: usize) -> Vec<LeaseId> {
+        let due = self.due.iter().take_while(|(at, _)| *at <= now);
+        due.take(most).map(|(_, id)| id.clone()).collect()
+    }
+
+    fn label(&self, label: &Label) -> LabelRecord {
+        let new = || LabelRecord { label: label.clone(), limit: None, in_use: 0 };
+        self.labels.get(label).cloned().unwrap_or_else(new)
+    }
+
+    fn put_label(&mut self, label: LabelRecord) {
+        self.queue.set_gate(&Gate::Label(label.label.clone()), label.has_room());
+        self.labels.insert(label.label.clone(), label);
+    }
+
+    fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk) {
+        let log = self.logs.entry((lease.job_id.clone(), lease.fence)).or_default();
+        log.extend_from_slice(&chunk.data);
+    }
+}

@@ -1,0 +1,149 @@
+//! The file: what was answered survives a kill, and nobody else can open it.
+
+mod common;
+
+use common::{complete, job, lease_id, run_id, runner_id, submission};
+use remuda_fleet::id::{JobId, RunId};
+use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
+use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
+use remuda_fleet::store::{Sqlite, Store, StoreError};
+use remuda_fleet::time::Millis;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+const NOW: Millis = Millis(1_000_000);
+
+fn fresh(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sqlite-{name}"));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder.join("fleet.db")
+}
+
+async fn submit(store: &Sqlite, run_id: RunId) {
+    let event = Event::Submit { run_id, key: None, submission: submission(vec![job("a")]) };
+    let handled = store.handle(NOW, event).await.expect("a store");
+    assert!(handled.reply.is_ok(), "{handled:?}");
+}
+
+/// Enqueue is done; grant, acknowledge, complete. Returns the job.
+async fn work(store: &Sqlite, n: u64) -> JobId {
+    let runner = runner_id(&n.to_string());
+    let request = LeaseRequest {
+        runner_id: runner.clone(),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let event = Event::Lease { lease_id: lease_id(n), cancel_token: None, request };
+    let granted = match store.handle(NOW, event).await.expect("a store").reply {
+        Ok(Reply::Granted(granted)) => granted,
+        other => panic!("{other:?}"),
+    };
+    let ack = AckLease {
+        job_id: granted.job_id.clone(),
+        lease_id: granted.lease_id.clone(),
+        runner_id: runner.clone(),
+        accepted_at: None,
+    };
+    let acked = store.handle(NOW, Event::Ack(ack)).await.expect("a store");
+    assert!(acked.reply.is_ok(), "{acked:?}");
+    let message = complete(&granted.lease_id, &runner, CompleteStatus::Succeeded);
+    let completed = store.handle(NOW, Event::Complete(message)).await.expect("a store");
+    assert!(completed.reply.is_ok(), "{completed:?}");
+    granted.job_id
+}
+
+#[tokio::test]
+async fn a_second_orchestrator_cannot_open_the_file() {
+    let path = fresh("twice");
+    let first = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    submit(&first, run_id(0)).await;
+    let second = Sqlite::open(&path, Policy::default(), NOW).await;
+    assert!(matches!(second, Err(StoreError::Database(_))), "{second:?}");
+    first.close().await.expect("closed");
+    Sqlite::open(&path, Policy::default(), NOW).await.expect("free again");
+}
+
+#[tokio::test]
+async fn a_file_of_another_version_is_not_touched() {
+    let path = fresh("version");
+    Sqlite::open(&path, Policy::default(), NOW).await.expect("a file").close().await.expect("ok");
+    let url = format!("sqlite://{}", path.display());
+    let mut other = <sqlx::SqliteConnection as sqlx::Connection>::connect(&url).await.expect("sql");
+    sqlx::raw_sql("PRAGMA user_version = 77").execute(&mut other).await.expect("set");
+    drop(other);
+    let error = Sqlite::open(&path, Policy::default(), NOW).await.expect_err("another version");
+    assert!(error.to_string().contains("77"), "{error}");
+}
+
+/// Not a test: what the next one starts and kills. It says which jobs it was told are complete.
+#[tokio::test]
+#[ignore = "started by another test"]
+async fn works_until_it_is_killed() {
+    let Ok(path) = std::env::var("FLEET_TEST_FILE") else { return };
+    let store = Sqlite::open(Path::new(&path), Policy::default(), NOW).await.expect("a file");
+    for n in 0.. {
+        submit(&store, run_id(n)).await;
+        let job = work(&store, n).await;
+        println!("done {job}");
+        std::io::stdout().flush().expect("a reader");
+    }
+}
+
+/// Faults 1 and 7, the store's half.
+#[tokio::test]
+async fn what_was_answered_survives_a_kill() {
+    let path = fresh("kill");
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--ignored", "--exact", "works_until_it_is_killed", "--nocapture"])
+        .env("FLEET_TEST_FILE", &path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a child");
+    let lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let told = |line: &str| {
+        let id = line.split("done ").nth(1)?;
+        JobId::new(id.trim()).ok()
+    };
+    let done: Vec<JobId> =
+        lines.map_while(Result::ok).filter_map(|line| told(&line)).take(40).collect();
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    assert_eq!(done.len(), 40);
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    let tables = store.snapshot().await.expect("rows");
+    for id in done {
+        let outcome = tables.job(&id).and_then(|job| job.outcome().cloned());
+        assert_eq!(outcome.map(|outcome| outcome.status), Some(AttemptState::Succeeded), "{id}");
+    }
+}
+
+/// A figure, not a bound: machines differ.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement"]
+async fn jobs_per_second() {
+    let path = fresh("speed");
+    let store = Arc::new(Sqlite::open(&path, Policy::default(), NOW).await.expect("a file"));
+    let (runners, each) = (512_u64, 40_u64);
+    let start = std::time::Instant::now();
+    let tasks: Vec<_> = (0..runners)
+        .map(|runner| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for n in runner * each..(runner + 1) * each {
+                    submit(&store, run_id(n)).await;
+                    work(&store, n).await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.expect("done");
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let jobs = runners * each;
+    println!("{jobs} jobs in {seconds:.2} s: {:.0} jobs/s", jobs as f64 / seconds);
+}
