@@ -18,6 +18,12 @@ pub enum Failure {
     /// Wrong use that clap cannot see.
     #[error("{0}")]
     Usage(&'static str),
+    /// A runner's settings are about another account than the one that signs.
+    #[error("these settings run the key {}, and --key is another one: give that file", .meant.display())]
+    OtherKey {
+        /// The settings' own.
+        meant: PathBuf,
+    },
     /// A call to a node.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -110,7 +116,9 @@ impl Failure {
     /// The exit status: 2 for wrong use, 1 for all else.
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Self::Usage(_) | Self::Client(ClientError::BadUrl(_)) => ExitCode::from(2),
+            Self::Usage(_) | Self::OtherKey { .. } | Self::Client(ClientError::BadUrl(_)) => {
+                ExitCode::from(2)
+            }
             _ => ExitCode::FAILURE,
         }
     }
@@ -156,7 +164,7 @@ impl Failure {
     /// Stable; programs compare it. A node's refusal keeps the node's code.
     fn code(&self) -> &str {
         match self {
-            Self::Usage(_) => "wrong_use",
+            Self::Usage(_) | Self::OtherKey { .. } => "wrong_use",
             Self::Client(error) | Self::Events(EventsError::Client(error)) => match error {
                 ClientError::BadUrl(_) => "wrong_use",
                 ClientError::Unreachable(_) => "unreachable",

@@ -9,14 +9,17 @@ mod run;
 mod show;
 
 use crate::account::Whose;
+use crate::failure::Failure;
 use crate::leash::Leash;
 use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
 use offer::RunnerFile;
 use remuda_client::amount::parse_amount;
+use remuda_client::wallet;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
+use remuda_runner::daemon::Settings;
 use remuda_runner::daemon::pins::pinned;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -188,6 +191,7 @@ pub fn main(args: &Args) -> ExitCode {
             let instruction = match is_settings(file) {
                 true => {
                     let settings = run::read(file)?;
+                    own_key(&settings, args)?;
                     let pinned = pinned(&session.client, &settings.pinnable()).await?;
                     settings.registration_with(&pinned)?
                 }
@@ -203,6 +207,7 @@ pub fn main(args: &Args) -> ExitCode {
             let offer = match is_settings(file) {
                 true => {
                     let settings = run::read(file)?;
+                    own_key(&settings, args)?;
                     let pinned = pinned(&session.client, &settings.pinnable()).await?;
                     settings.offer_with(&pinned)?
                 }
@@ -215,6 +220,15 @@ pub fn main(args: &Args) -> ExitCode {
             send(session, args, instruction).await
         }
     })
+}
+
+/// The account that is registered must be the one that the settings run.
+fn own_key(settings: &Settings, args: &SendArgs) -> Result<(), Failure> {
+    let meant = wallet::read(&settings.key)?.address();
+    match args.key.read()?.address() == meant {
+        true => Ok(()),
+        false => Err(Failure::OtherKey { meant: settings.key.clone() }),
+    }
 }
 
 /// Whether a file is a runner's settings; otherwise it is an offer in JSON.

@@ -37,13 +37,10 @@ pub(super) async fn drain(session: &Session, settings: &Path) -> Result<(), Fail
         match ask(page).await {
             Ok(view) if view.state == RunState::Drained => break,
             Ok(view) => {
-                let left = (view.jobs.len(), view.sending);
-                if told != Some(left) && !session.out.json {
-                    let (jobs, sending) = left;
-                    session.out.text(&format!(
-                        "draining: {jobs} jobs open, {sending} transactions in no block yet\n"
-                    ))?;
-                    told = Some(left);
+                let now = waits_for(&view);
+                if told.as_ref() != Some(&now) && !session.out.json {
+                    session.out.text(&now)?;
+                    told = Some(now);
                 }
             }
             // It has ended, and its page with it.
@@ -53,6 +50,19 @@ pub(super) async fn drain(session: &Session, settings: &Path) -> Result<(), Fail
         tokio::time::sleep(LOOK_EVERY).await;
     }
     session.out.show(&serde_json::json!({ "drained": true }), |_, _| "drained\n".to_owned())
+}
+
+/// What a draining runner waits for; also the reason, if it could wait for ever.
+fn waits_for(view: &StatusView) -> String {
+    let (jobs, sending) = (view.jobs.len(), view.sending);
+    let mut text = format!("draining: {jobs} open jobs, {sending} transactions in no block yet\n");
+    if let Some(problem) = &view.problem {
+        text += &format!(
+            "it waits for the chain, and there is a problem: {problem}\n\
+             Ctrl-C leaves it draining; SIGTERM ends the runner itself now, and its journal keeps what is open\n"
+        );
+    }
+    text
 }
 
 fn money(amount: BigUint) -> String {

@@ -53,9 +53,9 @@ impl Allowance {
         enough
     }
 
-    /// One more, besides what time brings.
-    pub fn grant(&mut self) {
-        self.millis = self.millis.saturating_add(1_000).min(self.burst);
+    /// Some more, besides what time brings.
+    pub fn grant(&mut self, count: u64) {
+        self.millis = self.millis.saturating_add(count.saturating_mul(1_000)).min(self.burst);
     }
 
     /// Whether it is as if it were new: then nobody needs to remember it.

@@ -401,9 +401,7 @@ impl Session {
     /// There is a new final block.
     pub fn head(&mut self, head: Head, desk: &dyn Desk) {
         // A runner pings once for each block it hears of, however fast blocks are.
-        if head.height > self.head {
-            self.control.grant();
-        }
+        self.control.grant(head.height.saturating_sub(self.head));
         self.head = self.head.max(head.height);
         self.epoch = head.subset_epoch;
         let State::Open(open) = &mut self.state else { return };

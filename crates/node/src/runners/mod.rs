@@ -45,6 +45,8 @@ const TIMED_MAX: usize = 65_536;
 /// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
 /// with its stream, or refused for want of a place.
 const SAY_AGAIN_BLOCKS: u64 = 16;
+/// Jobs that it is told then; half of what waits for a session at most.
+const SAID_AT_ONCE: usize = 32;
 
 /// Results of one member for one job that are passed on. It repeats them until they are opened.
 const HANDOVERS_MAX: u32 = 32;
@@ -285,11 +287,6 @@ impl Desk {
             }
         }
         self.server.head(head(state, block.height()));
-        // Not all of them in one block.
-        let turn = |runner: &Address| {
-            (u64::from(runner[19]) + block.height().get()).is_multiple_of(SAY_AGAIN_BLOCKS)
-        };
-        self.server.runners().into_iter().filter(turn).for_each(|runner| self.say_again(runner));
         for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
             match event {
                 Happened::RunnerTimedOut { job, runner, .. } => {
@@ -308,6 +305,11 @@ impl Desk {
                 _ => {}
             }
         }
+        // Last: what is over must be told whatever else there is.
+        let turn = |runner: &Address| {
+            (u64::from(runner[19]) + block.height().get()).is_multiple_of(SAY_AGAIN_BLOCKS)
+        };
+        self.server.runners().into_iter().filter(turn).for_each(|runner| self.say_again(runner));
     }
 
     fn push(
@@ -340,7 +342,12 @@ impl Desk {
     /// Pushes whatever a runner sits on.
     fn say_again(&self, runner: Address) {
         let tip = self.backend.tip();
-        for id in self.backend.open_jobs(runner) {
+        // Not more than a session takes at a time, and in turn, so that each gets through.
+        let mut jobs = self.backend.open_jobs(runner);
+        let turns = tip.finalised.height().get() / SAY_AGAIN_BLOCKS;
+        let first = (turns * SAID_AT_ONCE as u64) % (jobs.len().max(1) as u64);
+        jobs.rotate_left(first as usize);
+        for id in jobs.into_iter().take(SAID_AT_ONCE) {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
             // Also what it has committed to: the results of others reach an aggregator this way.

@@ -3,6 +3,7 @@
 use crate::world::{World, job, pay, sign, tight};
 use remuda_node::mempool::{Budget, Limits};
 use remuda_protocol::codec::Bytes;
+use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::event::Event;
 use remuda_protocol::execute::Outcome;
@@ -160,7 +161,7 @@ fn nobody_outbids_a_report_that_a_job_waits_for() {
         .expect("it is drawn");
     // What it said before has to go first, and may.
     let nonce = world.chain.account(runner.address()).nonce;
-    let beat = Transaction { instruction: Instruction::Heartbeat, ..world.body(nonce, 1) };
+    let beat = Transaction { instruction: Instruction::PauseRunner, ..world.body(nonce, 1) };
     let beat = world.offer(0, tight(beat)).unwrap().hash;
     let signature = runner.sign(&B256::ZERO);
     let instruction =
@@ -174,6 +175,50 @@ fn nobody_outbids_a_report_that_a_job_waits_for() {
         })
         .collect();
     assert_eq!(world.pick(), [beat, result, rich[0], rich[1]]);
+    // Once only: who was drawn must not fill blocks with it.
+    let again = Transaction { instruction: instruction.clone(), ..world.body(nonce + 2, 1) };
+    let again = world.offer(0, tight(again)).unwrap().hash;
+    assert_eq!(world.pick(), [beat, result, rich[0], rich[1], again]);
+    // And only as long as the job waits for it: here it has its answer.
+    world.chain.send_result(&runner, id, b"{}");
+    world.chain.step();
+    let nonce = world.chain.account(runner.address()).nonce;
+    let late = Transaction { instruction, ..world.body(nonce + 4, 1) };
+    let late = world.offer(0, tight(late)).unwrap().hash;
+    let picked = world.pick();
+    let place = |hash| picked.iter().position(|picked| *picked == hash);
+    assert!(place(late).is_none_or(|late| Some(late) > place(rich[1])), "{picked:?}");
+}
+
+/// A full pool is no way to keep a runner from its duty either.
+#[test]
+fn a_report_that_a_job_waits_for_gets_into_a_full_pool() {
+    let limits = Limits { transactions: 2, ..Limits::default() };
+    let mut world = World::new(limits, &[100_000; 4]);
+    let runner = world.keys[0].clone();
+    let offer = plain_offer(&[JobKind::Http]);
+    let register = Instruction::RegisterRunner { stake: Amount::cby(50_000), offer };
+    world.chain.send(&runner, register);
+    world.chain.step();
+    let ordered = Instruction::SubmitJob { spec: job(Amount::cby(1)) };
+    world.chain.send(&world.keys[1].clone(), ordered);
+    let id = core::iter::repeat_with(|| world.chain.step())
+        .take(20)
+        .find_map(|outcome| assigned(&outcome))
+        .expect("it is drawn");
+    let rich: Vec<TxHash> = (2..4).map(|who| world.wait(who, 0, 900)).collect();
+    let report = |job, signer: &SecretKey| Instruction::SubmitResult {
+        job,
+        result: Bytes(b"{}".to_vec()),
+        result_sig: signer.sign(&B256::ZERO),
+    };
+    let nonce = world.chain.account(runner.address()).nonce;
+    let body = world.body(nonce, 1);
+    let foreign = Transaction { instruction: report(JobId::ZERO, &runner), ..body.clone() };
+    assert_eq!(world.offer(0, tight(foreign)).unwrap_err().code(), "pool_full");
+    let mine = Transaction { instruction: report(id, &runner), ..body };
+    let accepted = world.offer(0, tight(mine)).expect("it is let in");
+    assert!(accepted.evicted.iter().all(|gone| rich.contains(gone)) && accepted.evicted.len() == 1);
 }
 
 #[test]

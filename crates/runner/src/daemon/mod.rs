@@ -151,7 +151,10 @@ impl Daemon {
                 .map(OfferView::from)
                 .map_err(SettingsError::to_string),
             pinnable: settings.pinnable(),
-            commands: Commands { key: settings.key.display().to_string() },
+            commands: Commands {
+                settings: settings.file.display().to_string(),
+                key: settings.key.display().to_string(),
+            },
         };
         let backends = Backend::all(settings);
         let desk = Desk::new(key.clone(), rules, Backends::new(&backends), entries, unreadable);

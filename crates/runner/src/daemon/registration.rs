@@ -11,15 +11,16 @@ use std::fmt::{Debug, Display};
 /// Names of one kind that a difference lists.
 const NAMED_MAX: usize = 4;
 
-/// The commands of an operator, with the file of its key.
+/// The commands of an operator, with the files of its settings and its key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Commands {
+    pub(crate) settings: String,
     pub(crate) key: String,
 }
 
 impl Commands {
     fn with_settings(&self, verb: &str) -> String {
-        format!("remuda runner {verb} runner.toml --key {}", self.key)
+        format!("remuda runner {verb} {} --key {}", self.settings, self.key)
     }
 
     fn resume(&self) -> String {
@@ -132,7 +133,7 @@ mod tests {
     use remuda_client::types::Uint;
 
     fn commands() -> Commands {
-        Commands { key: "runner.key".to_owned() }
+        Commands { settings: "mine/runner.toml".to_owned(), key: "runner.key".to_owned() }
     }
 
     fn offer(sections: &str) -> OfferView {
@@ -162,7 +163,7 @@ mod tests {
             "resolvers: ",
             "base: 1 CBY here, 0 CBY on chain",
             "slots: 2 here, 9 on chain",
-            "remuda runner update runner.toml --key runner.key",
+            "remuda runner update mine/runner.toml --key runner.key",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -173,7 +174,9 @@ mod tests {
     fn every_standing_without_work_says_what_to_type() {
         let with = |status| runner_view(status, true, 1);
         let says = |view: Option<&RunnerView>, resumes| trouble(view, resumes, &commands());
-        assert!(says(None, true).unwrap().contains("remuda runner register runner.toml --key"));
+        assert!(
+            says(None, true).unwrap().contains("remuda runner register mine/runner.toml --key")
+        );
         let left = with(RunnerStatusName::Deregistered);
         assert!(says(Some(&left), true).unwrap().contains("remuda runner register"));
         let paused = with(RunnerStatusName::Paused);

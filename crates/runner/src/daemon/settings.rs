@@ -54,6 +54,9 @@ pub enum SettingsError {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
+    /// The file that they are from, for commands that an operator is told.
+    #[serde(skip)]
+    pub file: PathBuf,
     /// The runner's key.
     pub key: PathBuf,
     /// Where it keeps what must survive a restart.
@@ -139,6 +142,7 @@ impl Settings {
         let text = std::fs::read_to_string(path).map_err(failed)?;
         let mut settings: Self = toml::from_str(&text).map_err(|e| malformed(e.to_string()))?;
         settings.below(path.parent().unwrap_or(Path::new(".")));
+        settings.file = path.to_owned();
         settings.check()?;
         Ok(settings)
     }

@@ -141,18 +141,14 @@ pub struct VerificationView {
     /// The mode.
     pub mode: ModeName,
     /// Runners asked for. Modes with a single runner need not say it.
-    #[serde(default = "one")]
+    #[serde(default)]
     pub runners: u32,
     /// Of which so many must agree.
-    #[serde(default = "one")]
+    #[serde(default)]
     pub threshold: u32,
     /// Checks of the mode, in order.
     #[serde(default)]
     pub checks: Vec<CheckView>,
-}
-
-fn one() -> u32 {
-    1
 }
 
 /// Limits of one execution. A zero stands for the default.

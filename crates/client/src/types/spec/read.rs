@@ -7,6 +7,7 @@ use super::{
 };
 use crate::amount::{AmountError, parse_amount};
 use remuda_protocol::codec::Bytes;
+use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{
     Callback, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
 };
@@ -100,8 +101,19 @@ impl TryFrom<&JobSpecView> for JobSpec {
 fn verification(view: &VerificationView) -> Result<Verification, SpecError> {
     let checks = view.checks.iter().enumerate();
     let checks = checks.map(|(index, view)| check(index, view)).collect::<Result<_, _>>()?;
-    let VerificationView { mode, runners, threshold, .. } = *view;
-    Ok(Verification { mode: mode.into(), runners, threshold, checks })
+    let mode = VerificationMode::from(view.mode);
+    // A committee is counted by whoever orders it; one runner needs no counting.
+    let counted = |field: &str, count: u32| match count {
+        0 if mode.is_single() => Ok(1),
+        0 => Err(SpecError {
+            field: format!("verification.{field}"),
+            problem: SpecProblem::Shape("this mode needs it, and at least 1".to_owned()),
+        }),
+        count => Ok(count),
+    };
+    let runners = counted("runners", view.runners)?;
+    let threshold = counted("threshold", view.threshold)?;
+    Ok(Verification { mode, runners, threshold, checks })
 }
 
 fn check(index: usize, view: &CheckView) -> Result<VerifierCheck, SpecError> {

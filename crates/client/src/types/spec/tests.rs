@@ -44,6 +44,8 @@ fn one_runner_need_not_be_counted() {
         EXAMPLE.replace(r#""runners": 3, "threshold": 2,"#, "").replace("majority_vote", "none");
     let spec = read(&json.replace(r#"{"MajorityVote": {"field": "answer"}}"#, "")).unwrap();
     assert_eq!((spec.verification.runners, spec.verification.threshold), (1, 1));
+    let uncounted = read(&EXAMPLE.replace(r#", "threshold": 2"#, "")).unwrap_err();
+    assert_eq!(uncounted.field, "verification.threshold", "a committee is");
 }
 
 #[test]
