@@ -166,7 +166,7 @@ impl Desk {
     pub(super) fn due(&self, open: &Open) -> bool {
         let seen = open.view.as_ref().map_or(0, |(height, _)| *height);
         let idle = open.working || (open.checked && matches!(open.stage, Stage::Failed(_)));
-        !open.reading && (!idle || self.at() >= seen + LOOK_BLOCKS)
+        !open.reading && (!idle || self.at() >= seen.saturating_add(LOOK_BLOCKS))
     }
 
     pub(super) fn ask_for(&mut self, job: JobId) {
@@ -312,8 +312,8 @@ impl Desk {
             Step::Close(end) => self.end(job, end, height),
             _ => {
                 let attempt = self.jobs.get(&job).map_or(0, |open| open.attempt);
+                let deed = deed.and_then(|(deed, all)| self.payable(job, deed, all));
                 if let Some((deed, instruction)) = deed {
-                    let (deed, instruction) = self.payable(job, deed, instruction);
                     let spare = self.jobs.get(&job).and_then(|open| open.spare(&instruction));
                     let purpose = Purpose::Job(job, attempt, deed);
                     self.outbox.want_with(purpose, instruction, spare, height);
@@ -322,19 +322,19 @@ impl Desk {
         }
     }
 
-    /// An aggregator that cannot pay for all results opens its own: the others open theirs.
-    fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> (Deed, Instruction) {
+    /// An aggregator that cannot pay for all results opens its own: the others open theirs. What it
+    /// needs for its other jobs it does not spend on them, and what is open needs no opening.
+    fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> Option<(Deed, Instruction)> {
         let Some(open) = self.jobs.get(&job).filter(|_| deed == Deed::RevealAll) else {
-            return (deed, all);
+            return Some((deed, all));
         };
-        if self.outbox.has(&Purpose::Job(job, open.attempt, deed)) {
-            return (deed, all);
+        let kept = self.kept_for_others(job);
+        let on_its_way = self.outbox.has(&Purpose::Job(job, open.attempt, deed));
+        if on_its_way || self.outbox.covers(&all, open.spare(&all), kept) {
+            return Some((deed, all));
         }
-        let spare = open.spare(&all);
-        match open.deed(&self.identity, &Step::RevealOwn) {
-            Some(own) if !self.outbox.covers(&all, spare) => own,
-            _ => (deed, all),
-        }
+        let owed = open.bound(&self.identity);
+        open.deed(&self.identity, &Step::RevealOwn).filter(|_| owed)
     }
 
     fn wait_for_money(&mut self, job: JobId) {
@@ -358,7 +358,7 @@ impl Desk {
             return;
         }
         let (Some(spec), Some(deadline)) = (open.spec.clone(), open.deadline()) else { return };
-        let blocks = deadline.saturating_sub(at + MARGIN_BLOCKS);
+        let blocks = deadline.saturating_sub(at.saturating_add(MARGIN_BLOCKS));
         let left = self.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
         let wall = Duration::from_secs(u64::from(spec.bounds.max_wall_time_seconds.max(1)));
         let within = wall.min(left);
