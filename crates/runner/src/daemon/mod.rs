@@ -74,6 +74,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+use tracing::error;
 use work::Bench;
 
 /// Notes that wait for the desk.
@@ -180,7 +181,8 @@ impl Daemon {
             lock,
         };
         let task = tokio::spawn(Driver::run(parts, notes, stopped));
-        Ok(Handle { runner, notes: notes_in, status, stop, task, page })
+        let task = Some(task);
+        Ok(Handle { runner, notes: notes_in, status, stop, task, failed: false, page })
     }
 }
 
@@ -202,7 +204,9 @@ pub struct Handle {
     notes: mpsc::Sender<Note>,
     status: watch::Receiver<StatusView>,
     stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
+    /// None once it has ended.
+    task: Option<JoinHandle<()>>,
+    failed: bool,
     page: Option<page::Page>,
 }
 
@@ -232,9 +236,19 @@ impl Handle {
 
     /// Until the runner has ended by itself: drained, by [`Handle::drain`] or through its page.
     pub async fn finished(&mut self) {
-        if !self.task.is_finished() {
-            let _ = (&mut self.task).await;
+        let Some(task) = &mut self.task else { return };
+        let ended = task.await;
+        self.task = None;
+        if let Err(error) = ended {
+            self.failed = true;
+            error!(%error, "the runner broke down; what is open is in the journal");
         }
+    }
+
+    /// Whether it has ended because of a bug, and not because it was told to. Known after
+    /// [`Handle::finished`].
+    pub fn failed(&self) -> bool {
+        self.failed
     }
 
     /// Stops at once, with goodbyes. Open jobs stay in the journal, for the next start.

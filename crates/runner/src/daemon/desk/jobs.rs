@@ -120,7 +120,7 @@ impl Desk {
     /// Shows the operator what was refused and why; once, however many validators push it.
     fn note_refusal(&mut self, job: JobId, attempt: u32, spec: Option<&JobSpec>, why: String) {
         let same = |view: &FinishedView| {
-            (view.job.0, view.attempt) == (job, attempt) && view.why.as_ref() == Some(&why)
+            (view.job.0, view.attempt, view.end.as_str()) == (job, attempt, REFUSED)
         };
         if self.finished.iter().any(same) {
             return;
@@ -216,7 +216,7 @@ impl Desk {
                 let able = (open.spec.as_ref())
                     .map_or(Ok(()), |spec| abilities.check(spec, Some(open.pinned)));
                 if let (Err(unable), Stage::Taken) = (able, &open.stage) {
-                    let reason = format!("{unable}; {}", unable.advice());
+                    let reason = format!("{}; {}", unable.words(), unable.advice());
                     warn!(%job, %reason, "a job cannot be done here");
                     open.stage = Stage::Failed(reason);
                 }
@@ -408,17 +408,21 @@ impl Desk {
 
     fn hand_over(&mut self, job: JobId, aggregator: Address, height: u64) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
-        if open.handed.is_some_and(|handed| height < handed + HAND_OVER_BLOCKS) {
+        let soon = |handed: u64| height < handed.saturating_add(HAND_OVER_BLOCKS);
+        // One at a time: a validator may take as long as it likes.
+        if open.handing || open.handed.is_some_and(soon) {
             return;
         }
         let Some(reveal) = open.reveal(&self.identity) else { return };
-        open.handed = Some(height);
-        let chain_id = self.identity.chain_id;
-        self.act(Action::HandOver { chain_id, job, aggregator, reveal });
+        (open.handed, open.handing) = (Some(height), true);
+        let (chain_id, turn) = (self.identity.chain_id, open.handings);
+        open.handings = open.handings.wrapping_add(1);
+        self.act(Action::HandOver { chain_id, job, aggregator, reveal, turn });
     }
 
     pub(super) fn handed_over(&mut self, job: JobId, result: Result<(), String>) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
+        open.handing = false;
         match result {
             Ok(()) => open.doing = "the aggregator has the result".to_owned(),
             Err(reason) => debug!(%job, %reason, "the aggregator cannot be reached"),
