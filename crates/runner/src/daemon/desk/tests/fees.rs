@@ -149,3 +149,26 @@ fn a_result_is_handed_over_once_at_a_time_and_not_always_by_the_same_way() {
     assert!(turns(110).is_empty(), "the first one goes on");
     assert_eq!(turns(111), [1]);
 }
+
+#[test]
+fn a_result_on_its_way_is_paid_for_before_the_next_one() {
+    use remuda_protocol::dispatcher::committee::VerificationMode;
+    let mut scene = Scene::with(journal());
+    scene.note(pulse_with(101, 5, 0));
+    for n in [1, 2] {
+        scene.read(n, 101, Some(drawn(Progress::Waiting)));
+        let spec = scene.desk.jobs.get_mut(&id(n)).unwrap().spec.as_mut().unwrap();
+        spec.verification.mode = VerificationMode::EconomicBond;
+    }
+    let spec = scene.desk.jobs[&id(1)].spec.clone().unwrap();
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    let submit = purse.job(&spec, 2, crate::daemon::purse::Ahead::All);
+    let mut sent = |height, balance, n| {
+        scene.note(pulse_with(height, 5, balance));
+        scene.read(n, height, Some(drawn(Progress::Waiting)));
+        scene.desk.outbox.has(&Purpose::Job(id(n), 0, Deed::Submit))
+    };
+    assert!(sent(102, 2 * submit - 1, 1));
+    assert!(!sent(103, 2 * submit - 1, 2));
+    assert!(sent(104, 2 * submit, 2));
+}

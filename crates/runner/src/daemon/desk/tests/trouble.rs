@@ -154,3 +154,15 @@ fn a_refusal_is_short_however_long_the_names_of_a_job_are() {
     let why = finished[0].why.clone().unwrap();
     assert!(why.chars().count() < 1_000 && why.contains("remuda runner update"), "{why}");
 }
+
+#[test]
+fn heights_that_a_node_makes_up_break_nothing() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    for height in [100, u64::MAX] {
+        scene.note(pulse(height, height));
+        scene.read(1, height, Some(drawn(Progress::Waiting)));
+        scene.note(Note::Tick);
+    }
+    assert!(scene.desk.jobs.is_empty(), "its time is over");
+}
