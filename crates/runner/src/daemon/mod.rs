@@ -260,3 +260,23 @@ impl Handle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_runner_that_broke_down_has_not_just_ended() {
+        let data = std::env::temp_dir().join(format!("remuda-broken-{}", std::process::id()));
+        let settings = Settings { data: data.clone(), ..testing::settings("[http]") };
+        let mut runner =
+            Daemon::start_with(&settings, SecretKey::from_label("runner")).await.unwrap();
+        assert!(!runner.failed());
+        let broken = tokio::spawn(async { panic!("a bug") });
+        runner.task.replace(broken).unwrap().abort();
+        runner.finished().await;
+        assert!(runner.failed());
+        runner.finished().await;
+        std::fs::remove_dir_all(&data).unwrap();
+    }
+}

@@ -71,7 +71,8 @@ impl Desk {
         let (added, removed): (Vec<_>, Vec<_>) = news.partition(|(_, there)| *there);
         let names = |all: Vec<(String, bool)>| all.into_iter().map(|(name, _)| name).collect();
         let open = self.sessions.open();
-        if !open.is_empty() && !(added.is_empty() && removed.is_empty()) {
+        let is_news = !added.is_empty() || !removed.is_empty();
+        if is_news && !open.is_empty() {
             self.act(Action::Capability(open, names(added), names(removed)));
         }
     }
