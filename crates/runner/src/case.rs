@@ -94,7 +94,7 @@ pub fn next(
         return Step::Close(End::Unseated);
     };
     // What is sent now is in the next block at the earliest.
-    let soon = height + 1;
+    let soon = height.saturating_add(1);
     match seat.progress {
         Progress::Waiting if soon > job.commit_by.get() => Step::Close(End::Missed),
         Progress::Waiting => match held {
@@ -112,7 +112,8 @@ pub fn next(
     }
 }
 
-fn alone(mode: VerificationMode) -> bool {
+/// Whether one runner's result is all there is: it is delivered, and never committed to.
+pub(crate) fn alone(mode: VerificationMode) -> bool {
     matches!(mode, VerificationMode::None | VerificationMode::EconomicBond)
 }
 
@@ -121,7 +122,7 @@ fn reveal(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
         Some(aggregator) if aggregator == me => gather(me, job, collected, soon),
         Some(aggregator) => {
             let late = soon > job.aggregator_until.get();
-            let last = soon + LAST_CALL > job.reveal_by.get();
+            let last = soon.saturating_add(LAST_CALL) > job.reveal_by.get();
             if late || last { Step::RevealOwn } else { Step::HandOver(aggregator) }
         }
         None => Step::RevealOwn,
@@ -136,7 +137,7 @@ fn gather(me: Address, job: &Job, collected: &Collected, soon: u64) -> Step {
     let open: Vec<Address> = job.taking_part().filter(missing).map(|seat| seat.runner).collect();
     let have = |runner: &Address| *runner == me || collected.from.contains(runner);
     let ready: Vec<Address> = open.iter().copied().filter(have).collect();
-    let pressed = soon + AGGREGATOR_CALL > job.aggregator_until.get();
+    let pressed = soon.saturating_add(AGGREGATOR_CALL) > job.aggregator_until.get();
     if ready.is_empty() || (ready.len() < open.len() && !pressed) {
         Step::Wait
     } else {

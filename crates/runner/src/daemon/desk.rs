@@ -46,6 +46,8 @@ const DONE_MAX: usize = 4_096;
 const BLOCK_TIME: Duration = Duration::from_secs(1);
 /// A pause between attempts to reach a node at all.
 const KNOCK_MS: u64 = 1_000;
+/// Least time between two looks at what validators and the log should be told.
+const JUDGE_MS: u64 = 250;
 
 /// Something that happened.
 #[derive(Debug)]
@@ -82,8 +84,8 @@ pub(crate) enum Note {
     Earned(JobId, u32, u128, Option<String>),
     /// Those of the programs here that governance vouches for.
     Pinned(Vec<B256>),
-    /// Whether something that work depends on is there.
-    Probed(String, bool),
+    /// Whether each of the things that work depends on is there.
+    Probed(Vec<(String, bool)>),
     /// Stop when everything is done.
     Drain,
 }
@@ -129,8 +131,8 @@ pub(crate) enum Action {
     StopWork(JobId),
     /// Take a job out of the journal.
     Forget(JobId, u32),
-    /// Give a result to the aggregator.
-    HandOver { chain_id: u64, job: JobId, aggregator: Address, reveal: Reveal },
+    /// Give a result to the aggregator, beginning with this one of its validators.
+    HandOver { chain_id: u64, job: JobId, aggregator: Address, reveal: Reveal, turn: usize },
     /// Find out what a job earned.
     Earned(JobId, u32),
 }
@@ -188,6 +190,8 @@ pub(crate) struct Desk {
     /// Somebody is asking for the pulse.
     pulsing: bool,
     round_ms: u64,
+    /// When it was last looked at what others should be told.
+    judged_ms: Option<u64>,
     /// A block was heard of that no round has asked for.
     wanted: bool,
     /// Rounds in which the nodes were far behind the validators.
@@ -236,6 +240,7 @@ impl Desk {
             sessions: Sessions::default(),
             pulsing: false,
             round_ms: 0,
+            judged_ms: None,
             wanted: true,
             lags: 0,
             polling_over: false,
@@ -271,7 +276,7 @@ impl Desk {
             Note::HandedOver(job, result) => self.handed_over(job, result),
             Note::Earned(job, attempt, amount, why) => self.earned(job, attempt, amount, why),
             Note::Pinned(programs) => self.pinned(programs),
-            Note::Probed(capability, there) => self.probed(&capability, there),
+            Note::Probed(found) => self.probed(found),
             Note::Drain => self.drain(),
         }
         self.send();
@@ -319,9 +324,13 @@ impl Desk {
         if (self.wanted && waited >= self.spacing_ms()) || waited >= patience {
             self.round();
         }
-        self.tell_load();
-        // Here, where nobody waits for an answer: every note is followed by a tick.
-        self.log_problems();
+        // Here, where nobody waits for an answer; and not with each note, since every open job is
+        // reckoned up for it.
+        if self.judged_ms.is_none_or(|at| self.now_ms >= at.saturating_add(JUDGE_MS)) {
+            self.judged_ms = Some(self.now_ms);
+            self.tell_load();
+            self.log_problems();
+        }
     }
 
     /// Asks for everything that may have changed.

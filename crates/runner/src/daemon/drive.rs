@@ -254,9 +254,10 @@ async fn probe(backends: Vec<Backend>, notes: mpsc::Sender<Note>) {
     while !backends.is_empty() {
         let looks = backends.iter().map(|backend| async {
             let there = backend.probe().await;
-            notes.send(Note::Probed(backend.capability.clone(), there)).await
+            (backend.capability.clone(), there)
         });
-        if join_all(looks).await.iter().any(Result::is_err) {
+        let found = join_all(looks).await;
+        if notes.send(Note::Probed(found)).await.is_err() {
             return;
         }
         tokio::time::sleep(PROBE_EVERY).await;
@@ -324,8 +325,8 @@ impl Hands {
             Action::LookUp(purpose, hash) => {
                 self.nodes.look_up(hash).await.ok().map(|status| Note::LookedUp(purpose, status))
             }
-            Action::HandOver { chain_id, job, aggregator, reveal } => {
-                let result = self.hand_over(chain_id, job, aggregator, &reveal).await;
+            Action::HandOver { chain_id, job, aggregator, reveal, turn } => {
+                let result = self.hand_over(chain_id, job, aggregator, &reveal, turn).await;
                 Some(Note::HandedOver(job, result))
             }
             Action::Earned(job, attempt) => {
@@ -349,6 +350,7 @@ impl Hands {
         job: JobId,
         aggregator: Address,
         reveal: &Reveal,
+        turn: usize,
     ) -> Result<(), String> {
         let view = self.nodes.runner(aggregator).await.map_err(|error| error.to_string())?;
         let bytes = view.public_key.0.try_into().map_err(|_| "its key is none".to_owned())?;
@@ -359,7 +361,12 @@ impl Hands {
         let validators = self.nodes.validators(aggregator).await;
         let validators = validators.map_err(|error| error.to_string())?.validators;
         let mut last = "no validator of the aggregator is known".to_owned();
-        for api in validators.into_iter().filter_map(|validator| validator.api) {
+        let mut apis: Vec<String> =
+            validators.into_iter().filter_map(|validator| validator.api).collect();
+        // One that swallows everything is not the first every time.
+        let first = turn % apis.len().max(1);
+        apis.rotate_left(first);
+        for api in apis {
             match self.try_validator(&api, job, &post).await {
                 Ok(()) => return Ok(()),
                 Err(why) => last = why,
@@ -441,7 +448,7 @@ mod tests {
                 result_sig,
             };
             let (job, aggregator) = (B256::ZERO, Address::ZERO);
-            let question = Action::HandOver { chain_id: 7, job, aggregator, reveal };
+            let question = Action::HandOver { chain_id: 7, job, aggregator, reveal, turn: 0 };
             tokio::spawn(hands.clone().ask(question));
         }
         tokio::task::yield_now().await;

@@ -27,14 +27,19 @@ pub enum GenesisError {
     /// It is not a hash.
     #[error(
         "{} holds no genesis hash; write the one that `remuda status --json` shows for the network of \
-         this runner's journal, or start with an empty data directory",
+         this runner's journal, or delete it, and the next node that answers says which that is. Do not \
+         start without the journal: results that were committed to would be lost with it, and stake \
+         with them",
         .0.display()
     )]
     Malformed(PathBuf),
     /// A node of another chain.
     #[error(
         "node {node} is of chain {theirs}; this runner's journal is of {ours}: point `nodes` at the \
-         right network, or start with an empty data directory"
+         right network. If it is the journal's name that is wrong, stop the runner and delete the file \
+         `genesis` in its data directory. For another network take another data directory and keep \
+         this one: without its journal, results that were committed to cannot be opened, and stake is \
+         lost"
     )]
     Other {
         /// The node.
@@ -117,7 +122,9 @@ mod tests {
         for genesis in [genesis, Genesis::open(&folder).unwrap()] {
             genesis.check("http://b", first).unwrap();
             let error = genesis.check("http://b", second).unwrap_err().to_string();
-            for part in ["http://b", &first.to_string(), &second.to_string(), "`nodes`"] {
+            for part in
+                ["http://b", &first.to_string(), &second.to_string(), "`nodes`", "`genesis`"]
+            {
                 assert!(error.contains(part), "{part}: {error}");
             }
             genesis.check("http://a", first).unwrap();

@@ -90,7 +90,7 @@ pub fn answer(
         return reject(RejectReason::NotAssigned, "the specification cannot be read", advice);
     };
     if let Err(unable) = able(spec) {
-        return reject(RejectReason::Capability, &unable.to_string(), &unable.advice());
+        return reject(RejectReason::Capability, &unable.words(), &unable.advice());
     }
     if height.saturating_add(MARGIN_BLOCKS) > deadline {
         return reject(RejectReason::TooLate, "there is no time left for it", "");

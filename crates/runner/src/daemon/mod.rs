@@ -74,6 +74,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+use tracing::error;
 use work::Bench;
 
 /// Notes that wait for the desk.
@@ -183,7 +184,8 @@ impl Daemon {
             lock,
         };
         let task = tokio::spawn(Driver::run(parts, notes, stopped));
-        Ok(Handle { runner, notes: notes_in, status, stop, task, page })
+        let task = Some(task);
+        Ok(Handle { runner, notes: notes_in, status, stop, task, failed: false, page })
     }
 }
 
@@ -205,7 +207,9 @@ pub struct Handle {
     notes: mpsc::Sender<Note>,
     status: watch::Receiver<StatusView>,
     stop: watch::Sender<bool>,
-    task: JoinHandle<()>,
+    /// None once it has ended.
+    task: Option<JoinHandle<()>>,
+    failed: bool,
     page: Option<page::Page>,
 }
 
@@ -235,9 +239,19 @@ impl Handle {
 
     /// Until the runner has ended by itself: drained, by [`Handle::drain`] or through its page.
     pub async fn finished(&mut self) {
-        if !self.task.is_finished() {
-            let _ = (&mut self.task).await;
+        let Some(task) = &mut self.task else { return };
+        let ended = task.await;
+        self.task = None;
+        if let Err(error) = ended {
+            self.failed = true;
+            error!(%error, "the runner broke down; what is open is in the journal");
         }
+    }
+
+    /// Whether it has ended because of a bug, and not because it was told to. Known after
+    /// [`Handle::finished`].
+    pub fn failed(&self) -> bool {
+        self.failed
     }
 
     /// Stops at once, with goodbyes. Open jobs stay in the journal, for the next start.
@@ -247,5 +261,25 @@ impl Handle {
         if let Some(page) = self.page.take() {
             page.stop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_runner_that_broke_down_has_not_just_ended() {
+        let data = std::env::temp_dir().join(format!("remuda-broken-{}", std::process::id()));
+        let settings = Settings { data: data.clone(), ..testing::settings("[http]") };
+        let mut runner =
+            Daemon::start_with(&settings, SecretKey::from_label("runner")).await.unwrap();
+        assert!(!runner.failed());
+        let broken = tokio::spawn(async { panic!("a bug") });
+        runner.task.replace(broken).unwrap().abort();
+        runner.finished().await;
+        assert!(runner.failed());
+        runner.finished().await;
+        std::fs::remove_dir_all(&data).unwrap();
     }
 }

@@ -16,7 +16,7 @@ use remuda_protocol::fees::Basefees;
 use remuda_protocol::key::{JobKey, JobSpecKey};
 use remuda_protocol::primitives::{Address, B256, JobId, TxHash};
 use remuda_protocol::state::StateKey;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -97,6 +97,8 @@ struct Node {
     client: Client,
     /// When it was last looked at, and what is wrong with its chain.
     looked: Mutex<Option<(Instant, Option<String>)>>,
+    /// Somebody is looking.
+    looking: AtomicBool,
 }
 
 impl Node {
@@ -152,7 +154,12 @@ impl Nodes {
     pub(crate) fn new(nodes: &[String], genesis: Genesis) -> Result<Self, ClientError> {
         let node = |url: &String| {
             let client = Client::with(config(url))?;
-            Ok(Arc::new(Node { url: url.clone(), client, looked: Mutex::new(None) }))
+            Ok(Arc::new(Node {
+                url: url.clone(),
+                client,
+                looked: Mutex::new(None),
+                looking: AtomicBool::new(false),
+            }))
         };
         let all: Result<Vec<_>, ClientError> = nodes.iter().map(node).collect();
         Ok(Self { all: Arc::new(all?), genesis, first: Arc::default() })
@@ -242,11 +249,17 @@ impl Nodes {
     }
 
     /// Looks at those that nobody asks, so that a wrong one is known before it is needed. Nobody
-    /// waits for them.
+    /// waits for them, and one that hangs is asked by one at a time.
     fn look_around(&self) {
         for node in self.all.iter().filter(|node| node.stale()) {
+            if node.looking.swap(true, Ordering::Relaxed) {
+                continue;
+            }
             let (node, genesis) = (Arc::clone(node), self.genesis.clone());
-            tokio::spawn(async move { node.vet(&genesis).await });
+            tokio::spawn(async move {
+                let _ = node.vet(&genesis).await;
+                node.looking.store(false, Ordering::Relaxed);
+            });
         }
     }
 

@@ -67,6 +67,10 @@ pub(crate) struct Open {
     collected: BTreeMap<Address, Reveal>,
     /// When the result was last given to the aggregator.
     pub(crate) handed: Option<u64>,
+    /// Somebody is giving it.
+    pub(crate) handing: bool,
+    /// How often it was given.
+    pub(crate) handings: usize,
     /// What it does now, for people.
     pub(crate) doing: String,
 }
@@ -93,6 +97,8 @@ impl Open {
             handovers: BTreeMap::new(),
             collected: BTreeMap::new(),
             handed: None,
+            handing: false,
+            handings: 0,
             doing: "checks it against the chain".to_owned(),
         }
     }

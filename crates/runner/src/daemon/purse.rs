@@ -4,10 +4,10 @@
 //! counted here, and not the smaller sum that it costs in the end. Who commits and then cannot pay for the reveal
 //! loses stake.
 
+use crate::case::alone;
 use remuda_client::sign::{JUDGING_CYCLES_PER_BYTE, Quote, SPARE_CYCLES};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::Signature;
-use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
 use remuda_protocol::execute::deposit;
@@ -49,11 +49,11 @@ impl Purse {
 
     /// What a job of this kind may still cost, with a result of so many bytes.
     pub(crate) fn job(&self, spec: &JobSpec, bytes: usize, ahead: Ahead) -> u128 {
-        match (ahead, spec.verification.mode) {
-            (Ahead::Nothing, _) => 0,
-            (_, VerificationMode::None) => self.result(bytes),
-            (Ahead::All, _) => self.commit().saturating_add(self.opening(spec, bytes)),
-            (Ahead::Opening, _) => self.opening(spec, bytes),
+        match ahead {
+            Ahead::Nothing => 0,
+            _ if alone(spec.verification.mode) => self.result(bytes),
+            Ahead::All => self.commit().saturating_add(self.opening(spec, bytes)),
+            Ahead::Opening => self.opening(spec, bytes),
         }
     }
 
@@ -118,6 +118,7 @@ fn empty() -> Reveal {
 mod tests {
     use super::super::testing::http_spec;
     use super::*;
+    use remuda_protocol::dispatcher::committee::VerificationMode;
 
     const BASEFEES: Basefees = Basefees { cycle: 1_000, cell: 3_000 };
 
@@ -142,9 +143,11 @@ mod tests {
         assert_eq!(purse.job(&spec, 500, Ahead::All), commit + opening);
         assert_eq!(purse.job(&spec, 500, Ahead::Nothing), 0);
         let mut single = spec;
-        single.verification.mode = VerificationMode::None;
         let result_sig = empty().result_sig;
         let submit = real(Instruction::SubmitResult { job, result, result_sig }, None);
-        assert_eq!(purse.job(&single, 500, Ahead::All), submit);
+        for mode in [VerificationMode::None, VerificationMode::EconomicBond] {
+            single.verification.mode = mode;
+            assert_eq!(purse.job(&single, 500, Ahead::All), submit, "{mode:?}");
+        }
     }
 }

@@ -5,15 +5,17 @@
 //! ```
 //! A transaction is signed once and sent until its nonce is used, because a copy of it may be in
 //! anybody's mempool. It is signed again, with the same nonce, when the basefee has outgrown its
-//! bid, or when it waits for long because others bid more; with another one when a program with the same key was faster, or when what should have come
-//! before it never did. What a transaction says about a job never changes: salt and signature are on
-//! disk. Nothing is signed that the account does not cover together with what is on its way: it would
-//! hold up all that comes after it. Nothing here acts; heights and answers come in, signed bytes go out.
+//! bid, or when it waits for long because others bid more; with another one when a program with the
+//! same key was faster, or when what should have come before it never did. What a transaction says
+//! about a job never changes: salt and signature are on disk. Nothing is signed that the account does
+//! not cover together with what is on its way: it would hold up all that comes after it. Where money is
+//! short, what stake depends on comes first and bids as little as a block takes. Nothing here acts;
+//! heights and answers come in, signed bytes go out.
 
 use remuda_client::sign::{Quote, Signed};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::execute::deposit;
-use remuda_protocol::fees::Basefees;
+use remuda_protocol::fees::{Basefees, Bid};
 use remuda_protocol::primitives::{Amount, JobId, TxHash};
 use remuda_protocol::transaction::{Instruction, Transaction};
 use std::collections::{BTreeMap, VecDeque};
@@ -25,6 +27,8 @@ const GAP_BLOCKS: u64 = 6;
 /// Transactions on their way at a time. Mempools keep 64 of one sender, of which some are left to
 /// its owner.
 const IN_FLIGHT_MAX: usize = 48;
+/// Nonces beyond the chain's that a node may say are taken: no mempool keeps more of one sender.
+const AHEAD_MAX: u64 = 64;
 /// How often a deed is tried that ends up on chain without effect.
 const TRIES_MAX: u32 = 3;
 /// Aggregates that open a job's results, of which each may have some only.
@@ -33,6 +37,11 @@ const AGGREGATES_MAX: u32 = 12;
 /// Sendings without success after which a bid is doubled, and how often that is done.
 const RAISE_TRIES: u32 = 3;
 const RAISES_MAX: u32 = 5;
+/// What stake depends on may bid, in eighths of the basefee, if the usual bid does not fit. A block
+/// raises the basefee by an eighth at most, so the last one is still good for the next block.
+const FRUGAL_EIGHTHS: [u128; 2] = [12, 9];
+/// A mempool takes a transaction in another's place if all its bids are a tenth higher.
+const OUTBID_DIVISOR: u128 = 10;
 
 /// What a transaction is for. One of each is on its way at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +75,12 @@ impl Purpose {
     /// Whether stake is lost if it never comes.
     fn at_stake(&self) -> bool {
         matches!(self, Self::Job(_, _, Deed::Reveal | Deed::RevealAll | Deed::Attest))
+    }
+
+    /// Whether something smaller can be done in its place: who cannot open all results opens its
+    /// own.
+    fn has_substitute(&self) -> bool {
+        matches!(self, Self::Job(_, _, Deed::RevealAll))
     }
 
     /// How often it may be done.
@@ -117,6 +132,57 @@ struct Wanted {
     spare: Option<u64>,
 }
 
+/// What a transaction bids for each unit.
+#[derive(Clone, Copy, Debug)]
+struct Bids {
+    cycle: Bid,
+    cell: Bid,
+}
+
+impl Bids {
+    fn of(body: &Transaction) -> Self {
+        Self { cycle: body.cycle_bid, cell: body.cell_bid }
+    }
+
+    /// The same tip, with this many eighths of the basefee at most.
+    fn frugal(self, basefees: &Basefees, eighths: u128) -> Self {
+        let low = |bid: Bid, basefee: u128| Bid {
+            max_fee: basefee.saturating_mul(eighths).div_ceil(8),
+            ..bid
+        };
+        Self { cycle: low(self.cycle, basefees.cycle), cell: low(self.cell, basefees.cell) }
+    }
+
+    /// At least this much, and each at least what `raise` makes of the old one: all must rise, or the
+    /// new one takes nobody's place.
+    fn over(self, old: Self, raise: impl Fn(u128) -> u128) -> Self {
+        let over = |new: Bid, old: Bid| Bid {
+            max_fee: new.max_fee.max(raise(old.max_fee)),
+            max_priority: new.max_priority.max(raise(old.max_priority)),
+        };
+        Self { cycle: over(self.cycle, old.cycle), cell: over(self.cell, old.cell) }
+    }
+
+    /// Whether no block takes it any more.
+    fn outgrown(&self, basefees: &Basefees) -> bool {
+        basefees.cycle > self.cycle.max_fee || basefees.cell > self.cell.max_fee
+    }
+
+    fn put_into(self, mut body: Transaction) -> Transaction {
+        (body.cycle_bid, body.cell_bid) = (self.cycle, self.cell);
+        body
+    }
+}
+
+/// The least that takes the place of a bid.
+fn outbid(old: u128) -> u128 {
+    old.saturating_add((old / OUTBID_DIVISOR).max(1))
+}
+
+fn double(old: u128) -> u128 {
+    old.saturating_mul(2)
+}
+
 #[derive(Clone, Debug)]
 struct Pending {
     purpose: Purpose,
@@ -127,12 +193,19 @@ struct Pending {
     signed: Signed,
     /// What an account must have for it.
     deposit: u128,
-    /// What it was signed for.
-    basefees: Basefees,
+    bids: Bids,
     since: u64,
     /// When it was sent last; never, if none.
     sent: Option<u64>,
     tries: u32,
+}
+
+impl Pending {
+    /// Others may outbid what is due by a deadline, so it bids more the longer it waits.
+    fn pressed(&self, due: bool) -> bool {
+        let tries = RAISE_TRIES.saturating_mul(self.raised + 1);
+        due && self.raised < RAISES_MAX && self.tries >= tries
+    }
 }
 
 /// See the module.
@@ -142,6 +215,8 @@ pub struct Outbox {
     facts: Option<Facts>,
     pending: BTreeMap<u64, Pending>,
     queue: VecDeque<Wanted>,
+    /// What was bid for nonces by what was taken back: copies of it may wait somewhere.
+    floors: BTreeMap<u64, Bids>,
     /// Deeds whose nonce was used: since when, and how often.
     done: BTreeMap<Purpose, (u64, u32)>,
 }
@@ -154,6 +229,7 @@ impl Outbox {
             facts: None,
             pending: BTreeMap::new(),
             queue: VecDeque::new(),
+            floors: BTreeMap::new(),
             done: BTreeMap::new(),
         }
     }
@@ -174,11 +250,18 @@ impl Outbox {
         self.pending.len() + self.queue.len()
     }
 
-    /// Whether the account covers this beside what is on its way.
-    pub fn covers(&self, instruction: &Instruction, spare: Option<u64>) -> bool {
+    /// Money that is bound by something that is on its way; none if it is not signed yet.
+    pub fn binds(&self, purpose: &Purpose) -> Option<u128> {
+        let mut pending = self.pending.values();
+        pending.find(|pending| pending.purpose == *purpose).map(|pending| pending.deposit)
+    }
+
+    /// Whether the account covers this beside what is on its way, and beside what is kept for
+    /// something else.
+    pub fn covers(&self, instruction: &Instruction, spare: Option<u64>, kept: u128) -> bool {
         let Some(facts) = &self.facts else { return false };
         let cost = cost(&body(facts, facts.nonce, instruction.clone(), spare));
-        self.bound().saturating_add(cost) <= facts.balance
+        self.bound().saturating_add(cost).saturating_add(kept) <= facts.balance
     }
 
     /// Something should be done, says a view of the chain as of `seen`. Ignored while the same is
@@ -216,9 +299,13 @@ impl Outbox {
     }
 
     /// The account as it is now. Returns what is over: its nonce was used, by itself or by another.
-    pub fn learn(&mut self, facts: Facts) -> Vec<(Purpose, TxHash)> {
+    pub fn learn(&mut self, mut facts: Facts) -> Vec<(Purpose, TxHash)> {
         if self.facts.is_some_and(|known| facts.height < known.height) {
             return Vec::new();
+        }
+        let most = facts.nonce.saturating_add(AHEAD_MAX);
+        if facts.next_nonce > most {
+            facts.next_nonce = facts.nonce;
         }
         self.facts = Some(facts);
         let open = self.pending.split_off(&facts.nonce);
@@ -227,6 +314,8 @@ impl Outbox {
             let done = self.done.entry(pending.purpose).or_default();
             *done = (facts.height, done.1.saturating_add(1));
         }
+        let near = facts.nonce..=most.saturating_add(AHEAD_MAX);
+        self.floors.retain(|nonce, _| near.contains(nonce));
         let gap = self.pending.first_key_value().is_some_and(|(nonce, first)| {
             *nonce > facts.nonce && facts.height >= first.since.saturating_add(GAP_BLOCKS)
         });
@@ -235,9 +324,17 @@ impl Outbox {
         }
         if let Some(nonce) = self.uncovered(facts.balance) {
             self.unsign(nonce);
-            self.queue.make_contiguous().sort_by_key(|wanted| !wanted.purpose.at_stake());
+            // Mempools do not keep what cannot be paid, so nothing has to be outbid.
+            self.floors.split_off(&nonce);
         }
         over.into_values().map(|pending| (pending.purpose, pending.signed.hash)).collect()
+    }
+
+    /// It was another transaction that used the nonce of this deed: it is not done.
+    pub fn not_done(&mut self, purpose: &Purpose) {
+        if let Some((_, times)) = self.done.get_mut(purpose) {
+            *times = times.saturating_sub(1);
+        }
     }
 
     /// A node will never take this one, and nor will any other. What comes after it needs other
@@ -268,8 +365,11 @@ impl Outbox {
     /// Everything from a nonce on gets a new one.
     fn unsign(&mut self, nonce: u64) {
         let rest = self.pending.split_off(&nonce);
-        for pending in rest.into_values().rev() {
+        for (nonce, pending) in rest.into_iter().rev() {
             let Pending { purpose, instruction, spare, .. } = pending;
+            if pending.tries > 0 {
+                self.floors.insert(nonce, pending.bids);
+            }
             self.queue.push_front(Wanted { purpose, instruction, spare });
         }
         if let Some(facts) = &mut self.facts {
@@ -301,86 +401,133 @@ impl Outbox {
         self.pending.values().fold(0, |sum, pending| sum.saturating_add(pending.deposit))
     }
 
-    fn sign_queue(&mut self, facts: &Facts) {
-        let mut bound = self.bound();
-        let queue = std::mem::take(&mut self.queue);
-        let mut waits_for_money = false;
-        for wanted in queue {
-            if self.pending.len() >= IN_FLIGHT_MAX || waits_for_money {
-                self.queue.push_back(wanted);
-                continue;
-            }
-            let nonce = match self.pending.last_key_value() {
-                Some((last, _)) => last + 1,
-                // Transactions of an earlier life may still wait somewhere.
-                None => facts.next_nonce.max(facts.nonce),
-            };
-            let body = body(facts, nonce, wanted.instruction.clone(), wanted.spare);
-            let deposit = cost(&body);
-            if bound.saturating_add(deposit) > facts.balance {
-                // What stake depends on gets the next money there is.
-                waits_for_money = wanted.purpose.at_stake();
-                self.queue.push_back(wanted);
-                continue;
-            }
-            let Wanted { purpose, instruction, spare } = wanted;
-            bound = bound.saturating_add(deposit);
-            let pending = Pending {
-                purpose,
-                signed: Signed::new(&body.sign(&self.key)),
-                deposit,
-                instruction,
-                spare,
-                raised: 0,
-                basefees: facts.basefees,
-                since: facts.height,
-                sent: None,
-                tries: 0,
-            };
-            self.pending.insert(nonce, pending);
+    fn next_nonce(&self, facts: &Facts) -> Option<u64> {
+        match self.pending.last_key_value() {
+            Some((last, _)) => last.checked_add(1),
+            // Transactions of an earlier life may still wait somewhere.
+            None => Some(facts.next_nonce.max(facts.nonce)),
         }
     }
 
-    /// A bid is twice the basefee that it was made at. If the basefee is above that, no block takes
-    /// the transaction, and any mempool takes one in its place that bids twice as much.
-    fn bid_again(&mut self, facts: &Facts) {
-        let outgrown = |old: &Basefees| {
-            facts.basefees.cycle > old.cycle.saturating_mul(2)
-                || facts.basefees.cell > old.cell.saturating_mul(2)
-        };
-        // Others may outbid what is due by a deadline, so it bids more the longer it waits.
-        let pressed = |pending: &Pending| {
-            let due = RAISE_TRIES.saturating_mul(pending.raised + 1);
-            matches!(pending.purpose, Purpose::Job(..))
-                && pending.raised < RAISES_MAX
-                && pending.tries >= due
-        };
-        let nonces: Vec<u64> = (self.pending.iter())
-            .filter(|(_, pending)| outgrown(&pending.basefees) || pressed(pending))
-            .map(|(nonce, _)| *nonce)
-            .collect();
-        for nonce in nonces {
-            let bound = self.bound();
-            let Some(mut pending) = self.pending.remove(&nonce) else { continue };
-            // Both bids must rise, or the new one takes nobody's place.
-            let basefees = Basefees {
-                cycle: facts.basefees.cycle.max(pending.basefees.cycle.saturating_mul(2)),
-                cell: facts.basefees.cell.max(pending.basefees.cell.saturating_mul(2)),
+    fn sign_queue(&mut self, facts: &Facts) {
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.make_contiguous().sort_by_key(|wanted| !wanted.purpose.at_stake());
+        let mut waits_for_money = false;
+        for wanted in queue {
+            let at_stake = wanted.purpose.at_stake();
+            let room = self.pending.len() < IN_FLIGHT_MAX && (at_stake || !waits_for_money);
+            let Some(nonce) = self.next_nonce(facts).filter(|_| room) else {
+                self.queue.push_back(wanted);
+                continue;
             };
-            let facts = Facts { basefees, ..*facts };
-            let (instruction, spare) = (pending.instruction.clone(), pending.spare);
-            let body = body(&facts, nonce, instruction, spare);
-            let deposit = cost(&body);
-            let others = bound.saturating_sub(pending.deposit);
-            // A bid that cannot be paid takes no place; the old one may still find a block.
-            if others.saturating_add(deposit) <= facts.balance {
-                pending.raised += u32::from(pressed(&pending));
-                pending.signed = Signed::new(&body.sign(&self.key));
-                pending.deposit = deposit;
-                (pending.basefees, pending.sent) = (basefees, None);
+            if let Some((body, deposit)) = self.affordable(facts, nonce, &wanted) {
+                self.sign(facts, body, deposit, wanted);
+                continue;
             }
-            self.pending.insert(nonce, pending);
+            // What stake depends on gets the next money there is.
+            waits_for_money |= at_stake;
+            // What has a substitute makes room for it, and is wanted again if there is money.
+            if !wanted.purpose.has_substitute() {
+                self.queue.push_back(wanted);
+            }
         }
+    }
+
+    /// The transaction with the highest of its bids that the account covers, and what it binds.
+    fn affordable(
+        &self,
+        facts: &Facts,
+        nonce: u64,
+        wanted: &Wanted,
+    ) -> Option<(Transaction, u128)> {
+        let body = body(facts, nonce, wanted.instruction.clone(), wanted.spare);
+        let usual = Bids::of(&body);
+        let saves = wanted.purpose.at_stake() && !wanted.purpose.has_substitute();
+        let frugal = FRUGAL_EIGHTHS.iter().filter(|_| saves);
+        let frugal = frugal.map(|eighths| usual.frugal(&facts.basefees, *eighths));
+        let floor = self.floors.get(&nonce);
+        let bound = self.bound();
+        std::iter::once(usual).chain(frugal).find_map(|bids| {
+            let bids = floor.map_or(bids, |floor| bids.over(*floor, outbid));
+            let body = bids.put_into(body.clone());
+            let deposit = cost(&body);
+            (bound.saturating_add(deposit) <= facts.balance).then_some((body, deposit))
+        })
+    }
+
+    fn sign(&mut self, facts: &Facts, body: Transaction, deposit: u128, wanted: Wanted) {
+        let Wanted { purpose, instruction, spare } = wanted;
+        let (nonce, bids) = (body.nonce, Bids::of(&body));
+        let pending = Pending {
+            purpose,
+            signed: Signed::new(&body.sign(&self.key)),
+            deposit,
+            instruction,
+            spare,
+            raised: 0,
+            bids,
+            since: facts.height,
+            sent: None,
+            tries: 0,
+        };
+        self.pending.insert(nonce, pending);
+    }
+
+    /// Bids that no block takes, or that none took for long, are raised.
+    fn bid_again(&mut self, facts: &Facts) {
+        let nonces: Vec<u64> = self.pending.keys().copied().collect();
+        for nonce in nonces {
+            // What came before it may have been taken back, and it with that.
+            let Some(pending) = self.pending.get(&nonce) else { break };
+            let (purpose, outgrown) = (pending.purpose, pending.bids.outgrown(&facts.basefees));
+            let holds_up = self.stake_behind(nonce);
+            let pressed = pending.pressed(holds_up || matches!(purpose, Purpose::Job(..)));
+            if !outgrown && !pressed {
+                continue;
+            }
+            let urgent = holds_up || purpose.at_stake();
+            if self.raise(nonce, facts, urgent, pressed) {
+                continue;
+            }
+            // A bid that cannot be paid takes no place; the old one may still find a block, unless
+            // the basefee is above it.
+            if outgrown && purpose.has_substitute() {
+                self.unsign(nonce);
+                self.queue.retain(|wanted| wanted.purpose != purpose);
+            } else if holds_up && (outgrown || !purpose.at_stake()) {
+                self.unsign(nonce);
+            }
+        }
+    }
+
+    /// Whether a stake depends on something that has to wait for this nonce.
+    fn stake_behind(&self, nonce: u64) -> bool {
+        self.pending.iter().any(|(at, pending)| *at > nonce && pending.purpose.at_stake())
+    }
+
+    /// Twice the bid; if that cannot be paid and is urgent, as much as takes the old one's place.
+    /// Whether one of these can be paid.
+    fn raise(&mut self, nonce: u64, facts: &Facts, urgent: bool, pressed: bool) -> bool {
+        let bound = self.bound();
+        let Some(pending) = self.pending.get_mut(&nonce) else { return false };
+        let others = bound.saturating_sub(pending.deposit);
+        let body = body(facts, nonce, pending.instruction.clone(), pending.spare);
+        let usual = Bids::of(&body);
+        let least = FRUGAL_EIGHTHS.last().filter(|_| urgent);
+        let least = least.map(|eighths| usual.frugal(&facts.basefees, *eighths));
+        let raised = std::iter::once(usual.over(pending.bids, double))
+            .chain(least.map(|least| least.over(pending.bids, outbid)));
+        for bids in raised {
+            let body = bids.put_into(body.clone());
+            let deposit = cost(&body);
+            if others.saturating_add(deposit) <= facts.balance {
+                pending.raised += u32::from(pressed);
+                pending.signed = Signed::new(&body.sign(&self.key));
+                (pending.bids, pending.deposit, pending.sent) = (bids, deposit, None);
+                return true;
+            }
+        }
+        false
     }
 }
 

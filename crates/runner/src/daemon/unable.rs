@@ -45,7 +45,24 @@ pub enum Unable {
     Down(String),
 }
 
+/// Characters of what is said about a job: whoever makes one up names what it likes.
+const BRIEF: usize = 400;
+
+/// The beginning of a text with names that others chose.
+pub(crate) fn brief(text: String) -> String {
+    match text.char_indices().nth(BRIEF) {
+        // Not cut in place: the rest would stay in memory.
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 impl Unable {
+    /// What strangers are told.
+    pub fn words(&self) -> String {
+        brief(self.to_string())
+    }
+
     /// What the operator can do about it.
     pub fn advice(&self) -> String {
         let change = match self {
@@ -68,6 +85,7 @@ impl Unable {
             }
             Self::Down(_) => return "start it, or mend its address in runner.toml".to_owned(),
         };
+        let change = brief(change);
         format!("{change}, or take it out of what the chain knows: remuda runner update")
     }
 }

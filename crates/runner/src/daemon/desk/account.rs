@@ -107,7 +107,7 @@ impl Desk {
         ];
         for (i, (every, question)) in questions.into_iter().enumerate() {
             let skip = question == Action::Poll && self.polling_over;
-            if !skip && self.asked[i].is_none_or(|asked| at >= asked + every) {
+            if !skip && self.asked[i].is_none_or(|asked| at >= asked.saturating_add(every)) {
                 self.asked[i] = Some(at);
                 self.act(question);
             }
@@ -123,7 +123,7 @@ impl Desk {
     /// A node that stands still while validators go on is not asked first any more.
     fn watch_lag(&mut self, head: Option<u64>) {
         let behind = head.is_some_and(|head| head > self.at().saturating_add(LAG_BLOCKS));
-        self.lags = if behind { self.lags + 1 } else { 0 };
+        self.lags = if behind { self.lags.saturating_add(1) } else { 0 };
         if self.lags >= LAG_ROUNDS {
             self.lags = 0;
             self.act(Action::TurnNodes);
@@ -266,6 +266,7 @@ impl Desk {
             TransactionStatus::Included { .. } => {}
             TransactionStatus::Pending {} | TransactionStatus::Unknown {} => {
                 warn!(?purpose, "its nonce was used by another transaction of this key");
+                self.outbox.not_done(&purpose);
             }
         }
         if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {

@@ -39,14 +39,39 @@ impl Desk {
     /// not wait for each other.
     pub(super) fn affords_commit(&self, job: JobId) -> bool {
         self.covers(job, |open| {
-            let commit = Purpose::Job(open.job_id, open.attempt, Deed::Commit);
-            open.bound(&self.identity) || self.outbox.has(&commit)
+            let sent = |deed| self.outbox.has(&Purpose::Job(open.job_id, open.attempt, deed));
+            open.bound(&self.identity) || sent(Deed::Commit) || sent(Deed::Submit)
         })
     }
 
     fn covers(&self, job: JobId, counts: impl Fn(&Open) -> bool) -> bool {
         let Some((balance, _)) = &self.money else { return false };
-        *balance >= self.owed(|open| open.job_id == job || counts(open))
+        let owed = self.owed(|open| open.job_id == job || counts(open));
+        *balance >= owed.saturating_add(self.bound_for_others())
+    }
+
+    /// What aggregates on their way bind beyond what the runner's own results in them may cost.
+    fn bound_for_others(&self) -> u128 {
+        let Some((_, purse)) = &self.money else { return 0 };
+        self.jobs.values().fold(0, |sum, open| {
+            let all = Purpose::Job(open.job_id, open.attempt, Deed::RevealAll);
+            let bound = self.outbox.binds(&all).unwrap_or(0);
+            let own = open.fees(&self.identity, purse);
+            sum.saturating_add(bound.saturating_sub(own))
+        })
+    }
+
+    /// What jobs other than this one still need for what stake depends on, as far as that is not on
+    /// its way.
+    pub(super) fn kept_for_others(&self, job: JobId) -> u128 {
+        self.owed(|open| {
+            let sent = |deed| {
+                let purpose = Purpose::Job(open.job_id, open.attempt, deed);
+                self.outbox.binds(&purpose).is_some()
+            };
+            let sent = [Deed::Reveal, Deed::RevealAll, Deed::Attest].into_iter().any(sent);
+            open.job_id != job && open.bound(&self.identity) && !sent
+        })
     }
 
     /// What to do about too little money, if there is too little.

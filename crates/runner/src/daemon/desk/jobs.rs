@@ -120,7 +120,7 @@ impl Desk {
     /// Shows the operator what was refused and why; once, however many validators push it.
     fn note_refusal(&mut self, job: JobId, attempt: u32, spec: Option<&JobSpec>, why: String) {
         let same = |view: &FinishedView| {
-            (view.job.0, view.attempt) == (job, attempt) && view.why.as_ref() == Some(&why)
+            (view.job.0, view.attempt, view.end.as_str()) == (job, attempt, REFUSED)
         };
         if self.finished.iter().any(same) {
             return;
@@ -166,7 +166,7 @@ impl Desk {
     pub(super) fn due(&self, open: &Open) -> bool {
         let seen = open.view.as_ref().map_or(0, |(height, _)| *height);
         let idle = open.working || (open.checked && matches!(open.stage, Stage::Failed(_)));
-        !open.reading && (!idle || self.at() >= seen + LOOK_BLOCKS)
+        !open.reading && (!idle || self.at() >= seen.saturating_add(LOOK_BLOCKS))
     }
 
     pub(super) fn ask_for(&mut self, job: JobId) {
@@ -216,7 +216,7 @@ impl Desk {
                 let able = (open.spec.as_ref())
                     .map_or(Ok(()), |spec| abilities.check(spec, Some(open.pinned)));
                 if let (Err(unable), Stage::Taken) = (able, &open.stage) {
-                    let reason = format!("{unable}; {}", unable.advice());
+                    let reason = format!("{}; {}", unable.words(), unable.advice());
                     warn!(%job, %reason, "a job cannot be done here");
                     open.stage = Stage::Failed(reason);
                 }
@@ -312,8 +312,8 @@ impl Desk {
             Step::Close(end) => self.end(job, end, height),
             _ => {
                 let attempt = self.jobs.get(&job).map_or(0, |open| open.attempt);
+                let deed = deed.and_then(|(deed, all)| self.payable(job, deed, all));
                 if let Some((deed, instruction)) = deed {
-                    let (deed, instruction) = self.payable(job, deed, instruction);
                     let spare = self.jobs.get(&job).and_then(|open| open.spare(&instruction));
                     let purpose = Purpose::Job(job, attempt, deed);
                     self.outbox.want_with(purpose, instruction, spare, height);
@@ -322,19 +322,19 @@ impl Desk {
         }
     }
 
-    /// An aggregator that cannot pay for all results opens its own: the others open theirs.
-    fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> (Deed, Instruction) {
+    /// An aggregator that cannot pay for all results opens its own: the others open theirs. What it
+    /// needs for its other jobs it does not spend on them, and what is open needs no opening.
+    fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> Option<(Deed, Instruction)> {
         let Some(open) = self.jobs.get(&job).filter(|_| deed == Deed::RevealAll) else {
-            return (deed, all);
+            return Some((deed, all));
         };
-        if self.outbox.has(&Purpose::Job(job, open.attempt, deed)) {
-            return (deed, all);
+        let kept = self.kept_for_others(job);
+        let on_its_way = self.outbox.has(&Purpose::Job(job, open.attempt, deed));
+        if on_its_way || self.outbox.covers(&all, open.spare(&all), kept) {
+            return Some((deed, all));
         }
-        let spare = open.spare(&all);
-        match open.deed(&self.identity, &Step::RevealOwn) {
-            Some(own) if !self.outbox.covers(&all, spare) => own,
-            _ => (deed, all),
-        }
+        let owed = open.bound(&self.identity);
+        open.deed(&self.identity, &Step::RevealOwn).filter(|_| owed)
     }
 
     fn wait_for_money(&mut self, job: JobId) {
@@ -358,7 +358,7 @@ impl Desk {
             return;
         }
         let (Some(spec), Some(deadline)) = (open.spec.clone(), open.deadline()) else { return };
-        let blocks = deadline.saturating_sub(at + MARGIN_BLOCKS);
+        let blocks = deadline.saturating_sub(at.saturating_add(MARGIN_BLOCKS));
         let left = self.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
         let wall = Duration::from_secs(u64::from(spec.bounds.max_wall_time_seconds.max(1)));
         let within = wall.min(left);
@@ -408,17 +408,21 @@ impl Desk {
 
     fn hand_over(&mut self, job: JobId, aggregator: Address, height: u64) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
-        if open.handed.is_some_and(|handed| height < handed + HAND_OVER_BLOCKS) {
+        let soon = |handed: u64| height < handed.saturating_add(HAND_OVER_BLOCKS);
+        // One at a time: a validator may take as long as it likes.
+        if open.handing || open.handed.is_some_and(soon) {
             return;
         }
         let Some(reveal) = open.reveal(&self.identity) else { return };
-        open.handed = Some(height);
-        let chain_id = self.identity.chain_id;
-        self.act(Action::HandOver { chain_id, job, aggregator, reveal });
+        (open.handed, open.handing) = (Some(height), true);
+        let (chain_id, turn) = (self.identity.chain_id, open.handings);
+        open.handings = open.handings.wrapping_add(1);
+        self.act(Action::HandOver { chain_id, job, aggregator, reveal, turn });
     }
 
     pub(super) fn handed_over(&mut self, job: JobId, result: Result<(), String>) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
+        open.handing = false;
         match result {
             Ok(()) => open.doing = "the aggregator has the result".to_owned(),
             Err(reason) => debug!(%job, %reason, "the aggregator cannot be reached"),

@@ -62,16 +62,18 @@ impl Desk {
         self.logged = kinds;
     }
 
-    /// Somebody looked for something that work depends on.
-    pub(super) fn probed(&mut self, capability: &str, there: bool) {
-        if !self.backends.learn(capability, there) {
-            return;
-        }
-        let (one, none) = (vec![capability.to_owned()], Vec::new());
-        let (added, removed) = if there { (one, none) } else { (none, one) };
+    /// Somebody looked for what work depends on. Sessions are told once of all that is new.
+    pub(super) fn probed(&mut self, found: Vec<(String, bool)>) {
+        let news = found.into_iter().filter(|(capability, there)| {
+            // All are learned, also those that are no news.
+            self.backends.learn(capability, *there)
+        });
+        let (added, removed): (Vec<_>, Vec<_>) = news.partition(|(_, there)| *there);
+        let names = |all: Vec<(String, bool)>| all.into_iter().map(|(name, _)| name).collect();
         let open = self.sessions.open();
-        if !open.is_empty() {
-            self.act(Action::Capability(open, added, removed));
+        let is_news = !added.is_empty() || !removed.is_empty();
+        if is_news && !open.is_empty() {
+            self.act(Action::Capability(open, names(added), names(removed)));
         }
     }
 }

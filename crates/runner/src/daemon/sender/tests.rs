@@ -189,11 +189,11 @@ fn what_waits_from_an_earlier_life_goes_first() {
 #[test]
 fn a_node_that_makes_up_waiting_transactions_delays_and_does_not_stop() {
     let mut outbox = outbox();
-    let lie = |height| Facts { next_nonce: 1_000, ..at(height, 5) };
+    let lie = |height| Facts { next_nonce: 60, ..at(height, 5) };
     outbox.learn(lie(101));
     want(&mut outbox, 1, 101);
     want(&mut outbox, 2, 101);
-    assert_eq!(nonces(&outbox.due()), [1_000, 1_001]);
+    assert_eq!(nonces(&outbox.due()), [60, 61]);
     let mut sent = Vec::new();
     for height in 102..110 {
         outbox.learn(lie(height));
@@ -244,18 +244,157 @@ fn what_cannot_be_paid_takes_no_nonce() {
     assert_eq!(nonces(&outbox.due()), [6]);
 }
 
+/// What a reveal binds that takes this much judging, at the usual bid.
+fn reveal_cost(spare: u64) -> u128 {
+    cost(&super::body(&FACTS, 5, reveal(1).1, Some(spare)))
+}
+
+fn want_reveal(outbox: &mut Outbox, n: u8, spare: u64) -> Purpose {
+    let (purpose, instruction) = reveal(n);
+    outbox.want_with(purpose, instruction, Some(spare), 100);
+    purpose
+}
+
+fn purposes(parcels: &[Parcel]) -> Vec<Purpose> {
+    parcels.iter().map(|parcel| parcel.purpose).collect()
+}
+
+const DEAR: u64 = 9_000_000;
+
 #[test]
 fn the_next_money_is_for_what_stake_depends_on() {
     let mut outbox = outbox();
     outbox.learn(Facts { balance: 0, ..at(101, 5) });
     want(&mut outbox, 1, 101);
+    let dear = want_reveal(&mut outbox, 9, DEAR);
+    outbox.learn(Facts { balance: commit_cost(), ..at(102, 5) });
+    assert_eq!(outbox.due(), [], "it would be enough for the commit, which can wait");
+    outbox.learn(Facts { balance: reveal_cost(DEAR), ..at(103, 5) });
+    assert_eq!(purposes(&outbox.due()), [dear]);
+}
+
+#[test]
+fn one_reveal_that_cannot_be_paid_does_not_hold_up_others() {
+    let mut outbox = outbox();
+    outbox.learn(Facts { balance: reveal_cost(0), ..at(101, 5) });
+    let cheap = want_reveal(&mut outbox, 8, 0);
+    want_reveal(&mut outbox, 9, DEAR);
+    assert_eq!(purposes(&outbox.due()), [cheap]);
+    assert_eq!(outbox.len(), 2);
+}
+
+#[test]
+fn a_reveal_bids_what_there_is_as_long_as_a_block_takes_it() {
+    let (mut outbox, spare) = (outbox(), 100_000);
+    let with = |height, balance| Facts { balance, ..at(height, 5) };
+    // A bid of 9/8 of the basefee needs 9/16 of the usual deposit.
+    outbox.learn(with(101, reveal_cost(spare) / 2));
+    let purpose = want_reveal(&mut outbox, 9, spare);
+    want(&mut outbox, 1, 101);
+    assert_eq!(outbox.due(), [], "no block would take it");
+    outbox.learn(with(102, reveal_cost(spare) * 10 / 16));
+    let due = outbox.due();
+    assert_eq!(purposes(&due), [purpose]);
+    assert_eq!(body(&due[0]).cycle_bid, Bid { max_fee: 1_125, max_priority: 100 });
+    let basefees = Basefees { cycle: 1_126, cell: 1_000 };
+    outbox.learn(Facts { basefees, ..with(103, reveal_cost(spare) * 11 / 16) });
+    let again = outbox.due();
+    let (old, new) = (body(&due[0]), body(&again[0]));
+    assert!(new.cycle_bid.max_fee >= 1_126 * 9 / 8 && new.cell_bid.max_fee >= 1_237);
+    assert!(new.cycle_bid.max_fee < 2 * old.cycle_bid.max_fee, "as little as it takes");
+    assert!(new.cell_bid.max_priority >= 110, "all bids rise");
+}
+
+fn all_of(n: u8) -> (Purpose, Instruction) {
+    let (Purpose::Job(job, ..), instruction) = reveal(n) else { unreachable!() };
+    (Purpose::Job(job, 0, Deed::RevealAll), instruction)
+}
+
+#[test]
+fn who_cannot_pay_for_all_results_any_more_makes_room_for_its_own() {
+    let mut outbox = outbox();
+    let (all, instruction) = all_of(9);
+    let with = |height, basefee| Facts {
+        balance: reveal_cost(DEAR),
+        basefees: Basefees { cycle: basefee, cell: 1_000 },
+        ..at(height, 5)
+    };
+    outbox.learn(with(101, 1_000));
+    outbox.want_with(all, instruction.clone(), Some(DEAR), 101);
+    assert_eq!(purposes(&outbox.due()), [all]);
+    outbox.learn(with(102, 2_001));
+    assert_eq!(outbox.due(), []);
+    assert!(!outbox.has(&all));
+    let own = want_reveal(&mut outbox, 9, 0);
+    let due = outbox.due();
+    assert_eq!((purposes(&due), nonces(&due)), (vec![own], vec![5]));
+    assert!(body(&due[0]).cell_bid.max_fee >= 2_200, "it takes the place of what was sent");
+    // And one that was never signed does not wait for money either.
+    outbox.want_with(all_of(8).0, instruction, Some(DEAR), 102);
+    assert_eq!(outbox.due(), []);
+    assert!(!outbox.has(&all_of(8).0));
+}
+
+#[test]
+fn what_can_wait_does_not_hold_up_what_stake_depends_on() {
+    let mut outbox = outbox();
+    outbox.want(Purpose::Pause, Instruction::PauseRunner, 100);
+    let first = outbox.due();
+    want_reveal(&mut outbox, 9, 0);
+    outbox.due();
+    let mut bid = 0;
+    for height in (102..112).step_by(2) {
+        outbox.learn(at(height, 5));
+        let due = outbox.due();
+        let pause = due.iter().find(|parcel| parcel.purpose == Purpose::Pause);
+        bid = bid.max(pause.map_or(0, |parcel| body(parcel).cycle_bid.max_fee));
+    }
+    assert!(bid > body(&first[0]).cycle_bid.max_fee, "it is in the way and bids more");
+}
+
+#[test]
+fn what_cannot_be_raised_goes_behind_what_stake_depends_on() {
+    let mut outbox = outbox();
+    want(&mut outbox, 1, 100);
+    outbox.due();
+    let purpose = want_reveal(&mut outbox, 9, 0);
+    assert_eq!(nonces(&outbox.due()), [6]);
+    let basefees = Basefees { cycle: 2_001, cell: 1_000 };
+    let balance = commit_cost() + reveal_cost(0);
+    outbox.learn(Facts { basefees, balance, ..at(101, 5) });
+    let due = outbox.due();
+    assert_eq!((due[0].purpose, nonce(&due[0])), (purpose, 5));
+}
+
+#[test]
+fn a_nonce_that_somebody_else_used_does_not_count() {
+    let mut outbox = outbox();
     let job = B256::repeat_byte(9);
     let signal = remuda_protocol::event::CrashSignal::Other;
     let attest = Purpose::Job(job, 0, Deed::Attest);
-    outbox.want(attest, Instruction::CrashAttestation { job, signal }, 101);
-    outbox.learn(Facts { balance: commit_cost(), ..at(102, 5) });
-    let due = outbox.due();
-    assert_eq!(due.iter().map(|parcel| parcel.purpose).collect::<Vec<_>>(), [attest]);
+    let wanted = |outbox: &mut Outbox, seen| {
+        outbox.want(attest, Instruction::CrashAttestation { job, signal }, seen);
+        nonces(&outbox.due())
+    };
+    assert_eq!(wanted(&mut outbox, 100), [5]);
+    outbox.learn(at(101, 6));
+    assert!(wanted(&mut outbox, 101).is_empty(), "once is enough");
+    outbox.not_done(&attest);
+    assert_eq!(wanted(&mut outbox, 102), [6]);
+}
+
+#[test]
+fn nonces_that_cannot_be_change_nothing() {
+    let mut outbox = outbox();
+    outbox.learn(Facts { next_nonce: u64::MAX, ..at(101, 5) });
+    want(&mut outbox, 1, 101);
+    want(&mut outbox, 2, 101);
+    assert_eq!(nonces(&outbox.due()), [5, 6]);
+    outbox.learn(at(u64::MAX, u64::MAX));
+    want(&mut outbox, 3, u64::MAX);
+    want(&mut outbox, 4, u64::MAX);
+    assert_eq!(nonces(&outbox.due()), [u64::MAX]);
+    assert_eq!(outbox.len(), 2);
 }
 
 #[test]

@@ -89,3 +89,86 @@ fn too_little_for_one_more_job_is_told_before_one_comes() {
     scene.note(pulse_with(102, 5, usual() - 1));
     assert!(scene.desk.status().problem.is_some());
 }
+
+fn journal() -> Vec<Entry> {
+    let entry = |n| {
+        let stage = Stage::Done(outcome(n));
+        Entry { job_id: id(n), attempt: 0, spec: spec(), stage }
+    };
+    [1, 2].map(entry).to_vec()
+}
+
+fn committed(n: u8) -> Progress {
+    use remuda_protocol::verifier::commitment::commitment;
+    let (me, Outcome { result, salt, result_sig }) = (key().address(), outcome(n));
+    let commitment = commitment(7, id(n), 0, me, &result, &salt, &result_sig.bytes);
+    Progress::Committed { commitment, at: remuda_protocol::primitives::Height(100) }
+}
+
+/// An aggregator of job 1 that is bound by job 2.
+fn aggregator(balance: u128) -> Scene {
+    let mut scene = Scene::with(journal());
+    scene.note(pulse_with(101, 5, balance));
+    scene.read(2, 101, Some(drawn(committed(2))));
+    let me = key().address();
+    let gathering = job(Status::Committed, Some(me), vec![seat(me, committed(1))]);
+    scene.read(1, 101, Some(gathering));
+    scene
+}
+
+#[test]
+fn an_aggregator_does_not_spend_what_its_other_reveals_need() {
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    let opening = purse.job(&spec(), 2, crate::daemon::purse::Ahead::Opening);
+    let sent = |scene: &Scene, deed| scene.desk.outbox.has(&Purpose::Job(id(1), 0, deed));
+    let poor = aggregator(opening + 1);
+    assert!(sent(&poor, Deed::Reveal) && !sent(&poor, Deed::RevealAll));
+    let rich = aggregator(2 * opening);
+    assert!(sent(&rich, Deed::RevealAll) && !sent(&rich, Deed::Reveal));
+}
+
+#[test]
+fn a_result_is_handed_over_once_at_a_time_and_not_always_by_the_same_way() {
+    let mut scene = Scene::with(journal());
+    let other = Address::repeat_byte(7);
+    let seats = vec![seat(key().address(), committed(1)), seat(other, committed(2))];
+    let gathering = job(Status::Committed, Some(other), seats);
+    let mut turns = |height| {
+        let actions = scene.read(1, height, Some(gathering.clone()));
+        let turn = |a: &Action| match a {
+            Action::HandOver { turn, .. } => Some(*turn),
+            _ => None,
+        };
+        let turns: Vec<usize> = actions.iter().filter_map(turn).collect();
+        if height == 110 {
+            scene.note(Note::HandedOver(id(1), Err("why".to_owned())));
+        }
+        turns
+    };
+    assert_eq!(turns(101), [0]);
+    assert!(turns(110).is_empty(), "the first one goes on");
+    assert_eq!(turns(111), [1]);
+}
+
+#[test]
+fn a_result_on_its_way_is_paid_for_before_the_next_one() {
+    use remuda_protocol::dispatcher::committee::VerificationMode;
+    let mut scene = Scene::with(journal());
+    scene.note(pulse_with(101, 5, 0));
+    for n in [1, 2] {
+        scene.read(n, 101, Some(drawn(Progress::Waiting)));
+        let spec = scene.desk.jobs.get_mut(&id(n)).unwrap().spec.as_mut().unwrap();
+        spec.verification.mode = VerificationMode::EconomicBond;
+    }
+    let spec = scene.desk.jobs[&id(1)].spec.clone().unwrap();
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    let submit = purse.job(&spec, 2, crate::daemon::purse::Ahead::All);
+    let mut sent = |height, balance, n| {
+        scene.note(pulse_with(height, 5, balance));
+        scene.read(n, height, Some(drawn(Progress::Waiting)));
+        scene.desk.outbox.has(&Purpose::Job(id(n), 0, Deed::Submit))
+    };
+    assert!(sent(102, 2 * submit - 1, 1));
+    assert!(!sent(103, 2 * submit - 1, 2));
+    assert!(sent(104, 2 * submit, 2));
+}

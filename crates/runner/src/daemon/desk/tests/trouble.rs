@@ -79,22 +79,26 @@ fn nodes_of_another_chain_are_a_problem_although_others_answer() {
     assert_eq!(scene.desk.status().problem, None);
 }
 
+fn probed(there: bool) -> Note {
+    Note::Probed(vec![("model:tiny".to_owned(), there)])
+}
+
 const MODEL: &str = "[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9'";
 
 #[test]
 fn sessions_are_told_what_is_gone_and_what_is_back() {
     let mut scene = Scene::able(MODEL, vec![]);
     let tiny = || vec!["model:tiny".to_owned()];
-    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    let gone = scene.note(probed(false));
     let removed = Action::Capability(vec![A, B, C], vec![], tiny());
     assert!(gone.contains(&removed), "{gone:?}");
-    let again = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    let again = scene.note(probed(false));
     assert!(!has(&again, |a| matches!(a, Action::Capability(..))), "that is no news");
     scene.note(Note::Down(B, "gone".to_owned()));
     let up = scene.note(Note::Up(B));
     assert!(up.contains(&Action::Capability(vec![B], vec![], tiny())), "a new session too: {up:?}");
     assert!(scene.desk.status().problem.unwrap().contains("tiny"));
-    let back = scene.note(Note::Probed("model:tiny".to_owned(), true));
+    let back = scene.note(probed(true));
     assert!(back.contains(&Action::Capability(vec![A, B, C], tiny(), vec![])), "{back:?}");
     assert_eq!(scene.desk.status().problem, None);
 }
@@ -105,9 +109,60 @@ fn who_can_do_nothing_at_the_moment_asks_for_nothing() {
         has(actions, |a| matches!(a, Action::Load(_, signal) if !signal.accepting_new))
     };
     let mut scene = Scene::able(MODEL, vec![]);
-    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    let gone = scene.note(probed(false));
     assert!(sheds(&gone) || sheds(&scene.note(Note::Tick)));
     let mut scene = Scene::able(&format!("[http]\n{MODEL}"), vec![]);
-    let gone = scene.note(Note::Probed("model:tiny".to_owned(), false));
+    let gone = scene.note(probed(false));
     assert!(!sheds(&gone) && !sheds(&scene.note(Note::Tick)), "it still makes web requests");
+}
+
+#[test]
+fn what_one_look_finds_is_told_at_once() {
+    let two = format!("{MODEL}\n[llm.models.small]\nbase_url = 'http://127.0.0.1:9'");
+    let mut scene = Scene::able(&two, vec![]);
+    let names = ["model:small", "model:tiny"].map(str::to_owned).to_vec();
+    let gone = names.iter().map(|name| (name.clone(), false)).collect();
+    let told = scene.note(Note::Probed(gone));
+    let told: Vec<_> = told.iter().filter(|a| matches!(a, Action::Capability(..))).collect();
+    assert_eq!(told, [&Action::Capability(vec![A, B, C], vec![], names)]);
+}
+
+#[test]
+fn a_refusal_is_short_however_long_the_names_of_a_job_are() {
+    use remuda_protocol::dispatcher::spec::JobType;
+    let mut scene = Scene::new();
+    for n in 0..5 {
+        let mut spec = spec();
+        spec.job_type = JobType::Llm {
+            model: format!("{n}{}", "x".repeat(100_000)),
+            messages: vec![],
+            temperature_milli: 0,
+            seed: 0,
+        };
+        let assignment = JobAssignment {
+            job_id: id(1),
+            attempt: 0,
+            job_spec: spec.to_bytes(),
+            block_height: 100,
+            deadline_block: 136,
+            validator_signed: [0; 64],
+        };
+        scene.note(Note::Heard(A, Event::Assigned(Box::new(assignment)), RTT));
+    }
+    let finished = scene.desk.status().finished;
+    assert_eq!(finished.len(), 1, "the same job, whatever it is called");
+    let why = finished[0].why.clone().unwrap();
+    assert!(why.chars().count() < 1_000 && why.contains("remuda runner update"), "{why}");
+}
+
+#[test]
+fn heights_that_a_node_makes_up_break_nothing() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    for height in [100, u64::MAX] {
+        scene.note(pulse(height, height));
+        scene.read(1, height, Some(drawn(Progress::Waiting)));
+        scene.note(Note::Tick);
+    }
+    assert!(scene.desk.jobs.is_empty(), "its time is over");
 }
