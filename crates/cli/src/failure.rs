@@ -18,6 +18,9 @@ pub enum Failure {
     /// Wrong use that clap cannot see.
     #[error("{0}")]
     Usage(&'static str),
+    /// A part of this program ended that should not have.
+    #[error("{0}")]
+    Broken(&'static str),
     /// A runner's settings are about another account than the one that signs.
     #[error("these settings run the key {}, and --key is another one: give that file", .meant.display())]
     OtherKey {
@@ -165,6 +168,7 @@ impl Failure {
     fn code(&self) -> &str {
         match self {
             Self::Usage(_) | Self::OtherKey { .. } => "wrong_use",
+            Self::Broken(_) => "broken",
             Self::Client(error) | Self::Events(EventsError::Client(error)) => match error {
                 ClientError::BadUrl(_) => "wrong_use",
                 ClientError::Unreachable(_) => "unreachable",

@@ -31,8 +31,13 @@ pub(super) fn run(path: &Path, json_logs: bool) -> Result<(), Failure> {
         if asked {
             say("stopping; what is open is in the journal and goes on at the next start");
         }
+        // Whoever restarts what fails must see that it did.
+        let failed = runner.failed();
         runner.stop().await;
-        Ok(())
+        match failed {
+            true => Err(Failure::Broken("the runner has broken down; its log says where")),
+            false => Ok(()),
+        }
     })
 }
 
