@@ -81,7 +81,7 @@ impl Scene {
             push: true,
             offer: Ok(OfferView::from(&settings.offer().unwrap())),
             pinnable: settings.pinnable(),
-            commands: Commands::default(),
+            commands: Commands { settings: "runner.toml".to_owned(), key: "runner.key".to_owned() },
         };
         let mut scene = Self {
             desk: Desk::new(key(), rules, Backends::new(&backends), journal, vec![]),
