@@ -10,7 +10,7 @@
 //! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`actors`]: where code runs
 //! - [`tree`], [`search`], [`recent`], [`index`]: the due timers, arranged; not state
 //! - [`step`]: the end of a block
-//! - [`bench`]: chains with many timers, for benchmarks
+//! - [`mod@bench`]: chains with many timers, for benchmarks
 
 pub mod actors;
 pub mod bench;
