@@ -6,7 +6,7 @@ use crate::send::{PATIENCE, SendArgs, WaitArgs, await_receipt, report, send};
 use crate::session::{NodeArgs, Session, run};
 use crate::style::{Card, Style};
 use clap::Subcommand;
-use remuda_client::amount::parse_amount;
+use remuda_client::amount::parse_with_unit;
 use remuda_client::types::{AccountView, FaucetResponse, HexAddress};
 use remuda_client::wallet;
 use remuda_node::api::Limits;
@@ -38,14 +38,14 @@ enum Command {
     /// Send money, and wait until it is there.
     #[command(after_help = "Examples:
   $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 1.5cby --key my.key
-  $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 250 --key my.key --no-wait
+  $ remuda account send 0x52908400098527886e0f7030069857d2e4169ee7 250units --key my.key --no-wait
 
-Amounts are in CBY with a unit, 1.5cby, or else in base units, of which a CBY has 1000000000.")]
+Amounts have a unit: 1.5cby, or base units, of which a CBY has 1000000000, like 250units.")]
     Send {
         /// The account that gets it.
         to: HexAddress,
-        /// How much: 1.5cby, or base units.
-        #[arg(value_parser = parse_amount)]
+        /// How much: 1.5cby, or 1500000000units.
+        #[arg(value_parser = parse_with_unit)]
         amount: Amount,
         #[command(flatten)]
         send: SendArgs,

@@ -3,7 +3,7 @@
 use crate::style::clean;
 use remuda_client::ClientError;
 use remuda_client::client::EventsError;
-use remuda_client::types::{HexHash, ReceiptView, ScalarError, SpecError, code};
+use remuda_client::types::{HexAddress, HexHash, ReceiptView, ScalarError, SpecError, code};
 use remuda_client::wallet::WalletError;
 use remuda_protocol::error::Refusal;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub enum Failure {
     #[error(transparent)]
     Wallet(#[from] WalletError),
     /// A file that is given, or standard input.
-    #[error("{path}: {source}", path = .path.display())]
+    #[error("{path}: {}", in_words(.source), path = .path.display())]
     File {
         /// Which.
         path: PathBuf,
@@ -64,6 +64,30 @@ pub enum Failure {
     /// Settings of a runner.
     #[error(transparent)]
     Settings(#[from] remuda_runner::daemon::SettingsError),
+    /// A runner that the chain knows already.
+    #[error("{address} is registered already. To change what it offers: remuda runner update {file} --key {key}", file = .file.display(), key = .key.display())]
+    Registered {
+        /// Its account.
+        address: HexAddress,
+        /// Its settings.
+        file: PathBuf,
+        /// Its key.
+        key: PathBuf,
+    },
+    /// Too little stake.
+    #[error(
+        "a stake of {stake} is too little: at least {floor}, which is the larger of {least} and one and a half times declared_max_job_value ({declared})"
+    )]
+    StakeTooLow {
+        /// What the file says.
+        stake: String,
+        /// What the chain wants.
+        floor: String,
+        /// Of everybody.
+        least: String,
+        /// What the file declares.
+        declared: String,
+    },
     /// A runner is there already.
     #[error("{} is there already, and is never overwritten; run it, or name another directory", .0.display())]
     RunnerExists(PathBuf),
@@ -93,7 +117,7 @@ pub enum Failure {
         /// How it ended.
         end: String,
         /// What to do, as a further sentence; or nothing.
-        advice: &'static str,
+        advice: String,
     },
     /// An answer that makes no sense.
     #[error("the node's answer makes no sense: {0}")]
@@ -104,6 +128,16 @@ pub enum Failure {
     /// Standard output.
     #[error("cannot write the output: {0}")]
     Output(#[source] io::Error),
+}
+
+/// What the system says, without its numbers where it is plain.
+fn in_words(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "there is no such file or directory".to_owned(),
+        ErrorKind::PermissionDenied => "this user may not read or write it".to_owned(),
+        ErrorKind::IsADirectory => "it is a directory, and a file is meant".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 fn turned_down(receipt: &ReceiptView) -> String {
@@ -182,6 +216,8 @@ impl Failure {
             Self::File { .. } | Self::FileTooLong { .. } => "no_file",
             Self::Spec(_) | Self::Offer(_) | Self::Hex(_) | Self::Settings(_) => "invalid_input",
             Self::RunnerExists(_) => "exists",
+            Self::Registered { .. } => "registered",
+            Self::StakeTooLow { .. } => "stake_too_low",
             Self::Network(_) => "no_network",
             Self::Runner(_) => "no_runner",
             Self::Remote(_) => "unreachable",

@@ -1,6 +1,9 @@
 //! `remuda job`: work.
 
+mod answers;
+mod example;
 mod history;
+mod shortage;
 mod show;
 mod submit;
 mod watch;
@@ -15,10 +18,10 @@ use std::process::ExitCode;
 /// Order work, and see what becomes of it.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
+  $ remuda job example http > job.json
   $ remuda job submit job.json --key my.key --wait
   $ remuda job history 0x…
   $ remuda job watch 0x…
-  $ remuda job submit --help      # shows a job in JSON
 
 Jobs are done by runners: a job on a chain without any fails at once with InsufficientRunners. See `remuda
 runner --help`.")]
@@ -38,6 +41,15 @@ enum Command {
     /// result; the exit status is 1 if it has none.
     #[command(after_help = submit::EXAMPLE)]
     Submit(submit::Args),
+    /// Print a job of a kind, in JSON, to begin with.
+    ///
+    /// On a terminal it says what its results look like and which checks fit which mode; in a file it
+    /// is the job alone. Nobody is asked for it, and nothing is sent.
+    #[command(after_help = example::MODES)]
+    Example {
+        /// The kind of work.
+        kind: example::Kind,
+    },
     /// Show where a job stands, and its result.
     #[command(after_help = "Example:\n  $ remuda job show 0x… --json | jq .status")]
     Show {
@@ -72,6 +84,7 @@ enum Command {
 pub fn main(args: &Args) -> ExitCode {
     run(&args.node, async |session| match &args.command {
         Command::Submit(args) => submit::submit(session, args).await,
+        Command::Example { kind } => example::example(session, *kind),
         Command::Show { id } => show::show(session, *id).await,
         Command::History { id } => history::history(session, *id).await,
         Command::Watch { id } => watch::watch(session, *id).await,

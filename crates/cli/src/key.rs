@@ -34,7 +34,7 @@ enum Command {
         file: PathBuf,
     },
     /// Print the address of a key.
-    #[command(after_help = "Example:\n  $ remuda key address my.key")]
+    #[command(visible_alias = "show", after_help = "Example:\n  $ remuda key address my.key")]
     Address {
         /// Where it is.
         file: PathBuf,

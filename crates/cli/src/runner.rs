@@ -5,8 +5,13 @@ mod list;
 mod local;
 mod offer;
 mod presence;
+mod register;
 mod run;
 mod show;
+
+pub(crate) use list::every_runner;
+#[cfg(test)]
+pub(crate) use show::tests as testing;
 
 use crate::account::Whose;
 use crate::failure::Failure;
@@ -15,7 +20,7 @@ use crate::send::{SendArgs, send};
 use crate::session::{self, NodeArgs};
 use clap::Subcommand;
 use offer::RunnerFile;
-use remuda_client::amount::parse_amount;
+use remuda_client::amount::parse_with_unit;
 use remuda_client::wallet;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::Instruction;
@@ -135,8 +140,8 @@ enum Manage {
     /// Raise the runner's stake.
     #[command(after_help = "Example:\n  $ remuda runner stake 5000cby --key runner.key")]
     Stake {
-        /// By how much: 5000cby, or base units.
-        #[arg(value_parser = parse_amount)]
+        /// By how much: 5000cby, or base units like 250units.
+        #[arg(value_parser = parse_with_unit)]
         amount: Amount,
         #[command(flatten)]
         send: SendArgs,
@@ -144,8 +149,8 @@ enum Manage {
     /// Lower the runner's stake; it is paid out after the unbonding time.
     #[command(after_help = "Example:\n  $ remuda runner unstake 5000cby --key runner.key")]
     Unstake {
-        /// By how much: 5000cby, or base units.
-        #[arg(value_parser = parse_amount)]
+        /// By how much: 5000cby, or base units like 250units.
+        #[arg(value_parser = parse_with_unit)]
         amount: Amount,
         #[command(flatten)]
         send: SendArgs,
@@ -201,6 +206,7 @@ pub fn main(args: &Args) -> ExitCode {
                     Instruction::RegisterRunner { stake, offer }
                 }
             };
+            register::check(session, args, file, &instruction).await?;
             send(session, args, instruction).await
         }
         Command::Update { file, send: args } => {

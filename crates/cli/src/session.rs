@@ -72,6 +72,11 @@ impl KeyArgs {
     pub(crate) fn read(&self) -> Result<SecretKey, Failure> {
         Ok(wallet::read(&self.key)?)
     }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.key
+    }
 }
 
 /// Standard output.

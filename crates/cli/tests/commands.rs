@@ -45,6 +45,7 @@ fn wrong_use_has_status_two() {
         // Its checksum does not hold.
         &["account", "show", "0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"],
         &["account", "send", SOMEBODY, "1.5", "--key", "k"],
+        &["account", "send", SOMEBODY, "15", "--key", "k"],
         &["account", "send", SOMEBODY, "0cby", "--key", "k"],
         &["account", "send", SOMEBODY, "1cby"],
         &["block", "newest"],
@@ -234,7 +235,7 @@ fn money_moves_and_says_what_it_cost() {
     let block = network.run(&["block", &sent["height"].to_string()]).ok().stdout;
     assert!(block.contains(hash) && block.contains("Transfer"), "{block}");
 
-    let args = ["account", "send", SOMEBODY, "7", "--key", &file, "--no-wait"];
+    let args = ["account", "send", SOMEBODY, "7units", "--key", &file, "--no-wait"];
     let waiting = network.json(&args);
     assert_eq!(network.json(&["tx", "wait", text(&waiting["hash"])])["ok"], true);
     assert_eq!(balance(&[SOMEBODY]), 3 * CBY / 2 + 7);

@@ -13,6 +13,9 @@ pub enum AmountError {
     /// Not digits, or a fraction without a unit.
     #[error("write an amount like 1.5cby, or in base units like 1500000000")]
     NotAnAmount,
+    /// A number that may be meant either way.
+    #[error("{0} of what? Write {0}cby, or {0}units for base units, of which a CBY has 1000000000")]
+    NoUnit(u128),
     /// More digits than there are units.
     #[error("a CBY has {DECIMALS} decimals; write fewer digits after the point")]
     TooFine,
@@ -24,12 +27,20 @@ pub enum AmountError {
     Zero,
 }
 
-/// `1.5cby`, or base units: `1500000000`.
+/// On a command line, where a missing unit is a mistake a billion times too small: `1.5cby`, or
+/// `1500000000units`.
+pub fn parse_with_unit(text: &str) -> Result<Amount, AmountError> {
+    let amount = parse_amount(text)?;
+    let bare = text.trim().bytes().all(|byte| byte.is_ascii_digit());
+    if bare { Err(AmountError::NoUnit(amount.get())) } else { Ok(amount) }
+}
+
+/// `1.5cby`, or base units: `1500000000`, `1500000000units`.
 pub fn parse_amount(text: &str) -> Result<Amount, AmountError> {
     let lower = text.trim().to_ascii_lowercase();
     let amount = match lower.strip_suffix("cby") {
         Some(number) => in_cby(number.trim_end())?,
-        None => digits(&lower)?,
+        None => digits(lower.strip_suffix("units").unwrap_or(&lower).trim_end())?,
     };
     if amount == 0 { Err(AmountError::Zero) } else { Ok(Amount(amount)) }
 }
@@ -81,6 +92,17 @@ fn digits(text: &str) -> Result<u128, AmountError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn on_a_command_line_an_amount_has_a_unit() {
+        assert_eq!(parse_with_unit("1.5cby"), Ok(Amount(1_500_000_000)));
+        assert_eq!(parse_with_unit("15units"), Ok(Amount(15)));
+        assert_eq!(parse_with_unit(" 15 "), Err(AmountError::NoUnit(15)));
+        let words = parse_with_unit("15").unwrap_err().to_string();
+        assert!(words.contains("15cby") && words.contains("15units"), "{words}");
+        assert_eq!(parse_with_unit("1.5units"), Err(AmountError::NotAnAmount));
+        assert_eq!(parse_with_unit("units"), Err(AmountError::NotAnAmount));
+    }
 
     #[test]
     fn amounts_come_in_cby_or_in_base_units() {

@@ -109,6 +109,8 @@ codes! {
         425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";
         426 FieldsOverlap "a field that results are grouped by is part of another";
         427 JudgingTooExpensive "a result of max_return_bytes costs more to judge than runners' share of a block; return less, or compare fewer fields";
+        428 TimeoutTooShort "timeout_blocks is below 10: drawn runners could not commit in time whatever they do";
+        429 BadWebRequest "a web request has a method of GET, HEAD, POST, PUT, PATCH or DELETE in capitals, and an address that begins with http:// or https://";
 
         500 NotSeated "this runner does not sit on this job";
         501 WrongPhase "the job is not in the phase for this";

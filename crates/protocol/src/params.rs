@@ -129,7 +129,7 @@ params! {
     aggregator_blocks: u64 = 30, 1 => BLOCKS, "system:cip2:aggregator_timeout_blocks", "Blocks after the commit deadline that belong to the aggregator";
     reveal_blocks: u64 = 60, 1 => BLOCKS, "system:cip2:reveal_window_blocks", "Blocks after the commit deadline in which reveals are taken";
     max_timeout_blocks: u64 = 86_400, 10 => BLOCKS, "system:cip2:max_timeout_blocks", "Longest timeout of a job";
-    default_timeout_blocks: u64 = 60, 2 => BLOCKS, "system:cip2:default_timeout_blocks", "Timeout of a job that names none";
+    default_timeout_blocks: u64 = 60, 10 => BLOCKS, "system:cip2:default_timeout_blocks", "Timeout of a job that names none";
     mru_ttl_blocks: u64 = 1_280, 0 => BLOCKS, "system:cip11:mru_ttl_blocks", "For how long the runner that served a submitter last is favoured";
     mru_multiplier: u64 = 4, 1 => 16, "system:cip11:mru_weight_multiplier", "By how much it is favoured in the first draw";
 

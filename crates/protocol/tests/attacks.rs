@@ -10,6 +10,7 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::params::ChainParams;
@@ -1310,7 +1311,7 @@ mod standing {
 
     /// The world's only runner lets a paid job pass.
     fn fail_once(world: &mut World) {
-        let spec = JobSpec { timeout_blocks: 1, ..unverified(Amount::cby(1)) };
+        let spec = JobSpec { timeout_blocks: TIMEOUT_BLOCKS_MIN, ..unverified(Amount::cby(1)) };
         let job = world.assigned(spec);
         world.step_to(world.job(job).commit_by);
     }

@@ -398,6 +398,9 @@ fn bounds_cases() -> Vec<Case> {
             let most = w.chain.params.max_timeout_blocks;
             w.spoiled_vote(|spec| spec.timeout_blocks = most + 1)
         }),
+        case(TimeoutTooShort, "a time in which nobody can commit", |w| {
+            w.spoiled_vote(|spec| spec.timeout_blocks = 9)
+        }),
     ]
 }
 
@@ -548,6 +551,27 @@ fn text_cases() -> Vec<Case> {
             w.spoiled_vote(|spec| {
                 if let JobType::Http { url, .. } = &mut spec.job_type {
                     url.clear();
+                }
+            })
+        }),
+        case(BadWebRequest, "an address that is none of the web", |w| {
+            w.spoiled_vote(|spec| {
+                if let JobType::Http { url, .. } = &mut spec.job_type {
+                    *url = "ftp://example.org/price".into();
+                }
+            })
+        }),
+        case(BadWebRequest, "a scheme and nothing else", |w| {
+            w.spoiled_vote(|spec| {
+                if let JobType::Http { url, .. } = &mut spec.job_type {
+                    *url = "https://".into();
+                }
+            })
+        }),
+        case(BadWebRequest, "a method in small letters", |w| {
+            w.spoiled_vote(|spec| {
+                if let JobType::Http { method, .. } = &mut spec.job_type {
+                    *method = "get".into();
                 }
             })
         }),

@@ -10,6 +10,7 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Progress, Status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec};
+use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::primitives::{Address, Amount, B256, JobId};
@@ -92,7 +93,7 @@ impl Chaos {
             _ => vote_job(3 + self.choices.below(5) as u32, price),
         };
         spec.tip = Amount(self.choices.below(1_000).into());
-        spec.timeout_blocks = 2 + self.choices.below(10);
+        spec.timeout_blocks = TIMEOUT_BLOCKS_MIN + self.choices.below(10);
         if self.choices.chance(40) {
             spec.callback = Some(callback(self.choices.below(100_000)));
         }

@@ -7,6 +7,7 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::*;
 use remuda_protocol::dispatcher::spec::*;
+use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::*;
 use remuda_protocol::primitives::*;
@@ -229,7 +230,8 @@ fn work_for_oneself_at_a_price_of_one_unit_does_not_wash_failures_away() {
     let runner = world.runner(0);
     'pairs: for _ in 0..20 {
         for _ in 0..2 {
-            let spec = JobSpec { timeout_blocks: 1, ..unverified(Amount::cby(100)) };
+            let spec =
+                JobSpec { timeout_blocks: TIMEOUT_BLOCKS_MIN, ..unverified(Amount::cby(100)) };
             let job = world.assigned(spec);
             world.step_to(world.job(job).commit_by);
             if world.standing(&runner).jail_terms > 0 {

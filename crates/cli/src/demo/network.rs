@@ -19,6 +19,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
+/// How directories of demonstrations are called, before the process that made them.
+const PREFIX: &str = "remuda-demo-";
+
 /// How long anything may take that should take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the chain is looked at while waiting.
@@ -83,13 +86,33 @@ fn failed(error: impl std::fmt::Display) -> Failure {
     Failure::Network(error.to_string())
 }
 
+/// Removes what demonstrations left that were killed. Whose process is alive is left alone; where
+/// that cannot be told, everybody's is.
+fn sweep() {
+    let Ok(entries) = std::fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse::<u32>().ok());
+        let processes = Path::new("/proc");
+        let dead =
+            |pid: u32| processes.join("self").exists() && !processes.join(pid.to_string()).exists();
+        if pid.is_some_and(dead) {
+            // Somebody else's cannot be removed, and need not be.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 impl Network {
     /// Makes one in a new directory, and waits for its first block.
     pub async fn start(directory: Option<&Path>, wish: &Wish) -> Result<Self, Failure> {
         let path = directory.map_or_else(
-            || std::env::temp_dir().join(format!("remuda-demo-{}", std::process::id())),
+            || std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id())),
             Path::to_owned,
         );
+        if directory.is_none() {
+            sweep();
+        }
         let home = Home { path, temporary: directory.is_none() };
         let submitter = key("submitter");
         let mut balances = vec![(submitter.address(), PURSE)];

@@ -1,5 +1,6 @@
 //! `remuda job show`.
 
+use super::answers::{self, Answer};
 use crate::failure::Failure;
 use crate::format::{cby, thousandths};
 use crate::session::Session;
@@ -8,12 +9,45 @@ use remuda_client::types::{
     HexBytes, HexHash, JobStatusView, JobView, ProgressView, ResultView, SeatView,
 };
 use remuda_protocol::primitives::Amount;
+use serde::Serialize;
 
 /// Characters of a result that are shown; `--json` has all of them.
 const RESULT_CHARS_MAX: usize = 2_000;
 
 pub(super) async fn show(session: &Session, HexHash(id): HexHash) -> Result<(), Failure> {
-    session.out.show(&session.client.job(id).await?, words)
+    present(session, &session.client.job(id).await?).await
+}
+
+/// A job, and what its runners answered if they agreed on nothing.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    job: &'a JobView,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<Answer>,
+}
+
+pub(super) async fn present(session: &Session, job: &JobView) -> Result<(), Failure> {
+    let failed = matches!(job.status, JobStatusView::Failed { .. });
+    let answers = if failed { answers::of(session, job).await? } else { Vec::new() };
+    session.out.show(&Shown { job, answers }, |shown, style| {
+        words(shown.job, style) + &answers_in_words(&shown.answers, style)
+    })
+}
+
+fn answers_in_words(answers: &[Answer], style: Style) -> String {
+    if answers.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&[("runner", Align::Left), ("answered", Align::Left)]);
+    for answer in answers {
+        let text = match &answer.excuse {
+            Some(why) => Cell::new(Tone::Bad, why),
+            None => Cell::plain(readable(&answer.answer)),
+        };
+        table.row([Cell::plain(answer.runner.to_string()), text]);
+    }
+    format!("\n{}", table.render(style))
 }
 
 /// How a job ended, or stands, to go on a sentence that begins with "it".
@@ -44,7 +78,8 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
     let verification = &job.spec.verification;
     let mode = serde_json::to_value(verification.mode).unwrap_or_default();
     let mode = mode.as_str().unwrap_or_default();
-    card.add("mode", format!("{mode}, {}", agreement(job.n_threshold, job.committee)));
+    let asked = verification.runners;
+    card.add("mode", format!("{mode}, {}", agreement(job.n_threshold, job.committee, asked)));
     card.add("submitter", job.submitter.to_string());
     card.add("submitted at", job.submitted_at.to_string());
     let tip = cby(Amount(job.spec.tip.0));
@@ -73,9 +108,14 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
 }
 
 /// A job that found too few candidates never had a committee.
-fn agreement(threshold: u32, committee: u32) -> String {
+fn agreement(threshold: u32, committee: u32, asked: u32) -> String {
     match committee {
         0 => "without a committee".to_owned(),
+        1 => "by a single runner".to_owned(),
+        _ if committee < asked => format!(
+            "{threshold} of {committee} must agree (not {asked}: committees are smaller on a network \
+             of this size)"
+        ),
         _ => format!("{threshold} of {committee} must agree"),
     }
 }
@@ -149,8 +189,10 @@ mod tests {
 
     #[test]
     fn nobody_must_agree_where_nobody_was_found() {
-        assert_eq!(agreement(0, 0), "without a committee");
-        assert_eq!(agreement(2, 3), "2 of 3 must agree");
+        assert_eq!(agreement(0, 0, 3), "without a committee");
+        assert_eq!(agreement(2, 3, 3), "2 of 3 must agree");
+        assert_eq!(agreement(1, 1, 1), "by a single runner");
+        assert!(agreement(2, 3, 5).contains("not 5"), "who asked for more is told");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::send::SendArgs;
 use crate::session::{Session, read_input};
 use crate::style::Style;
-use remuda_client::types::{EventBody, HexHash, JobSpecView, JobStatusView, ReceiptView};
+use remuda_client::types::{EventBody, HexHash, JobSpecView, ReceiptView};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::dispatcher::validate::compile_checks;
@@ -30,9 +30,9 @@ pub(super) const EXAMPLE: &str = r#"Example:
 A web answer as JSON is {"status": …, "content_type": …, "body": …}; with "extract": "price" beside the URL it is
 {"status": …, "value": …} instead, the value being that field of the body. Fields are named like body.items[0].name,
 and results without the field agree with nobody. max_price and tip are like 1.5cby, or in base
-units, of which a CBY has 1000000000. Types of jobs are Llm, Http, Mcp, EthSend and
-Custom; modes are none, economic_bond, majority_vote, structured_match, deterministic and
-semantic_similarity. `remuda job show ID --json` shows all fields of a job."#;
+units, of which a CBY has 1000000000. Other kinds of work (language models,
+tools, Ethereum, programs, DNS), modes and their checks: remuda job example --help. `remuda job show ID
+--json` shows all fields of a job."#;
 
 #[derive(clap::Args, Debug)]
 pub(super) struct Args {
@@ -73,10 +73,13 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
         return Err(Failure::Nonsense("the receipt of the order is about another job"));
     }
     if !args.wait {
-        let failed = failure_of(&receipt);
+        let failed = failed(&receipt);
         let receipt = Some(receipt);
         session.out.show(&Ordered { job, transaction, receipt }, words)?;
-        return failed.map_or(Ok(()), |reason| Err(watch::no_result(job, &reason)));
+        return match failed {
+            true => watch::verdict(session, &session.client.job(job.0).await?).await,
+            false => Ok(()),
+        };
     }
     if session.out.style.terminal && !session.out.json {
         session.out.text(&format!("ordered as {job} in block {}\n", receipt.height))?;
@@ -85,8 +88,8 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
     let before = Height(receipt.height.0).minus(1);
     watch::follow(session, job.0, before, |_| Ok(())).await?;
     let job = session.client.job(job.0).await?;
-    session.out.show(&job, show::words)?;
-    watch::verdict(&job)
+    show::present(session, &job).await?;
+    watch::verdict(session, &job).await
 }
 
 /// Reads a job, and refuses what the chain would refuse for its own sake alone.
@@ -103,12 +106,9 @@ fn job_of(receipt: &ReceiptView) -> Option<HexHash> {
     })
 }
 
-/// How a job ended that its own order ended: nobody was there to be drawn.
-fn failure_of(receipt: &ReceiptView) -> Option<JobStatusView> {
-    receipt.events.iter().find_map(|event| match event {
-        EventBody::JobFailed { reason, .. } => Some(JobStatusView::Failed { reason: *reason }),
-        _ => None,
-    })
+/// Whether a job's own order ended it: nobody was there to be drawn.
+fn failed(receipt: &ReceiptView) -> bool {
+    receipt.events.iter().any(|event| matches!(event, EventBody::JobFailed { .. }))
 }
 
 fn words(ordered: &Ordered, style: Style) -> String {
@@ -120,9 +120,9 @@ fn words(ordered: &Ordered, style: Style) -> String {
         Some(receipt) => format!("in block {}", receipt.height),
         None => format!("with transaction {transaction}"),
     };
-    let next = match receipt.as_ref().and_then(failure_of) {
-        Some(_) => format!("see what happened: remuda job history {job}"),
-        None => format!("follow it: remuda job watch {job}"),
+    let next = match receipt.as_ref().is_some_and(failed) {
+        true => format!("see what happened: remuda job history {job}"),
+        false => format!("follow it: remuda job watch {job}"),
     };
     format!("ordered as {job} {place}\n{next}\n")
 }

@@ -2,6 +2,7 @@
 
 use super::history::heading;
 use super::show::end_of;
+use super::{answers, shortage};
 use crate::failure::Failure;
 use crate::session::Session;
 use crate::timeline::{Timeline, entries, is_end};
@@ -31,7 +32,7 @@ pub(super) async fn watch(session: &Session, id: HexHash) -> Result<(), Failure>
         })
         .await?;
     }
-    verdict(&session.client.job(id.0).await?)
+    verdict(session, &session.client.job(id.0).await?).await
 }
 
 fn print(session: &Session, timeline: &mut Timeline, entry: &HistoryEntry) -> Result<(), Failure> {
@@ -61,50 +62,45 @@ pub(super) async fn follow(
 }
 
 /// Whether a job that is over has a result.
-pub(super) fn verdict(job: &JobView) -> Result<(), Failure> {
-    match job.status {
-        JobStatusView::Settled {} => Ok(()),
-        JobStatusView::Failed { reason: FailureName::InsufficientRunners }
-            if !job.seats.is_empty() =>
-        {
-            let advice = ". Runners were drawn, but too few of them delivered in time, and there are \
-                          not enough others to draw instead, so its price went back. `remuda job \
-                          history` shows who was silent; order it again, with more timeout_blocks \
-                          if it is long work";
-            Err(Failure::JobOver { job: job.id, end: end_of(&job.status), advice })
-        }
-        _ => Err(no_result(job.id, &job.status)),
-    }
-}
-
-/// The failure of a job that is over without a result.
-pub(super) fn no_result(job: HexHash, status: &JobStatusView) -> Failure {
-    let advice = match status {
-        JobStatusView::Failed { reason } => advice(*reason),
-        _ => "",
+pub(super) async fn verdict(session: &Session, job: &JobView) -> Result<(), Failure> {
+    let advice = match job.status {
+        JobStatusView::Settled {} => return Ok(()),
+        JobStatusView::Failed { reason } => advice(session, job, reason).await,
+        _ => String::new(),
     };
-    Failure::JobOver { job, end: end_of(status), advice }
+    Err(Failure::JobOver { job: job.id, end: end_of(&job.status), advice })
 }
 
 /// What whoever ordered it can do about it.
-fn advice(reason: FailureName) -> &'static str {
-    match reason {
+async fn advice(session: &Session, job: &JobView, reason: FailureName) -> String {
+    let text = match reason {
         FailureName::InsufficientRunners => {
-            ". Fewer runners can be drawn than the job needs, so its price went back. `remuda \
-             runner list` shows who is there: drawn are those that are active, do such work for \
-             that price and have enough stake. Ask for fewer runners or pay more, or let some \
-             join first: remuda runner register --help"
+            // A node that does not answer any more must not hide how the job ended.
+            let numbers = shortage::explain(session, job)
+                .await
+                .unwrap_or_else(|_| "`remuda runner list` shows who is there".to_owned());
+            let what = match job.seats.is_empty() {
+                true => "Fewer runners can be drawn than the job needs",
+                false => {
+                    "Runners were drawn, but too few delivered in time, and there are not enough \
+                          others to draw instead"
+                }
+            };
+            return format!(
+                ". {what}, so its price went back. {numbers}. Pay more, ask for something else, or let \
+                 some join: remuda runner register --help"
+            );
         }
         FailureName::NoRunners => {
             ". All that were drawn stayed silent, so its price went back. `remuda runner list` \
              shows who is there; order it again, with more timeout_blocks if it is long work"
         }
         FailureName::NoAgreement => {
-            ". The results differ, so its price went back. `remuda job show` has the committee; \
-             compare fewer fields in `checks`, or lower the threshold"
+            return answers::advice(&answers::of(session, job).await.unwrap_or_default());
         }
         FailureName::NoSeed => {
             ". The network lost its draw, so its price went back; order it again"
         }
-    }
+    };
+    text.to_owned()
 }

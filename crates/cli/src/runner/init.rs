@@ -49,7 +49,9 @@ pub(super) fn init(
         format!(
             "runner   {address}\nkey      {key}\nsettings {settings}\n\n\
              Look at the settings: what it does and for how much. It needs its stake ({stake}) and \
-             money for fees, then:\n  remuda runner register {settings} --key {key}\n  \
+             money for fees; on a development network the faucet has some:\n  \
+             remuda account faucet --key {key}\n\
+             Then:\n  remuda runner register {settings} --key {key}\n  \
              remuda runner run {settings}\n"
         )
     })

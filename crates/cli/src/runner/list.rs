@@ -11,6 +11,11 @@ use remuda_protocol::primitives::Amount;
 const PAGE: u32 = 200;
 
 pub(super) async fn list(session: &Session) -> Result<(), Failure> {
+    session.out.show(&every_runner(session).await?, words)
+}
+
+/// All of them, page by page.
+pub(crate) async fn every_runner(session: &Session) -> Result<RunnersPage, Failure> {
     let mut all = session.client.runners(None, PAGE).await?;
     while let Some(next) = all.next {
         let page = session.client.runners(Some(next.0), PAGE).await?;
@@ -21,7 +26,7 @@ pub(super) async fn list(session: &Session) -> Result<(), Failure> {
         all.runners.extend(page.runners);
         all.next = page.next;
     }
-    session.out.show(&all, words)
+    Ok(all)
 }
 
 fn words(page: &RunnersPage, style: Style) -> String {

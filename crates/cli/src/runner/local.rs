@@ -8,6 +8,7 @@ use crate::style::{Align, Card, Cell, Style, Table, Tone};
 use remuda_client::types::BigUint;
 use remuda_protocol::primitives::Amount;
 use remuda_runner::daemon::remote::{RemoteError, drain as ask_to_drain, status as ask};
+use remuda_runner::daemon::status::StandingView;
 use remuda_runner::daemon::{RunState, StatusView};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -55,10 +56,12 @@ pub(super) async fn drain(session: &Session, settings: &Path) -> Result<(), Fail
 /// What a draining runner waits for; also the reason, if it could wait for ever.
 fn waits_for(view: &StatusView) -> String {
     let (jobs, sending) = (view.jobs.len(), view.sending);
-    let mut text = format!("draining: {jobs} open jobs, {sending} transactions in no block yet\n");
-    if let Some(problem) = &view.problem {
+    let (jobs, sending) = (count(jobs, "open job"), count(sending as usize, "transaction"));
+    let mut text = format!("draining: {jobs}, {sending} in no block yet\n");
+    if !view.problems.is_empty() {
+        let problems = view.problems.join("\n- ");
         text += &format!(
-            "it waits for the chain, and there is a problem: {problem}\n\
+            "it waits for the chain, and there is a problem:\n- {problems}\n\
              Ctrl-C leaves it draining; SIGTERM ends the runner itself now, and its journal keeps what is open\n"
         );
     }
@@ -73,13 +76,14 @@ fn words(view: &StatusView, style: Style) -> String {
     let mut card = Card::default();
     card.add("runner", view.runner.to_string());
     card.add("state", format!("{:?}", view.state).to_lowercase());
-    if let Some(problem) = &view.problem {
+    for problem in &view.problems {
         card.put("problem", Cell::new(Tone::Bad, problem));
     }
-    card.add("height", view.height.to_string());
+    let last = if view.reachable { "" } else { ", the last one known: no node answers" };
+    card.add("height", format!("{}{last}", view.height));
     card.add("policy", &view.policy);
     if let Some(standing) = &view.standing {
-        card.add("on chain", format!("{:?}", standing.status).to_lowercase());
+        card.put("on chain", on_chain(standing));
         card.put("present", Cell::yes(standing.present));
         card.put("can be drawn", Cell::yes(standing.healthy));
         card.add("stake", money(standing.effective_stake));
@@ -102,6 +106,18 @@ fn words(view: &StatusView, style: Style) -> String {
     text += &sessions(view, style);
     text += &open(view, style);
     text + &finished(view, style)
+}
+
+/// Whether a runner wants work and may have it, and when that was so.
+fn on_chain(standing: &StandingView) -> Cell {
+    let at = standing.height;
+    match standing.jailed_until {
+        Some(until) => Cell::new(Tone::Bad, format!("in jail until block {until} (at block {at})")),
+        None => {
+            let status = format!("{:?}", standing.status).to_lowercase();
+            Cell::plain(format!("{status} (at block {at})"))
+        }
+    }
 }
 
 fn sessions(view: &StatusView, style: Style) -> String {

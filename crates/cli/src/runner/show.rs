@@ -52,14 +52,14 @@ pub(super) fn words(runner: &RunnerView, style: Style) -> String {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use remuda_client::types::{
         HexAddress, HexBytes, KindName, OfferView, RatesView, RunnerStatusName, Uint,
     };
 
     /// Nothing is wrong with it.
-    pub(in crate::runner) fn runner() -> RunnerView {
+    pub(crate) fn runner() -> RunnerView {
         let none = BigUint(0);
         let stake = BigUint(15_000_000_000_000);
         let rates = RatesView {

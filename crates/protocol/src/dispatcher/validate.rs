@@ -19,6 +19,11 @@ const WALL_TIME_SECONDS_MAX: u32 = 3_600;
 const MEMORY_MB_MAX: u32 = 65_536;
 const RETRIES_MAX: u32 = 10;
 const RETURN_BYTES_MAX: u32 = 65_536;
+/// Shorter than this, the time for commits (six tenths of it) is over before an honest runner can have
+/// its commit in a block: such a job would only be ordered to score runners down.
+pub const TIMEOUT_BLOCKS_MIN: u64 = 10;
+/// Methods of web requests.
+pub const HTTP_METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// Checks of one job. Each is applied to each result.
 const CHECKS_MAX: usize = 16;
 /// Bytes of a schema; its cost grows with the product of its size and a result's.
@@ -101,6 +106,7 @@ fn validate_bounds(spec: &JobSpec, params: &ChainParams) -> Result<(), Refusal> 
     let size = 1..=RETURN_BYTES_MAX;
     refuse_if(!size.contains(&spec.result_schema.max_return_bytes), Refusal::ReturnTooLarge)?;
     refuse_if(spec.timeout_blocks > params.max_timeout_blocks, Refusal::TimeoutTooLong)?;
+    refuse_if(spec.timeout_blocks < TIMEOUT_BLOCKS_MIN, Refusal::TimeoutTooShort)?;
     // A committed result that no block has room to judge would get its runner slashed.
     let dearest = judging_cycles(spec, spec.result_schema.max_return_bytes as usize);
     refuse_if(dearest > params.lane_runner, Refusal::JudgingTooExpensive)
@@ -231,7 +237,19 @@ fn validate_texts(spec: &JobSpec) -> Result<(), Refusal> {
         .required_runner_pool
         .as_ref()
         .is_none_or(|pool| (1..=NAME_BYTES_MAX).contains(&pool.len()));
-    refuse_if(!(job && secrets && pool), Refusal::SpecFieldTooLong)
+    refuse_if(!(job && secrets && pool), Refusal::SpecFieldTooLong)?;
+    validate_web(spec)
+}
+
+/// What every runner would turn down is not worth a committee. Whether somebody is there, only a
+/// runner can tell.
+fn validate_web(spec: &JobSpec) -> Result<(), Refusal> {
+    let JobType::Http { method, url, .. } = &spec.job_type else { return Ok(()) };
+    let web = ["http://", "https://"].iter().any(|scheme| {
+        let head = url.get(..scheme.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(scheme)) && url.len() > scheme.len()
+    });
+    refuse_if(!web || !HTTP_METHODS.contains(&method.as_str()), Refusal::BadWebRequest)
 }
 
 fn validate_callback(spec: &JobSpec, params: &ChainParams) -> Result<(), Refusal> {

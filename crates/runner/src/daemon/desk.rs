@@ -174,9 +174,13 @@ pub(crate) struct Desk {
     /// Money, and what the next block asks; none until a node has told.
     money: Option<(u128, Purse)>,
     standing: Option<RunnerView>,
+    /// The block at which that was asked for.
+    stood_at: u64,
     registered: Option<bool>,
     /// Why no node tells where the chain is.
     problem: Option<String>,
+    /// Whether a node of the operator answered when last asked.
+    reachable: bool,
     /// What is wrong with nodes of another chain.
     strangers: Vec<String>,
     /// Which problems the log has.
@@ -200,6 +204,12 @@ pub(crate) struct Desk {
     /// Heights of the last of each: validators, standing, poll.
     asked: [Option<u64>; 3],
     resumed: bool,
+    /// The chain was asked where it stands since it drains, or since that may have changed.
+    stands_anew: bool,
+    /// It paused by itself, because it cannot do what it would be drawn for.
+    resting: bool,
+    /// When another program was last seen to use the key.
+    twin_ms: Option<u64>,
     state: RunState,
     finished: VecDeque<FinishedView>,
     totals: TotalsView,
@@ -228,8 +238,10 @@ impl Desk {
             policy: String::new(),
             money: None,
             standing: None,
+            stood_at: 0,
             registered: None,
             problem: None,
+            reachable: false,
             strangers: Vec::new(),
             logged: BTreeSet::new(),
             backends,
@@ -246,6 +258,9 @@ impl Desk {
             polling_over: false,
             asked: [None; 3],
             resumed: false,
+            stands_anew: true,
+            resting: false,
+            twin_ms: None,
             state: RunState::Starting,
             finished: VecDeque::new(),
             totals: TotalsView::default(),

@@ -6,12 +6,11 @@ use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, ResolverError};
 use crate::executor::eth::Eth;
 use crate::executor::http::Http;
 use crate::executor::llm::Llm;
-use crate::executor::mcp::{Mcp, McpConfig, McpError, ServerConfig};
+use crate::executor::mcp::{Mcp, McpError};
 use crate::executor::wasm::{Wasm, WasmConfig, WasmError};
-use crate::executor::{CaError, EndpointError, ExecuteError, Work};
+use crate::executor::{CaError, EndpointError, ExecuteError, Work, resolvers_asked};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::B256;
-use remuda_protocol::verifier::check::VerifierCheck;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use thiserror::Error;
@@ -46,8 +45,7 @@ pub struct Abilities {
     programs: BTreeSet<B256>,
     /// Programs that may be run if governance vouches for them.
     modules: BTreeSet<B256>,
-    /// Server and tool.
-    tools: BTreeSet<(String, String)>,
+    tools: bool,
 }
 
 impl Abilities {
@@ -62,7 +60,7 @@ impl Abilities {
             resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
             programs: settings.programs().into_iter().collect(),
             modules: settings.wasm.iter().flat_map(WasmConfig::pinnable).collect(),
-            tools: settings.mcp.iter().flat_map(tools).collect(),
+            tools: settings.mcp.as_ref().is_some_and(|mcp| !mcp.servers.is_empty()),
         }
     }
 
@@ -83,23 +81,17 @@ impl Abilities {
                     return Err(Unable::Program(*executor_hash));
                 }
             }
-            JobType::Mcp { server, tool, .. } => {
-                let (server, tool) = (server.clone(), tool.clone());
-                if !self.tools.contains(&(server.clone(), tool.clone())) {
-                    return Err(Unable::Tool { server, tool });
-                }
-            }
+            // Which tools a runner has the chain does not know: who names another one is told so in
+            // an answer.
+            JobType::Mcp { .. } if !self.tools => return Err(Unable::Tools),
             _ => {}
         }
-        let needed = resolvers(spec);
+        let needed = resolvers_asked(spec);
         if needed > self.resolvers {
             return Err(Unable::Resolvers { needed, here: self.resolvers });
         }
         if spec.tee_required {
             return Err(Unable::Tee);
-        }
-        if !spec.secrets.is_empty() {
-            return Err(Unable::Secrets);
         }
         Ok(())
     }
@@ -110,15 +102,6 @@ impl Abilities {
     }
 }
 
-/// What the operator lists, as server and tool.
-fn tools(config: &McpConfig) -> impl Iterator<Item = (String, String)> + '_ {
-    let of = |(name, server): (&String, &ServerConfig)| {
-        let name = name.clone();
-        server.tools.clone().into_iter().map(move |tool| (name.clone(), tool))
-    };
-    config.servers.iter().flat_map(of)
-}
-
 fn what(work: &JobType) -> &'static str {
     match work {
         JobType::Http { .. } => "web request",
@@ -127,16 +110,6 @@ fn what(work: &JobType) -> &'static str {
         JobType::Custom { .. } => "program",
         JobType::Mcp { .. } => "MCP server",
     }
-}
-
-/// Resolvers that the DNS checks of a job need.
-fn resolvers(spec: &JobSpec) -> usize {
-    let needed = spec.verification.checks.iter().map(|check| match check {
-        VerifierCheck::DnsTxtRecordMatch { min_resolvers, .. }
-        | VerifierCheck::DnsCnameMatch { min_resolvers, .. } => *min_resolvers as usize,
-        _ => 0,
-    });
-    needed.max().unwrap_or(0)
 }
 
 /// Whether work that may have been done can be done again without harm. A second GET finds what the
@@ -176,6 +149,10 @@ impl Executors {
     /// Does a job, and adds what its DNS checks ask for. `pinned`: governance vouches for its program.
     pub async fn execute(&self, work: &Work<'_>, pinned: bool) -> Result<Vec<u8>, ExecuteError> {
         let started = Instant::now();
+        if !work.spec.secrets.is_empty() {
+            let reason = "secrets are not released to runners yet";
+            return Err(ExecuteError::NotAllowed(reason.into()));
+        }
         let nobody = || ExecuteError::NotAllowed(format!("no {}", what(&work.spec.job_type)));
         let result = match &work.spec.job_type {
             JobType::Http { .. } => self.http.as_ref().ok_or_else(nobody)?.execute(work).await?,
@@ -197,7 +174,7 @@ impl Executors {
                 let within = work.within.saturating_sub(started.elapsed());
                 dns.amend(&Work { within, ..*work }, result).await
             }
-            None if resolvers(work.spec) > 0 => Err(nobody()),
+            None if resolvers_asked(work.spec) > 0 => Err(nobody()),
             None => Ok(result),
         }
     }
@@ -207,6 +184,7 @@ impl Executors {
 mod tests {
     use super::super::testing::{http_spec, settings};
     use super::*;
+    use remuda_protocol::verifier::check::VerifierCheck;
 
     #[test]
     fn only_what_is_configured_is_taken() {
@@ -241,14 +219,22 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_hardware_or_secrets_is_not_taken() {
+    fn what_needs_hardware_is_not_taken() {
         let able = Abilities::of(&settings("[http]"));
         let mut spec = http_spec("GET", "http://example.com/");
         spec.tee_required = true;
-        assert!(able.check(&spec, None).is_err());
-        spec.tee_required = false;
-        spec.secrets = vec!["password".to_owned()];
-        assert!(able.check(&spec, None).is_err());
+        assert_eq!(able.check(&spec, None), Err(Unable::Tee));
+    }
+
+    #[test]
+    fn what_the_chain_cannot_know_is_taken_and_answered() {
+        let server = "[mcp.servers.files]\ncommand = ['files']\ntools = ['read']";
+        let able = Abilities::of(&settings(server));
+        let mut spec = http_spec("GET", "http://example.com/");
+        let (server, tool) = ("other".to_owned(), "write".to_owned());
+        spec.job_type = JobType::Mcp { server, tool, arguments: "{}".to_owned() };
+        assert_eq!(able.check(&spec, None), Ok(()));
+        assert_eq!(Abilities::of(&settings("[http]")).check(&spec, None), Err(Unable::Tools));
     }
 
     #[test]

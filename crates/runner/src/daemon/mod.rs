@@ -43,7 +43,7 @@ pub mod settings;
 pub mod status;
 pub mod template;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod unable;
 mod work;
 

@@ -6,6 +6,7 @@ use super::purse::{Ahead, Purse};
 use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
 use crate::daemon::dispatch::repeatable;
+use crate::executor::excuse;
 use crate::journal::{Entry, Outcome, Stage};
 use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
@@ -301,6 +302,16 @@ impl Open {
     /// Whether it has committed, so that stake answers for what comes next.
     pub(crate) fn bound(&self, identity: &Identity) -> bool {
         self.ahead(identity) == Ahead::Opening
+    }
+
+    /// Why there is no result, or only an excuse.
+    pub(crate) fn failure(&self, identity: &Identity) -> Option<String> {
+        match &self.stage {
+            Stage::Failed(reason) => Some(reason.clone()),
+            Stage::Done(outcome) => excuse::read(&outcome.result, identity.me)
+                .map(|reason| format!("it cannot be done, and is answered so: {reason}")),
+            Stage::Taken | Stage::Begun => None,
+        }
     }
 
     /// The last block for a commit, or for the result of a single runner.

@@ -64,6 +64,11 @@ impl Purse {
             .saturating_add(self.attest())
     }
 
+    /// What it costs to take no more jobs.
+    pub(crate) fn pause(&self) -> u128 {
+        self.price(Instruction::PauseRunner, None, 0)
+    }
+
     fn commit(&self) -> u128 {
         let (job, commitment) = (B256::ZERO, B256::ZERO);
         self.price(Instruction::CommitResult { job, commitment }, None, 0)

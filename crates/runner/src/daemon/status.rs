@@ -15,8 +15,10 @@ pub struct StatusView {
     pub runner: HexAddress,
     /// What it is about.
     pub state: RunState,
-    /// What keeps it from working, if anything does.
-    pub problem: Option<String>,
+    /// What keeps it from working, the worst first.
+    pub problems: Vec<String>,
+    /// Whether a node of its operator answers. If not, what is said of the chain is what was last known.
+    pub reachable: bool,
     /// Which chain; none until a node has answered.
     pub chain_id: Option<Uint>,
     /// The newest block that its nodes know.
@@ -63,6 +65,8 @@ pub enum RunState {
 /// Where a runner stands on chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StandingView {
+    /// The block of which this is.
+    pub height: Uint,
     /// Whether it wants work.
     pub status: RunnerStatusName,
     /// Whether it can be drawn at all.

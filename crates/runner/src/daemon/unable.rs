@@ -18,14 +18,9 @@ pub enum Unable {
     /// Nobody vouches for the program, or it is not there.
     #[error("no program {0} here")]
     Program(B256),
-    /// Another server, or a tool of it that is not for jobs.
-    #[error("no tool {tool:?} of an MCP server {server:?} here")]
-    Tool {
-        /// Which server.
-        server: String,
-        /// Which tool.
-        tool: String,
-    },
+    /// No tools.
+    #[error("no MCP server here")]
+    Tools,
     /// Too few resolvers.
     #[error("{needed} resolvers are asked for, {here} are here")]
     Resolvers {
@@ -37,9 +32,6 @@ pub enum Unable {
     /// Trusted hardware.
     #[error("no trusted hardware here")]
     Tee,
-    /// Secrets.
-    #[error("secrets are not released to runners yet")]
-    Secrets,
     /// What the work needs does not answer.
     #[error("{0} does not answer")]
     Down(String),
@@ -74,13 +66,11 @@ impl Unable {
             Self::Program(hash) => {
                 format!("put its module into the folder of [wasm] and {hash} on the list `allow`")
             }
-            Self::Tool { server, tool } => {
-                format!("put {tool:?} on the list `tools` of [mcp.servers.{server:?}]")
-            }
+            Self::Tools => "add a section [mcp.servers.NAME] to runner.toml".to_owned(),
             Self::Resolvers { needed, .. } => {
                 format!("name {needed} `resolvers` at least under [dns]")
             }
-            Self::Tee | Self::Secrets => {
+            Self::Tee => {
                 return "no setting changes that; runners of this version cannot".to_owned();
             }
             Self::Down(_) => return "start it, or mend its address in runner.toml".to_owned(),

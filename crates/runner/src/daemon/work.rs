@@ -2,7 +2,7 @@
 
 use super::conduct::Conduct;
 use super::dispatch::Executors;
-use crate::executor::{Progress, Work};
+use crate::executor::{ExecuteError, Progress, Work, excuse};
 use crate::journal::{Entry, Journal, Outcome, Stage};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobSpec;
@@ -33,7 +33,8 @@ pub(crate) struct Task {
 }
 
 impl Bench {
-    /// Does the work. What comes back is on disk; if there is no result, so is the reason.
+    /// Does the work. What comes back is on disk: a result, or an excuse that stands for one; or the
+    /// reason why there is neither.
     pub(crate) async fn run(
         &self,
         task: &Task,
@@ -46,23 +47,26 @@ impl Bench {
             task.within + Duration::from_secs(1),
             self.executors.execute(&work, task.pinned),
         );
+        let limit = work.max_bytes();
         let result = match executed.await {
-            Ok(Ok(result)) if result.len() <= work.max_bytes() => Ok(result),
-            Ok(Ok(result)) => Err(format!("the result has {} bytes", result.len())),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("not done within {:?}", task.within)),
+            Ok(Ok(result)) if result.len() > limit => Err(ExecuteError::TooLarge { limit }),
+            Ok(result) => result,
+            Err(_) => Err(ExecuteError::TimedOut(task.within)),
         };
-        match result {
-            Ok(result) => {
-                let outcome = self.sign(task, self.conduct.tell(result));
-                self.write(task, Stage::Done(outcome.clone())).await?;
-                Ok(outcome)
+        let answer = match result {
+            Ok(result) => self.conduct.tell(result),
+            Err(error) if excuse::is_due(&task.spec, &error) => {
+                excuse::excuse(&task.spec, &error, self.key.address())
             }
-            Err(reason) => {
+            Err(error) => {
+                let reason = error.to_string();
                 self.write(task, Stage::Failed(reason.clone())).await?;
-                Err(reason)
+                return Err(reason);
             }
-        }
+        };
+        let outcome = self.sign(task, answer);
+        self.write(task, Stage::Done(outcome.clone())).await?;
+        Ok(outcome)
     }
 
     fn sign(&self, task: &Task, result: Vec<u8>) -> Outcome {

@@ -10,6 +10,8 @@
 //! - [`eth`]: signed transactions, to an operator's nodes
 //! - [`mcp`]: tools of servers that the operator named
 //! - [`wasm`]: programs that somebody vouches for
+//!
+//! Where the job itself is why there is no result, [`excuse`] is.
 
 pub mod address;
 pub mod dns;
@@ -17,6 +19,7 @@ mod document;
 mod endpoint;
 mod envelope;
 pub mod eth;
+pub mod excuse;
 pub mod http;
 pub mod llm;
 pub mod mcp;
@@ -32,6 +35,7 @@ pub use transport::CaError;
 
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;
+use remuda_protocol::verifier::check::VerifierCheck;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -66,6 +70,16 @@ impl Work<'_> {
     pub fn max_bytes(&self) -> usize {
         self.spec.result_schema.max_return_bytes as usize
     }
+}
+
+/// Resolvers that the DNS checks of a job need.
+pub(crate) fn resolvers_asked(spec: &JobSpec) -> usize {
+    let needed = spec.verification.checks.iter().map(|check| match check {
+        VerifierCheck::DnsTxtRecordMatch { min_resolvers, .. }
+        | VerifierCheck::DnsCnameMatch { min_resolvers, .. } => *min_resolvers as usize,
+        _ => 0,
+    });
+    needed.max().unwrap_or(0)
 }
 
 /// Why there is no result.

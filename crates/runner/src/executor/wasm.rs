@@ -115,6 +115,9 @@ pub enum WasmError {
     /// Not a hash.
     #[error("{0:?} is no BLAKE3 hash: 64 hexadecimal digits")]
     BadHash(String),
+    /// No folder.
+    #[error("there is no folder {}: make it and put the modules there, or take [wasm] out", .0.display())]
+    NoFolder(PathBuf),
     /// A program that is allowed, and is not there.
     #[error("the program {hash}: {reason}")]
     Module {
@@ -138,6 +141,9 @@ pub struct Wasm {
 impl Wasm {
     /// With an operator's programs. Reads each of them once, to say early if one is missing.
     pub fn new(config: &WasmConfig) -> Result<Self, WasmError> {
+        if !config.folder.is_dir() {
+            return Err(WasmError::NoFolder(config.folder.clone()));
+        }
         let read = |text: &String| text.parse().map_err(|_| WasmError::BadHash(text.clone()));
         let allow = config.allow.iter().map(read).collect::<Result<BTreeSet<B256>, _>>()?;
         let engine = engine::new();

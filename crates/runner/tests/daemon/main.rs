@@ -9,4 +9,5 @@ mod programs;
 mod restart;
 mod single;
 mod town;
+mod undoable;
 mod web;

@@ -78,7 +78,7 @@ async fn nodes_that_are_not_there_are_waited_for() {
     let settings = crate::town::settings(&data, std::slice::from_ref(&dead), sections);
     let key = town.world().runners[0].clone();
     let alone = remuda_runner::daemon::Daemon::start_with(&settings, key.clone()).await.unwrap();
-    sees(&alone, "it says so", |s| s.problem.is_some()).await;
+    sees(&alone, "it says so", |s| !s.problems.is_empty()).await;
     assert_eq!(alone.status().state, RunState::Starting);
     alone.stop().await;
     let settings = crate::town::settings(&data, &[dead, town.api.clone()], sections);
@@ -98,7 +98,7 @@ async fn a_journal_of_another_chain_is_not_used() {
     let runner = town.runner(0, "chains").await;
     let other = B256::repeat_byte(2).to_string();
     sees(&runner, "it says so", |s| {
-        let says = |part: &str| s.problem.as_ref().is_some_and(|why| why.contains(part));
+        let says = |part: &str| s.problems.iter().any(|why| why.contains(part));
         says(&town.api) && says(&first.to_string()) && says(&other) && says("data directory")
     })
     .await;
@@ -107,10 +107,10 @@ async fn a_journal_of_another_chain_is_not_used() {
     assert_eq!(kept.unwrap().trim(), first.to_string(), "nothing is written over");
     // The right network is back.
     town.world().genesis = first;
-    sees(&runner, "it goes on", |s| s.state == RunState::Running && s.problem.is_none()).await;
+    sees(&runner, "it goes on", |s| s.state == RunState::Running && s.problems.is_empty()).await;
     // A network that is made anew while it runs.
     town.world().genesis = B256::repeat_byte(2);
-    sees(&runner, "it notices", |s| s.problem.is_some()).await;
+    sees(&runner, "it notices", |s| !s.problems.is_empty()).await;
     runner.stop().await;
 }
 
@@ -123,8 +123,7 @@ async fn a_second_node_of_another_chain_is_left_out() {
     let settings = crate::town::settings(&crate::town::folder("second"), &nodes, sections);
     let key = town.world().runners[0].clone();
     let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
-    sees(&runner, "it says so", |s| s.problem.as_ref().is_some_and(|why| why.contains(&wrong.api)))
-        .await;
+    sees(&runner, "it says so", |s| s.problems.iter().any(|why| why.contains(&wrong.api))).await;
     let job = town.order(town.single("GET"));
     town.settled(job).await;
     assert_eq!(wrong.world().done.len(), 0);
@@ -138,7 +137,7 @@ async fn a_runner_without_money_says_so_and_goes_on_once_it_has_some() {
     let me = runner.runner();
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2).await;
     town.world().shown = Some(Amount(1_000));
-    let poor = |s: &StatusView| s.problem.as_ref().is_some_and(|why| why.contains("send it some"));
+    let poor = |s: &StatusView| s.problems.iter().any(|why| why.contains("send it some"));
     sees(&runner, "it says so", poor).await;
     let job = town.order(town.single("GET"));
     town.until("it is drawn", |w| w.progress(job, me).is_some()).await;
@@ -147,7 +146,7 @@ async fn a_runner_without_money_says_so_and_goes_on_once_it_has_some() {
     assert_eq!(town.web.asked(), 0, "it could not deliver what it found");
     town.world().shown = Some(Amount::cby(100));
     town.settled(job).await;
-    sees(&runner, "all is well", |s| s.problem.is_none()).await;
+    sees(&runner, "all is well", |s| s.problems.is_empty()).await;
     runner.stop().await;
 }
 
@@ -162,7 +161,7 @@ async fn a_model_server_that_is_gone_is_told_until_it_is_back() {
     let section = format!("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:{port}'");
     let runner = town.runner_with(0, "backend", &section).await;
     let gone = |s: &StatusView| {
-        s.problem.as_ref().is_some_and(|why| why.contains("no answer from the server of model"))
+        s.problems.iter().any(|why| why.contains("no answer from the server of model"))
     };
     sees(&runner, "it is gone", gone).await;
     let _server = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();

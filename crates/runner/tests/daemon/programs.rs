@@ -28,7 +28,7 @@ async fn a_pinned_program_is_offered_and_run() {
     let runner = town.runner_with(0, "pinned", &section).await;
     let lacks = format!("programs: 0x{name} only here");
     sees(&runner, "that it is not offered yet", |s| {
-        s.problem.as_ref().is_some_and(|why| why.contains(&lacks))
+        s.problems.iter().any(|why| why.contains(&lacks))
     })
     .await;
     {
@@ -37,7 +37,7 @@ async fn a_pinned_program_is_offered_and_run() {
         let offer = settings("d", &[], &format!("{section}\n[http]")).offer_with(&[hash]).unwrap();
         world.chain.send(&key, Instruction::UpdateRunner { offer });
     }
-    sees(&runner, "that it is", |s| s.problem.is_none()).await;
+    sees(&runner, "that it is", |s| s.problems.is_empty()).await;
     let mut spec = town.single("GET");
     spec.job_type =
         JobType::Custom { executor_hash: hash, params: br#"{"a":1}"#.as_slice().into() };

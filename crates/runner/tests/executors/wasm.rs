@@ -276,3 +276,9 @@ fn an_operators_mistakes_are_told() {
     let told = new(&B256::ZERO.to_string()).err().unwrap().to_string();
     assert!(told.contains(&folder.file(B256::ZERO).display().to_string()), "{told}");
 }
+
+#[test]
+fn a_folder_that_is_not_there_is_told_at_the_start() {
+    let config = WasmConfig { folder: "/nowhere/modules".into(), ..WasmConfig::default() };
+    assert!(matches!(Wasm::new(&config), Err(WasmError::NoFolder(_))));
+}

@@ -54,9 +54,11 @@ impl Desk {
             Ok(pulse) => pulse,
             Err(why) => {
                 self.problem = Some(why);
+                self.reachable = false;
                 return;
             }
         };
+        self.reachable = true;
         let facts = pulse.facts;
         self.strangers = pulse.strangers;
         if self.height.is_some() && facts.chain_id != self.identity.chain_id {
@@ -98,7 +100,9 @@ impl Desk {
 
     fn new_height(&mut self) {
         let at = self.at();
-        let often = if self.draining() { 1 } else { STANDING_BLOCKS };
+        // What is about to pause, or to come back, does not wait for its turn.
+        let turns = self.draining() || self.resting == self.fit() || self.resting != self.unfit();
+        let often = if turns { 1 } else { STANDING_BLOCKS };
         let poll = if self.sessions.any_open() { POLL_BLOCKS } else { 1 };
         let questions = [
             (VALIDATORS_BLOCKS, Action::Validators),
@@ -151,6 +155,8 @@ impl Desk {
 
     pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
         self.registered = Some(view.is_some());
+        self.stood_at = self.at();
+        self.stands_anew = true;
         self.standing = view.map(|view| *view);
         if !self.rules.pinnable.is_empty() {
             self.act(Action::Pinned(self.rules.pinnable.clone()));
@@ -158,20 +164,46 @@ impl Desk {
         let Some(view) = &self.standing else { return self.judge_drained() };
         let (status, seen) = (view.status, self.at());
         match status {
-            RunnerStatusName::Paused if self.rules.resume && !self.draining() && !self.resumed => {
-                // Once: if its operator pauses it later, that is meant.
-                self.resumed = true;
+            RunnerStatusName::Paused if !self.draining() && self.resumes() && self.fit() => {
+                (self.resumed, self.resting) = (true, false);
                 self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
             }
             RunnerStatusName::Active => {
                 self.resumed = true;
-                if self.draining() {
+                let rests = !self.draining() && self.unfit() && self.affords_pause();
+                if rests && !self.resting {
+                    info!("it pauses on chain until it can work again");
+                    self.resting = true;
+                }
+                if self.draining() || rests {
                     self.outbox.want(Purpose::Pause, Instruction::PauseRunner, seen);
                 }
             }
             _ => {}
         }
         self.judge_drained();
+    }
+
+    /// Whether a pause is to be ended: one that it made itself, or, if its operator says so, the one
+    /// that it finds when it starts. If its operator pauses it later, that is meant.
+    pub(super) fn resumes(&self) -> bool {
+        self.resting || (self.rules.resume && !self.resumed)
+    }
+
+    /// Whether whatever it is drawn for it would fail at: it is better not drawn. A draw that is
+    /// missed costs reputation, a pause next to nothing.
+    fn unfit(&self) -> bool {
+        self.short_of_money().is_some() || self.helpless()
+    }
+
+    /// Whether it can work, with some margin: nobody should pause and resume with every block.
+    fn fit(&self) -> bool {
+        self.well_off() && !self.helpless()
+    }
+
+    /// All its work needs servers that are gone.
+    pub(super) fn helpless(&self) -> bool {
+        self.backends.all_lost() && !self.rules.abilities.alone()
     }
 
     /// What governance vouches for is offered, too. Pins do not change while a chain goes on.
@@ -192,6 +224,7 @@ impl Desk {
         if !self.draining() {
             info!("draining: no new jobs are taken");
             self.state = RunState::Draining;
+            self.stands_anew = false;
             self.act(Action::Standing);
         }
         self.judge_drained();
@@ -202,6 +235,7 @@ impl Desk {
     pub(super) fn judge_drained(&mut self) {
         let idle = self.jobs.values().all(|open| matches!(open.stage, Stage::Failed(_)));
         let paused = match &self.standing {
+            _ if !self.stands_anew => false,
             Some(view) => view.status != RunnerStatusName::Active,
             None => self.registered == Some(false),
         };
@@ -266,10 +300,12 @@ impl Desk {
             TransactionStatus::Included { .. } => {}
             TransactionStatus::Pending {} | TransactionStatus::Unknown {} => {
                 warn!(?purpose, "its nonce was used by another transaction of this key");
+                self.twin_ms = Some(self.now_ms);
                 self.outbox.not_done(&purpose);
             }
         }
         if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {
+            self.stands_anew = false;
             self.act(Action::Standing);
         }
         self.judge_drained();

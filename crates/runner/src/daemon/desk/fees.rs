@@ -6,7 +6,7 @@
 
 use super::Desk;
 use crate::daemon::open::Open;
-use crate::daemon::purse::Ahead;
+use crate::daemon::purse::{Ahead, Purse};
 use crate::daemon::sender::{Deed, Purpose};
 use crate::journal::Stage;
 use remuda_client::money::InCby;
@@ -74,16 +74,37 @@ impl Desk {
         })
     }
 
+    /// What it should have at least: for its open jobs, for one more, and to pause before it is too
+    /// poor for that.
+    fn least(&self, purse: &Purse) -> u128 {
+        let spare = purse.usual().saturating_add(purse.pause());
+        self.owed(|_| true).saturating_add(spare)
+    }
+
+    /// Whether it has enough to be drawn again after it had not.
+    pub(super) fn well_off(&self) -> bool {
+        let enough = |(balance, purse): &(u128, Purse)| *balance >= self.least(purse) / 2 * 3;
+        self.money.as_ref().is_some_and(enough)
+    }
+
+    /// Whether a pause takes nothing that open jobs need.
+    pub(super) fn affords_pause(&self) -> bool {
+        let affords = |(balance, purse): &(u128, Purse)| {
+            *balance >= self.owed(|_| true).saturating_add(purse.pause())
+        };
+        self.money.as_ref().is_some_and(affords)
+    }
+
     /// What to do about too little money, if there is too little.
     pub(super) fn short_of_money(&self) -> Option<String> {
         let (balance, purse) = self.money.as_ref()?;
-        let least = self.owed(|_| true).saturating_add(purse.usual());
+        let least = self.least(purse);
         (*balance < least).then(|| {
             let (me, have) = (HexAddress(self.identity.me), InCby(Amount(*balance)));
             let least = InCby(Amount(least));
             format!(
                 "account {me} has {have}; keep at least {least} for fees: send it some. Until then \
-                 it takes no new jobs"
+                 it takes no new jobs, and pauses on chain if it can pay for that"
             )
         })
     }

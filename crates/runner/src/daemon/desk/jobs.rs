@@ -9,6 +9,7 @@ use crate::daemon::sender::{Deed, Purpose};
 use crate::daemon::status::{FalseAssignmentView, FinishedView, REMEMBERED};
 use crate::daemon::unable::Unable;
 use crate::daemon::work::Task;
+use crate::executor::excuse;
 use crate::journal::{Outcome, Stage};
 use remuda_client::types::{BigUint, HexHash, Uint};
 use remuda_link::frame::{AckStatus, Handover, JobAssignment, JobCancel};
@@ -389,7 +390,12 @@ impl Desk {
         if let Some(open) = self.jobs.get_mut(&job).filter(|open| open.attempt == attempt) {
             open.working = false;
             open.stage = match result {
-                Ok(outcome) => Stage::Done(outcome),
+                Ok(outcome) => {
+                    if let Some(reason) = excuse::read(&outcome.result, self.identity.me) {
+                        warn!(%job, %reason, "a job cannot be done, and is answered so");
+                    }
+                    Stage::Done(outcome)
+                }
                 Err(reason) => {
                     warn!(%job, %reason, "a job has no result");
                     Stage::Failed(reason)
@@ -434,10 +440,7 @@ impl Desk {
         // While its seat is open others push it again, and after a restart it would look new: so
         // it stays in the journal until the chain is done with it.
         let early = open.deadline().is_some_and(|deadline| height < deadline);
-        let why = match &open.stage {
-            Stage::Failed(reason) => Some(reason.clone()),
-            _ => None,
-        };
+        let why = open.failure(&self.identity);
         if end == End::Missed && early && why.is_some() {
             return;
         }

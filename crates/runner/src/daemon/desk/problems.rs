@@ -3,8 +3,12 @@
 use super::{Action, Desk};
 use crate::daemon::registration::{mismatch, trouble};
 use crate::daemon::sender::Purpose;
+use remuda_client::types::HexAddress;
 use std::collections::BTreeSet;
 use tracing::{info, warn};
+
+/// For how long somebody is remembered who used the key.
+const TWIN_MS: u64 = 60_000;
 
 /// One of each is shown at a time, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +17,8 @@ pub(super) enum Kind {
     Nodes,
     /// A node is of another chain.
     Stranger,
+    /// Somebody else uses the key.
+    Twin,
     /// The chain gives it no work.
     Standing,
     /// There is no money for fees.
@@ -29,11 +35,10 @@ impl Desk {
         all.extend(self.problem.iter().map(|why| (Kind::Nodes, why.clone())));
         let strangers = self.strangers.iter().filter(|why| self.problem.as_ref() != Some(why));
         all.extend(strangers.map(|why| (Kind::Stranger, why.clone())));
+        all.extend(self.twin().map(|why| (Kind::Twin, why)));
         let view = self.standing.as_ref();
         if self.registered.is_some() {
-            let resumes = self.draining()
-                || (self.rules.resume && !self.resumed)
-                || self.outbox.has(&Purpose::Resume);
+            let resumes = self.draining() || self.resumes() || self.outbox.has(&Purpose::Resume);
             let trouble = trouble(view, resumes, &self.rules.commands);
             all.extend(trouble.map(|why| (Kind::Standing, why)));
         }
@@ -45,8 +50,23 @@ impl Desk {
             Err(why) => Some(format!("what the settings offer is no offer: {why}")),
         };
         all.extend(offer.map(|why| (Kind::Offer, why)));
-        all.extend(self.backends.problem().map(|why| (Kind::Backend, why)));
+        all.extend(self.backends.problem().map(|why| {
+            let rest = "; nothing that it offers can be done, so it pauses on chain until then";
+            (Kind::Backend, if self.helpless() { why + rest } else { why })
+        }));
         all
+    }
+
+    /// Another program with the same key, if one was seen of late.
+    fn twin(&self) -> Option<String> {
+        let seen = self.twin_ms?;
+        (self.now_ms < seen.saturating_add(TWIN_MS)).then(|| {
+            let me = HexAddress(self.identity.me);
+            format!(
+                "another program uses the key of {me}. If a second runner runs with it, stop one of \
+                 them: two answers for one seat contradict each other, which costs stake"
+            )
+        })
     }
 
     /// Puts into the log what is new, once: the words may change with every block.

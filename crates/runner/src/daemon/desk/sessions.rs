@@ -130,6 +130,10 @@ impl Desk {
         }
         let moved = [Parting::WrongEpoch, Parting::WrongSubset, Parting::NotRegistered];
         let moved = moved.iter().any(|parting| parting.word() == why);
+        // It keeps one session with each: a newer one is somebody else's.
+        if session.open && Parting::Replaced.word() == why {
+            self.twin_ms = Some(self.now_ms);
+        }
         (session.open, session.head, session.rtt) = (false, None, None);
         session.why = Some(why);
         self.leave_streams(validator);

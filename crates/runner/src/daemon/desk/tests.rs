@@ -10,7 +10,7 @@ use crate::journal::Stage;
 use remuda_client::types::{HexAddress, HexHash, RunnerStatusName, RunnerValidator, Uint};
 use remuda_link::frame::{CancelReason, JobAssignment, JobCancel, RejectReason};
 use remuda_protocol::codec::Encode as _;
-use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::primitives::B256;
 use remuda_protocol::verifier::commitment::result_digest;
@@ -407,4 +407,22 @@ fn a_result_in_the_journal_outlives_nodes_that_know_less() {
         scene.read(1, 130, Some(over.clone()));
     }
     assert!(!scene.desk.jobs.contains_key(&id(1)), "what is over is given up");
+}
+
+#[test]
+fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
+    use crate::executor::{ExecuteError, excuse::excuse};
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let error = ExecuteError::Unreachable("connection refused".to_owned());
+    let result = excuse(&spec(), &error, key().address());
+    let sent = scene.note(Note::Worked(id(1), 0, Ok(Outcome { result, ..outcome(1) })));
+    assert_eq!(carried(&sent), [A], "it commits like to any other result");
+    let failure = scene.desk.status().jobs[0].failure.clone().unwrap();
+    assert!(failure.contains("connection refused"), "{failure}");
+    let over = job(Status::Failed { reason: Failure::NoAgreement }, None, vec![]);
+    scene.read(1, 102, Some(over));
+    let why = scene.desk.status().finished[0].why.clone().unwrap();
+    assert!(why.contains("connection refused"), "{why}");
 }

@@ -1,9 +1,8 @@
 //! The desk, for people.
 
 use super::Desk;
-use crate::daemon::open::Open;
+use crate::daemon::open::{Identity, Open};
 use crate::daemon::status::{OpenJobView, SessionView, StandingView, StatusView};
-use crate::journal::Stage;
 use remuda_client::types::{BigUint, HexAddress, HexHash, Uint};
 
 fn count(n: usize) -> u32 {
@@ -17,7 +16,8 @@ impl Desk {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             runner: HexAddress(self.identity.me),
             state: self.state,
-            problem: self.problem_text(),
+            problems: self.problems().into_iter().map(|(_, why)| why).collect(),
+            reachable: self.reachable,
             chain_id: self.height.map(|_| Uint(self.identity.chain_id)),
             height: Uint(self.at()),
             policy: self.policy.clone(),
@@ -26,7 +26,7 @@ impl Desk {
             busy: count(self.busy()),
             sending: count(self.outbox.len()),
             sessions: self.session_views(),
-            jobs: self.jobs.values().map(job_view).collect(),
+            jobs: self.jobs.values().map(|open| job_view(open, &self.identity)).collect(),
             finished: self.finished.iter().cloned().collect(),
             totals: self.totals,
             false_assignments: self.lies.iter().cloned().collect(),
@@ -34,13 +34,9 @@ impl Desk {
         }
     }
 
-    fn problem_text(&self) -> Option<String> {
-        let all: Vec<String> = self.problems().into_iter().map(|(_, why)| why).collect();
-        (!all.is_empty()).then(|| all.join(". "))
-    }
-
     fn standing_view(&self) -> Option<StandingView> {
         self.standing.as_ref().map(|view| StandingView {
+            height: Uint(self.stood_at),
             status: view.status,
             healthy: view.healthy,
             present: view.present,
@@ -71,7 +67,7 @@ impl Desk {
     }
 }
 
-fn job_view(open: &Open) -> OpenJobView {
+fn job_view(open: &Open, identity: &Identity) -> OpenJobView {
     let doing = match open.collected() {
         0 => open.doing.clone(),
         others => format!("{}; has {others} results of others", open.doing),
@@ -83,9 +79,6 @@ fn job_view(open: &Open) -> OpenJobView {
         doing,
         percent: open.progress.0,
         deadline: open.deadline().map(Uint),
-        failure: match &open.stage {
-            Stage::Failed(reason) => Some(reason.clone()),
-            _ => None,
-        },
+        failure: open.failure(identity),
     }
 }

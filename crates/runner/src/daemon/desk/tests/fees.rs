@@ -15,7 +15,12 @@ fn commit() -> u128 {
 }
 
 fn usual() -> u128 {
-    Purse::new(Basefees { cycle: 1_000, cell: 1_000 }).usual()
+    let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
+    purse.usual() + purse.pause()
+}
+
+fn stands(status: RunnerStatusName) -> Note {
+    Note::Standing(Some(Box::new(runner_view(status, true, 1))))
 }
 
 fn commits(actions: &[Action]) -> bool {
@@ -28,7 +33,7 @@ fn who_cannot_pay_takes_no_job_and_says_what_to_do() {
     let mut scene = Scene::new();
     scene.note(pulse_with(101, 5, 7));
     assert_eq!(scene.ack(A, 1), AckStatus::Reject(RejectReason::Capacity));
-    let problem = scene.desk.status().problem.unwrap();
+    let problem = scene.desk.status().problems.join("; ");
     let me = HexAddress(key().address()).to_string();
     for part in [me.as_str(), "0.000000007 CBY", "keep at least", "send it some"] {
         assert!(problem.contains(part), "{part}: {problem}");
@@ -40,7 +45,7 @@ fn who_cannot_pay_takes_no_job_and_says_what_to_do() {
     let told = scene.note(Note::Tick);
     let takes = |a: &Action| matches!(a, Action::Load(_, signal) if signal.accepting_new);
     assert!(has(&recovered, takes) || has(&told, takes), "and again once there is money");
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
     assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
 }
 
@@ -85,9 +90,50 @@ fn nobody_commits_to_what_it_could_not_open() {
 fn too_little_for_one_more_job_is_told_before_one_comes() {
     let mut scene = Scene::new();
     scene.note(pulse_with(101, 5, usual()));
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
     scene.note(pulse_with(102, 5, usual() - 1));
-    assert!(scene.desk.status().problem.is_some());
+    assert!(scene.desk.status().problems.len() == 1);
+}
+
+#[test]
+fn who_runs_out_of_money_pauses_and_comes_back_by_itself() {
+    let mut scene = Scene::new();
+    let sends = |scene: &Scene, purpose| scene.desk.outbox.has(&purpose);
+    scene.note(stands(RunnerStatusName::Active));
+    assert!(!sends(&scene, Purpose::Pause));
+    let asked = scene.note(pulse_with(101, 5, usual() - 1));
+    assert!(asked.contains(&Action::Standing), "at once");
+    scene.note(stands(RunnerStatusName::Active));
+    assert!(sends(&scene, Purpose::Pause), "as long as it can pay for that");
+    // It is in a block.
+    scene.note(pulse_with(102, 6, usual() - 1));
+    scene.note(stands(RunnerStatusName::Paused));
+    let problems = scene.desk.status().problems;
+    assert_eq!(problems.len(), 1, "nobody is told to resume it: {problems:?}");
+    scene.note(pulse_with(103, 6, usual() + 1));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!sends(&scene, Purpose::Resume), "hardly enough is not enough");
+    scene.note(pulse_with(104, 6, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(sends(&scene, Purpose::Resume));
+}
+
+#[test]
+fn a_pause_does_not_take_what_open_jobs_need() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.note(pulse_with(101, 5, one_job()));
+    scene.read(1, 101, Some(drawn(Progress::Waiting)));
+    scene.note(stands(RunnerStatusName::Active));
+    assert!(!scene.desk.outbox.has(&Purpose::Pause));
+}
+
+#[test]
+fn a_pause_that_the_operator_made_is_left_alone() {
+    let mut scene = Scene::new();
+    scene.note(stands(RunnerStatusName::Active));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!scene.desk.outbox.has(&Purpose::Resume));
 }
 
 fn journal() -> Vec<Entry> {

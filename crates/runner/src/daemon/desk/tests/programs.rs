@@ -77,5 +77,5 @@ fn what_governance_vouches_for_belongs_to_the_offer() {
     let asked = scene.note(Note::Standing(Some(Box::new(view))));
     assert!(asked.contains(&Action::Pinned(vec![PROGRAM])), "{asked:?}");
     scene.note(Note::Pinned(vec![PROGRAM]));
-    assert_eq!(scene.desk.status().problem, None, "the offer on chain is as it should be");
+    assert_eq!(scene.desk.status().problems, [""; 0], "the offer on chain is as it should be");
 }

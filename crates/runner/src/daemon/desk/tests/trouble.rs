@@ -49,23 +49,23 @@ fn an_offer_that_is_not_that_of_the_settings_is_a_problem_until_it_is_mended() {
     let mut other = as_settled();
     other.offer.max_concurrent_jobs = 9;
     scene.note(standing(other));
-    let problem = scene.desk.status().problem.unwrap();
+    let problem = scene.desk.status().problems.join("; ");
     for part in ["slots: 2 here, 9 on chain", "remuda runner update"] {
         assert!(problem.contains(part), "{part}: {problem}");
     }
     scene.note(standing(as_settled()));
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
 }
 
 #[test]
 fn an_unregistered_runner_is_told_what_to_type() {
     let mut scene = Scene::new();
-    assert_eq!(scene.desk.status().problem, None, "nobody has asked yet");
+    assert_eq!(scene.desk.status().problems, [""; 0], "nobody has asked yet");
     scene.note(Note::Standing(None));
-    let problem = scene.desk.status().problem.unwrap();
+    let problem = scene.desk.status().problems.join("; ");
     assert!(problem.contains("remuda runner register runner.toml --key runner.key"), "{problem}");
     scene.note(standing(as_settled()));
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn nodes_of_another_chain_are_a_problem_although_others_answer() {
     let Note::Pulse(Ok(mut answer)) = pulse(101, 5) else { unreachable!() };
     answer.strangers = vec!["node U is of another chain".to_owned()];
     scene.note(Note::Pulse(Ok(answer)));
-    assert_eq!(scene.desk.status().problem.as_deref(), Some("node U is of another chain"));
+    assert_eq!(scene.desk.status().problems, ["node U is of another chain"]);
     scene.note(pulse(102, 5));
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
 }
 
 fn probed(there: bool) -> Note {
@@ -97,10 +97,10 @@ fn sessions_are_told_what_is_gone_and_what_is_back() {
     scene.note(Note::Down(B, "gone".to_owned()));
     let up = scene.note(Note::Up(B));
     assert!(up.contains(&Action::Capability(vec![B], vec![], tiny())), "a new session too: {up:?}");
-    assert!(scene.desk.status().problem.unwrap().contains("tiny"));
+    assert!(scene.desk.status().problems.join("; ").contains("tiny"));
     let back = scene.note(probed(true));
     assert!(back.contains(&Action::Capability(vec![A, B, C], tiny(), vec![])), "{back:?}");
-    assert_eq!(scene.desk.status().problem, None);
+    assert_eq!(scene.desk.status().problems, [""; 0]);
 }
 
 #[test]
@@ -165,4 +165,55 @@ fn heights_that_a_node_makes_up_break_nothing() {
         scene.note(Note::Tick);
     }
     assert!(scene.desk.jobs.is_empty(), "its time is over");
+}
+
+#[test]
+fn a_second_program_with_the_same_key_is_named() {
+    let mut scene = Scene::new();
+    scene.note(Note::Down(A, "silent".to_owned()));
+    assert_eq!(scene.desk.status().problems, [""; 0]);
+    scene.note(Note::Down(B, "replaced".to_owned()));
+    let problems = scene.desk.status().problems;
+    assert!(
+        problems.iter().any(|why| why.contains("another program uses the key")),
+        "{problems:?}"
+    );
+    scene.now += 60_000;
+    scene.note(Note::Tick);
+    assert_eq!(scene.desk.status().problems, [""; 0], "it was seen no more");
+}
+
+#[test]
+fn who_can_do_nothing_that_it_offers_pauses_until_it_can() {
+    let mut scene = Scene::able("[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9/v1'", vec![]);
+    let offer = scene.desk.rules.offer.clone().unwrap();
+    let stands = |status| {
+        let offer = offer.clone();
+        standing(RunnerView { offer, ..runner_view(status, true, 1) })
+    };
+    let probed = |there| Note::Probed(vec![("model:tiny".to_owned(), there)]);
+    scene.note(probed(true));
+    scene.note(stands(RunnerStatusName::Active));
+    scene.note(probed(false));
+    scene.note(probed(false));
+    scene.note(stands(RunnerStatusName::Active));
+    assert!(scene.desk.outbox.has(&Purpose::Pause));
+    let problems = scene.desk.status().problems.join("; ");
+    assert!(problems.contains("pauses on chain"), "{problems}");
+    scene.note(pulse(101, 6));
+    scene.note(stands(RunnerStatusName::Paused));
+    scene.note(probed(true));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(scene.desk.outbox.has(&Purpose::Resume));
+}
+
+#[test]
+fn what_the_chain_said_last_is_told_as_such() {
+    let mut scene = Scene::new();
+    scene.note(standing(as_settled()));
+    assert!(scene.desk.status().reachable);
+    scene.note(Note::Pulse(Err("no node answers".to_owned())));
+    let status = scene.desk.status();
+    assert!(!status.reachable);
+    assert_eq!(status.standing.unwrap().height, Uint(100));
 }

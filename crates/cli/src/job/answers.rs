@@ -1,0 +1,100 @@
+//! What the runners of a job answered, each by itself: what nobody agreed on is in no result, but the
+//! transactions that opened it are on chain.
+
+use crate::failure::Failure;
+use crate::session::Session;
+use remuda_client::types::{
+    EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
+};
+use remuda_runner::executor::excuse;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One runner's answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Answer {
+    /// Whose.
+    pub(super) runner: HexAddress,
+    /// What it opened.
+    pub(super) answer: HexBytes,
+    /// Why it could not be done, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) excuse: Option<String>,
+}
+
+/// All that were opened, in the order of the seats.
+pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, Failure> {
+    let opened = |it: &ProgressView| matches!(it, ProgressView::Revealed { .. });
+    if !job.seats.iter().any(|seat| opened(&seat.progress)) {
+        return Ok(Vec::new());
+    }
+    let history = session.client.job_history(job.id.0).await?;
+    let transactions: BTreeSet<_> = (history.entries.iter())
+        .filter(|entry| matches!(entry.event, EventBody::Revealed { .. }))
+        .filter_map(|entry| entry.transaction)
+        .collect();
+    let mut all = BTreeMap::new();
+    for hash in transactions {
+        let reveals = match session.client.transaction(hash.0).await?.instruction {
+            InstructionView::RevealResult { reveal, .. } => vec![reveal],
+            InstructionView::RevealAggregate { reveals, .. } => reveals,
+            _ => continue,
+        };
+        for reveal in reveals {
+            all.entry(reveal.runner).or_insert(reveal.result);
+        }
+    }
+    let answer = |runner: HexAddress| {
+        let answer = all.remove(&runner)?;
+        Some(Answer { runner, excuse: excuse::read(&answer.0, runner.0), answer })
+    };
+    Ok(job.seats.iter().map(|seat| seat.runner).filter_map(answer).collect())
+}
+
+/// What to do about a job that nobody agreed on.
+pub(super) fn advice(answers: &[Answer]) -> String {
+    let excuses: Vec<&str> = answers.iter().filter_map(|it| it.excuse.as_deref()).collect();
+    match (excuses.first(), excuses.len() == answers.len()) {
+        (Some(first), true) => format!(
+            ". It cannot be done, say all who tried ({first}), so its price went back. Mend what it \
+             asks for, and order it again"
+        ),
+        (Some(first), false) => format!(
+            ". {} of {} could not do it ({first}), and the others are too few or differ, so its price \
+             went back. `remuda job show` has what each answered",
+            excuses.len(),
+            answers.len()
+        ),
+        (None, _) => {
+            ". The results differ, or lack a field that they are compared by, so its price \
+                      went back. `remuda job show` has what each answered; compare other fields in \
+                      `checks`, or lower the threshold"
+                .to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_protocol::primitives::Address;
+
+    fn answer(excuse: Option<&str>) -> Answer {
+        Answer {
+            runner: HexAddress(Address::ZERO),
+            answer: HexBytes(vec![]),
+            excuse: excuse.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_advice_is_about_what_happened() {
+        let (no, yes) = (answer(Some("cannot reach it")), answer(None));
+        let all = advice(&[no.clone(), no.clone()]);
+        assert!(all.contains("say all who tried (cannot reach it)"), "{all}");
+        let some = advice(&[no, yes.clone(), yes.clone()]);
+        assert!(some.contains("1 of 3 could not do it"), "{some}");
+        assert!(advice(&[yes]).contains("`checks`"));
+        assert!(advice(&[]).contains("`checks`"));
+    }
+}

@@ -1,0 +1,101 @@
+//! Jobs that nobody can do, ordered to harm those who are drawn for them.
+
+use crate::town::{Town, sees};
+use remuda_protocol::dispatcher::job::{Failure, Status};
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use remuda_protocol::primitives::JobId;
+use remuda_runner::daemon::Handle;
+
+/// Where nobody listens.
+const NOWHERE: &str = "http://127.0.0.1:9/";
+
+fn at(mut spec: JobSpec, address: &str) -> JobSpec {
+    if let JobType::Http { url, .. } = &mut spec.job_type {
+        *url = address.to_owned();
+    }
+    spec
+}
+
+/// Each of them would be one failure of three that mean jail.
+fn undoable(spec: &JobSpec, town: &Town) -> Vec<(&'static str, JobSpec)> {
+    let mut small = spec.clone();
+    small.result_schema.max_return_bytes = 1;
+    let mut late = at(spec.clone(), &town.web.url);
+    late.bounds.max_wall_time_seconds = 1;
+    let mut secret = spec.clone();
+    secret.secrets = vec!["password".to_owned()];
+    vec![
+        ("nobody listens", at(spec.clone(), NOWHERE)),
+        ("an address that is not for jobs", at(spec.clone(), "http://10.1.2.3/")),
+        ("a name that does not exist", at(spec.clone(), "http://nowhere.invalid/")),
+        ("a result without room", small),
+        ("a header that is not a job's", with_header(spec.clone())),
+        ("secrets", secret),
+        ("too slow", late),
+    ]
+}
+
+fn with_header(mut spec: JobSpec) -> JobSpec {
+    if let JobType::Http { headers, .. } = &mut spec.job_type {
+        headers.push(("host".to_owned(), "example.org".to_owned()));
+    }
+    spec
+}
+
+async fn over(town: &Town, job: JobId) -> Status {
+    town.until("the job is over", |world| world.is_over(job)).await;
+    town.job(job).unwrap().status
+}
+
+async fn start(town: &Town, count: usize, name: &str) -> Vec<Handle> {
+    let mut runners = Vec::new();
+    for number in 0..count {
+        let runner = town.runner(number, &format!("{name}-{number}")).await;
+        sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2)
+            .await;
+        runners.push(runner);
+    }
+    runners
+}
+
+#[tokio::test]
+async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
+    let town = Town::build(3, 2).await;
+    let runners = start(&town, 3, "undoable").await;
+    let before: Vec<_> =
+        runners.iter().map(|runner| town.world().chain.runner(runner.runner())).collect();
+    town.web.slow(std::time::Duration::from_secs(3));
+    for (what, spec) in undoable(&town.vote("GET"), &town) {
+        let job = town.order(spec);
+        let end = over(&town, job).await;
+        assert_eq!(end, Status::Failed { reason: Failure::NoAgreement }, "{what}");
+    }
+    for (runner, before) in runners.iter().zip(&before) {
+        let (now, before) = (town.world().chain.runner(runner.runner()), before.clone());
+        let standing = |it: Option<remuda_protocol::registry::runner::Runner>| {
+            it.map(|it| (it.reputation, it.failures, it.jailed_until, it.stake))
+        };
+        assert_eq!(standing(now), standing(before));
+        sees(runner, "why", |s| {
+            s.finished.iter().any(|job| job.why.as_ref().is_some_and(|why| why.contains("reach")))
+        })
+        .await;
+    }
+    for runner in runners {
+        runner.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_single_runner_says_so_and_is_paid_for_the_attempt() {
+    let town = Town::build(1, 2).await;
+    let runners = start(&town, 1, "undoable-single").await;
+    let job = town.order(at(town.single("GET"), NOWHERE));
+    assert_eq!(over(&town, job).await, Status::Settled);
+    let result = town.world().chain.result(job).unwrap().result;
+    let said = remuda_runner::executor::excuse::read(&result, runners[0].runner()).unwrap();
+    assert!(said.contains("cannot reach it"), "{said}");
+    for runner in runners {
+        runner.stop().await;
+    }
+}
