@@ -73,6 +73,30 @@ fn wrong_use_has_status_two() {
     assert!(["number", "hash", "latest"].iter().all(|word| block.contains(word)), "{block}");
 }
 
+#[test]
+fn settings_are_registered_with_their_own_key_only() {
+    let folder = Folder::new("own-key");
+    let (home, other) = (folder.file("mine"), folder.file("other.key"));
+    run(&["runner", "init", &home]).ok();
+    run(&["key", "new", &other]).ok();
+    let settings = format!("{home}/runner.toml");
+    for verb in ["register", "update"] {
+        let args = ["runner", verb, &settings, "--key", &other, "--node", NOWHERE];
+        let failed = run(&args).failed(2);
+        assert!(failed.stderr.contains("runner.key"), "it names the right one: {failed:?}");
+    }
+}
+
+#[test]
+fn a_job_to_begin_with_is_one_that_can_be_read() {
+    for kind in ["http", "llm", "mcp", "eth", "wasm", "dns"] {
+        let printed = run(&["job", "example", kind]).ok().stdout;
+        let job: Value = serde_json::from_str(&printed).expect("JSON and nothing else");
+        assert!(job["job_type"].is_object(), "{kind}");
+    }
+    run(&["job", "example", "magic"]).failed(2);
+}
+
 /// Commands that run side by side take each other's nonces.
 #[test]
 fn one_key_pays_many_times_at_once() {
@@ -123,6 +147,7 @@ fn every_help_teaches_with_an_example() {
         &["runner", "presence"],
         &["job"],
         &["job", "submit"],
+        &["job", "example"],
         &["job", "show"],
         &["job", "history"],
         &["job", "watch"],

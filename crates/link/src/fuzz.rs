@@ -382,6 +382,7 @@ impl World {
             Event::Outcome(_, Outcome::SoftFailure) => "SoftFailure",
             Event::Outcome(_, Outcome::HardFailure) => "HardFailure",
             Event::Transaction(..) => "Transaction",
+            Event::NoStream(_) => "NoStream",
         });
     }
 

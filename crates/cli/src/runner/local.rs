@@ -195,3 +195,77 @@ fn finished(view: &StatusView, style: Style) -> String {
     }
     format!("\n{}", table.render(style))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_client::types::{HexAddress, RunnerStatusName, Uint};
+    use remuda_protocol::primitives::Address;
+    use remuda_runner::daemon::status::TotalsView;
+
+    const PLAIN: Style = Style { terminal: true, colours: false };
+
+    fn view() -> StatusView {
+        StatusView {
+            version: "1".to_owned(),
+            runner: HexAddress(Address::ZERO),
+            state: RunState::Draining,
+            problems: vec![],
+            reachable: true,
+            chain_id: None,
+            height: Uint(9),
+            policy: "prefer".to_owned(),
+            standing: None,
+            slots: 2,
+            busy: 0,
+            sending: 1,
+            sessions: vec![],
+            jobs: vec![],
+            finished: vec![],
+            totals: TotalsView::default(),
+            false_assignments: vec![],
+            unreadable: vec![],
+        }
+    }
+
+    fn standing() -> StandingView {
+        StandingView {
+            height: Uint(7),
+            status: RunnerStatusName::Active,
+            healthy: true,
+            present: true,
+            stake: BigUint(1),
+            effective_stake: BigUint(1),
+            reputation_nano: Uint(1),
+            failures: 0,
+            jailed_until: None,
+            balance: BigUint(1),
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_drain_is_told_what_for_and_each_problem() {
+        let mut view = view();
+        let text = waits_for(&view);
+        assert_eq!(text, "draining: 0 open jobs, 1 transaction in no block yet\n");
+        view.problems = vec!["no money".to_owned(), "no node".to_owned()];
+        let text = waits_for(&view);
+        assert!(text.contains("\n- no money\n- no node\n"), "{text}");
+        assert!(text.contains("SIGTERM"), "and how to leave: {text}");
+    }
+
+    #[test]
+    fn who_is_in_jail_is_not_called_active() {
+        let mut view = StatusView { standing: Some(standing()), ..view() };
+        assert!(words(&view, PLAIN).contains("active (at block 7)"));
+        view.standing = Some(StandingView { jailed_until: Some(Uint(99)), ..standing() });
+        let text = words(&view, PLAIN);
+        assert!(text.contains("in jail until block 99") && !text.contains("active"), "{text}");
+    }
+
+    #[test]
+    fn what_was_last_known_is_called_so() {
+        let view = StatusView { reachable: false, ..view() };
+        assert!(words(&view, PLAIN).contains("9, the last one known"));
+    }
+}

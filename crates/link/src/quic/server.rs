@@ -168,6 +168,11 @@ impl Server {
         self.shared.live().keys().copied().collect()
     }
 
+    /// Whether a runner is connected.
+    pub fn has(&self, runner: &Address) -> bool {
+        self.shared.live().contains_key(runner)
+    }
+
     fn tell(&self, runner: &Address, command: Command) -> bool {
         let live = self.shared.live();
         live.get(runner).is_some_and(|live| live.commands.try_send(command).is_ok())

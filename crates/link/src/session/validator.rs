@@ -84,6 +84,8 @@ pub enum Event {
     Presence(bool),
     /// What became of a push.
     Outcome(JobId, Outcome),
+    /// There is no stream for a job: this was not the time to push it, or the runner closed it.
+    NoStream(JobId),
     /// How far a job is.
     Progress(JobProgress),
     /// A transaction for the mempool.
@@ -430,8 +432,12 @@ impl Session {
     /// another validator.
     pub fn push(&mut self, assignment: Assignment) -> bool {
         let State::Open(open) = &mut self.state else { return false };
+        if open.jobs.contains_key(&assignment.job_id) {
+            return false;
+        }
         let quiet = self.head < open.quiet_until;
-        if quiet || open.jobs.len() >= JOBS_MAX || open.jobs.contains_key(&assignment.job_id) {
+        if quiet || open.jobs.len() >= JOBS_MAX {
+            self.out.push_back(Output::Event(Event::NoStream(assignment.job_id)));
             return false;
         }
         let Assignment { job_id, attempt, job_spec, block_height, deadline_block } = assignment;
@@ -534,6 +540,7 @@ impl Session {
             // Without an answer it stays until it has failed.
             if open.jobs.get(&job) == Some(&None) {
                 open.jobs.remove(&job);
+                self.out.push_back(Output::Event(Event::NoStream(job)));
             }
         }
     }

@@ -25,7 +25,7 @@ use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::presence::PRESENCE_TIMEOUT_BLOCKS;
 use remuda_protocol::primitives::{Address, Height, JobId};
 use remuda_protocol::state::{MemoryState, StateKey as _, View as _, read};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -41,6 +41,8 @@ const EVENTS: usize = 4_096;
 const NEWS: usize = 256;
 /// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
 const TIMED_MAX: usize = 65_536;
+/// Pairs of runner and job that are remembered as told. Beyond, all are told again now and then.
+const TOLD_MAX: usize = 262_144;
 
 /// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
 /// with its stream, or refused for want of a place.
@@ -113,6 +115,8 @@ pub struct Runners {
     counts: Counts,
     /// When an assignment became final here, while its answer is on its way.
     pushed: Mutex<BTreeMap<(JobId, Address), Instant>>,
+    /// What each runner was told of in its present session, and has not refused: it has a stream there.
+    told: Mutex<BTreeSet<(Address, JobId)>>,
     /// How often somebody has handed something over for a job.
     handed: Mutex<BTreeMap<(JobId, Address), u32>>,
 }
@@ -132,6 +136,7 @@ impl Runners {
             news: broadcast::Sender::new(NEWS),
             counts: Counts::default(),
             pushed: Mutex::default(),
+            told: Mutex::default(),
             handed: Mutex::default(),
         }
     }
@@ -146,9 +151,12 @@ impl Runners {
         self.news.subscribe()
     }
 
-    /// Gives an aggregator a result. `false` if it has no session here.
+    /// Gives an aggregator a result. `false` if it has no session here, or none that knows the job.
     pub fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
         let Some(server) = self.server.get() else { return false };
+        if !self.was_told(*aggregator, handover.job_id).unwrap_or(true) {
+            return false;
+        }
         // A member, or whoever repeats what it has said, must not fill an aggregator's ears. Only what
         // reaches it counts, so that nobody uses the limit up while it is away.
         let key = (handover.job_id, Address::from(handover.runner));
@@ -167,6 +175,7 @@ impl Runners {
     /// A job is over for a runner.
     fn forget(&self, job: JobId, runner: Address) {
         self.timed().remove(&(job, runner));
+        self.told().remove(&(runner, job));
         let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
         handed.remove(&(job, runner));
     }
@@ -224,6 +233,17 @@ impl Runners {
         if let Some(server) = self.server.get() {
             server.stop().await;
         }
+    }
+
+    fn told(&self) -> std::sync::MutexGuard<'_, BTreeSet<(Address, JobId)>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a runner knows a job by its present session. `None` if there are too many to tell.
+    fn was_told(&self, runner: Address, job: JobId) -> Option<bool> {
+        let told = self.told();
+        let known = told.contains(&(runner, job));
+        (known || told.len() < TOLD_MAX).then_some(known)
     }
 
     fn timed(&self) -> std::sync::MutexGuard<'_, BTreeMap<(JobId, Address), Instant>> {
@@ -323,6 +343,10 @@ impl Desk {
     ) {
         let now = to_micros(SystemTime::now());
         tracing::debug!(%job, %runner, at_micros = now, "push assigned");
+        // Read only where somebody is to be told: it may be long.
+        if !self.server.has(&runner) {
+            return;
+        }
         let Some(job_spec) = state.get(&JobSpecKey { job }.bytes()) else { return };
         let assignment = Assignment {
             job_id: job,
@@ -332,6 +356,11 @@ impl Desk {
             deadline_block: by.get(),
         };
         if self.server.push(&runner, assignment) {
+            let mut told = self.runners.told();
+            if told.len() < TOLD_MAX {
+                told.insert((runner, job));
+            }
+            drop(told);
             let mut timed = self.runners.timed();
             if timed.len() < TIMED_MAX {
                 timed.insert((job, runner), Instant::now());
@@ -347,6 +376,8 @@ impl Desk {
         let turns = tip.finalised.height().get() / SAY_AGAIN_BLOCKS;
         let first = (turns * SAID_AT_ONCE as u64) % (jobs.len().max(1) as u64);
         jobs.rotate_left(first as usize);
+        // What it was told of in this session it need not hear again.
+        jobs.retain(|job| self.runners.was_told(runner, *job) != Some(true));
         for id in jobs.into_iter().take(SAID_AT_ONCE) {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
@@ -363,6 +394,12 @@ impl Desk {
         match event {
             Event::Opened(_) => {
                 tracing::info!(%runner, "a runner has connected");
+                // Another session has other streams.
+                let mut told = self.runners.told();
+                let jobs = (runner, JobId::ZERO)..=(runner, JobId::repeat_byte(0xff));
+                let old: Vec<_> = told.range(jobs).copied().collect();
+                old.iter().for_each(|it| drop(told.remove(it)));
+                drop(told);
                 self.say_again(runner);
             }
             Event::Presence(present) => {
@@ -371,9 +408,15 @@ impl Desk {
             }
             Event::Outcome(job, outcome) => {
                 self.runners.counts.of(outcome).fetch_add(1, Relaxed);
+                if matches!(outcome, Outcome::SoftFailure | Outcome::HardFailure) {
+                    self.runners.told().remove(&(runner, job));
+                }
                 let since = self.runners.timed().remove(&(job, runner));
                 let micros = since.map(|since| since.elapsed().as_micros() as u64);
                 tracing::debug!(%job, %runner, ?outcome, micros, "push answered");
+            }
+            Event::NoStream(job) => {
+                self.runners.told().remove(&(runner, job));
             }
             Event::Progress(progress) => {
                 // Nobody may be listening.

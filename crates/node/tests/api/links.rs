@@ -275,6 +275,27 @@ async fn what_is_said_while_the_aggregator_is_away_does_not_use_up_its_patience(
 }
 
 #[tokio::test]
+async fn a_session_that_does_not_know_the_job_takes_no_results_for_it() {
+    let world = World::new().await;
+    let runners = world.register(3).await;
+    let id = world.submit_job(vote_job()).await;
+    let aggregator = world.assigned(id).await.aggregator.expect("a committee has one").0;
+    let collector = runners.iter().find(|runner| runner.address() == aggregator).unwrap();
+    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
+    let mut link = connect(door, collector).await;
+    assert_eq!(pushed(&mut link).await.0, id);
+    let frame = |job_id| Handover {
+        job_id,
+        runner: [7; 20],
+        sealed: b"sealed".to_vec(),
+        runner_signed: [0; 65],
+    };
+    let node = world.chain.runners();
+    assert!(!node.hand_over(&aggregator, frame(JobId::repeat_byte(9))), "no stream for it");
+    assert!(node.hand_over(&aggregator, frame(id)));
+}
+
+#[tokio::test]
 async fn a_node_without_the_aggregator_says_so() {
     let world = World::still(calm(), roomy()).await;
     assert!(!world.chain.runners().hand_over(
