@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_chain_takes_every_example() {
-        let params = ChainParams::default();
+        let params = ChainParams::one_second();
         for kind in Kind::value_variants() {
             let mut spec = spec(*kind);
             normalise(&mut spec, &params);

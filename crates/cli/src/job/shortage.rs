@@ -35,7 +35,7 @@ pub(super) async fn explain(session: &Session, job: &JobView) -> Result<String, 
 
 /// The numbers of this chain; those that this version does not know do not matter to it.
 fn params(view: &ParamsView) -> ChainParams {
-    let mut params = ChainParams::default();
+    let mut params = ChainParams::one_second();
     for row in &view.params {
         let _ = params.set(&row.key, row.value.0);
     }
@@ -77,33 +77,35 @@ impl Needs {
     /// As the chain applies them.
     fn filters(&self) -> Vec<(String, Passes<'_>)> {
         let mut all: Vec<(String, Passes<'_>)> = Vec::new();
-        let mut add = |what: String, passes: Passes<'_>| all.push((what, passes));
         if !self.not.is_empty() {
             let what = "were not drawn for it before".to_owned();
-            add(what, Box::new(|runner| !self.not.contains(&runner.address)));
+            all.push((what, Box::new(|runner| !self.not.contains(&runner.address))));
         }
         let active = "are active, out of jail and alive".to_owned();
-        add(active, Box::new(|runner| runner.healthy));
+        all.push((active, Box::new(|runner| runner.healthy)));
         if self.present {
             let present = "are attested as present".to_owned();
-            add(present, Box::new(|runner| runner.present));
+            all.push((present, Box::new(|runner| runner.present)));
         }
         let least = self.rules.min_reputation_nano;
         let reputation = format!("have a reputation of {} at least", thousandths(least));
-        add(reputation, Box::new(move |runner| runner.reputation_nano.0 >= least));
-        add(self.work(), Box::new(|runner| self.capable(runner)));
+        all.push((reputation, Box::new(move |runner| runner.reputation_nano.0 >= least)));
+        all.push((self.work(), Box::new(|runner| self.capable(runner))));
         if self.spec.tee_required {
             let until = self.height;
             let tee = "have trusted hardware".to_owned();
-            add(tee, Box::new(move |it| it.tee_until.is_some_and(|it| it.0 >= until)));
+            all.push((tee, Box::new(move |it| it.tee_until.is_some_and(|it| it.0 >= until))));
         }
-        add(self.price(), Box::new(|runner| self.pays(runner)));
+        all.push((self.price(), Box::new(|runner| self.pays(runner))));
         let free = "have a free place".to_owned();
-        add(free, Box::new(|runner| runner.open_jobs < runner.offer.max_concurrent_jobs));
+        all.push((free, Box::new(|runner| runner.open_jobs < runner.offer.max_concurrent_jobs)));
         if let Some(pool) = &self.spec.required_runner_pool {
             let pool: B256 = keccak256(&pool[..]);
             let member = "are members of its pool".to_owned();
-            add(member, Box::new(move |it| it.pools.iter().any(|member| member.pool.0 == pool)));
+            all.push((
+                member,
+                Box::new(move |it| it.pools.iter().any(|member| member.pool.0 == pool)),
+            ));
         }
         let (least, price) = (self.rules.min_stake, self.spec.max_price);
         let stake = format!(
@@ -111,7 +113,7 @@ impl Needs {
              open jobs",
             cby(least)
         );
-        add(stake, Box::new(move |runner| covers(runner, least, price)));
+        all.push((stake, Box::new(move |runner| covers(runner, least, price))));
         all
     }
 
@@ -191,7 +193,7 @@ mod tests {
 
     fn needs() -> Needs {
         let spec = example::spec(example::Kind::Http);
-        let params = ChainParams::default();
+        let params = ChainParams::one_second();
         Needs {
             query: Query::of(&spec, &params, 3),
             rules: Rules::of(&params),

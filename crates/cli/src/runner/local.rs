@@ -2,7 +2,7 @@
 
 use super::run::read;
 use crate::failure::Failure;
-use crate::format::{cby, thousandths};
+use crate::format::{cby, count, thousandths};
 use crate::session::Session;
 use crate::style::{Align, Card, Cell, Style, Table, Tone};
 use remuda_client::types::BigUint;

@@ -398,7 +398,9 @@ impl Desk {
                 let mut told = self.runners.told();
                 let jobs = (runner, JobId::ZERO)..=(runner, JobId::repeat_byte(0xff));
                 let old: Vec<_> = told.range(jobs).copied().collect();
-                old.iter().for_each(|it| drop(told.remove(it)));
+                for pair in &old {
+                    told.remove(pair);
+                }
                 drop(told);
                 self.say_again(runner);
             }
