@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_the_chain_cannot_know_is_taken_and_answered() {
-        let server = "[mcp.servers.files]\ncommand = ['files']\ntools = ['read']";
+        let server = "[mcp.servers.files]\ncommand = 'files'\ntools = ['read']";
         let able = Abilities::of(&settings(server));
         let mut spec = http_spec("GET", "http://example.com/");
         let (server, tool) = ("other".to_owned(), "write".to_owned());

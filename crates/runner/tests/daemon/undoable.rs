@@ -4,6 +4,7 @@ use crate::town::{Town, sees};
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::JobId;
+use remuda_protocol::registry::reputation::Reputation;
 use remuda_runner::daemon::Handle;
 
 /// Where nobody listens.
@@ -73,7 +74,8 @@ async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
     for (runner, before) in runners.iter().zip(&before) {
         let (now, before) = (town.world().chain.runner(runner.runner()), before.clone());
         let standing = |it: Option<remuda_protocol::registry::runner::Runner>| {
-            it.map(|it| (it.reputation, it.failures, it.jailed_until, it.stake))
+            let scores = |it: &Reputation| (it.score_sum, it.weight_sum);
+            it.map(|it| (scores(&it.reputation), it.failures, it.jailed_until, it.stake))
         };
         assert_eq!(standing(now), standing(before));
         sees(runner, "why", |s| {
