@@ -74,7 +74,9 @@ fn colours_wanted() -> bool {
 /// A text without control characters. What is on chain was written by strangers, and a terminal
 /// obeys some of what it is sent.
 pub(crate) fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    // Besides, what turns the direction of writing round: a name could read as another one.
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// A text and how it is meant.

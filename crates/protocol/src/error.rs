@@ -111,6 +111,7 @@ codes! {
         427 JudgingTooExpensive "a result of max_return_bytes costs more to judge than runners' share of a block; return less, or compare fewer fields";
         428 TimeoutTooShort "timeout_blocks is below 10: drawn runners could not commit in time whatever they do";
         429 BadWebRequest "a web request has a method of GET, HEAD, POST, PUT, PATCH or DELETE in capitals, and an address that begins with http:// or https://";
+        430 ReturnTooSmall "max_return_bytes is below 128: runners need room to say why a job cannot be done";
 
         500 NotSeated "this runner does not sit on this job";
         501 WrongPhase "the job is not in the phase for this";

@@ -394,6 +394,9 @@ fn bounds_cases() -> Vec<Case> {
         case(ReturnTooLarge, "results of no bytes", |w| {
             w.spoiled_vote(|spec| spec.result_schema.max_return_bytes = 0)
         }),
+        case(ReturnTooSmall, "results of 127 bytes", |w| {
+            w.spoiled_vote(|spec| spec.result_schema.max_return_bytes = 127)
+        }),
         case(TimeoutTooLong, "timeout", |w| {
             let most = w.chain.params.max_timeout_blocks;
             w.spoiled_vote(|spec| spec.timeout_blocks = most + 1)

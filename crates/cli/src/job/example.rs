@@ -32,7 +32,7 @@ Modes, and the checks that they take:
                     NumericTolerance and the DNS checks; one of the first two at least
   deterministic     all results are the same bytes; programs that governance vouches for; no checks
 Where the job itself is why it cannot be done (nobody listens, the result is too large, the program
-traps), a runner answers {\"error\": …, \"detail\": …, \"runner\": …}: a committee then agrees on nothing,
+traps), a runner answers {\"error\": …, \"detail\": …, …}: a committee then agrees on nothing,
 and the price goes back. For a single runner that answer is the result.";
 
 impl Kind {

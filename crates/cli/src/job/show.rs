@@ -1,6 +1,7 @@
 //! `remuda job show`.
 
 use super::answers::{self, Answer};
+use super::watch::excused;
 use crate::failure::Failure;
 use crate::format::{cby, thousandths};
 use crate::session::Session;
@@ -25,12 +26,15 @@ struct Shown<'a> {
     job: &'a JobView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     answers: Vec<Answer>,
+    /// What the only runner says, if it could not do it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excuse: Option<String>,
 }
 
 pub(super) async fn present(session: &Session, job: &JobView) -> Result<(), Failure> {
     let failed = matches!(job.status, JobStatusView::Failed { .. });
     let answers = if failed { answers::of(session, job).await? } else { Vec::new() };
-    session.out.show(&Shown { job, answers }, |shown, style| {
+    session.out.show(&Shown { job, answers, excuse: excused(job) }, |shown, style| {
         words(shown.job, style) + &answers_in_words(&shown.answers, style)
     })
 }
@@ -98,6 +102,9 @@ pub(super) fn words(job: &JobView, style: Style) -> String {
     }
     if let Some(result) = &job.result {
         add_result(&mut card, result);
+    }
+    if let Some(why) = excused(job) {
+        card.put("not done", Cell::new(Tone::Bad, why));
     }
     let mut text = card.render(style);
     if !job.seats.is_empty() {

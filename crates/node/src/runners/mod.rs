@@ -282,6 +282,8 @@ impl Desk {
                 block = blocks.recv() => match block {
                     Ok(block) => self.block(&block),
                     Err(broadcast::error::RecvError::Lagged(_)) => {
+                        // What ended in between is not known.
+                        self.runners.told().clear();
                         for runner in self.server.runners() {
                             self.say_again(runner);
                         }

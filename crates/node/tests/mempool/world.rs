@@ -135,7 +135,7 @@ pub(crate) fn job(price: Amount) -> JobSpec {
         bounds: ResourceBounds::default(),
         verification: Verification { mode, runners: 1, threshold: 1, checks: Vec::new() },
         result_schema: ResultSchema {
-            max_return_bytes: 64,
+            max_return_bytes: 128,
             expected_execution_ms: 100,
             data_format: DataFormat::Json,
         },

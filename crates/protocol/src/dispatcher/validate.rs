@@ -22,6 +22,8 @@ const RETURN_BYTES_MAX: u32 = 65_536;
 /// Shorter than this, the time for commits (six tenths of it) is over before an honest runner can have
 /// its commit in a block: such a job would only be ordered to score runners down.
 pub const TIMEOUT_BLOCKS_MIN: u64 = 10;
+/// Room for the answer that a job cannot be done, which is the same for all jobs.
+pub const RETURN_BYTES_MIN: u32 = 128;
 /// Methods of web requests.
 pub const HTTP_METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 /// Checks of one job. Each is applied to each result.
@@ -104,7 +106,9 @@ fn validate_bounds(spec: &JobSpec, params: &ChainParams) -> Result<(), Refusal> 
     refuse_if(bounds.max_memory_mb > MEMORY_MB_MAX, Refusal::TooMuchMemory)?;
     refuse_if(bounds.max_retries > RETRIES_MAX, Refusal::TooManyRetries)?;
     let size = 1..=RETURN_BYTES_MAX;
-    refuse_if(!size.contains(&spec.result_schema.max_return_bytes), Refusal::ReturnTooLarge)?;
+    let returned = spec.result_schema.max_return_bytes;
+    refuse_if(!size.contains(&returned), Refusal::ReturnTooLarge)?;
+    refuse_if(returned < RETURN_BYTES_MIN, Refusal::ReturnTooSmall)?;
     refuse_if(spec.timeout_blocks > params.max_timeout_blocks, Refusal::TimeoutTooLong)?;
     refuse_if(spec.timeout_blocks < TIMEOUT_BLOCKS_MIN, Refusal::TimeoutTooShort)?;
     // A committed result that no block has room to judge would get its runner slashed.

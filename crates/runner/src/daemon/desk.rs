@@ -208,6 +208,8 @@ pub(crate) struct Desk {
     stands_anew: bool,
     /// It paused by itself, because it cannot do what it would be drawn for.
     resting: bool,
+    /// The block at which it did.
+    rests_since: u64,
     /// When another program was last seen to use the key.
     twin_ms: Option<u64>,
     state: RunState,
@@ -260,6 +262,7 @@ impl Desk {
             resumed: false,
             stands_anew: true,
             resting: false,
+            rests_since: 0,
             twin_ms: None,
             state: RunState::Starting,
             finished: VecDeque::new(),

@@ -151,7 +151,7 @@ impl Executors {
         let started = Instant::now();
         if !work.spec.secrets.is_empty() {
             let reason = "secrets are not released to runners yet";
-            return Err(ExecuteError::NotAllowed(reason.into()));
+            return Err(ExecuteError::BadJob(reason.into()));
         }
         let nobody = || ExecuteError::NotAllowed(format!("no {}", what(&work.spec.job_type)));
         let result = match &work.spec.job_type {

@@ -48,7 +48,12 @@ impl Bench {
             self.executors.execute(&work, task.pinned),
         );
         let limit = work.max_bytes();
-        let result = match executed.await {
+        // Without time nothing is begun: a request would have its effect, and no result.
+        let executed = match task.within.is_zero() {
+            true => Ok(Err(ExecuteError::TimedOut(task.within))),
+            false => executed.await,
+        };
+        let result = match executed {
             Ok(Ok(result)) if result.len() > limit => Err(ExecuteError::TooLarge { limit }),
             Ok(result) => result,
             Err(_) => Err(ExecuteError::TimedOut(task.within)),
@@ -56,7 +61,7 @@ impl Bench {
         let answer = match result {
             Ok(result) => self.conduct.tell(result),
             Err(error) if excuse::is_due(&task.spec, &error) => {
-                excuse::excuse(&task.spec, &error, self.key.address())
+                excuse::excuse(&task.spec, &error, self.key.address(), rand::random())
             }
             Err(error) => {
                 let reason = error.to_string();

@@ -146,6 +146,21 @@ impl Endpoint {
         ExecuteError::Unreachable(format!("{}: {reason}", self.what))
     }
 
+    /// A server of the operator that is not what its settings say.
+    pub(super) fn misplaced(&self, reason: &str) -> ExecuteError {
+        ExecuteError::Backend(format!("{}: {reason}", self.what))
+    }
+
+    /// An answer that says no. Who may not come in, or finds nothing there, was sent to the wrong place
+    /// or with the wrong key: that is not the job's fault.
+    pub(super) fn declined(&self, status: StatusCode) -> ExecuteError {
+        let reason = format!("it answers {status}");
+        match status.as_u16() {
+            401..=404 | 407 => self.misplaced(&reason),
+            _ => self.useless(&reason),
+        }
+    }
+
     /// An answer of no use.
     pub(super) fn useless(&self, reason: &str) -> ExecuteError {
         ExecuteError::BadAnswer(format!("{}: {reason}", self.what))

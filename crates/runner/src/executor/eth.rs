@@ -125,7 +125,7 @@ async fn persist(
 async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), ExecuteError> {
     let there: String = rpc.require("eth_chainId", &[]).await?;
     if quantity(&there) != Some(chain_id) {
-        return Err(rpc.useless("it is a node of another chain"));
+        return Err(rpc.misplaced("it is a node of another chain"));
     }
     if has(rpc, hash).await? {
         return Ok(());

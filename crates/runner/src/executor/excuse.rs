@@ -6,63 +6,71 @@
 //! the form that it asked for:
 //!
 //! ```text
-//! {"detail":"connection refused","error":"unreachable","runner":"0x…"}
+//! {"detail":"…","error":"unreachable","nonce":"…","runner":"0x…"}
 //! ```
-//! The runner's own address makes every excuse differ from every other one: a committee of them agrees
-//! on nothing, so the price goes back and nobody's reputation changes; whoever found a result
-//! outvotes them. Who wants to know whether something fails votes on `error`. A single runner's
-//! excuse is its result: it did what it was asked to do.
+//! The nonce makes every excuse differ from every other one, also from one that somebody wants to copy: a
+//! committee of them agrees on nothing, so the price goes back and nobody's reputation changes;
+//! whoever found a result outvotes them. Who wants to know whether something fails votes on `error`. A
+//! single runner's excuse is its result: it did what it was asked to do.
 //!
 //! Silence is for what only the operator can mend: its model server is down, its machine is out of
-//! memory, its disk is full. Then somebody else is drawn.
+//! memory, its disk is full. Then somebody else is drawn. It is also for bonded results: stake answers for
+//! those, and what fails here and now may work for whoever is asked to confirm it.
+//!
+//! What an excuse says is on chain for ever, so it is about the job. Which names and addresses there are
+//! behind an operator's door is nobody's business: what may not be reached is as good as not there.
 
+use super::ExecuteError;
+use super::dns::DNS_VERIFIER_EXECUTOR_HASH;
 use super::document::{object, string};
-use super::{ExecuteError, resolvers_asked};
+use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::Address;
 use remuda_protocol::verifier::json::{Json, parse};
 
 /// Characters of the detail.
 const DETAIL: usize = 200;
+/// Of a web server that does not answer, or that jobs may not reach.
+const UNREACHABLE: &str = "no public server answers there";
 
 /// Whether the job, and not this runner, is why there is no result.
 pub fn is_due(spec: &JobSpec, error: &ExecuteError) -> bool {
-    // These are named by the job alone; the rest by what the runner told the chain that it offers.
-    let named_here = matches!(spec.job_type, JobType::Http { .. } | JobType::Mcp { .. });
+    let bonded = spec.verification.mode == VerificationMode::EconomicBond;
     match error {
-        ExecuteError::BadJob(_)
-        | ExecuteError::BadAnswer(_)
+        // Everybody reads the job alike.
+        ExecuteError::BadJob(_) => true,
+        _ if bonded => false,
+        ExecuteError::Backend(_) => false,
+        ExecuteError::BadAnswer(_)
         | ExecuteError::TooLarge { .. }
         | ExecuteError::TimedOut(_)
         | ExecuteError::Program(_) => true,
-        ExecuteError::NotAllowed(_) => named_here || !spec.secrets.is_empty(),
-        // Servers of the operator are not the job's; names that no resolver finds are.
-        ExecuteError::Unreachable(_) => {
-            matches!(spec.job_type, JobType::Http { .. }) || resolvers_asked(spec) > 0
+        // Named by the job alone; the rest by what the runner told the chain that it offers.
+        ExecuteError::NotAllowed(_) => {
+            matches!(spec.job_type, JobType::Http { .. } | JobType::Mcp { .. })
         }
+        // Servers of the operator are not the job's; names that no resolver finds are.
+        ExecuteError::Unreachable(_) => match &spec.job_type {
+            JobType::Http { .. } => true,
+            JobType::Custom { executor_hash, .. } => *executor_hash == DNS_VERIFIER_EXECUTOR_HASH,
+            _ => false,
+        },
     }
 }
 
-/// The answer: as much of it as the job has room for.
-pub fn excuse(spec: &JobSpec, error: &ExecuteError, runner: Address) -> Vec<u8> {
-    let most = spec.result_schema.max_return_bytes as usize;
-    let who = || string(format!("{runner:#x}"));
-    let detail: String =
-        error.to_string().chars().filter(|letter| !letter.is_control()).take(DETAIL).collect();
-    let code = || string(code(error));
-    let whole = object([("detail", string(detail)), ("error", code()), ("runner", who())]);
-    let short = object([("error", code()), ("runner", who())]);
-    let mut answers = [whole, short].into_iter().map(|answer| answer.canonical());
-    if let Some(answer) = answers.find(|answer| answer.len() <= most) {
-        return answer.into_bytes();
-    }
-    // As many digits of the address as there is room for. With none, all answers are equal, and
-    // agree on nothing that anybody could use.
-    let digits = format!("{runner:x}");
-    match most.checked_sub(2).map(|room| room.min(digits.len())) {
-        None | Some(0) => b"0".to_vec(),
-        Some(room) => format!("\"{}\"", &digits[digits.len() - room..]).into_bytes(),
-    }
+/// The answer. The chain sees to it that a job has room for it. The nonce is random, and used once.
+pub fn excuse(spec: &JobSpec, error: &ExecuteError, runner: Address, nonce: u64) -> Vec<u8> {
+    let (code, detail) = words(spec, error);
+    let who = [
+        ("error", string(code)),
+        ("nonce", string(format!("{nonce:016x}"))),
+        ("runner", string(format!("{runner:#x}"))),
+    ];
+    let [error, nonce, runner] = who;
+    let short = object([error.clone(), nonce.clone(), runner.clone()]).canonical();
+    let whole = object([("detail", string(detail)), error, nonce, runner]).canonical();
+    let fits = whole.len() <= spec.result_schema.max_return_bytes as usize;
+    if fits { whole.into_bytes() } else { short.into_bytes() }
 }
 
 /// What an excuse says, if a result is one.
@@ -72,14 +80,25 @@ pub fn read(result: &[u8], runner: Address) -> Option<String> {
         Some(Json::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    let (error, who) = (text("error")?, text("runner")?);
-    let known = members.keys().all(|name| ["detail", "error", "runner"].contains(&&name[..]));
-    (known && who == format!("{runner:#x}")).then(|| text("detail").unwrap_or(error).to_owned())
+    let (error, who, _) = (text("error")?, text("runner")?, text("nonce")?);
+    let names = ["detail", "error", "nonce", "runner"];
+    let known = members.keys().all(|name| names.contains(&&name[..]));
+    let said = text("detail").unwrap_or(error);
+    (known && who == format!("{runner:#x}")).then(|| brief(said))
 }
 
-/// A stable word for programs.
-fn code(error: &ExecuteError) -> &'static str {
-    match error {
+/// The beginning, without what moves a cursor.
+fn brief(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).take(DETAIL).collect()
+}
+
+/// A stable word for programs, and some for people.
+fn words(spec: &JobSpec, error: &ExecuteError) -> (&'static str, String) {
+    let web = matches!(spec.job_type, JobType::Http { .. });
+    let code = match error {
+        ExecuteError::NotAllowed(_) | ExecuteError::Unreachable(_) if web => {
+            return ("unreachable", UNREACHABLE.to_owned());
+        }
         ExecuteError::NotAllowed(_) => "not_allowed",
         ExecuteError::BadJob(_) => "bad_job",
         ExecuteError::Unreachable(_) => "unreachable",
@@ -87,14 +106,16 @@ fn code(error: &ExecuteError) -> &'static str {
         ExecuteError::TooLarge { .. } => "too_large",
         ExecuteError::TimedOut(_) => "timed_out",
         ExecuteError::Program(_) => "program_failed",
-    }
+        ExecuteError::Backend(_) => "backend",
+    };
+    (code, brief(&error.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::daemon::testing::http_spec;
-    use remuda_protocol::dispatcher::spec::DataFormat;
+    use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;
     use remuda_protocol::verifier::check::{Check, VerifierCheck};
     use remuda_protocol::verifier::decide::{Mode, ResultFormat, Submission, decide};
     use std::time::Duration;
@@ -117,53 +138,63 @@ mod tests {
             ExecuteError::TooLarge { limit: 10 },
             ExecuteError::TimedOut(Duration::from_secs(1)),
             ExecuteError::Program("unreachable executed".into()),
+            ExecuteError::Backend("status 401".into()),
         ]
     }
 
     #[test]
-    fn an_excuse_is_a_document_within_the_jobs_size_whatever_that_is() {
+    fn an_excuse_is_a_document_within_any_size_that_the_chain_allows() {
         for error in errors() {
-            for most in (1..200).chain([1_024, 65_536]) {
-                let answer = excuse(&spec(most), &error, RUNNERS[0]);
+            for most in (RETURN_BYTES_MIN..400).chain([1_024, 65_536]) {
+                let answer = excuse(&spec(most), &error, RUNNERS[0], u64::MAX);
                 assert!(answer.len() <= most as usize, "{most}: {}", answer.len());
                 assert!(parse(&answer).is_ok(), "{most}: {answer:?}");
             }
         }
     }
 
+    fn wins(mode: Mode, field: &str, format: ResultFormat, answers: [Vec<u8>; 3]) -> bool {
+        let vote = VerifierCheck::MajorityVote { field: field.into() };
+        let checks = [Check::compile(&vote).unwrap()];
+        let checks = if mode == Mode::Deterministic { &[][..] } else { &checks[..] };
+        let all: Vec<_> = (RUNNERS.into_iter().zip(&answers))
+            .map(|(runner, result)| Submission { runner, result })
+            .collect();
+        decide(mode, 3, 2, checks, format, &all).is_some()
+    }
+
     #[test]
     fn excuses_agree_on_nothing_but_their_kind() {
-        let win = |field: &str, most: u32, format| {
-            let checks = [Check::compile(&VerifierCheck::MajorityVote { field: field.into() })];
-            let checks = checks.map(Result::unwrap);
-            let error = ExecuteError::Unreachable("connection refused".into());
-            let answers = RUNNERS.map(|runner| excuse(&spec(most), &error, runner));
-            let all: Vec<_> = (RUNNERS.into_iter().zip(&answers))
-                .map(|(runner, result)| Submission { runner, result })
-                .collect();
-            decide(Mode::MajorityVote, 3, 2, &checks, format, &all).is_some()
-        };
-        for most in [3, 10, 80, 100, 1_024] {
-            assert!(!win("", most, ResultFormat::Json), "{most}");
-            assert!(!win("", most, ResultFormat::Raw), "{most}");
-            assert!(!win("body.price", most, ResultFormat::Json), "{most}");
+        let error = ExecuteError::Unreachable("connection refused".into());
+        for most in [RETURN_BYTES_MIN, 200, 1_024] {
+            let mut nonce = 0;
+            let answers = RUNNERS.map(|runner| {
+                nonce += 1;
+                excuse(&spec(most), &error, runner, nonce)
+            });
+            let wins = |mode, field, format| wins(mode, field, format, answers.clone());
+            assert!(!wins(Mode::MajorityVote, "", ResultFormat::Json), "{most}");
+            assert!(!wins(Mode::MajorityVote, "", ResultFormat::Raw), "{most}");
+            assert!(!wins(Mode::MajorityVote, "body.price", ResultFormat::Json), "{most}");
+            assert!(!wins(Mode::Deterministic, "", ResultFormat::Raw), "{most}");
+            assert!(wins(Mode::MajorityVote, "error", ResultFormat::Json), "who asks for it");
         }
-        assert!(win("error", 1_024, ResultFormat::Json), "who asks for it gets it");
+    }
+
+    #[test]
+    fn nobody_can_copy_an_excuse_that_it_has_not_seen() {
+        let error = ExecuteError::Program("trap".into());
+        let of = |nonce| excuse(&spec(1_024), &error, RUNNERS[0], nonce);
+        assert_ne!(of(1), of(2), "job and runner are known to all; the nonce is not");
     }
 
     #[test]
     fn one_excuse_does_not_keep_the_others_from_agreeing() {
-        let checks =
-            [Check::compile(&VerifierCheck::MajorityVote { field: "body".into() }).unwrap()];
         let error = ExecuteError::TooLarge { limit: 9 };
-        let excuse = excuse(&spec(1_024), &error, RUNNERS[0]);
-        let found = br#"{"body":1}"#.as_slice();
-        let results = [&excuse[..], found, found];
-        let all: Vec<_> = (RUNNERS.into_iter().zip(results))
-            .map(|(runner, result)| Submission { runner, result })
-            .collect();
-        let decision = decide(Mode::MajorityVote, 3, 2, &checks, ResultFormat::Json, &all);
-        assert_eq!(decision.unwrap().winners, RUNNERS[1..]);
+        let excuse = excuse(&spec(1_024), &error, RUNNERS[0], 1);
+        let found = br#"{"body":1}"#.to_vec();
+        let answers = [excuse, found.clone(), found];
+        assert!(wins(Mode::MajorityVote, "body", ResultFormat::Json, answers));
     }
 
     #[test]
@@ -171,27 +202,65 @@ mod tests {
         let mut spec = spec(1_024);
         let down = ExecuteError::Unreachable("it does not answer".into());
         let absent = ExecuteError::NotAllowed("no model".into());
+        let locked = ExecuteError::Backend("status 401".into());
         assert!(is_due(&spec, &down) && is_due(&spec, &absent), "the job named the address");
+        // A check of names does not make an operator's server the job's.
+        spec.verification.checks = vec![VerifierCheck::DnsTxtRecordMatch {
+            fqdn: "example.com".to_owned(),
+            expected_value: "x".to_owned(),
+            min_resolvers: 3,
+        }];
         let (model, messages) = ("tiny".to_owned(), vec![]);
         spec.job_type = JobType::Llm { model, messages, temperature_milli: 0, seed: 0 };
-        assert!(!is_due(&spec, &down) && !is_due(&spec, &absent));
+        assert!(!is_due(&spec, &down) && !is_due(&spec, &absent) && !is_due(&spec, &locked));
         assert!(is_due(&spec, &ExecuteError::TooLarge { limit: 1 }));
         let (server, tool) = ("files".to_owned(), "read".to_owned());
         spec.job_type = JobType::Mcp { server, tool, arguments: "{}".to_owned() };
-        assert!(!is_due(&spec, &down));
+        assert!(!is_due(&spec, &down) && !is_due(&spec, &locked));
         assert!(is_due(&spec, &absent), "the chain knows no names of tools");
-        spec.result_schema.data_format = DataFormat::Text;
-        assert!(is_due(&spec, &ExecuteError::BadJob("x".into())));
+        let params = b"".as_slice().into();
+        spec.job_type = JobType::Custom { executor_hash: DNS_VERIFIER_EXECUTOR_HASH, params };
+        assert!(is_due(&spec, &down), "a name that nobody answers for");
+    }
+
+    #[test]
+    fn nobody_stakes_on_an_excuse_that_somebody_else_may_refute() {
+        let mut spec = spec(1_024);
+        spec.verification.mode = VerificationMode::EconomicBond;
+        for error in errors() {
+            let plain = matches!(error, ExecuteError::BadJob(_));
+            assert_eq!(is_due(&spec, &error), plain, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_behind_an_operators_door_is_not_told() {
+        let spec = spec(1_024);
+        let told = |error: &ExecuteError| {
+            let answer = excuse(&spec, error, RUNNERS[0], 1);
+            String::from_utf8(answer).unwrap()
+        };
+        let private = told(&ExecuteError::NotAllowed("10.3.4.5 is no public address".into()));
+        let missing = told(&ExecuteError::Unreachable("cannot look up vault.internal".into()));
+        assert!(!private.contains("10.3.4.5") && !missing.contains("look up"));
+        assert_eq!(private, missing, "nor whether there is a door");
     }
 
     #[test]
     fn an_excuse_can_be_read_again_and_nothing_else_is_one() {
-        let error = ExecuteError::Unreachable("connection refused".into());
-        let answer = excuse(&spec(1_024), &error, RUNNERS[0]);
+        let error = ExecuteError::TooLarge { limit: 9 };
+        let answer = excuse(&spec(1_024), &error, RUNNERS[0], 7);
         assert_eq!(read(&answer, RUNNERS[0]).as_deref(), Some(&error.to_string()[..]));
         assert_eq!(read(&answer, RUNNERS[1]), None, "somebody else's");
-        let short = excuse(&spec(90), &error, RUNNERS[0]);
-        assert_eq!(read(&short, RUNNERS[0]).as_deref(), Some("unreachable"));
+        let long = ExecuteError::BadAnswer("x".repeat(300));
+        let short = excuse(&spec(RETURN_BYTES_MIN), &long, RUNNERS[0], 7);
+        assert_eq!(read(&short, RUNNERS[0]).as_deref(), Some("bad_answer"));
         assert_eq!(read(br#"{"body":{"error":"x"},"status":500}"#, RUNNERS[0]), None);
+        let who = format!("{:#x}", RUNNERS[0]);
+        let detail = "x\\u001b".repeat(2_000);
+        let hostile =
+            format!(r#"{{"detail":"{detail}","error":"e","nonce":"n","runner":"{who}"}}"#);
+        let said = read(hostile.as_bytes(), RUNNERS[0]).unwrap();
+        assert!(said.len() <= DETAIL && !said.contains('\u{1b}'), "{said}");
     }
 }

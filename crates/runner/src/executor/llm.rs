@@ -191,7 +191,7 @@ impl Model {
     async fn ask(&self, work: &Work<'_>, request: &str) -> Result<Said, ExecuteError> {
         let answer = self.endpoint.post(request.to_owned()).await?;
         if answer.status != StatusCode::OK {
-            return Err(self.endpoint.useless(&format!("it answers {}", answer.status)));
+            return Err(self.endpoint.declined(answer.status));
         }
         let content_type = answer.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         match content_type {

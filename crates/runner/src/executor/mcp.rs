@@ -288,9 +288,14 @@ impl Known {
             }
             (_, ServiceError::UnexpectedResponse) => self.useless("no answer to a call"),
             // Whatever it did, it is not to do it again.
-            (Some(ExecuteError::Unreachable(reason) | ExecuteError::BadAnswer(reason)), _) => {
-                ExecuteError::BadAnswer(format!("{reason}; {ONCE}"))
-            }
+            (
+                Some(
+                    ExecuteError::Unreachable(reason)
+                    | ExecuteError::BadAnswer(reason)
+                    | ExecuteError::Backend(reason),
+                ),
+                _,
+            ) => ExecuteError::BadAnswer(format!("{reason}; {ONCE}")),
             _ => self.useless(&format!("it broke off; {ONCE}")),
         }
     }

@@ -94,6 +94,10 @@ pub enum ExecuteError {
     /// Nobody answers, or the answer broke off.
     #[error("cannot reach it: {0}")]
     Unreachable(String),
+    /// A server of the operator's own is not what its settings say, or does not let it in. Nobody but the
+    /// operator can mend that.
+    #[error("its operator's server is of no use: {0}")]
+    Backend(String),
     /// An answer, but not one that can be used.
     #[error("a useless answer: {0}")]
     BadAnswer(String),

@@ -3,6 +3,7 @@
 use crate::town::{Town, sees};
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;
 use remuda_protocol::primitives::JobId;
 use remuda_protocol::registry::reputation::Reputation;
 use remuda_runner::daemon::Handle;
@@ -20,7 +21,10 @@ fn at(mut spec: JobSpec, address: &str) -> JobSpec {
 /// Each of them would be one failure of three that mean jail.
 fn undoable(spec: &JobSpec, town: &Town) -> Vec<(&'static str, JobSpec)> {
     let mut small = spec.clone();
-    small.result_schema.max_return_bytes = 1;
+    small.result_schema.max_return_bytes = RETURN_BYTES_MIN;
+    if let JobType::Http { url, .. } = &mut small.job_type {
+        *url = format!("{}long", town.web.url);
+    }
     let mut late = at(spec.clone(), &town.web.url);
     late.bounds.max_wall_time_seconds = 1;
     let mut secret = spec.clone();
@@ -79,7 +83,9 @@ async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
         };
         assert_eq!(standing(now), standing(before));
         sees(runner, "why", |s| {
-            s.finished.iter().any(|job| job.why.as_ref().is_some_and(|why| why.contains("reach")))
+            s.finished
+                .iter()
+                .any(|job| job.why.as_ref().is_some_and(|why| why.contains("public server")))
         })
         .await;
     }
@@ -96,7 +102,7 @@ async fn a_single_runner_says_so_and_is_paid_for_the_attempt() {
     assert_eq!(over(&town, job).await, Status::Settled);
     let result = town.world().chain.result(job).unwrap().result;
     let said = remuda_runner::executor::excuse::read(&result, runners[0].runner()).unwrap();
-    assert!(said.contains("cannot reach it"), "{said}");
+    assert!(said.contains("public server"), "{said}");
     for runner in runners {
         runner.stop().await;
     }

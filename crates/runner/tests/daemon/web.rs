@@ -28,7 +28,9 @@ impl Web {
             tokio::time::sleep(delay).await;
             ([("content-type", "application/json")], r#"{"price":42}"#)
         };
-        let router = Router::new().route("/", any(answer)).with_state(served.clone());
+        let long = async || "x".repeat(10_000);
+        let router = Router::new().route("/", any(answer)).route("/long", any(long));
+        let router = router.with_state(served.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });

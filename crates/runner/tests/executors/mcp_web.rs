@@ -128,7 +128,7 @@ async fn a_session_is_tried_again_and_a_call_is_not() {
 
     let denying = Server::start(|_| answer("401 Unauthorized", &[], b"")).await;
     let outcome = at(denying.url("/"), None).execute(&work(&spec)).await;
-    assert!(matches!(outcome, Err(ExecuteError::BadAnswer(_))), "{outcome:?}");
+    assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{outcome:?}");
     assert_eq!(denying.connections(), 1);
 
     for steps in [

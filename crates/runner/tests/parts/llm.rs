@@ -190,7 +190,7 @@ async fn a_server_that_wants_a_key_gets_the_operators() {
     let wrong = server.folder.write("wrong.key", "sk-wrong-0123456789\n");
     for key_file in [None, Some(wrong)] {
         let result = ask(&server.asking(key_file), &spec).await;
-        let Err(ExecuteError::BadAnswer(reason)) = result else { panic!("{result:?}") };
+        let Err(ExecuteError::Backend(reason)) = result else { panic!("{result:?}") };
         assert!(reason.contains("401") && !reason.contains("0123456789"), "{reason}");
     }
 }

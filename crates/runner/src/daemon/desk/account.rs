@@ -25,6 +25,9 @@ const HEARTBEAT_BLOCKS: u64 = 40;
 const LAG_BLOCKS: u64 = 2;
 const LAG_ROUNDS: u32 = 3;
 
+/// Blocks for which a pause that the runner makes itself lasts at least.
+const REST_BLOCKS: u64 = 20;
+
 /// Codes of what no node will ever take.
 const FOR_GOOD: [&str; 7] = [
     "too_large",
@@ -101,7 +104,9 @@ impl Desk {
     fn new_height(&mut self) {
         let at = self.at();
         // What is about to pause, or to come back, does not wait for its turn.
-        let turns = self.draining() || self.resting == self.fit() || self.resting != self.unfit();
+        let unfit = self.unfit();
+        let pauses = unfit && !self.resting && self.affords_pause();
+        let turns = self.draining() || pauses || (self.resting && !unfit);
         let often = if turns { 1 } else { STANDING_BLOCKS };
         let poll = if self.sessions.any_open() { POLL_BLOCKS } else { 1 };
         let questions = [
@@ -164,8 +169,10 @@ impl Desk {
         let Some(view) = &self.standing else { return self.judge_drained() };
         let (status, seen) = (view.status, self.at());
         match status {
-            RunnerStatusName::Paused if !self.draining() && self.resumes() && self.fit() => {
-                (self.resumed, self.resting) = (true, false);
+            // Wanted until it is so: a transaction may be lost.
+            RunnerStatusName::Paused
+                if !self.draining() && self.resumes() && !self.unfit() && self.rested() =>
+            {
                 self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
             }
             RunnerStatusName::Active => {
@@ -173,7 +180,10 @@ impl Desk {
                 let rests = !self.draining() && self.unfit() && self.affords_pause();
                 if rests && !self.resting {
                     info!("it pauses on chain until it can work again");
-                    self.resting = true;
+                    (self.resting, self.rests_since) = (true, seen);
+                }
+                if self.resting && !rests && self.rested() && !self.outbox.has(&Purpose::Pause) {
+                    self.resting = false;
                 }
                 if self.draining() || rests {
                     self.outbox.want(Purpose::Pause, Instruction::PauseRunner, seen);
@@ -196,9 +206,10 @@ impl Desk {
         self.short_of_money().is_some() || self.helpless()
     }
 
-    /// Whether it can work, with some margin: nobody should pause and resume with every block.
-    fn fit(&self) -> bool {
-        self.well_off() && !self.helpless()
+    /// Whether enough time has passed since it paused: nobody should pause and resume with every
+    /// block.
+    fn rested(&self) -> bool {
+        !self.resting || self.at() >= self.rests_since.saturating_add(REST_BLOCKS)
     }
 
     /// All its work needs servers that are gone.

@@ -75,16 +75,11 @@ impl Desk {
     }
 
     /// What it should have at least: for its open jobs, for one more, and to pause before it is too
-    /// poor for that.
+    /// poor for that; and if it has paused, to come back.
     fn least(&self, purse: &Purse) -> u128 {
-        let spare = purse.usual().saturating_add(purse.pause());
+        let pauses = if self.resting { 2 } else { 1 };
+        let spare = purse.usual().saturating_add(purse.pause().saturating_mul(pauses));
         self.owed(|_| true).saturating_add(spare)
-    }
-
-    /// Whether it has enough to be drawn again after it had not.
-    pub(super) fn well_off(&self) -> bool {
-        let enough = |(balance, purse): &(u128, Purse)| *balance >= self.least(purse) / 2 * 3;
-        self.money.as_ref().is_some_and(enough)
     }
 
     /// Whether a pause takes nothing that open jobs need.

@@ -363,7 +363,8 @@ impl Desk {
         let left = self.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
         let wall = Duration::from_secs(u64::from(spec.bounds.max_wall_time_seconds.max(1)));
         let within = wall.min(left);
-        if within.is_zero() {
+        // An excuse needs no time, but a block.
+        if within.is_zero() && at.saturating_add(1) > deadline {
             open.stage = Stage::Failed("there was no time left for it".to_owned());
             return self.step(job);
         }

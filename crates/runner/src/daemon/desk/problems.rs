@@ -63,8 +63,9 @@ impl Desk {
         (self.now_ms < seen.saturating_add(TWIN_MS)).then(|| {
             let me = HexAddress(self.identity.me);
             format!(
-                "another program uses the key of {me}. If a second runner runs with it, stop one of \
-                 them: two answers for one seat contradict each other, which costs stake"
+                "another program may be using the key of {me}: a session or a nonce was taken over. If \
+                 a second runner runs with it, stop one of them: two answers for one seat contradict \
+                 each other, which costs stake"
             )
         })
     }

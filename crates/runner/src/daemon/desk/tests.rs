@@ -416,13 +416,23 @@ fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
     let error = ExecuteError::Unreachable("connection refused".to_owned());
-    let result = excuse(&spec(), &error, key().address());
+    let result = excuse(&spec(), &error, key().address(), 1);
     let sent = scene.note(Note::Worked(id(1), 0, Ok(Outcome { result, ..outcome(1) })));
     assert_eq!(carried(&sent), [A], "it commits like to any other result");
     let failure = scene.desk.status().jobs[0].failure.clone().unwrap();
-    assert!(failure.contains("connection refused"), "{failure}");
+    assert!(failure.contains("no public server"), "{failure}");
     let over = job(Status::Failed { reason: Failure::NoAgreement }, None, vec![]);
     scene.read(1, 102, Some(over));
     let why = scene.desk.status().finished[0].why.clone().unwrap();
-    assert!(why.contains("connection refused"), "{why}");
+    assert!(why.contains("no public server"), "{why}");
+}
+
+#[test]
+fn who_has_a_block_left_says_that_there_was_no_time() {
+    let mut scene = Scene::new();
+    scene.note(pulse(134, 5));
+    scene.assign(A, 1);
+    let begun = scene.read(1, 134, Some(drawn(Progress::Waiting)));
+    let works = |a: &Action| matches!(a, Action::Work(task) if task.within.is_zero());
+    assert!(has(&begun, works), "an excuse takes no time: {begun:?}");
 }

@@ -81,7 +81,8 @@ impl Rpc {
         let body = body.map_err(|error| Failure::Call(self.0.explain(error)))?;
         // Some nodes send their errors with a status of 400.
         let reply: Reply<T> = serde_json::from_slice(&body).map_err(|_| {
-            Failure::Call(self.useless(&format!("no answer to {method}, status {}", answer.status)))
+            let words = format!("no answer to {method}, status {}", answer.status);
+            Failure::Call(self.misplaced(&words))
         })?;
         match reply.error {
             Some(said) => Err(Failure::Said(said.message)),
@@ -110,6 +111,11 @@ impl Rpc {
                 self.useless(&format!("it refuses: {words}"))
             }
         }
+    }
+
+    /// No node of the chain that the operator meant.
+    pub(super) fn misplaced(&self, reason: &str) -> ExecuteError {
+        self.0.misplaced(reason)
     }
 
     /// An answer of no use.

@@ -71,7 +71,7 @@ impl Web {
             status if status.is_redirection() => {
                 return Err(self.endpoint.useless("it sends us elsewhere, and we do not go"));
             }
-            status => return Err(self.endpoint.useless(&format!("it answers {status}"))),
+            status => return Err(self.endpoint.declined(status)),
         }
         if !matches!(message, ClientJsonRpcMessage::Request(_)) {
             return Ok(Response::Accepted);

@@ -113,10 +113,24 @@ fn who_runs_out_of_money_pauses_and_comes_back_by_itself() {
     assert!(!told, "nobody has to resume it: {problems:?}");
     scene.note(pulse_with(103, 6, usual() + 1));
     scene.note(stands(RunnerStatusName::Paused));
-    assert!(!sends(&scene, Purpose::Resume), "hardly enough is not enough");
+    assert!(!sends(&scene, Purpose::Resume), "not enough to come back");
+    let problems = scene.desk.status().problems.join("; ");
+    assert!(problems.contains("keep at least"), "and its operator is told how much is: {problems}");
     scene.note(pulse_with(104, 6, 2 * usual()));
     scene.note(stands(RunnerStatusName::Paused));
+    assert!(!sends(&scene, Purpose::Resume), "nor with every block");
+    scene.note(pulse_with(130, 6, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
     assert!(sends(&scene, Purpose::Resume));
+    // Somebody took its nonce: it is wanted again.
+    scene.desk.outbox.not_done(&Purpose::Resume);
+    scene.note(pulse_with(140, 7, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(sends(&scene, Purpose::Resume));
+    scene.note(pulse_with(150, 8, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Active));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!sends(&scene, Purpose::Resume), "this pause was somebody's own");
 }
 
 #[test]

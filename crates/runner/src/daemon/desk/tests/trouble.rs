@@ -175,7 +175,7 @@ fn a_second_program_with_the_same_key_is_named() {
     scene.note(Note::Down(B, "replaced".to_owned()));
     let problems = scene.desk.status().problems;
     assert!(
-        problems.iter().any(|why| why.contains("another program uses the key")),
+        problems.iter().any(|why| why.contains("another program may be using the key")),
         "{problems:?}"
     );
     scene.now += 60_000;
@@ -203,6 +203,9 @@ fn who_can_do_nothing_that_it_offers_pauses_until_it_can() {
     scene.note(pulse(101, 6));
     scene.note(stands(RunnerStatusName::Paused));
     scene.note(probed(true));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!scene.desk.outbox.has(&Purpose::Resume), "a server that comes and goes costs fees");
+    scene.note(pulse(125, 6));
     scene.note(stands(RunnerStatusName::Paused));
     assert!(scene.desk.outbox.has(&Purpose::Resume));
 }
