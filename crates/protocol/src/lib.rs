@@ -40,6 +40,7 @@ pub mod params;
 pub mod presence;
 pub mod primitives;
 pub mod registry;
+mod sorted;
 pub mod state;
 pub mod supply;
 pub mod system;

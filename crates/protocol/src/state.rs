@@ -188,6 +188,11 @@ impl MemoryState {
         &self.entries
     }
 
+    /// The entries of one kind of key, in key order.
+    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&Key, &Value)> {
+        self.entries.range(vec![tag]..vec![tag + 1])
+    }
+
     /// A digest of everything, for comparing two states in tests. Not the chain's state root,
     /// which the node's authenticated store computes and proves.
     pub fn digest(&self) -> crate::primitives::B256 {

@@ -19,6 +19,7 @@
 
 use super::order::lot;
 use super::record::{Bucket, Timer};
+use super::tree::Entry;
 use crate::error::Refusal;
 use crate::execute::Exec;
 use crate::key::{BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
@@ -114,8 +115,8 @@ impl Exec<'_> {
         self.put_bucket(expires_at, &bucket);
     }
 
-    /// Removes a timer from the state and from the index. Its buckets follow with
-    /// [`Exec::settle_ends`].
+    /// Removes a timer from the state. Its buckets follow with [`Exec::settle_ends`]; the index is
+    /// the caller's business.
     pub(super) fn end_timer(&mut self, id: B256, timer: &Timer, ends: &mut Ends) {
         self.state.remove(&TimerKey { timer: id });
         if timer.payload_bytes > 0 {
@@ -125,9 +126,14 @@ impl Exec<'_> {
         let mut numbers = self.state.get(&key).unwrap_or_default();
         numbers.live = numbers.live.saturating_sub(1);
         self.state.put(&key, &numbers);
-        self.timers.remove(id, timer.expires_at);
         ends.heights.entry(timer.due).or_default().0 += 1;
         ends.heights.entry(timer.expires_at).or_default().1 += 1;
+    }
+
+    /// What the index keeps of a timer, if it is due.
+    pub(super) fn due_entry(&self, id: B256, timer: &Timer) -> Option<Entry> {
+        let beacon = self.bucket(timer.due).beacon?;
+        Some(timer.entry(id, lot(&beacon, &id)))
     }
 
     /// Brings buckets up to date with what ended.
@@ -144,16 +150,17 @@ impl Exec<'_> {
     pub(super) fn take_in_due(&mut self) {
         let height = self.env.height;
         let Some(mut bucket) = self.state.get(&BucketKey { height }) else { return };
+        let mut due = Vec::with_capacity(bucket.live as usize);
         for chunk in 0..bucket.filed.div_ceil(CHUNK) {
             let key = ChunkKey { height, chunk };
             for id in self.state.get(&key).unwrap_or_default() {
                 if let Some(timer) = self.state.get(&TimerKey { timer: id }) {
-                    let entry = timer.entry(id, lot(&self.env.parent_beacon, &id));
-                    self.timers.insert(entry, timer.expires_at, height);
+                    due.push(timer.entry(id, lot(&self.env.parent_beacon, &id)));
                 }
             }
             self.state.remove(&key);
         }
+        self.timers.take_in(due, height);
         bucket.filed = 0;
         bucket.beacon = (bucket.live > 0).then_some(self.env.parent_beacon);
         self.put_bucket(height, &bucket);

@@ -237,6 +237,9 @@ impl Exec<'_> {
     }
 
     fn cancel(&mut self, id: B256, timer: &Timer, by: Address) {
+        if let Some(entry) = self.due_entry(id, timer) {
+            self.timers.remove(&entry);
+        }
         let mut ends = Ends::default();
         self.end_timer(id, timer, &mut ends);
         self.settle_ends(ends);
@@ -265,7 +268,9 @@ impl Exec<'_> {
         }
         self.note_expiry(expires_at)?;
         self.forget_expiry(timer.expires_at);
-        self.timers.extend(id, timer.expires_at, expires_at);
+        if let Some(entry) = self.due_entry(id, &timer) {
+            self.timers.extend(&entry, expires_at);
+        }
         self.state.put(&TimerKey { timer: id }, &Timer { expires_at, ..timer });
         self.emit(Event::TimerExtended { timer: id, expires_at });
         Ok(())

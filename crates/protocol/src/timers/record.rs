@@ -55,6 +55,7 @@ impl Timer {
             lot,
             actor: self.actor,
             due: self.due.get(),
+            expires_at: self.expires_at.get(),
             tip: fee(self.max_priority_fee),
             max_fee: fee(self.max_fee),
             gas_limit: self.gas_limit,

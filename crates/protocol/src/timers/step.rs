@@ -48,6 +48,8 @@ struct Step {
     priorities: Vec<u64>,
     tips: Amount,
     ends: Ends,
+    /// What fired or was cleaned away from the lane; the index follows at the end.
+    ended: Vec<Entry>,
 }
 
 impl Step {
@@ -79,6 +81,7 @@ impl Exec<'_> {
             priorities: Vec::new(),
             tips: Amount::ZERO,
             ends: Ends::default(),
+            ended: Vec::new(),
         };
         self.take_in_due();
         self.timers.expire(self.env.height);
@@ -94,6 +97,7 @@ impl Exec<'_> {
             }
             let timer =
                 self.state.get(&TimerKey { timer: id }).expect("the index follows the state");
+            self.timers.forget_expired(id, timer.expires_at);
             self.end_timer(id, &timer, &mut step.ends);
             self.emit(Event::TimerExpired { timer: id, actor: timer.actor });
         }
@@ -118,15 +122,17 @@ impl Exec<'_> {
             }
             // A handler before it may have cancelled it.
             let Some(timer) = self.state.get(&TimerKey { timer: id }) else { continue };
-            self.offer_lane(id, &timer, candidate.priority, step);
+            if self.offer_lane(id, &timer, candidate.priority, step) {
+                step.ended.push(*candidate.entry);
+            }
             if step.passed >= PASSES_PER_BLOCK {
                 return;
             }
         }
     }
 
-    /// Fires a timer, or finds that its payer cannot pay.
-    fn offer_lane(&mut self, id: B256, timer: &Timer, priority: u64, step: &mut Step) {
+    /// Fires a timer, or finds that its payer cannot pay. Whether the timer has ended.
+    fn offer_lane(&mut self, id: B256, timer: &Timer, priority: u64, step: &mut Step) -> bool {
         let base_price = self.basefees.cycle.saturating_add(step.was.basefee);
         let cycle_price = base_price.saturating_add(u128::from(priority));
         let deposit = max_cost(timer, cycle_price, self.basefees.cell);
@@ -137,8 +143,12 @@ impl Exec<'_> {
                 let (actor, payer) = (timer.actor, timer.fee_payer);
                 self.emit(Event::TimerCancelledInsufficientFunds { timer: id, actor, payer });
             }
-            None => step.passed += 1,
+            None => {
+                step.passed += 1;
+                return false;
+            }
         }
+        true
     }
 
     /// Calls the handler of a timer whose `max_cost` was taken, and settles.
@@ -248,7 +258,7 @@ impl Exec<'_> {
 
     /// Counts what fired, pays the proposer, prices the next block's lane.
     fn close_timer_lane(&mut self, step: Step) {
-        let Step { was, lane, cells, fires, mut priorities, tips, ends, .. } = step;
+        let Step { was, lane, cells, fires, mut priorities, tips, ends, ended, .. } = step;
         self.settle_ends(ends);
         self.credit(self.env.fee_recipient, tips);
 
@@ -264,7 +274,7 @@ impl Exec<'_> {
         if let Some(key) = key.filter(|_| !left.is_empty()) {
             self.state.remove(&key);
         }
-        self.timers.count_fires(&fired, &left);
+        self.timers.close(&ended, &fired, &left);
 
         self.used.cycles = Cycles(self.used.cycles.get() + lane.used());
         self.used.cells = Cells(self.used.cells.get() + cells);
