@@ -7,7 +7,11 @@
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
+use std::iter::Peekable;
 use std::sync::Arc;
+
+/// Children of a branch at most.
+pub(crate) const BRANCHES: usize = 16;
 
 /// What a set holds.
 pub(crate) trait Item: Clone + Debug {
@@ -15,7 +19,7 @@ pub(crate) trait Item: Clone + Debug {
     type Key: Ord + Clone + Debug;
     /// What a branch knows of the items below.
     type Summary: Clone + Debug;
-    /// Items of a leaf, and children of a branch, at most.
+    /// Items of a leaf at most: wide enough to be worth a node, narrow enough to be copied.
     const WIDTH: usize;
 
     /// Its key.
@@ -33,22 +37,19 @@ pub(crate) trait Item: Clone + Debug {
 /// A change: an item to put in, or `None` to take out what is under the key.
 pub(crate) type Edit<T> = (<T as Item>::Key, Option<T>);
 
-/// Edits in the order of their keys, while they are applied.
-type Edits<T> = std::iter::Peekable<std::vec::IntoIter<Edit<T>>>;
-
-/// Items or children.
+/// Items or children, which are never changed: an edited node is a new one.
 #[derive(Clone, Debug)]
 pub(crate) enum Node<T: Item> {
-    Leaf(Vec<T>),
-    Branch(Vec<Child<T>>),
+    Leaf(Arc<[T]>),
+    Branch(Arc<[Child<T>]>),
 }
 
 /// A subtree.
 #[derive(Clone, Debug)]
 pub(crate) struct Child<T: Item> {
-    pub(crate) summary: T::Summary,
-    pub(crate) node: Arc<Node<T>>,
     least: T::Key,
+    pub(crate) summary: T::Summary,
+    pub(crate) node: Node<T>,
 }
 
 /// The set.
@@ -86,53 +87,47 @@ impl<T: Item> Sorted<T> {
 
     /// The item under a key.
     pub(crate) fn get(&self, key: &T::Key) -> Option<&T> {
-        let mut node = &*self.root.as_ref()?.node;
+        let mut node = &self.root.as_ref()?.node;
         loop {
             match node {
                 Node::Leaf(items) => {
-                    return items
-                        .binary_search_by(|item| item.cmp_key(key))
-                        .ok()
-                        .map(|at| &items[at]);
+                    let at = items.binary_search_by(|item| item.cmp_key(key)).ok()?;
+                    return Some(&items[at]);
                 }
                 Node::Branch(children) => {
                     let after = children.partition_point(|child| child.least <= *key);
-                    node = &children.get(after.checked_sub(1)?)?.node;
+                    node = &children[after.checked_sub(1)?].node;
                 }
             }
         }
     }
 
-    /// Puts one item in; what was under its key is gone.
-    pub(crate) fn put(&mut self, item: T) {
-        self.edit(vec![(item.key(), Some(item))]);
-    }
-
     /// Applies edits, which must be ascending by key, each key once.
-    pub(crate) fn edit(&mut self, edits: Vec<Edit<T>>) {
-        debug_assert!(edits.windows(2).all(|pair| pair[0].0 < pair[1].0), "edits out of order");
-        let mut pass = Pass { edits: edits.into_iter().peekable(), added: 0, removed: 0 };
+    pub(crate) fn edit(&mut self, edits: impl IntoIterator<Item = Edit<T>>) {
+        let edits = edits.into_iter().peekable();
+        let mut pass = Pass { edits, items: Vec::new(), added: 0, removed: 0 };
         let mut nodes = Vec::new();
-        match self.root.take() {
-            Some(root) => pass.edit(root.node, None, &mut nodes),
-            None => pass.edit(Arc::new(Node::Leaf(Vec::new())), None, &mut nodes),
+        match &self.root {
+            Some(root) => pass.edit(&root.node, None, &mut nodes),
+            None => pass.edit_leaf(&[], None, &mut nodes),
         }
         while nodes.len() > 1 {
-            nodes = cut(nodes, Node::Branch);
+            let mut parts = core::mem::take(&mut nodes);
+            cut(&mut parts, BRANCHES, Node::Branch, &mut nodes);
         }
-        self.root = nodes.pop().map(lowered);
         self.len = self.len + pass.added - pass.removed;
+        self.root = nodes.pop().map(lowered);
     }
 
     /// All items, ascending.
     pub(crate) fn iter(&self) -> Iter<'_, T> {
-        Iter { open: self.root.iter().map(|root| (&*root.node, 0)).collect() }
+        Iter { open: self.root.iter().map(|root| (&root.node, 0)).collect() }
     }
 
     /// The items whose keys are not below a key, ascending.
     pub(crate) fn iter_from(&self, key: &T::Key) -> Iter<'_, T> {
         let mut open: Vec<(&Node<T>, usize)> = Vec::new();
-        let mut next = self.root.as_ref().map(|root| &*root.node);
+        let mut next = self.root.as_ref().map(|root| &root.node);
         while let Some(node) = next {
             let at = match node {
                 Node::Leaf(items) => items.partition_point(|item| item.cmp_key(key).is_lt()),
@@ -142,7 +137,7 @@ impl<T: Item> Sorted<T> {
             };
             next = match node {
                 Node::Leaf(_) => None,
-                Node::Branch(children) => Some(&*children[at].node),
+                Node::Branch(children) => Some(&children[at].node),
             };
             // A branch goes on after the child that is open below it.
             open.push((node, at + usize::from(next.is_some())));
@@ -195,44 +190,39 @@ impl<'a, T: Item> Iterator for Iter<'a, T> {
 }
 
 /// One pass of edits over a set.
-struct Pass<T: Item> {
-    edits: Edits<T>,
+struct Pass<T: Item, E: Iterator<Item = Edit<T>>> {
+    edits: Peekable<E>,
+    /// The leaf that is being put together.
+    items: Vec<T>,
     added: usize,
     removed: usize,
 }
 
-impl<T: Item> Pass<T> {
+impl<T: Item, E: Iterator<Item = Edit<T>>> Pass<T, E> {
     /// Whether the next edit is below a bound.
     fn concerns(&mut self, below: Option<&T::Key>) -> bool {
         self.edits.peek().is_some_and(|(key, _)| below.is_none_or(|below| key < below))
     }
 
     /// Applies the edits below a bound to a subtree; what becomes of it goes to `out`.
-    fn edit(&mut self, node: Arc<Node<T>>, below: Option<&T::Key>, out: &mut Vec<Child<T>>) {
-        match Arc::unwrap_or_clone(node) {
-            Node::Leaf(items) => {
-                let items = self.edit_leaf(items, below);
-                out.extend(cut(items, Node::Leaf));
-            }
-            Node::Branch(children) => {
-                let mut edited = Vec::with_capacity(children.len() + 1);
-                let mut children = children.into_iter().peekable();
-                while let Some(child) = children.next() {
-                    let bound = children.peek().map(|next| next.least.clone());
-                    let bound = bound.as_ref().or(below);
-                    match self.concerns(bound) {
-                        true => self.edit(child.node, bound, &mut edited),
-                        false => edited.push(child),
-                    }
-                }
-                join_thin(&mut edited);
-                out.extend(cut(edited, Node::Branch));
+    fn edit(&mut self, node: &Node<T>, below: Option<&T::Key>, out: &mut Vec<Child<T>>) {
+        let children = match node {
+            Node::Leaf(items) => return self.edit_leaf(items, below, out),
+            Node::Branch(children) => children,
+        };
+        let mut edited = Vec::with_capacity(children.len() + 1);
+        for (at, child) in children.iter().enumerate() {
+            let bound = children.get(at + 1).map(|next| &next.least).or(below);
+            match self.concerns(bound) {
+                true => self.edit(&child.node, bound, &mut edited),
+                false => edited.push(child.clone()),
             }
         }
+        join_thin(&mut edited);
+        cut(&mut edited, BRANCHES, Node::Branch, out);
     }
 
-    fn edit_leaf(&mut self, items: Vec<T>, below: Option<&T::Key>) -> Vec<T> {
-        let mut edited = Vec::with_capacity(items.len() + 1);
+    fn edit_leaf(&mut self, items: &[T], below: Option<&T::Key>, out: &mut Vec<Child<T>>) {
         for item in items {
             let mut kept = true;
             while let Some((key, _)) = self.edits.peek() {
@@ -244,22 +234,22 @@ impl<T: Item> Pass<T> {
                     kept = false;
                     self.removed += 1;
                 }
-                self.take_edit(&mut edited);
+                self.take_edit();
             }
             if kept {
-                edited.push(item);
+                self.items.push(item.clone());
             }
         }
         while self.concerns(below) {
-            self.take_edit(&mut edited);
+            self.take_edit();
         }
-        edited
+        cut(&mut self.items, T::WIDTH, Node::Leaf, out);
     }
 
-    fn take_edit(&mut self, edited: &mut Vec<T>) {
+    fn take_edit(&mut self) {
         if let Some((_, Some(item))) = self.edits.next() {
             self.added += 1;
-            edited.push(item);
+            self.items.push(item);
         }
     }
 }
@@ -269,6 +259,13 @@ impl<T: Item> Node<T> {
         match self {
             Self::Leaf(items) => items.len(),
             Self::Branch(children) => children.len(),
+        }
+    }
+
+    const fn width(&self) -> usize {
+        match self {
+            Self::Leaf(_) => T::WIDTH,
+            Self::Branch(_) => BRANCHES,
         }
     }
 }
@@ -290,53 +287,52 @@ impl<T: Item> Child<T> {
                 (first.least.clone(), summary)
             }
         };
-        Some(Self { summary, node: Arc::new(node), least })
+        Some(Self { least, summary, node })
     }
 }
 
-/// Nodes of about equal size, none wider than allowed. Where more than one is needed they are three
-/// quarters full, so that the next edit does not cut again.
-fn cut<T: Item, P>(parts: Vec<P>, node: impl Fn(Vec<P>) -> Node<T>) -> Vec<Child<T>> {
-    if parts.len() <= T::WIDTH {
-        return Child::new(node(parts)).into_iter().collect();
+/// Makes nodes of about equal size, none wider than allowed. Where more than one is needed they are
+/// three quarters full, so that the next edit does not cut again.
+fn cut<T: Item, P>(
+    parts: &mut Vec<P>,
+    width: usize,
+    node: impl Fn(Arc<[P]>) -> Node<T>,
+    out: &mut Vec<Child<T>>,
+) {
+    let pieces = if parts.len() <= width { 1 } else { parts.len().div_ceil(width * 3 / 4) };
+    let (total, before) = (parts.len(), out.len());
+    // From the end, because that is where a list is shortened cheaply.
+    for piece in (0..pieces).rev() {
+        out.extend(Child::new(node(parts.drain(total * piece / pieces..).collect())));
     }
-    let (total, pieces) = (parts.len(), parts.len().div_ceil(T::WIDTH * 3 / 4));
-    let mut parts = parts.into_iter();
-    let size = |piece: usize| total * (piece + 1) / pieces - total * piece / pieces;
-    (0..pieces)
-        .filter_map(|piece| Child::new(node(parts.by_ref().take(size(piece)).collect())))
-        .collect()
+    out[before..].reverse();
 }
 
 /// Joins neighbours of which one is less than a quarter full, if both fit into one node.
 fn join_thin<T: Item>(children: &mut Vec<Child<T>>) {
     let mut at = 1;
     while at < children.len() {
-        let (a, b) = (children[at - 1].node.len(), children[at].node.len());
-        if a.min(b) >= T::WIDTH / 4 || a + b > T::WIDTH {
+        let (a, b) = (&children[at - 1].node, &children[at].node);
+        let (few, both, width) = (a.len().min(b.len()), a.len() + b.len(), a.width());
+        if few >= width / 4 || both > width {
             at += 1;
             continue;
         }
-        let right = Arc::unwrap_or_clone(children.remove(at).node);
-        let left = &mut children[at - 1];
-        match (Arc::make_mut(&mut left.node), right) {
-            (Node::Leaf(items), Node::Leaf(more)) => {
-                more.iter().for_each(|item| T::join(&mut left.summary, &item.summary()));
-                items.extend(more);
+        let joined = match (a, b) {
+            (Node::Leaf(a), Node::Leaf(b)) => Node::Leaf(a.iter().chain(&**b).cloned().collect()),
+            (Node::Branch(a), Node::Branch(b)) => {
+                Node::Branch(a.iter().chain(&**b).cloned().collect())
             }
-            (Node::Branch(below), Node::Branch(more)) => {
-                more.iter().for_each(|child| T::join(&mut left.summary, &child.summary));
-                below.extend(more);
-            }
-            // All leaves are equally deep.
-            _ => unreachable!("neighbours are of one kind"),
-        }
+            _ => unreachable!("all leaves are equally deep"),
+        };
+        children.remove(at);
+        children.splice(at - 1..at, Child::new(joined));
     }
 }
 
 /// A root with a single child is not needed.
 fn lowered<T: Item>(mut root: Child<T>) -> Child<T> {
-    while let Node::Branch(children) = &*root.node {
+    while let Node::Branch(children) = &root.node {
         let [only] = &children[..] else { break };
         root = only.clone();
     }

@@ -6,11 +6,11 @@
 
 use crate::codec::{Decode, Encode};
 use crate::dispatcher::roster::Roster;
+use crate::entries::Entries;
 use crate::execute::Outcome;
 use crate::params::ChainParams;
 use crate::presence::Subsets;
 use crate::timers::index::TimerIndex;
-use imbl::OrdMap;
 use std::collections::BTreeMap;
 
 /// Key and value bytes as a node stores them.
@@ -62,14 +62,14 @@ fn decode<T: Decode>(bytes: &[u8]) -> T {
 pub struct Overlay<'a> {
     base: &'a dyn View,
     diff: Diff,
-    /// What the diff held before each write since the last checkpoint.
-    undo: Vec<(Key, Option<Option<Value>>)>,
+    /// What the diff held before each write since the last checkpoint, if there is one.
+    undo: Option<Vec<(Key, Option<Option<Value>>)>>,
 }
 
 impl<'a> Overlay<'a> {
     /// Nothing written yet.
     pub fn new(base: &'a dyn View) -> Self {
-        Self { base, diff: Diff::new(), undo: Vec::new() }
+        Self { base, diff: Diff::new(), undo: None }
     }
 
     /// Reads a value, own writes first.
@@ -92,18 +92,27 @@ impl<'a> Overlay<'a> {
     }
 
     fn write(&mut self, key: Key, value: Option<Value>) {
+        let Some(undo) = &mut self.undo else {
+            self.diff.insert(key, value);
+            return;
+        };
         let before = self.diff.insert(key.clone(), value);
-        self.undo.push((key, before));
+        undo.push((key, before));
     }
 
-    /// From here on writes can be taken back.
+    /// From here on writes can be taken back, until they are kept.
     pub fn checkpoint(&mut self) {
-        self.undo.clear();
+        self.undo.get_or_insert_default().clear();
     }
 
-    /// Takes back every write since the checkpoint.
+    /// Keeps every write since the checkpoint.
+    pub fn keep(&mut self) {
+        self.undo = None;
+    }
+
+    /// Takes back every write since the checkpoint, which is gone then.
     pub fn rollback(&mut self) {
-        while let Some((key, before)) = self.undo.pop() {
+        for (key, before) in self.undo.take().unwrap_or_default().into_iter().rev() {
             match before {
                 Some(value) => self.diff.insert(key, value),
                 None => self.diff.remove(&key),
@@ -142,7 +151,7 @@ impl View for Overlay<'_> {
 /// keeps one for every block that is not final.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryState {
-    entries: OrdMap<Key, Value>,
+    entries: Entries,
     roster: Roster,
     subsets: Subsets,
     timers: TimerIndex,
@@ -170,12 +179,7 @@ impl MemoryState {
     /// Takes over changes alone. What is carried along stays, so they must not concern it, or the
     /// roster has to follow with [`MemoryState::set_roster`].
     pub fn write(&mut self, diff: &Diff) {
-        for (key, value) in diff {
-            match value {
-                Some(value) => self.entries.insert(key.clone(), value.clone()),
-                None => self.entries.remove(key),
-            };
-        }
+        self.entries.write(diff);
     }
 
     /// Puts another roster in place, for benchmarks that change runners without a block.
@@ -184,12 +188,12 @@ impl MemoryState {
     }
 
     /// Every entry, in key order.
-    pub fn entries(&self) -> &OrdMap<Key, Value> {
+    pub fn entries(&self) -> &Entries {
         &self.entries
     }
 
     /// The entries of one kind of key, in key order.
-    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&Key, &Value)> {
+    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.entries.range(vec![tag]..vec![tag + 1])
     }
 
@@ -197,9 +201,9 @@ impl MemoryState {
     /// which the node's authenticated store computes and proves.
     pub fn digest(&self) -> crate::primitives::B256 {
         let mut bytes = Vec::new();
-        for (key, value) in &self.entries {
-            crate::codec::Bytes(key.clone()).encode(&mut bytes);
-            crate::codec::Bytes(value.clone()).encode(&mut bytes);
+        for (key, value) in self.entries.iter() {
+            crate::codec::Bytes::from(key).encode(&mut bytes);
+            crate::codec::Bytes::from(value).encode(&mut bytes);
         }
         crate::primitives::keccak256(bytes)
     }
@@ -207,7 +211,7 @@ impl MemoryState {
 
 impl View for MemoryState {
     fn get(&self, key: &[u8]) -> Option<Value> {
-        self.entries.get(key).cloned()
+        self.entries.get(key).map(<[u8]>::to_vec)
     }
 
     fn roster(&self) -> Roster {

@@ -25,13 +25,13 @@ impl Item for Pair {
 
 /// Widths, keys and summaries are right, and all leaves are equally deep. Returns the depth.
 fn check(child: &Child<Pair>, top: bool) -> usize {
-    let (least, summary, depth) = match &*child.node {
+    let (least, summary, depth) = match &child.node {
         Node::Leaf(items) => {
             assert!((1..=Pair::WIDTH).contains(&items.len()));
             (items[0].0, items.iter().map(|item| item.1).max().unwrap(), 0)
         }
         Node::Branch(children) => {
-            assert!((1 + usize::from(top)..=Pair::WIDTH).contains(&children.len()));
+            assert!((1 + usize::from(top)..=BRANCHES).contains(&children.len()));
             let depths: Vec<usize> = children.iter().map(|child| check(child, false)).collect();
             assert!(depths.windows(2).all(|pair| pair[0] == pair[1]));
             let summary = children.iter().map(|child| child.summary).max().unwrap();
@@ -43,12 +43,12 @@ fn check(child: &Child<Pair>, top: bool) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     /// Batches of edits do what a plain map does, and leave the versions before as they were.
     #[test]
     fn edits_do_what_a_map_does(
-        batches in vec(vec((0..300u16, any::<u8>(), 0..5u8), 0..60), 1..12),
+        batches in vec(vec((0..900u16, any::<u8>(), 0..5u8), 0..400), 1..12),
     ) {
         let (mut set, mut plain) = (Sorted::<Pair>::default(), BTreeMap::new());
         let mut versions = Vec::new();
@@ -70,7 +70,7 @@ proptest! {
             prop_assert_eq!(set.len(), plain.len());
             prop_assert!(set.iter().eq(plain.values()));
             set.root().map(|root| check(root, true));
-            for key in 0..300 {
+            for key in 0..900 {
                 prop_assert_eq!(set.get(&key), plain.get(&key));
                 prop_assert!(set.iter_from(&key).eq(plain.range(key..).map(|(_, pair)| pair)));
             }
@@ -79,7 +79,7 @@ proptest! {
 
     /// Of several items with one key the last is kept.
     #[test]
-    fn collecting_does_what_a_map_does(items in vec((0..300u16, any::<u8>()), 0..400)) {
+    fn collecting_does_what_a_map_does(items in vec((0..3_000u16, any::<u8>()), 0..3_000)) {
         let set: Sorted<Pair> = items.iter().map(|(key, value)| Pair(*key, *value)).collect();
         let plain: BTreeMap<u16, u8> = items.into_iter().collect();
         prop_assert!(set.iter().map(|pair| (pair.0, pair.1)).eq(plain));

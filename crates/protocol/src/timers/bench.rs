@@ -52,7 +52,7 @@ pub fn chain(plan: &Plan, params: ChainParams) -> Result<LocalChain, GenesisErro
     let balances = (0..actors).map(|n| (actor(n), Amount::cby(1_000_000)));
     let mut chain = LocalChain::start(params, balances, Vec::new())?;
     let mut entries: Vec<(Key, Value)> =
-        chain.state.entries().iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        chain.state.entries().clone().into_iter().collect();
     let mut buckets: BTreeMap<Height, Bucket> = BTreeMap::new();
     let mut chunks: BTreeMap<(Height, u32), Vec<B256>> = BTreeMap::new();
     let total = plan.pending + plan.due + plan.next;

@@ -44,7 +44,7 @@ impl Waiting {
             Self::One(entry) => [entry].into_iter().collect(),
             Self::Several(timers) => timers,
         };
-        timers.edit(edits.into_iter().collect());
+        timers.edit(edits);
         match timers.len() {
             0 => Self::Nothing,
             1 => timers.iter().next().map_or(Self::Nothing, |entry| Self::One(*entry)),

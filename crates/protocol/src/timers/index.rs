@@ -379,7 +379,7 @@ fn collect_late<T: Item<Summary = Summary>>(
 ) {
     let mut open: Vec<_> = set.root().into_iter().collect();
     while let Some(child) = open.pop().filter(|child| child.summary.expires_min < height) {
-        match &*child.node {
+        match &child.node {
             Node::Leaf(items) => {
                 items.iter().filter(|item| item.summary().expires_min < height).for_each(&mut *found);
             }

@@ -7,7 +7,7 @@
 
 use super::tree::{Entry, First, Own, Summary, lot_head};
 use crate::primitives::B256;
-use crate::sorted::{Item, Node, Sorted};
+use crate::sorted::{BRANCHES, Item, Node, Sorted};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -41,7 +41,7 @@ impl Marks {
     }
 }
 
-const _: () = assert!(Entry::WIDTH <= 32 && Own::WIDTH <= 32, "a mark for each part of a node");
+const _: () = assert!(BRANCHES <= 32 && Entry::WIDTH <= 32 && Own::WIDTH <= 32, "a mark for each");
 
 enum Part<'a> {
     /// Nobody has looked at it.
@@ -171,7 +171,7 @@ impl<'a> Search<'a> {
                     let at = marks.next as usize;
                     match node {
                         Node::Leaf(actors) => {
-                            let root = actors[at].timers().root().map(|root| &*root.node);
+                            let root = actors[at].timers().root().map(|root| &root.node);
                             root.into_iter()
                                 .for_each(|node| self.open_timers(node, 0, weight, room));
                         }
