@@ -80,7 +80,8 @@ pub trait Encode {
 
     /// The encoding alone.
     fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        // Most records fit, and then nothing is allocated twice.
+        let mut out = Vec::with_capacity(128);
         self.encode(&mut out);
         out
     }

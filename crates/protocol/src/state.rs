@@ -81,6 +81,11 @@ impl<'a> Overlay<'a> {
         }
     }
 
+    /// What was written under a key, if anything was: `Some(None)` for a removed value.
+    pub fn written<K: StateKey>(&self, key: &K) -> Option<Option<K::Value>> {
+        self.diff.get(&key.bytes()).map(|written| written.as_deref().map(decode))
+    }
+
     /// Writes a value.
     pub fn put<K: StateKey>(&mut self, key: &K, value: &K::Value) {
         self.write(key.bytes(), Some(value.to_bytes()));

@@ -51,6 +51,9 @@ impl Both {
             tip: (50 * choices.below(20)).min(max_fee),
             max_fee,
             gas_limit: *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]),
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
             has_agent: false,
             expires_at: self.height + choices.below(40),
         };
@@ -201,6 +204,9 @@ fn timers_that_do_not_fit_are_dropped_together() {
             tip: 10 + n % 100,
             max_fee: 5_000,
             gas_limit: 250_000,
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
             has_agent: false,
             expires_at: 1_000,
         };
@@ -215,7 +221,10 @@ fn timers_that_do_not_fit_are_dropped_together() {
         tip: 0,
         max_fee: 5_000,
         gas_limit: 1_000,
-        has_agent: false,
+        max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
+            has_agent: false,
         expires_at: 1_000,
     };
     index.take_in(vec![entry], Height(6));

@@ -63,7 +63,7 @@ proptest! {
                     None => plain.remove(key),
                 };
             }
-            set.edit(edits.into_iter().collect());
+            set.edit(edits);
             versions.push((set.clone(), plain.clone()));
         }
         for (set, plain) in versions {

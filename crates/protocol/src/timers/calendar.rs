@@ -23,7 +23,7 @@ use super::tree::Entry;
 use crate::error::Refusal;
 use crate::execute::Exec;
 use crate::key::{BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
-use crate::primitives::{B256, Height};
+use crate::primitives::{Address, B256, Height};
 use std::collections::BTreeMap;
 
 /// Heights of the first tier.
@@ -118,16 +118,34 @@ impl Exec<'_> {
     /// Removes a timer from the state. Its buckets follow with [`Exec::settle_ends`]; the index is
     /// the caller's business.
     pub(super) fn end_timer(&mut self, id: B256, timer: &Timer, ends: &mut Ends) {
-        self.state.remove(&TimerKey { timer: id });
-        if timer.payload_bytes > 0 {
-            self.state.remove(&TimerPayloadKey { timer: id });
+        let Timer { actor, due, expires_at, payload_bytes, .. } = *timer;
+        self.end(id, actor, payload_bytes > 0, (due, expires_at), ends);
+    }
+
+    /// The same for a timer that was due.
+    pub(super) fn end_entry(&mut self, entry: &Entry, ends: &mut Ends) {
+        let Entry { id, actor, payload_bytes, due, expires_at, .. } = *entry;
+        self.end(id, actor, payload_bytes > 0, (Height(due), Height(expires_at)), ends);
+    }
+
+    fn end(
+        &mut self,
+        timer: B256,
+        actor: Address,
+        has_payload: bool,
+        (due, expires_at): (Height, Height),
+        ends: &mut Ends,
+    ) {
+        self.state.remove(&TimerKey { timer });
+        if has_payload {
+            self.state.remove(&TimerPayloadKey { timer });
         }
-        let key = TimerActorKey { actor: timer.actor };
+        let key = TimerActorKey { actor };
         let mut numbers = self.state.get(&key).unwrap_or_default();
         numbers.live = numbers.live.saturating_sub(1);
         self.state.put(&key, &numbers);
-        ends.heights.entry(timer.due).or_default().0 += 1;
-        ends.heights.entry(timer.expires_at).or_default().1 += 1;
+        ends.heights.entry(due).or_default().0 += 1;
+        ends.heights.entry(expires_at).or_default().1 += 1;
     }
 
     /// What the index keeps of a timer, if it is due.

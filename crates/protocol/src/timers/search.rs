@@ -11,6 +11,9 @@ use crate::sorted::{BRANCHES, Item, Node, Sorted};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+/// Parts that are open at a time, usually.
+const HEADS: usize = 4_096;
+
 /// Where a timer stands in the order, but for the rest of its lot; the greatest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
@@ -112,7 +115,7 @@ pub struct Search<'a> {
 impl<'a> Search<'a> {
     /// Nothing to search yet. Timers that ask for more than the cap are left out.
     pub(super) fn new(basefee: u64, gas_cap: u64) -> Self {
-        Self { basefee, gas_cap, heap: BinaryHeap::new(), parts: 0 }
+        Self { basefee, gas_cap, heap: BinaryHeap::with_capacity(HEADS), parts: 0 }
     }
 
     /// Adds timers of actors of one weight.

@@ -12,7 +12,7 @@
 use crate::primitives::{Address, B256};
 use crate::sorted::{Item, Sorted};
 
-/// What the index keeps of a due timer.
+/// What the index keeps of a due timer: enough to order and to fire it without its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The timer.
@@ -31,6 +31,12 @@ pub struct Entry {
     pub max_fee: u64,
     /// The cycles it may use.
     pub gas_limit: u64,
+    /// The cells it may use.
+    pub max_cells: u64,
+    /// Who pays for the call.
+    pub fee_payer: Address,
+    /// Bytes of its payload.
+    pub payload_bytes: u32,
     /// Whether a gas bidding agent of its own prices it.
     pub has_agent: bool,
 }
