@@ -62,11 +62,37 @@ pub const fn tier(due: Height, height: Height) -> Tier {
     }
 }
 
-/// Timers that ended in a block, by height: their buckets are written once.
+/// Timers that ended and are still in the state: what they touch is written once for all of them,
+/// and in the order of its keys.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
+    /// Which, and whether they carried something.
+    timers: Vec<(B256, bool)>,
+    /// How many of whom.
+    actors: BTreeMap<Address, u32>,
     /// How many were due at a height, and how many would have expired at it.
     heights: BTreeMap<Height, (u32, u32)>,
+}
+
+impl Ends {
+    /// Notes the end of a timer.
+    pub(super) fn note(&mut self, id: B256, timer: &Timer) {
+        let Timer { actor, due, expires_at, payload_bytes, .. } = *timer;
+        self.add(id, actor, payload_bytes > 0, (due, expires_at));
+    }
+
+    /// The same for a timer that was due.
+    pub(super) fn note_entry(&mut self, entry: &Entry) {
+        let Entry { id, actor, payload_bytes, due, expires_at, .. } = *entry;
+        self.add(id, actor, payload_bytes > 0, (Height(due), Height(expires_at)));
+    }
+
+    fn add(&mut self, id: B256, actor: Address, carried: bool, heights: (Height, Height)) {
+        self.timers.push((id, carried));
+        *self.actors.entry(actor).or_default() += 1;
+        self.heights.entry(heights.0).or_default().0 += 1;
+        self.heights.entry(heights.1).or_default().1 += 1;
+    }
 }
 
 impl Exec<'_> {
@@ -115,47 +141,33 @@ impl Exec<'_> {
         self.put_bucket(expires_at, &bucket);
     }
 
-    /// Removes a timer from the state. Its buckets follow with [`Exec::settle_ends`]; the index is
-    /// the caller's business.
-    pub(super) fn end_timer(&mut self, id: B256, timer: &Timer, ends: &mut Ends) {
-        let Timer { actor, due, expires_at, payload_bytes, .. } = *timer;
-        self.end(id, actor, payload_bytes > 0, (due, expires_at), ends);
-    }
-
-    /// The same for a timer that was due.
-    pub(super) fn end_entry(&mut self, entry: &Entry, ends: &mut Ends) {
-        let Entry { id, actor, payload_bytes, due, expires_at, .. } = *entry;
-        self.end(id, actor, payload_bytes > 0, (Height(due), Height(expires_at)), ends);
-    }
-
-    fn end(
-        &mut self,
-        timer: B256,
-        actor: Address,
-        has_payload: bool,
-        (due, expires_at): (Height, Height),
-        ends: &mut Ends,
-    ) {
-        self.state.remove(&TimerKey { timer });
-        if has_payload {
-            self.state.remove(&TimerPayloadKey { timer });
-        }
-        let key = TimerActorKey { actor };
-        let mut numbers = self.state.get(&key).unwrap_or_default();
-        numbers.live = numbers.live.saturating_sub(1);
-        self.state.put(&key, &numbers);
-        ends.heights.entry(due).or_default().0 += 1;
-        ends.heights.entry(expires_at).or_default().1 += 1;
-    }
-
     /// What the index keeps of a timer, if it is due.
     pub(super) fn due_entry(&self, id: B256, timer: &Timer) -> Option<Entry> {
         let beacon = self.bucket(timer.due).beacon?;
         Some(timer.entry(id, lot(&beacon, &id)))
     }
 
-    /// Brings buckets up to date with what ended.
-    pub(super) fn settle_ends(&mut self, ends: Ends) {
+    /// Removes what ended, and takes it off its actors' numbers.
+    pub(super) fn remove_ended(&mut self, ends: &mut Ends) {
+        let mut timers = core::mem::take(&mut ends.timers);
+        timers.sort_unstable();
+        for (timer, _) in &timers {
+            self.state.remove(&TimerKey { timer: *timer });
+        }
+        for (timer, _) in timers.iter().filter(|(_, carried)| *carried) {
+            self.state.remove(&TimerPayloadKey { timer: *timer });
+        }
+        for (actor, ended) in core::mem::take(&mut ends.actors) {
+            let key = TimerActorKey { actor };
+            let mut numbers = self.state.get(&key).unwrap_or_default();
+            numbers.live = numbers.live.saturating_sub(ended);
+            self.state.put(&key, &numbers);
+        }
+    }
+
+    /// Brings the state up to date with what ended.
+    pub(super) fn settle_ends(&mut self, mut ends: Ends) {
+        self.remove_ended(&mut ends);
         for (height, (live, expiring)) in ends.heights {
             let mut bucket = self.bucket(height);
             bucket.live = bucket.live.saturating_sub(live);

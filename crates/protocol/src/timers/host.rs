@@ -241,7 +241,7 @@ impl Exec<'_> {
             self.timers.remove(&entry);
         }
         let mut ends = Ends::default();
-        self.end_timer(id, timer, &mut ends);
+        ends.note(id, timer);
         self.settle_ends(ends);
         self.emit(Event::TimerCancelled { timer: id, actor: timer.actor, by });
     }

@@ -12,7 +12,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Parts that are open at a time, usually.
-const HEADS: usize = 4_096;
+const HEADS: usize = 1_024;
 
 /// Where a timer stands in the order, but for the rest of its lot; the greatest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,6 +20,7 @@ use super::order::{GAS_LIMIT_MIN, Lane};
 use super::record::{FEE_MAX, Timer, TimerLane};
 use super::search::Search;
 use super::tree::Entry;
+use crate::account::Account;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -48,6 +49,8 @@ struct Step {
     /// Priority of each fire.
     priorities: Vec<u64>,
     tips: Amount,
+    /// Payers whose balances are not written yet.
+    payers: BTreeMap<Address, Account>,
     ends: Ends,
     /// What fired or was cleaned away from the lane; the index follows at the end.
     ended: Vec<Entry>,
@@ -98,6 +101,7 @@ impl Exec<'_> {
     /// Everything that timers do in a block.
     pub(crate) fn run_timers(&mut self) {
         let config = self.timer_config();
+        let fires_max = self.timers.waiting().min((self.params.lane_timer / FIRE_CYCLES) as usize);
         let mut step = Step {
             was: self.timer_lane(),
             lane: Lane::with_limit(self.params.lane_timer),
@@ -106,10 +110,11 @@ impl Exec<'_> {
             cleaning_left: config.gc_cycles_per_block,
             passed: 0,
             fires: BTreeMap::new(),
-            priorities: Vec::new(),
+            priorities: Vec::with_capacity(fires_max),
             tips: Amount::ZERO,
+            payers: BTreeMap::new(),
             ends: Ends::default(),
-            ended: Vec::new(),
+            ended: Vec::with_capacity(fires_max),
         };
         self.take_in_due();
         self.timers.expire(self.env.height);
@@ -126,7 +131,7 @@ impl Exec<'_> {
             let timer =
                 self.state.get(&TimerKey { timer: id }).expect("the index follows the state");
             self.timers.forget_expired(id, timer.expires_at);
-            self.end_timer(id, &timer, &mut step.ends);
+            step.ends.note(id, &timer);
             self.emit(Event::TimerExpired { timer: id, actor: timer.actor });
         }
     }
@@ -137,6 +142,9 @@ impl Exec<'_> {
         let basefee = u64::try_from(step.was.basefee).unwrap_or(u64::MAX);
         let mut search = index.search(basefee);
         let asked: Vec<Entry> = index.with_agent().take(GBA_CALLS_PER_BLOCK).copied().collect();
+        if !asked.is_empty() {
+            self.write_down(step);
+        }
         let asked = self.ask_agents(&asked, step, &mut search);
         loop {
             let room = step.lane.room().min(step.gas_cap);
@@ -173,38 +181,46 @@ impl Exec<'_> {
             tip: u128::from(priority),
             cell: self.basefees.cell,
         };
-        let mut payer = self.account(entry.fee_payer);
+        let payer = step.payers.get(&entry.fee_payer).cloned();
+        let mut payer = payer.unwrap_or_else(|| self.account(entry.fee_payer));
         let deposit = price.max_cost(entry);
         let Some((deposit, left)) = deposit.and_then(|d| Some((d, payer.balance.minus(d)?))) else {
             if !step.clean() {
                 step.passed += 1;
                 return false;
             }
-            self.end_entry(entry, &mut step.ends);
+            step.ends.note_entry(entry);
             let (timer, actor, payer) = (entry.id, entry.actor, entry.fee_payer);
             self.emit(Event::TimerCancelledInsufficientFunds { timer, actor, payer });
             return true;
         };
+        payer.balance = left;
         let (code, cycles, cells) = if self.actors.has_code(&self.state, entry.actor) {
-            payer.balance = left;
-            self.state.put(&AccountKey { address: entry.fee_payer }, &payer);
+            step.payers.insert(entry.fee_payer, payer);
             let used = self.run_handler(entry, step);
             payer = self.account(entry.fee_payer);
             used
         } else {
-            self.end_entry(entry, &mut step.ends);
-            payer.balance = left;
+            step.ends.note_entry(entry);
             (Refusal::NoCode.code(), FIRE_CYCLES, 0)
         };
         let (burned, tip) = price.parts(cycles, cells);
         let fee = Amount(burned.get() + tip.get());
         payer.balance = Amount(payer.balance.get() + (deposit.get() - fee.get()));
-        self.state.put(&AccountKey { address: entry.fee_payer }, &payer);
+        step.payers.insert(entry.fee_payer, payer);
         self.burn(burned);
         step.count(entry.actor, priority, (cycles, cells), tip);
         let (timer, actor) = (entry.id, entry.actor);
         self.emit(Event::TimerFired { timer, actor, code, cycles, cells, fee });
         true
+    }
+
+    /// Writes what code may look at: the payers' money, and that what ended is gone.
+    fn write_down(&mut self, step: &mut Step) {
+        for (address, account) in core::mem::take(&mut step.payers) {
+            self.state.put(&AccountKey { address }, &account);
+        }
+        self.remove_ended(&mut step.ends);
     }
 
     /// Ends a timer and calls its actor.
@@ -214,7 +230,8 @@ impl Exec<'_> {
             0 => Vec::new(),
             _ => self.state.get(&TimerPayloadKey { timer }).unwrap_or_default().0,
         };
-        self.end_entry(entry, &mut step.ends);
+        step.ends.note_entry(entry);
+        self.write_down(step);
         let due = Height(due);
         let call = TimerCall { timer, actor, due, payload, gas_limit, max_cells };
         self.call_handler(&call, fee_payer)
@@ -299,7 +316,8 @@ impl Exec<'_> {
     }
 
     /// Counts what fired, pays the proposer, prices the next block's lane.
-    fn close_timer_lane(&mut self, step: Step) {
+    fn close_timer_lane(&mut self, mut step: Step) {
+        self.write_down(&mut step);
         let Step { was, lane, cells, fires, mut priorities, tips, ends, ended, .. } = step;
         self.settle_ends(ends);
         self.credit(self.env.fee_recipient, tips);
