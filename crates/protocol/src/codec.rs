@@ -80,8 +80,8 @@ pub trait Encode {
 
     /// The encoding alone.
     fn to_bytes(&self) -> Vec<u8> {
-        // Most records fit, and then nothing is allocated twice.
-        let mut out = Vec::with_capacity(128);
+        // Records of fixed length take no more than they do in memory: one allocation.
+        let mut out = Vec::with_capacity(core::mem::size_of_val(self));
         self.encode(&mut out);
         out
     }

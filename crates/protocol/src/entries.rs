@@ -113,6 +113,12 @@ impl Entries {
         self.pairs.get(&Stored::new(key)).map(|pair| pair.value.bytes())
     }
 
+    /// The values under several keys: faster than one after the other.
+    pub fn get_many(&self, keys: &[Key]) -> impl Iterator<Item = Option<&[u8]>> {
+        let keys: Vec<StoredKey> = keys.iter().map(|key| Stored::new(key)).collect();
+        self.pairs.get_many(&keys).into_iter().map(|pair| pair.map(|pair| pair.value.bytes()))
+    }
+
     /// Puts one value in.
     pub fn insert(&mut self, key: Key, value: Value) {
         self.pairs.edit([(Stored::new(&key), Some(Pair::new(&key, &value)))]);

@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// Children of a branch at most.
 pub(crate) const BRANCHES: usize = 16;
 
+/// Searches that take turns.
+const TURNS: usize = 8;
+
 /// What a set holds.
 pub(crate) trait Item: Clone + Debug {
     /// What it is sorted by; no two items of a set share it.
@@ -88,18 +91,31 @@ impl<T: Item> Sorted<T> {
     /// The item under a key.
     pub(crate) fn get(&self, key: &T::Key) -> Option<&T> {
         let mut node = &self.root.as_ref()?.node;
-        loop {
-            match node {
-                Node::Leaf(items) => {
-                    let at = items.binary_search_by(|item| item.cmp_key(key)).ok()?;
-                    return Some(&items[at]);
-                }
-                Node::Branch(children) => {
-                    let after = children.partition_point(|child| child.least <= *key);
-                    node = &children[after.checked_sub(1)?].node;
-                }
-            }
+        while matches!(node, Node::Branch(_)) {
+            node = &node.child(key)?.node;
         }
+        node.item(key)
+    }
+
+    /// The items under several keys. The searches take turns, level by level: each waits for memory
+    /// at every step, and so they wait together.
+    pub(crate) fn get_many(&self, keys: &[T::Key]) -> Vec<Option<&T>> {
+        let mut found = Vec::with_capacity(keys.len());
+        let Some(root) = &self.root else { return vec![None; keys.len()] };
+        for keys in keys.chunks(TURNS) {
+            let mut nodes = [Some(&root.node); TURNS];
+            let nodes = &mut nodes[..keys.len()];
+            let mut leaf = matches!(root.node, Node::Leaf(_));
+            while !leaf {
+                for (node, key) in nodes.iter_mut().zip(keys) {
+                    *node = node.and_then(|node| node.child(key)).map(|child| &child.node);
+                }
+                // All leaves are equally deep.
+                leaf = nodes.iter().flatten().all(|node| matches!(node, Node::Leaf(_)));
+            }
+            found.extend(nodes.iter().zip(keys).map(|(node, key)| node.and_then(|n| n.item(key))));
+        }
+        found
     }
 
     /// Applies edits, which must be ascending by key, each key once.
@@ -255,6 +271,19 @@ impl<T: Item, E: Iterator<Item = Edit<T>>> Pass<T, E> {
 }
 
 impl<T: Item> Node<T> {
+    /// The child of a branch that may hold a key.
+    fn child(&self, key: &T::Key) -> Option<&Child<T>> {
+        let Self::Branch(children) = self else { return None };
+        let after = children.partition_point(|child| child.least <= *key);
+        children.get(after.checked_sub(1)?)
+    }
+
+    /// The item of a leaf under a key.
+    fn item(&self, key: &T::Key) -> Option<&T> {
+        let Self::Leaf(items) = self else { return None };
+        items.get(items.binary_search_by(|item| item.cmp_key(key)).ok()?)
+    }
+
     fn len(&self) -> usize {
         match self {
             Self::Leaf(items) => items.len(),

@@ -70,6 +70,9 @@ proptest! {
             prop_assert_eq!(set.len(), plain.len());
             prop_assert!(set.iter().eq(plain.values()));
             set.root().map(|root| check(root, true));
+            let keys: Vec<u16> = (0..900).rev().collect();
+            let found = set.get_many(&keys);
+            prop_assert!(found.into_iter().eq(keys.iter().map(|key| plain.get(key))));
             for key in 0..900 {
                 prop_assert_eq!(set.get(&key), plain.get(&key));
                 prop_assert!(set.iter_from(&key).eq(plain.range(key..).map(|(_, pair)| pair)));

@@ -157,9 +157,12 @@ impl Exec<'_> {
         for (timer, _) in timers.iter().filter(|(_, carried)| *carried) {
             self.state.remove(&TimerPayloadKey { timer: *timer });
         }
-        for (actor, ended) in core::mem::take(&mut ends.actors) {
-            let key = TimerActorKey { actor };
-            let mut numbers = self.state.get(&key).unwrap_or_default();
+        let actors = core::mem::take(&mut ends.actors);
+        let keys: Vec<TimerActorKey> =
+            actors.keys().map(|actor| TimerActorKey { actor: *actor }).collect();
+        let numbers = self.state.get_many(&keys);
+        for ((key, ended), numbers) in keys.into_iter().zip(actors.into_values()).zip(numbers) {
+            let mut numbers = numbers.unwrap_or_default();
             numbers.live = numbers.live.saturating_sub(ended);
             self.state.put(&key, &numbers);
         }
@@ -168,8 +171,11 @@ impl Exec<'_> {
     /// Brings the state up to date with what ended.
     pub(super) fn settle_ends(&mut self, mut ends: Ends) {
         self.remove_ended(&mut ends);
-        for (height, (live, expiring)) in ends.heights {
-            let mut bucket = self.bucket(height);
+        let keys: Vec<BucketKey> =
+            ends.heights.keys().map(|height| BucketKey { height: *height }).collect();
+        let buckets = self.state.get_many(&keys);
+        for ((height, (live, expiring)), bucket) in ends.heights.into_iter().zip(buckets) {
+            let mut bucket = bucket.unwrap_or_default();
             bucket.live = bucket.live.saturating_sub(live);
             bucket.expiring = bucket.expiring.saturating_sub(expiring);
             self.put_bucket(height, &bucket);

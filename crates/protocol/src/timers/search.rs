@@ -17,7 +17,8 @@ const HEADS: usize = 1_024;
 /// Where a timer stands in the order, but for the rest of its lot; the greatest is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    effective_priority: u128,
+    /// High and low half: a number of 128 bits would make heads larger.
+    effective_priority: (u64, u64),
     weight: u64,
     due: Reverse<u64>,
     lot_head: Reverse<u64>,
@@ -25,7 +26,8 @@ struct Rank {
 
 impl Rank {
     fn new(first: &First, weight: u64) -> Self {
-        let effective_priority = u128::from(first.bid) * u128::from(weight);
+        let product = u128::from(first.bid) * u128::from(weight);
+        let effective_priority = ((product >> 64) as u64, product as u64);
         let (due, lot_head) = (Reverse(first.due), Reverse(first.lot_head));
         Self { effective_priority, weight, due, lot_head }
     }
