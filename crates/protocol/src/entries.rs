@@ -136,6 +136,17 @@ impl Entries {
         }));
     }
 
+    /// Puts many values in, whose keys ascend.
+    pub fn put_sorted(&mut self, entries: impl IntoIterator<Item = (Key, Value)>) {
+        let mut entries = entries.into_iter().peekable();
+        // In portions, so that not all of them are in memory twice.
+        while entries.peek().is_some() {
+            let portion = entries.by_ref().take(1 << 16);
+            let pairs = portion.map(|(key, value)| Pair::new(&key, &value));
+            self.pairs.edit(pairs.map(|pair| (pair.key.clone(), Some(pair))));
+        }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.pairs.len()

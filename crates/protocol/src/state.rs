@@ -182,7 +182,11 @@ pub struct MemoryState {
 impl MemoryState {
     /// From the entries of a genesis or of a stored state, as a node starts.
     pub fn new(entries: impl IntoIterator<Item = (Key, Value)>, params: &ChainParams) -> Self {
-        let entries = entries.into_iter().collect();
+        Self::of(entries.into_iter().collect(), params)
+    }
+
+    /// From entries in order.
+    pub fn of(entries: Entries, params: &ChainParams) -> Self {
         let mut state = Self { entries, ..Self::default() };
         state.roster = Roster::load(&state, params);
         state.subsets = Subsets::load(&state);

@@ -189,9 +189,16 @@ impl Exec<'_> {
         let mut due = Vec::with_capacity(bucket.live as usize);
         for chunk in 0..bucket.filed.div_ceil(CHUNK) {
             let key = ChunkKey { height, chunk };
-            for id in self.state.get(&key).unwrap_or_default() {
-                if let Some(timer) = self.state.get(&TimerKey { timer: id }) {
-                    due.push(timer.entry(id, lot(&self.env.parent_beacon, &id)));
+            let keys: Vec<TimerKey> = self
+                .state
+                .get(&key)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|timer| TimerKey { timer })
+                .collect();
+            for (TimerKey { timer: id }, timer) in keys.iter().zip(self.state.get_many(&keys)) {
+                if let Some(timer) = timer {
+                    due.push(timer.entry(*id, lot(&self.env.parent_beacon, id)));
                 }
             }
             self.state.remove(&key);
