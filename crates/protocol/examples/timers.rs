@@ -23,10 +23,17 @@ impl Surroundings for Machine {
         self.start.elapsed().as_nanos() as u64
     }
 
+    /// The system counts in steps of some milliseconds; over many blocks that averages out.
+    fn busy_nanos(&mut self) -> u64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        stat.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0)
+    }
+
     fn resident_bytes(&mut self) -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-        line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).unwrap_or(0) * 1_024
+        line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok()).unwrap_or(0)
+            * 1_024
     }
 }
 

@@ -89,7 +89,7 @@ impl Pair {
 impl Item for Pair {
     type Key = StoredKey;
     type Summary = ();
-    const WIDTH: usize = 16;
+    const WIDTH: usize = 8;
 
     fn key(&self) -> StoredKey {
         self.key.clone()
@@ -209,7 +209,8 @@ impl IntoIterator for Entries {
     type IntoIter = std::vec::IntoIter<(Key, Value)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        let owned: Vec<_> = self.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
+        let owned: Vec<_> =
+            self.iter().map(|(key, value)| (key.to_vec(), value.to_vec())).collect();
         owned.into_iter()
     }
 }

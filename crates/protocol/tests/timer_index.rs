@@ -222,9 +222,9 @@ fn timers_that_do_not_fit_are_dropped_together() {
         max_fee: 5_000,
         gas_limit: 1_000,
         max_cells: 0,
-            fee_payer: Address::ZERO,
-            payload_bytes: 0,
-            has_agent: false,
+        fee_payer: Address::ZERO,
+        payload_bytes: 0,
+        has_agent: false,
         expires_at: 1_000,
     };
     index.take_in(vec![entry], Height(6));

@@ -59,8 +59,11 @@ fn share(fragments: usize) -> (u32, u32) {
             let timer = timer.clone();
             chain.send(&group[n % group.len()], Instruction::ScheduleTimer { timer });
         }
-        if n % 100 == 99 {
-            chain.step();
+        if n % 50 == 49 {
+            let outcome = chain.step();
+            let events = outcome.events();
+            let new = events.filter(|event| matches!(event, Event::TimerScheduled { .. })).count();
+            assert_eq!(new, 100, "every timer is scheduled");
         }
     }
     let own: BTreeSet<Address> = developer.iter().map(SecretKey::address).collect();
@@ -110,17 +113,37 @@ pub(crate) fn svg() -> String {
     for percent in [0, 25, 50, 75, 100] {
         let at = y(f64::from(percent) / 100.0);
         let (left, right) = (AXES.0, AXES.0 + AXES.2);
-        let _ = writeln!(out, r##"<path d="M{left} {at:.1}H{right}" stroke="#ddd"/><text x="50" y="{:.1}" text-anchor="end">{percent} %</text>"##, at + 4.0);
+        let _ = writeln!(
+            out,
+            r##"<path d="M{left} {at:.1}H{right}" stroke="#ddd"/><text x="50" y="{:.1}" text-anchor="end">{percent} %</text>"##,
+            at + 4.0
+        );
     }
     for (fragments, share) in &measured {
         let (x, y) = (x(*fragments), y(*share));
-        let _ = writeln!(out, r##"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="#1f6f8b"/><text x="{x:.1}" y="{:.1}" text-anchor="middle">{:.0} %</text><text x="{x:.1}" y="264" text-anchor="middle">{fragments}</text>"##, y - 9.0, share * 100.0);
+        let _ = writeln!(
+            out,
+            r##"<circle cx="{x:.1}" cy="{y:.1}" r="4" fill="#1f6f8b"/><text x="{x:.1}" y="{:.1}" text-anchor="middle">{:.0} %</text><text x="{x:.1}" y="264" text-anchor="middle">{fragments}</text>"##,
+            y - 9.0,
+            share * 100.0
+        );
     }
     let by_number = (1..=100).map(|n| (n, n as f64 / (n + HONEST) as f64));
-    let _ = writeln!(out, r##"<polyline points="{}" fill="none" stroke="#1f6f8b"/>"##, line(measured.iter().copied()));
-    let _ = writeln!(out, r##"<polyline points="{}" fill="none" stroke="#999" stroke-dasharray="4 3"/>"##, line(by_number));
-    let _ = write!(out, r##"<text x="276" y="284" text-anchor="middle">actors of the developer, against {HONEST} honest ones; {BLOCKS} full blocks</text>
+    let _ = writeln!(
+        out,
+        r##"<polyline points="{}" fill="none" stroke="#1f6f8b"/>"##,
+        line(measured.iter().copied())
+    );
+    let _ = writeln!(
+        out,
+        r##"<polyline points="{}" fill="none" stroke="#999" stroke-dasharray="4 3"/>"##,
+        line(by_number)
+    );
+    let _ = write!(
+        out,
+        r##"<text x="276" y="284" text-anchor="middle">actors of the developer, against {HONEST} honest ones; {BLOCKS} full blocks</text>
 <text x="276" y="302" text-anchor="middle" fill="#666">points: measured; dashed: what their number alone would give</text>
-</svg>"##);
+</svg>"##
+    );
     out
 }

@@ -381,7 +381,10 @@ fn collect_late<T: Item<Summary = Summary>>(
     while let Some(child) = open.pop().filter(|child| child.summary.expires_min < height) {
         match &child.node {
             Node::Leaf(items) => {
-                items.iter().filter(|item| item.summary().expires_min < height).for_each(&mut *found);
+                items
+                    .iter()
+                    .filter(|item| item.summary().expires_min < height)
+                    .for_each(&mut *found);
             }
             Node::Branch(children) => {
                 open.extend(children.iter().filter(|child| child.summary.expires_min < height));

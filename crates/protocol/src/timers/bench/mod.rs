@@ -106,9 +106,11 @@ fn with_timers(mut entries: Entries, plan: &Plan, actors: u64) -> Entries {
         buckets.entry(timer.expires_at).or_default().expiring += 1;
     }
     order.sort_unstable();
-    entries.put_sorted(order.iter().map(|(id, n)| {
-        (TimerKey { timer: *id }.bytes(), timer(*n, actors, plan).to_bytes())
-    }));
+    entries.put_sorted(
+        order
+            .iter()
+            .map(|(id, n)| (TimerKey { timer: *id }.bytes(), timer(*n, actors, plan).to_bytes())),
+    );
     if plan.payload_bytes > 0 {
         entries.put_sorted(order.iter().map(|(id, n)| {
             let payload = Bytes(vec![*n as u8; plan.payload_bytes as usize]);

@@ -22,6 +22,12 @@ pub trait Surroundings {
     /// Nanoseconds since some moment.
     fn nanos(&mut self) -> u64;
 
+    /// Nanoseconds of work that this thread has done, where somebody counts them: on a machine that
+    /// does other things too, means of these say more than wall time.
+    fn busy_nanos(&mut self) -> u64 {
+        self.nanos()
+    }
+
     /// Bytes that the process holds; 0 if nobody knows.
     fn resident_bytes(&mut self) -> u64 {
         0
@@ -109,6 +115,8 @@ pub struct Sized {
     pub fired_per_block: u64,
     /// A block whose only work are timers: due ones taken in, 2,000 fired, receipts made.
     pub block: Spread,
+    /// The same as time on a processor, on average.
+    pub block_busy_us: u64,
     /// Taking the block's changes over into the state in memory.
     pub commit: Spread,
     /// What the store took for the same, with its root.
@@ -200,11 +208,7 @@ fn fired(outcome: &Outcome) -> u64 {
     outcome.events().filter(|event| matches!(event, Event::TimerFired { .. })).count() as u64
 }
 
-fn sized(
-    wish: &Wish,
-    pending: u64,
-    around: &mut impl Surroundings,
-) -> Result<Sized, GenesisError> {
+fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Sized, GenesisError> {
     let plan = Plan {
         pending,
         due: wish.due,
@@ -221,13 +225,16 @@ fn sized(
     let (schedule_ns, cancel_ns) = operations(&chain, &plan, around);
     around.open_store(&chain.state);
     let (mut blocks, mut commits, mut stores) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut fires, mut keys, mut written) = (0, 0, 0);
+    let (mut fires, mut keys, mut written, mut busy) = (0, 0, 0, 0);
     for _ in 0..wish.blocks {
+        let start = around.busy_nanos();
         let (outcome, nanos) = block(&chain, around);
+        busy += around.busy_nanos() - start;
         blocks.push(nanos);
         fires += fired(&outcome);
         keys += outcome.diff.len() as u64;
-        let sizes = outcome.diff.iter().map(|(key, value)| key.len() + value.iter().flatten().count());
+        let sizes =
+            outcome.diff.iter().map(|(key, value)| key.len() + value.iter().flatten().count());
         written += sizes.sum::<usize>() as u64;
         let start = around.nanos();
         chain.state.commit(&outcome);
@@ -245,6 +252,7 @@ fn sized(
         cancel_ns,
         fired_per_block: per_block(fires),
         block: Spread::of(blocks),
+        block_busy_us: per_block(busy) / 1_000,
         commit: Spread::of(commits),
         store: Spread::of(stores),
         keys_written: per_block(keys),
@@ -344,4 +352,3 @@ fn storm(wish: &Wish, around: &mut impl Surroundings) -> Result<Storm, GenesisEr
     let (_, next) = block(&chain, around);
     Ok(Storm { due: wish.storm, block_us: first / 1_000, next_us: next / 1_000 })
 }
-
