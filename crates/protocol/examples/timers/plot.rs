@@ -30,13 +30,15 @@ impl Actors for Busy {
 
 const HONEST: usize = 20;
 const BLOCKS: u64 = 40;
+/// Odd, so that there is a middle one.
+const RUNS: u32 = 9;
 const FRAGMENTS: [usize; 7] = [1, 2, 5, 10, 20, 50, 100];
 
-/// Fires of the developer and of everybody, in 40 blocks. The honest and the developer each want
+/// The developer's part of all fires in 40 blocks. Runs differ by lots alone. The honest and the developer each want
 /// as much as the lane gives, at one price.
-fn share(fragments: usize) -> (u32, u32) {
+fn share(fragments: usize, run: u32) -> f64 {
     let keys = |name: &str, n: usize| -> Vec<SecretKey> {
-        (0..n).map(|i| SecretKey::from_label(&format!("{name} {i}"))).collect()
+        (0..n).map(|i| SecretKey::from_label(&format!("{name} {i} of run {run}"))).collect()
     };
     let (honest, developer) = (keys("honest", HONEST), keys("fragment", fragments));
     let everybody = honest.iter().chain(&developer);
@@ -76,7 +78,7 @@ fn share(fragments: usize) -> (u32, u32) {
             }
         }
     }
-    (got, all)
+    f64::from(got) / f64::from(all)
 }
 
 /// Left, top, width and height of the axes.
@@ -99,10 +101,13 @@ fn line(points: impl Iterator<Item = (usize, f64)>) -> String {
 /// The picture, and the figures on standard error.
 pub(crate) fn svg() -> String {
     let mut measured = Vec::new();
+    let mut ranges = Vec::new();
     for fragments in FRAGMENTS {
-        let (got, all) = share(fragments);
-        eprintln!("{fragments} actors: {got} of {all} fires");
-        measured.push((fragments, f64::from(got) / f64::from(all)));
+        let mut shares: Vec<f64> = (0..RUNS).map(|run| share(fragments, run)).collect();
+        shares.sort_by(f64::total_cmp);
+        eprintln!("{fragments} actors: {shares:.3?}");
+        ranges.push((fragments, shares[0], shares[shares.len() - 1]));
+        measured.push((fragments, shares[shares.len() / 2]));
     }
     let mut out = String::from(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 520 310" font-family="sans-serif" font-size="12">
@@ -128,6 +133,15 @@ pub(crate) fn svg() -> String {
             share * 100.0
         );
     }
+    for (fragments, least, most) in ranges {
+        let x = x(fragments);
+        let _ = writeln!(
+            out,
+            r##"<path d="M{x:.1} {:.1}V{:.1}" stroke="#1f6f8b"/>"##,
+            y(least),
+            y(most)
+        );
+    }
     let by_number = (1..=100).map(|n| (n, n as f64 / (n + HONEST) as f64));
     let _ = writeln!(
         out,
@@ -142,7 +156,7 @@ pub(crate) fn svg() -> String {
     let _ = write!(
         out,
         r##"<text x="276" y="284" text-anchor="middle">actors of the developer, against {HONEST} honest ones; {BLOCKS} full blocks</text>
-<text x="276" y="302" text-anchor="middle" fill="#666">points: measured; dashed: what their number alone would give</text>
+<text x="276" y="302" text-anchor="middle" fill="#666">points: median of {RUNS} runs, with the least and the most; dashed: what their number alone would give</text>
 </svg>"##
     );
     out
