@@ -235,3 +235,42 @@ fn timers_that_do_not_fit_are_dropped_together() {
     assert!(search.parts() < looked + 2_000, "{} parts", search.parts() - looked);
     assert!(search.next(200_000).is_none());
 }
+
+/// However many actors have several timers waiting, a search begins with what their groups know, and
+/// looks at a few parts for each timer that it finds; a cap on gas that rules out most moves nothing.
+#[test]
+fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
+    let mut index = TimerIndex::default();
+    index.set_gas_cap(CAP);
+    let entries = (0..30_000u64).map(|n| {
+        let id = keccak256(n.to_be_bytes());
+        Entry {
+            id,
+            lot: id,
+            actor: actor(n % 10_000),
+            due: 5,
+            tip: 10 + n % 1_000,
+            max_fee: 5_000 + n % 777,
+            gas_limit: if n % 100 == 0 { 1_000 } else { 250_000 },
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
+            has_agent: false,
+            expires_at: 1_000,
+        }
+    });
+    index.take_in(entries.collect(), Height(6));
+    let find = |index: &TimerIndex, count: usize| {
+        let mut search = index.search(1_000);
+        assert!(search.open() <= 2, "one group, of timers and of actors");
+        let found: Vec<u64> =
+            (0..count).map(|_| search.next(CAP).unwrap().entry.gas_limit).collect();
+        (found, search.parts())
+    };
+    let (_, parts) = find(&index, 100);
+    assert!(parts < 100 * 20, "{parts} parts for 100 timers of 30,000");
+    index.set_gas_cap(1_000);
+    let (found, parts) = find(&index, 100);
+    assert!(found.iter().all(|gas_limit| *gas_limit == 1_000));
+    assert!(parts < 100 * 200, "{parts} parts for 100 small timers of 30,000");
+}

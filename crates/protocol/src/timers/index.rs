@@ -230,8 +230,8 @@ impl TimerIndex {
             self.apply_to(changes[0].0, changes, &mut edits);
         }
         for (count, mut edits) in edits {
-            edits.timers.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-            edits.actors.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+            edits.timers.sort_unstable_by_key(|edit| edit.0);
+            edits.actors.sort_unstable_by_key(|edit| edit.0);
             let group = self.groups.entry(count).or_default();
             group.timers.edit(edits.timers);
             group.actors.edit(edits.actors);

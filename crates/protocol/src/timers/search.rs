@@ -142,6 +142,11 @@ impl<'a> Search<'a> {
         self.push(&first, weight, Part::Priced(entry, priority));
     }
 
+    /// Parts that are open.
+    pub fn open(&self) -> usize {
+        self.heap.len()
+    }
+
     /// Parts that were looked at so far: the work done.
     pub fn parts(&self) -> u64 {
         self.parts
