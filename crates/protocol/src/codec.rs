@@ -80,7 +80,8 @@ pub trait Encode {
 
     /// The encoding alone.
     fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
+        // Records of fixed length take no more than they do in memory: one allocation.
+        let mut out = Vec::with_capacity(core::mem::size_of_val(self));
         self.encode(&mut out);
         out
     }

@@ -29,7 +29,8 @@ macro_rules! keys {
 
             fn bytes(&self) -> Key {
                 #[allow(unused_mut)]
-                let mut out = vec![$tag];
+                let mut out = Vec::with_capacity(KEY_BYTES);
+                out.push($tag);
                 $( self.$part.encode(&mut out); )*
                 out
             }
@@ -43,6 +44,9 @@ macro_rules! keys {
     const TAGS: &[u8] = &[$($tag),*];
     };
 }
+
+/// As long as the longest key is, so that putting one together allocates once.
+const KEY_BYTES: usize = 53;
 
 keys! {
     /// Where the chain stands.

@@ -6,11 +6,11 @@
 
 use crate::codec::{Decode, Encode};
 use crate::dispatcher::roster::Roster;
+use crate::entries::Entries;
 use crate::execute::Outcome;
 use crate::params::ChainParams;
 use crate::presence::Subsets;
 use crate::timers::index::TimerIndex;
-use imbl::OrdMap;
 use std::collections::BTreeMap;
 
 /// Key and value bytes as a node stores them.
@@ -24,6 +24,12 @@ pub type Diff = BTreeMap<Key, Option<Value>>;
 pub trait View {
     /// The value under a key.
     fn get(&self, key: &[u8]) -> Option<Value>;
+
+    /// The values under several keys. Views for which that is cheaper than one after the other do
+    /// better than this.
+    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
 
     /// The runners, arranged for selection. It follows from the state alone
     /// ([`Roster::load`]); views carry it along because building it costs a walk over all runners.
@@ -62,14 +68,14 @@ fn decode<T: Decode>(bytes: &[u8]) -> T {
 pub struct Overlay<'a> {
     base: &'a dyn View,
     diff: Diff,
-    /// What the diff held before each write since the last checkpoint.
-    undo: Vec<(Key, Option<Option<Value>>)>,
+    /// What the diff held before each write since the last checkpoint, if there is one.
+    undo: Option<Vec<(Key, Option<Option<Value>>)>>,
 }
 
 impl<'a> Overlay<'a> {
     /// Nothing written yet.
     pub fn new(base: &'a dyn View) -> Self {
-        Self { base, diff: Diff::new(), undo: Vec::new() }
+        Self { base, diff: Diff::new(), undo: None }
     }
 
     /// Reads a value, own writes first.
@@ -79,6 +85,22 @@ impl<'a> Overlay<'a> {
             Some(written) => written.as_deref().map(decode),
             None => self.base.get(&bytes).as_deref().map(decode),
         }
+    }
+
+    /// Reads several values, own writes first.
+    pub fn get_many<K: StateKey>(&self, keys: &[K]) -> Vec<Option<K::Value>> {
+        let bytes: Vec<Key> = keys.iter().map(StateKey::bytes).collect();
+        let read = self.base.get_many(&bytes);
+        let values = bytes.iter().zip(read).map(|(key, read)| match self.diff.get(key) {
+            Some(written) => written.as_deref().map(decode),
+            None => read.as_deref().map(decode),
+        });
+        values.collect()
+    }
+
+    /// What was written under a key, if anything was: `Some(None)` for a removed value.
+    pub fn written<K: StateKey>(&self, key: &K) -> Option<Option<K::Value>> {
+        self.diff.get(&key.bytes()).map(|written| written.as_deref().map(decode))
     }
 
     /// Writes a value.
@@ -92,18 +114,27 @@ impl<'a> Overlay<'a> {
     }
 
     fn write(&mut self, key: Key, value: Option<Value>) {
+        let Some(undo) = &mut self.undo else {
+            self.diff.insert(key, value);
+            return;
+        };
         let before = self.diff.insert(key.clone(), value);
-        self.undo.push((key, before));
+        undo.push((key, before));
     }
 
-    /// From here on writes can be taken back.
+    /// From here on writes can be taken back, until they are kept.
     pub fn checkpoint(&mut self) {
-        self.undo.clear();
+        self.undo.get_or_insert_default().clear();
     }
 
-    /// Takes back every write since the checkpoint.
+    /// Keeps every write since the checkpoint.
+    pub fn keep(&mut self) {
+        self.undo = None;
+    }
+
+    /// Takes back every write since the checkpoint, which is gone then.
     pub fn rollback(&mut self) {
-        while let Some((key, before)) = self.undo.pop() {
+        for (key, before) in self.undo.take().unwrap_or_default().into_iter().rev() {
             match before {
                 Some(value) => self.diff.insert(key, value),
                 None => self.diff.remove(&key),
@@ -142,7 +173,7 @@ impl View for Overlay<'_> {
 /// keeps one for every block that is not final.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryState {
-    entries: OrdMap<Key, Value>,
+    entries: Entries,
     roster: Roster,
     subsets: Subsets,
     timers: TimerIndex,
@@ -151,7 +182,11 @@ pub struct MemoryState {
 impl MemoryState {
     /// From the entries of a genesis or of a stored state, as a node starts.
     pub fn new(entries: impl IntoIterator<Item = (Key, Value)>, params: &ChainParams) -> Self {
-        let entries = entries.into_iter().collect();
+        Self::of(entries.into_iter().collect(), params)
+    }
+
+    /// From entries in order.
+    pub fn of(entries: Entries, params: &ChainParams) -> Self {
         let mut state = Self { entries, ..Self::default() };
         state.roster = Roster::load(&state, params);
         state.subsets = Subsets::load(&state);
@@ -170,12 +205,7 @@ impl MemoryState {
     /// Takes over changes alone. What is carried along stays, so they must not concern it, or the
     /// roster has to follow with [`MemoryState::set_roster`].
     pub fn write(&mut self, diff: &Diff) {
-        for (key, value) in diff {
-            match value {
-                Some(value) => self.entries.insert(key.clone(), value.clone()),
-                None => self.entries.remove(key),
-            };
-        }
+        self.entries.write(diff);
     }
 
     /// Puts another roster in place, for benchmarks that change runners without a block.
@@ -184,17 +214,22 @@ impl MemoryState {
     }
 
     /// Every entry, in key order.
-    pub fn entries(&self) -> &OrdMap<Key, Value> {
+    pub fn entries(&self) -> &Entries {
         &self.entries
+    }
+
+    /// The entries of one kind of key, in key order.
+    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.entries.range(vec![tag]..vec![tag + 1])
     }
 
     /// A digest of everything, for comparing two states in tests. Not the chain's state root,
     /// which the node's authenticated store computes and proves.
     pub fn digest(&self) -> crate::primitives::B256 {
         let mut bytes = Vec::new();
-        for (key, value) in &self.entries {
-            crate::codec::Bytes(key.clone()).encode(&mut bytes);
-            crate::codec::Bytes(value.clone()).encode(&mut bytes);
+        for (key, value) in self.entries.iter() {
+            crate::codec::Bytes::from(key).encode(&mut bytes);
+            crate::codec::Bytes::from(value).encode(&mut bytes);
         }
         crate::primitives::keccak256(bytes)
     }
@@ -202,7 +237,11 @@ impl MemoryState {
 
 impl View for MemoryState {
     fn get(&self, key: &[u8]) -> Option<Value> {
-        self.entries.get(key).cloned()
+        self.entries.get(key).map(<[u8]>::to_vec)
+    }
+
+    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
+        self.entries.get_many(keys).map(|value| value.map(<[u8]>::to_vec)).collect()
     }
 
     fn roster(&self) -> Roster {

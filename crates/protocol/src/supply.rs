@@ -28,7 +28,7 @@ impl Holdings {
     /// Counts everything in a state. A walk over all of it: for tests, simulations and audits.
     pub fn count(state: &MemoryState) -> Self {
         let mut holdings = Self::default();
-        for (key, value) in state.entries() {
+        for (key, value) in state.entries().iter() {
             holdings.add(key[0], value);
         }
         holdings

@@ -946,11 +946,8 @@ fn assert_only_the_fee_moved(
 /// Keys whose values differ, but for some.
 fn changed(a: &LocalChain, b: &LocalChain, but: &[Key]) -> Vec<Key> {
     let (a, b) = (a.state.entries(), b.state.entries());
-    let keys: BTreeSet<&Key> = a.keys().chain(b.keys()).collect();
-    keys.into_iter()
-        .filter(|key| !but.contains(key) && a.get(*key) != b.get(*key))
-        .cloned()
-        .collect()
+    let keys: BTreeSet<Key> = a.keys().chain(b.keys()).map(<[u8]>::to_vec).collect();
+    keys.into_iter().filter(|key| !but.contains(key) && a.get(key) != b.get(key)).collect()
 }
 
 /// A block's transactions, of which the last cannot be in it.

@@ -14,7 +14,10 @@ use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::execute::{apply_block, propose_block};
 use remuda_protocol::fuzz::{self, keys, script, seed_transaction, world};
 use remuda_protocol::local::LocalChain;
-use remuda_protocol::primitives::{Amount, B256, JobId};
+use remuda_protocol::primitives::{Amount, B256, Height, JobId};
+use remuda_protocol::timers::config::TimerConfig;
+use remuda_protocol::timers::host::ScheduleTimer;
+use remuda_protocol::timers::record::{FEE_MAX, timer_id};
 use remuda_protocol::transaction::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -121,9 +124,63 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
         stakes.send(who, instruction);
     }
     stakes.step();
-    let recorders = [("vote", vote), ("bonded", bonded), ("crash", crash), ("stakes", stakes)];
+    let recorders = [
+        ("vote", vote),
+        ("bonded", bonded),
+        ("crash", crash),
+        ("stakes", stakes),
+        ("timers", timers()),
+    ];
     let scripts = recorders.into_iter().map(|(name, recorder)| (name, script(&recorder.steps)));
     scripts.chain([("whole", whole_block())]).collect()
+}
+
+/// Timers that fire, that are cancelled and extended, and one that nobody pays for; and the
+/// instructions that only system deployers may send.
+fn timers() -> Recorder {
+    let mut timers = Recorder::new();
+    let due = timers.chain.height().plus(4);
+    let timer = |height: Height, payload: &[u8]| ScheduleTimer {
+        height,
+        payload: payload.into(),
+        max_cells: Some(0),
+        ..ScheduleTimer::default()
+    };
+    let mut ids = Vec::new();
+    for (who, payload) in [(4, &b"fires"[..]), (4, b"cancelled"), (5, b"extended")] {
+        let who_pays = keys()[usize::from(who)].address();
+        let counter = ids.len() as u64 * u64::from(who == 4);
+        ids.push(timer_id(who_pays, due, payload, counter));
+        timers.send(who, Instruction::ScheduleTimer { timer: timer(due, payload) });
+    }
+    let dear = ScheduleTimer {
+        max_fee_per_cycle: Some(FEE_MAX),
+        max_priority_fee_per_cycle: Some(FEE_MAX),
+        gas_limit: Some(250_000),
+        agent: Some(keys()[0].address()),
+        expires_at: Some(due.plus(2)),
+        ..timer(due, b"nobody can pay for it")
+    };
+    timers.send(5, Instruction::ScheduleTimer { timer: dear });
+    timers.step();
+    timers.send(4, Instruction::CancelTimer { timer: ids[1] });
+    timers.send(5, Instruction::ExtendTimer { timer: ids[2], expires_at: due.plus(2_592_000 - 9) });
+    timers.send(5, Instruction::CancelTimer { timer: ids[0] });
+    timers.send(4, Instruction::SystemCancelTimer { timer: ids[2] });
+    timers.send(4, Instruction::UpdateTimerConfig { config: TimerConfig::GENESIS });
+    for _ in 0..6 {
+        timers.step();
+    }
+    for event in [
+        "TimerFired",
+        "TimerCancelled",
+        "TimerPriorityClampedAtSchedule",
+        "GasBidFailed",
+        "TimerCancelledInsufficientFunds",
+    ] {
+        assert!(timers.seen.contains(event), "{event}: {:?}", timers.seen);
+    }
+    timers
 }
 
 /// The next block of the fuzzed world, with a presence certificate.
@@ -139,7 +196,10 @@ fn transactions() -> BTreeMap<&'static str, Vec<u8>> {
     let transfer = Instruction::Transfer { to: keys()[0].address(), amount: Amount::cby(1) };
     let job = Instruction::SubmitJob { spec: vote_job(3, Amount::cby(1)) };
     let register = Instruction::RegisterRunner { stake: Amount::cby(10_000), offer: offer() };
-    [("transfer", transfer), ("job", job), ("register", register)]
+    let height = world().height().plus(9);
+    let timer = ScheduleTimer { height, payload: b"wake".as_slice().into(), ..Default::default() };
+    let timer = Instruction::ScheduleTimer { timer };
+    [("transfer", transfer), ("job", job), ("register", register), ("timer", timer)]
         .into_iter()
         .map(|(name, instruction)| (name, seed_transaction(instruction).0))
         .collect()

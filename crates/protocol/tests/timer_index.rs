@@ -17,7 +17,7 @@ const CAP: u64 = 250_000;
 /// Everything twice: arranged, and as a plain list.
 struct Both {
     index: TimerIndex,
-    plain: BTreeMap<B256, (Entry, Height)>,
+    plain: BTreeMap<B256, Entry>,
     fires: Vec<Fires>,
     height: u64,
     actors: u64,
@@ -51,16 +51,19 @@ impl Both {
             tip: (50 * choices.below(20)).min(max_fee),
             max_fee,
             gas_limit: *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]),
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
             has_agent: false,
+            expires_at: self.height + choices.below(40),
         };
-        let expires_at = Height(self.height + choices.below(40));
-        self.index.insert(entry, expires_at, Height(self.height));
-        self.plain.insert(id, (entry, expires_at));
+        self.index.take_in(vec![entry], Height(self.height));
+        self.plain.insert(id, entry);
     }
 
     fn remove(&mut self, id: B256) {
-        let (_, expires_at) = self.plain.remove(&id).unwrap();
-        self.index.remove(id, expires_at);
+        let entry = self.plain.remove(&id).unwrap();
+        self.index.remove(&entry);
     }
 
     /// What the plain rule fires, and what the index does.
@@ -79,8 +82,7 @@ impl Both {
         let living: Vec<&Entry> = self
             .plain
             .values()
-            .filter(|(entry, expires)| expires.get() >= height && entry.gas_limit <= self.gas_cap)
-            .map(|(entry, _)| entry)
+            .filter(|entry| entry.expires_at >= height && entry.gas_limit <= self.gas_cap)
             .collect();
         let bids: Vec<TimerBid> = living.iter().map(|entry| bid(entry)).collect();
         let recent = fairness::recent(height, self.fires.iter().copied());
@@ -88,7 +90,7 @@ impl Both {
         assert_eq!(self.index.recent().median(), median);
         let weight =
             |actor: &Address| fairness::weight(recent.get(actor).copied().unwrap_or(0), median);
-        let lot = |timer: &TimerBid| self.plain[&timer.timer_id].0.lot;
+        let lot = |timer: &TimerBid| self.plain[&timer.timer_id].lot;
         let queue = order::queue_by(height, basefee.into(), &bids, weight, lot);
         let fired = order::fill(queue, |timer| used(&timer.timer_id, timer.gas_limit));
         let expected: Vec<B256> = fired.iter().map(|timer| timer.timer_id).collect();
@@ -105,7 +107,7 @@ impl Both {
 
         let mut counts: BTreeMap<Address, u32> = BTreeMap::new();
         for id in got {
-            *counts.entry(self.plain[&id].0.actor).or_default() += 1;
+            *counts.entry(self.plain[&id].actor).or_default() += 1;
             self.remove(id);
         }
         let fired: Vec<(Address, u32)> = counts.into_iter().collect();
@@ -202,9 +204,13 @@ fn timers_that_do_not_fit_are_dropped_together() {
             tip: 10 + n % 100,
             max_fee: 5_000,
             gas_limit: 250_000,
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
             has_agent: false,
+            expires_at: 1_000,
         };
-        index.insert(entry, Height(1_000), Height(6));
+        index.take_in(vec![entry], Height(6));
     }
     let small = keccak256("small");
     let entry = Entry {
@@ -215,13 +221,56 @@ fn timers_that_do_not_fit_are_dropped_together() {
         tip: 0,
         max_fee: 5_000,
         gas_limit: 1_000,
+        max_cells: 0,
+        fee_payer: Address::ZERO,
+        payload_bytes: 0,
         has_agent: false,
+        expires_at: 1_000,
     };
-    index.insert(entry, Height(1_000), Height(6));
+    index.take_in(vec![entry], Height(6));
     let mut search = index.search(1_000);
     assert_eq!(search.next(250_000).unwrap().priority, 109);
     let looked = search.parts();
     assert_eq!(search.next(200_000).unwrap().entry.id, small);
     assert!(search.parts() < looked + 2_000, "{} parts", search.parts() - looked);
     assert!(search.next(200_000).is_none());
+}
+
+/// However many actors have several timers waiting, a search begins with what their groups know, and
+/// looks at a few parts for each timer that it finds; a cap on gas that rules out most moves nothing.
+#[test]
+fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
+    let mut index = TimerIndex::default();
+    index.set_gas_cap(CAP);
+    let entries = (0..30_000u64).map(|n| {
+        let id = keccak256(n.to_be_bytes());
+        Entry {
+            id,
+            lot: id,
+            actor: actor(n % 10_000),
+            due: 5,
+            tip: 10 + n % 1_000,
+            max_fee: 5_000 + n % 777,
+            gas_limit: if n % 100 == 0 { 1_000 } else { 250_000 },
+            max_cells: 0,
+            fee_payer: Address::ZERO,
+            payload_bytes: 0,
+            has_agent: false,
+            expires_at: 1_000,
+        }
+    });
+    index.take_in(entries.collect(), Height(6));
+    let find = |index: &TimerIndex, count: usize| {
+        let mut search = index.search(1_000);
+        assert!(search.open() <= 2, "one group, of timers and of actors");
+        let found: Vec<u64> =
+            (0..count).map(|_| search.next(CAP).unwrap().entry.gas_limit).collect();
+        (found, search.parts())
+    };
+    let (_, parts) = find(&index, 100);
+    assert!(parts < 100 * 20, "{parts} parts for 100 timers of 30,000");
+    index.set_gas_cap(1_000);
+    let (found, parts) = find(&index, 100);
+    assert!(found.iter().all(|gas_limit| *gas_limit == 1_000));
+    assert!(parts < 100 * 200, "{parts} parts for 100 small timers of 30,000");
 }

@@ -41,6 +41,7 @@ use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
 use crate::timers::actors::{Actors, NoActors};
+use crate::timers::host::Host;
 use crate::timers::index::TimerIndex;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -235,6 +236,28 @@ pub fn submit_unsigned(
     for (submitter, hash, spec) in jobs {
         exec.submit_alone(*submitter, *hash, spec);
     }
+    Ok(exec.finish())
+}
+
+/// What scheduling and cancelling cost without signatures and fees: the block is opened, `calls` is
+/// given a host for whichever actor it names, the block is closed. For benchmarks; no chain takes
+/// such a block.
+pub fn timers_unsigned(
+    view: &dyn View,
+    params: &ChainParams,
+    draft: &Draft,
+    calls: impl FnOnce(&mut dyn FnMut(Address, &mut dyn FnMut(&mut Host<'_, '_>))),
+) -> Result<Outcome, BlockError> {
+    let presence = draft.presence.as_ref();
+    let mut exec = Exec::begin(view, params, &draft.header, &draft.seeds, presence, &NoActors)?;
+    calls(&mut |actor, call| {
+        let run = |exec: &mut Exec<'_>| {
+            call(&mut Host { exec, actor, sender: actor });
+            Ok(())
+        };
+        // It has all the cycles there are, and reports its own errors.
+        let _ = exec.metered(u64::MAX, u64::MAX, run);
+    });
     Ok(exec.finish())
 }
 

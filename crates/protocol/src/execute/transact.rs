@@ -64,7 +64,9 @@ impl Exec<'_> {
         let (chain, supply) = (self.chain.clone(), self.supply);
         let (timers, events) = (self.timers.clone(), self.events.len());
         let result = operation(self);
-        if result.is_err() {
+        if result.is_ok() {
+            self.state.keep();
+        } else {
             self.state.rollback();
             (self.chain, self.supply, self.timers) = (chain, supply, timers);
             self.events.truncate(events);

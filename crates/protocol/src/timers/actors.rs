@@ -12,6 +12,12 @@ use core::fmt::Debug;
 
 /// Runs actors' code. The same call gives the same answer on every machine.
 pub trait Actors: Debug + Send + Sync {
+    /// Whether an actor has code. Without it a fire calls nobody: it costs the fire itself, and no
+    /// payload is read for it.
+    fn has_code(&self, _view: &dyn View, _actor: Address) -> bool {
+        true
+    }
+
     /// Calls an actor's timer handler. What it consumes it takes through [`Host::charge`]; an error
     /// takes back everything it wrote, and is paid for.
     fn on_timer(&self, host: &mut Host<'_, '_>, call: &TimerCall) -> Result<(), Refusal>;
@@ -116,6 +122,10 @@ pub const fn default_bid(basefee_lane: u128, median_tip: u128) -> TxFeeParams {
 pub struct NoActors;
 
 impl Actors for NoActors {
+    fn has_code(&self, _: &dyn View, _: Address) -> bool {
+        false
+    }
+
     fn on_timer(&self, _: &mut Host<'_, '_>, _: &TimerCall) -> Result<(), Refusal> {
         Err(Refusal::NoCode)
     }

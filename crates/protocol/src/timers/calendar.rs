@@ -19,10 +19,11 @@
 
 use super::order::lot;
 use super::record::{Bucket, Timer};
+use super::tree::Entry;
 use crate::error::Refusal;
 use crate::execute::Exec;
 use crate::key::{BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
-use crate::primitives::{B256, Height};
+use crate::primitives::{Address, B256, Height};
 use std::collections::BTreeMap;
 
 /// Heights of the first tier.
@@ -61,11 +62,37 @@ pub const fn tier(due: Height, height: Height) -> Tier {
     }
 }
 
-/// Timers that ended in a block, by height: their buckets are written once.
+/// Timers that ended and are still in the state: what they touch is written once for all of them,
+/// and in the order of its keys.
 #[derive(Debug, Default)]
 pub(crate) struct Ends {
+    /// Which, and whether they carried something.
+    timers: Vec<(B256, bool)>,
+    /// How many of whom.
+    actors: BTreeMap<Address, u32>,
     /// How many were due at a height, and how many would have expired at it.
     heights: BTreeMap<Height, (u32, u32)>,
+}
+
+impl Ends {
+    /// Notes the end of a timer.
+    pub(super) fn note(&mut self, id: B256, timer: &Timer) {
+        let Timer { actor, due, expires_at, payload_bytes, .. } = *timer;
+        self.add(id, actor, payload_bytes > 0, (due, expires_at));
+    }
+
+    /// The same for a timer that was due.
+    pub(super) fn note_entry(&mut self, entry: &Entry) {
+        let Entry { id, actor, payload_bytes, due, expires_at, .. } = *entry;
+        self.add(id, actor, payload_bytes > 0, (Height(due), Height(expires_at)));
+    }
+
+    fn add(&mut self, id: B256, actor: Address, carried: bool, heights: (Height, Height)) {
+        self.timers.push((id, carried));
+        *self.actors.entry(actor).or_default() += 1;
+        self.heights.entry(heights.0).or_default().0 += 1;
+        self.heights.entry(heights.1).or_default().1 += 1;
+    }
 }
 
 impl Exec<'_> {
@@ -114,26 +141,41 @@ impl Exec<'_> {
         self.put_bucket(expires_at, &bucket);
     }
 
-    /// Removes a timer from the state and from the index. Its buckets follow with
-    /// [`Exec::settle_ends`].
-    pub(super) fn end_timer(&mut self, id: B256, timer: &Timer, ends: &mut Ends) {
-        self.state.remove(&TimerKey { timer: id });
-        if timer.payload_bytes > 0 {
-            self.state.remove(&TimerPayloadKey { timer: id });
-        }
-        let key = TimerActorKey { actor: timer.actor };
-        let mut numbers = self.state.get(&key).unwrap_or_default();
-        numbers.live = numbers.live.saturating_sub(1);
-        self.state.put(&key, &numbers);
-        self.timers.remove(id, timer.expires_at);
-        ends.heights.entry(timer.due).or_default().0 += 1;
-        ends.heights.entry(timer.expires_at).or_default().1 += 1;
+    /// What the index keeps of a timer, if it is due.
+    pub(super) fn due_entry(&self, id: B256, timer: &Timer) -> Option<Entry> {
+        let beacon = self.bucket(timer.due).beacon?;
+        Some(timer.entry(id, lot(&beacon, &id)))
     }
 
-    /// Brings buckets up to date with what ended.
-    pub(super) fn settle_ends(&mut self, ends: Ends) {
-        for (height, (live, expiring)) in ends.heights {
-            let mut bucket = self.bucket(height);
+    /// Removes what ended, and takes it off its actors' numbers.
+    pub(super) fn remove_ended(&mut self, ends: &mut Ends) {
+        let mut timers = core::mem::take(&mut ends.timers);
+        timers.sort_unstable();
+        for (timer, _) in &timers {
+            self.state.remove(&TimerKey { timer: *timer });
+        }
+        for (timer, _) in timers.iter().filter(|(_, carried)| *carried) {
+            self.state.remove(&TimerPayloadKey { timer: *timer });
+        }
+        let actors = core::mem::take(&mut ends.actors);
+        let keys: Vec<TimerActorKey> =
+            actors.keys().map(|actor| TimerActorKey { actor: *actor }).collect();
+        let numbers = self.state.get_many(&keys);
+        for ((key, ended), numbers) in keys.into_iter().zip(actors.into_values()).zip(numbers) {
+            let mut numbers = numbers.unwrap_or_default();
+            numbers.live = numbers.live.saturating_sub(ended);
+            self.state.put(&key, &numbers);
+        }
+    }
+
+    /// Brings the state up to date with what ended.
+    pub(super) fn settle_ends(&mut self, mut ends: Ends) {
+        self.remove_ended(&mut ends);
+        let keys: Vec<BucketKey> =
+            ends.heights.keys().map(|height| BucketKey { height: *height }).collect();
+        let buckets = self.state.get_many(&keys);
+        for ((height, (live, expiring)), bucket) in ends.heights.into_iter().zip(buckets) {
+            let mut bucket = bucket.unwrap_or_default();
             bucket.live = bucket.live.saturating_sub(live);
             bucket.expiring = bucket.expiring.saturating_sub(expiring);
             self.put_bucket(height, &bucket);
@@ -144,16 +186,24 @@ impl Exec<'_> {
     pub(super) fn take_in_due(&mut self) {
         let height = self.env.height;
         let Some(mut bucket) = self.state.get(&BucketKey { height }) else { return };
+        let mut due = Vec::with_capacity(bucket.live as usize);
         for chunk in 0..bucket.filed.div_ceil(CHUNK) {
             let key = ChunkKey { height, chunk };
-            for id in self.state.get(&key).unwrap_or_default() {
-                if let Some(timer) = self.state.get(&TimerKey { timer: id }) {
-                    let entry = timer.entry(id, lot(&self.env.parent_beacon, &id));
-                    self.timers.insert(entry, timer.expires_at, height);
+            let keys: Vec<TimerKey> = self
+                .state
+                .get(&key)
+                .unwrap_or_default()
+                .into_iter()
+                .map(|timer| TimerKey { timer })
+                .collect();
+            for (TimerKey { timer: id }, timer) in keys.iter().zip(self.state.get_many(&keys)) {
+                if let Some(timer) = timer {
+                    due.push(timer.entry(*id, lot(&self.env.parent_beacon, id)));
                 }
             }
             self.state.remove(&key);
         }
+        self.timers.take_in(due, height);
         bucket.filed = 0;
         bucket.beacon = (bucket.live > 0).then_some(self.env.parent_beacon);
         self.put_bucket(height, &bucket);

@@ -237,8 +237,11 @@ impl Exec<'_> {
     }
 
     fn cancel(&mut self, id: B256, timer: &Timer, by: Address) {
+        if let Some(entry) = self.due_entry(id, timer) {
+            self.timers.remove(&entry);
+        }
         let mut ends = Ends::default();
-        self.end_timer(id, timer, &mut ends);
+        ends.note(id, timer);
         self.settle_ends(ends);
         self.emit(Event::TimerCancelled { timer: id, actor: timer.actor, by });
     }
@@ -265,7 +268,9 @@ impl Exec<'_> {
         }
         self.note_expiry(expires_at)?;
         self.forget_expiry(timer.expires_at);
-        self.timers.extend(id, timer.expires_at, expires_at);
+        if let Some(entry) = self.due_entry(id, &timer) {
+            self.timers.extend(&entry, expires_at);
+        }
         self.state.put(&TimerKey { timer: id }, &Timer { expires_at, ..timer });
         self.emit(Event::TimerExtended { timer: id, expires_at });
         Ok(())

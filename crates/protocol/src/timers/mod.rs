@@ -8,7 +8,7 @@
 //! - [`lane`], [`fairness`], [`order`]: the plain rules, which audits use and the rest is tested against
 //! - [`record`], [`config`]: what the state keeps
 //! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`actors`]: where code runs
-//! - [`tree`], [`search`], [`recent`], [`index`]: the due timers, arranged; not state
+//! - [`tree`], [`search`], [`recent`], `holding`, [`index`]: the due timers, arranged; not state
 //! - [`step`]: the end of a block
 //! - [`mod@bench`]: chains with many timers, for benchmarks
 
@@ -17,6 +17,7 @@ pub mod bench;
 pub mod calendar;
 pub mod config;
 pub mod fairness;
+mod holding;
 pub mod host;
 pub mod index;
 pub mod lane;

@@ -55,9 +55,13 @@ impl Timer {
             lot,
             actor: self.actor,
             due: self.due.get(),
+            expires_at: self.expires_at.get(),
             tip: fee(self.max_priority_fee),
             max_fee: fee(self.max_fee),
             gas_limit: self.gas_limit,
+            max_cells: self.max_cells,
+            fee_payer: self.fee_payer,
+            payload_bytes: self.payload_bytes,
             has_agent: self.agent.is_some(),
         }
     }

@@ -1,82 +1,86 @@
 //! The due timers in the order of SPEC §8, found one after the other.
 //!
-//! A heap holds parts of trees by the rank of their first timer. Taking the first part apart until
+//! A heap holds parts of sets by the rank of their first timer. Taking the first part apart until
 //! a single timer is on top costs the logarithm of what waits; what nobody asks for stays whole.
 //! Room in the lane only shrinks, so a part whose least gas limit does not fit is dropped for the
 //! rest of the block: a lane that is nearly full does not look at those that are too large for it.
 
-use super::tree::{Bounds, Entry, First, Node, Side, Tree};
+use super::tree::{Entry, First, Own, Summary, lot_head};
 use crate::primitives::B256;
-use std::cmp::Ordering;
+use crate::sorted::{BRANCHES, Item, Node, Sorted};
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Where a timer stands in the order; the greatest is first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rank<'a> {
-    effective_priority: u128,
+/// Parts that are open at a time, usually.
+const HEADS: usize = 1_024;
+
+/// Where a timer stands in the order, but for the rest of its lot; the greatest is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    /// High and low half: a number of 128 bits would make heads larger.
+    effective_priority: (u64, u64),
     weight: u64,
-    due: u64,
-    lot: &'a B256,
+    due: Reverse<u64>,
+    lot_head: Reverse<u64>,
 }
 
-/// Before every lot.
-const NO_LOT: B256 = B256::ZERO;
-
-impl<'a> Rank<'a> {
-    fn new(entry: &'a Entry, priority: u64, weight: u64) -> Self {
-        let effective_priority = u128::from(priority) * u128::from(weight);
-        Self { effective_priority, weight, due: entry.due, lot: &entry.lot }
-    }
-
-    fn of_first(first: &'a First, priority: u64, weight: u64) -> Self {
-        let effective_priority = u128::from(priority) * u128::from(weight);
-        Self { effective_priority, weight, due: first.due, lot: &first.lot }
-    }
-
-    /// Before everybody whose priority is at most this.
-    fn bound(priority: u64, weight: u64) -> Self {
-        let effective_priority = u128::from(priority) * u128::from(weight);
-        Self { effective_priority, weight, due: 0, lot: &NO_LOT }
+impl Rank {
+    fn new(first: &First, weight: u64) -> Self {
+        let product = u128::from(first.bid) * u128::from(weight);
+        let effective_priority = ((product >> 64) as u64, product as u64);
+        let (due, lot_head) = (Reverse(first.due), Reverse(first.lot_head));
+        Self { effective_priority, weight, due, lot_head }
     }
 }
 
-impl Ord for Rank<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.effective_priority, self.weight, other.due, other.lot).cmp(&(
-            other.effective_priority,
-            other.weight,
-            self.due,
-            self.lot,
-        ))
+/// Which parts of a node were taken, and which is next.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    taken: u32,
+    next: u8,
+}
+
+impl Marks {
+    fn new(taken: u32, next: usize) -> Self {
+        Self { taken: taken | 1 << next, next: next as u8 }
     }
 }
 
-impl PartialOrd for Rank<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
+const _: () = assert!(BRANCHES <= 32 && Entry::WIDTH <= 32 && Own::WIDTH <= 32, "a mark for each");
 
-/// Part of a tree.
 enum Part<'a> {
-    /// All of it; its rank is a bound.
-    Whole(&'a Tree),
-    /// A subtree on one side of it.
-    Sided(&'a Node, Side),
-    /// One timer and its priority.
-    One(&'a Entry, u64),
-    /// The same, at fees that its agent named for this block.
+    /// Nobody has looked at it.
+    Timers(&'a Node<Entry>),
+    /// Actors; likewise.
+    Actors(&'a Node<Own>),
+    /// Opened: its rank is that of the part that is next.
+    OpenTimers(&'a Node<Entry>, Marks),
+    /// Actors; likewise.
+    OpenActors(&'a Node<Own>, Marks),
+    /// One timer at fees that its agent named for this block, which give this priority.
     Priced(&'a Entry, u64),
 }
 
+impl Part<'_> {
+    /// The lot, if a single timer is next.
+    fn lot(&self) -> Option<&B256> {
+        match self {
+            Self::OpenTimers(Node::Leaf(timers), marks) => Some(&timers[marks.next as usize].lot),
+            Self::Priced(entry, _) => Some(&entry.lot),
+            _ => None,
+        }
+    }
+}
+
 struct Head<'a> {
-    rank: Rank<'a>,
+    rank: Rank,
     part: Part<'a>,
 }
 
 impl Ord for Head<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.rank.cmp(&other.rank)
+        // A part without a lot is a bound and goes before the timers that it may hold.
+        self.rank.cmp(&other.rank).then_with(|| other.part.lot().cmp(&self.part.lot()))
     }
 }
 impl PartialOrd for Head<'_> {
@@ -86,7 +90,7 @@ impl PartialOrd for Head<'_> {
 }
 impl PartialEq for Head<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.rank == other.rank
+        self.cmp(other).is_eq()
     }
 }
 impl Eq for Head<'_> {}
@@ -105,28 +109,42 @@ pub struct Candidate<'a> {
 /// A walk over everything that is due.
 pub struct Search<'a> {
     basefee: u64,
+    gas_cap: u64,
     heap: BinaryHeap<Head<'a>>,
     parts: u64,
 }
 
 impl<'a> Search<'a> {
-    /// Sets of timers and their weights. Nothing in them is looked at yet: no timer has a greater
-    /// priority than its set's greatest tip and greatest fee together allow.
-    pub(super) fn new(basefee: u64, sets: impl Iterator<Item = (&'a Tree, Bounds, u64)>) -> Self {
-        let heads: Vec<Head<'a>> = sets
-            .filter_map(|(tree, bounds, weight)| {
-                let spare = bounds.max_fee.checked_sub(basefee)?;
-                let rank = Rank::bound(spare.min(bounds.tip), weight);
-                Some(Head { rank, part: Part::Whole(tree) })
-            })
-            .collect();
-        Self { basefee, heap: heads.into(), parts: 0 }
+    /// Nothing to search yet. Timers that ask for more than the cap are left out.
+    pub(super) fn new(basefee: u64, gas_cap: u64) -> Self {
+        Self { basefee, gas_cap, heap: BinaryHeap::with_capacity(HEADS), parts: 0 }
+    }
+
+    /// Adds timers of actors of one weight.
+    pub(super) fn add_timers(&mut self, timers: &'a Sorted<Entry>, weight: u64) {
+        let Some(root) = timers.root() else { return };
+        if let Some(first) = root.summary.first(self.basefee) {
+            self.push(&first, weight, Part::Timers(&root.node));
+        }
+    }
+
+    /// Adds actors of one weight.
+    pub(super) fn add_actors(&mut self, actors: &'a Sorted<Own>, weight: u64) {
+        let Some(root) = actors.root() else { return };
+        if let Some(first) = root.summary.first(self.basefee) {
+            self.push(&first, weight, Part::Actors(&root.node));
+        }
     }
 
     /// Adds a timer at the priority that its agent's fees give.
     pub fn add_priced(&mut self, entry: &'a Entry, priority: u64, weight: u64) {
-        let rank = Rank::new(entry, priority, weight);
-        self.heap.push(Head { rank, part: Part::Priced(entry, priority) });
+        let first = First { bid: priority, due: entry.due, lot_head: lot_head(&entry.lot) };
+        self.push(&first, weight, Part::Priced(entry, priority));
+    }
+
+    /// Parts that are open.
+    pub fn open(&self) -> usize {
+        self.heap.len()
     }
 
     /// Parts that were looked at so far: the work done.
@@ -136,66 +154,111 @@ impl<'a> Search<'a> {
 
     /// The next in order whose gas limit is at most `room`, which must not grow between calls.
     pub fn next(&mut self, room: u64) -> Option<Candidate<'a>> {
+        let room = room.min(self.gas_cap);
         loop {
             let Head { rank, part } = self.heap.pop()?;
             self.parts += 1;
+            let weight = rank.weight;
             match part {
-                Part::Whole(Tree::Small(list)) => {
-                    let fitting = list.iter().filter(|entry| entry.gas_limit <= room);
-                    fitting.for_each(|entry| self.push_one(entry, rank.weight));
+                Part::Timers(node) => self.open_timers(node, 0, weight, room),
+                Part::Actors(node) => self.open_actors(node, 0, weight, room),
+                Part::OpenTimers(node, marks) => {
+                    self.open_timers(node, marks.taken, weight, room);
+                    match node {
+                        Node::Leaf(timers) => {
+                            let entry = &timers[marks.next as usize];
+                            if let Some(found) = self.candidate(entry, room) {
+                                return Some(found);
+                            }
+                        }
+                        Node::Branch(children) => {
+                            self.open_timers(&children[marks.next as usize].node, 0, weight, room);
+                        }
+                    }
                 }
-                Part::Whole(Tree::Large(Some(root))) if root.gas_min <= room => {
-                    self.cut(root, rank.weight);
-                }
-                Part::Sided(node, side) if node.gas_min <= room => {
-                    self.push_one(&node.entry, rank.weight);
-                    self.push_sided(node.left.as_deref(), side, rank.weight, room);
-                    self.push_sided(node.right.as_deref(), side, rank.weight, room);
-                }
-                Part::One(entry, priority) if entry.gas_limit <= room => {
-                    return Some(Candidate { entry, priority, priced: false });
+                Part::OpenActors(node, marks) => {
+                    self.open_actors(node, marks.taken, weight, room);
+                    let at = marks.next as usize;
+                    match node {
+                        Node::Leaf(actors) => {
+                            let root = actors[at].timers().root().map(|root| &root.node);
+                            root.into_iter()
+                                .for_each(|node| self.open_timers(node, 0, weight, room));
+                        }
+                        Node::Branch(children) => {
+                            self.open_actors(&children[at].node, 0, weight, room);
+                        }
+                    }
                 }
                 Part::Priced(entry, priority) if entry.gas_limit <= room => {
                     return Some(Candidate { entry, priority, priced: true });
                 }
-                _ => {}
+                Part::Priced(..) => {}
             }
         }
     }
 
-    /// Cuts a tree at the basefee.
-    fn cut(&mut self, root: &'a Node, weight: u64) {
-        let mut open = Some(root);
-        while let Some(node) = open {
-            self.push_one(&node.entry, weight);
-            if node.entry.slack() >= self.basefee {
-                self.push_sided(node.right.as_deref(), Side::Tip, weight, u64::MAX);
-                open = node.left.as_deref();
-            } else {
-                self.push_sided(node.left.as_deref(), Side::Fee, weight, u64::MAX);
-                open = node.right.as_deref();
+    /// What was first when its leaf was opened; there may be less room now.
+    fn candidate(&self, entry: &'a Entry, room: u64) -> Option<Candidate<'a>> {
+        let priority = entry.priority(self.basefee).filter(|_| entry.gas_limit <= room)?;
+        Some(Candidate { entry, priority, priced: false })
+    }
+
+    /// Looks for the first part of a node that was not taken yet.
+    fn open_timers(&mut self, node: &'a Node<Entry>, taken: u32, weight: u64, room: u64) {
+        let next = match node {
+            Node::Leaf(timers) => first_timer(timers, taken, self.basefee, room),
+            Node::Branch(children) => {
+                first_part(children.iter().map(|child| &child.summary), taken, self.basefee, room)
             }
-        }
-    }
-
-    fn push_one(&mut self, entry: &'a Entry, weight: u64) {
-        if let Some(priority) = entry.priority(self.basefee) {
-            let rank = Rank::new(entry, priority, weight);
-            self.heap.push(Head { rank, part: Part::One(entry, priority) });
-        }
-    }
-
-    fn push_sided(&mut self, node: Option<&'a Node>, side: Side, weight: u64, room: u64) {
-        let Some(node) = node.filter(|node| node.gas_min <= room) else { return };
-        let first = node.first(side);
-        let priority = match side {
-            Side::Tip => Some(first.bid),
-            // Nobody pays the basefee if the one with the greatest maximal fee does not.
-            Side::Fee => first.bid.checked_sub(self.basefee),
         };
-        if let Some(priority) = priority {
-            let rank = Rank::of_first(first, priority, weight);
-            self.heap.push(Head { rank, part: Part::Sided(node, side) });
+        if let Some((at, first)) = next {
+            self.push(&first, weight, Part::OpenTimers(node, Marks::new(taken, at)));
         }
     }
+
+    fn open_actors(&mut self, node: &'a Node<Own>, taken: u32, weight: u64, room: u64) {
+        let next = match node {
+            Node::Leaf(actors) => {
+                first_part(actors.iter().map(Own::summary_ref), taken, self.basefee, room)
+            }
+            Node::Branch(children) => {
+                first_part(children.iter().map(|child| &child.summary), taken, self.basefee, room)
+            }
+        };
+        if let Some((at, first)) = next {
+            self.push(&first, weight, Part::OpenActors(node, Marks::new(taken, at)));
+        }
+    }
+
+    fn push(&mut self, first: &First, weight: u64, part: Part<'a>) {
+        self.heap.push(Head { rank: Rank::new(first, weight), part });
+    }
+}
+
+/// The first of a leaf's timers that fit and were not taken.
+fn first_timer(timers: &[Entry], taken: u32, basefee: u64, room: u64) -> Option<(usize, First)> {
+    let open = timers.iter().enumerate().filter(|(at, _)| taken & 1 << at == 0);
+    let paying = open
+        .filter(|(_, entry)| entry.gas_limit <= room)
+        .filter_map(|(at, entry)| Some((entry.priority(basefee)?, at, entry)));
+    let order = |(bid, _, entry): &(u64, usize, &Entry)| (*bid, Reverse(entry.due));
+    let (bid, at, entry) = paying.reduce(|best, other| {
+        let order = order(&other).cmp(&order(&best)).then_with(|| best.2.lot.cmp(&other.2.lot));
+        if order.is_gt() { other } else { best }
+    })?;
+    Some((at, First { bid, due: entry.due, lot_head: lot_head(&entry.lot) }))
+}
+
+/// The first of some parts, by what is known of them.
+fn first_part<'s>(
+    parts: impl Iterator<Item = &'s Summary>,
+    taken: u32,
+    basefee: u64,
+    room: u64,
+) -> Option<(usize, First)> {
+    let open = parts.enumerate().filter(|(at, _)| taken & 1 << at == 0);
+    let fitting = open.filter(|(_, part)| part.gas_min <= room);
+    let firsts = fitting.filter_map(|(at, part)| Some((at, part.first(basefee)?)));
+    firsts.reduce(|best, other| if other.1.is_before(&best.1) { other } else { best })
 }

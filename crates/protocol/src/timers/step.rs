@@ -20,11 +20,13 @@ use super::order::{GAS_LIMIT_MIN, Lane};
 use super::record::{FEE_MAX, Timer, TimerLane};
 use super::search::Search;
 use super::tree::Entry;
+use crate::account::Account;
+use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::fees::cost;
-use crate::key::{FiresKey, TimerKey, TimerLaneKey, TimerPayloadKey};
-use crate::primitives::{Address, Amount, B256, Cells, Cycles};
+use crate::key::{AccountKey, FiresKey, TimerKey, TimerLaneKey, TimerPayloadKey};
+use crate::primitives::{Address, Amount, B256, Cells, Cycles, Height};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a fire consumes at least: finding the timer, moving the money, calling. It also bounds the
@@ -47,7 +49,11 @@ struct Step {
     /// Priority of each fire.
     priorities: Vec<u64>,
     tips: Amount,
+    /// Payers whose balances are not written yet.
+    payers: BTreeMap<Address, Account>,
     ends: Ends,
+    /// What fired or was cleaned away from the lane; the index follows at the end.
+    ended: Vec<Entry>,
 }
 
 impl Step {
@@ -57,17 +63,45 @@ impl Step {
         self.cleaning_left = left.unwrap_or(self.cleaning_left);
         left.is_some()
     }
+
+    /// Counts a fire.
+    fn count(&mut self, actor: Address, priority: u64, used: (u64, u64), tip: Amount) {
+        self.lane.consume(used.0);
+        self.cells += used.1;
+        *self.fires.entry(actor).or_default() += 1;
+        self.priorities.push(priority);
+        self.tips = Amount(self.tips.get() + tip.get());
+    }
 }
 
-/// What a fire costs at most.
-fn max_cost(timer: &Timer, cycle_price: u128, cell_price: u128) -> Option<Amount> {
-    cost(timer.gas_limit, cycle_price)?.plus(cost(timer.max_cells, cell_price)?)
+/// What a fire pays for.
+struct Price {
+    /// Both basefees of a cycle.
+    base: u128,
+    /// Per cycle.
+    tip: u128,
+    cell: u128,
+}
+
+impl Price {
+    /// What a fire costs at most.
+    fn max_cost(&self, entry: &Entry) -> Option<Amount> {
+        let cycle = self.base.saturating_add(self.tip);
+        cost(entry.gas_limit, cycle)?.plus(cost(entry.max_cells, self.cell)?)
+    }
+
+    /// What is burned and what is tipped; not more than the maximum in sum.
+    fn parts(&self, cycles: u64, cells: u64) -> (Amount, Amount) {
+        let base = [cost(cycles, self.base), cost(cells, self.cell)].into_iter().flatten().sum();
+        (base, cost(cycles, self.tip).unwrap_or_default())
+    }
 }
 
 impl Exec<'_> {
     /// Everything that timers do in a block.
     pub(crate) fn run_timers(&mut self) {
         let config = self.timer_config();
+        let fires_max = self.timers.waiting().min((self.params.lane_timer / FIRE_CYCLES) as usize);
         let mut step = Step {
             was: self.timer_lane(),
             lane: Lane::with_limit(self.params.lane_timer),
@@ -76,9 +110,11 @@ impl Exec<'_> {
             cleaning_left: config.gc_cycles_per_block,
             passed: 0,
             fires: BTreeMap::new(),
-            priorities: Vec::new(),
+            priorities: Vec::with_capacity(fires_max),
             tips: Amount::ZERO,
+            payers: BTreeMap::new(),
             ends: Ends::default(),
+            ended: Vec::with_capacity(fires_max),
         };
         self.take_in_due();
         self.timers.expire(self.env.height);
@@ -94,7 +130,8 @@ impl Exec<'_> {
             }
             let timer =
                 self.state.get(&TimerKey { timer: id }).expect("the index follows the state");
-            self.end_timer(id, &timer, &mut step.ends);
+            self.timers.forget_expired(id, timer.expires_at);
+            step.ends.note(id, &timer);
             self.emit(Event::TimerExpired { timer: id, actor: timer.actor });
         }
     }
@@ -105,6 +142,9 @@ impl Exec<'_> {
         let basefee = u64::try_from(step.was.basefee).unwrap_or(u64::MAX);
         let mut search = index.search(basefee);
         let asked: Vec<Entry> = index.with_agent().take(GBA_CALLS_PER_BLOCK).copied().collect();
+        if !asked.is_empty() {
+            self.write_down(step);
+        }
         let asked = self.ask_agents(&asked, step, &mut search);
         loop {
             let room = step.lane.room().min(step.gas_cap);
@@ -112,60 +152,89 @@ impl Exec<'_> {
                 return;
             }
             let Some(candidate) = search.next(room) else { return };
-            let id = candidate.entry.id;
-            if !candidate.priced && asked.contains(&id) {
+            if !candidate.priced && asked.contains(&candidate.entry.id) {
                 continue;
             }
-            // A handler before it may have cancelled it.
-            let Some(timer) = self.state.get(&TimerKey { timer: id }) else { continue };
-            self.offer_lane(id, &timer, candidate.priority, step);
+            let Some(entry) = self.as_it_is_now(candidate.entry) else { continue };
+            if self.offer_lane(&entry, candidate.priority, step) {
+                step.ended.push(entry);
+            }
             if step.passed >= PASSES_PER_BLOCK {
                 return;
             }
         }
     }
 
-    /// Fires a timer, or finds that its payer cannot pay.
-    fn offer_lane(&mut self, id: B256, timer: &Timer, priority: u64, step: &mut Step) {
-        let base_price = self.basefees.cycle.saturating_add(step.was.basefee);
-        let cycle_price = base_price.saturating_add(u128::from(priority));
-        let deposit = max_cost(timer, cycle_price, self.basefees.cell);
-        match deposit.filter(|deposit| self.debit(timer.fee_payer, *deposit).is_ok()) {
-            Some(deposit) => self.fire(id, timer, priority, deposit, step),
-            None if step.clean() => {
-                self.end_timer(id, timer, &mut step.ends);
-                let (actor, payer) = (timer.actor, timer.fee_payer);
-                self.emit(Event::TimerCancelledInsufficientFunds { timer: id, actor, payer });
-            }
-            None => step.passed += 1,
+    /// A due timer after what was done in this block: a handler before it may have extended or
+    /// cancelled it. What was not written is as the index has it.
+    fn as_it_is_now(&self, entry: &Entry) -> Option<Entry> {
+        match self.state.written(&TimerKey { timer: entry.id }) {
+            None => Some(*entry),
+            Some(timer) => timer.map(|timer| timer.entry(entry.id, entry.lot)),
         }
     }
 
-    /// Calls the handler of a timer whose `max_cost` was taken, and settles.
-    fn fire(&mut self, id: B256, timer: &Timer, priority: u64, deposit: Amount, step: &mut Step) {
-        let Timer { actor, due, fee_payer, gas_limit, max_cells, .. } = *timer;
-        let payload = match timer.payload_bytes {
-            0 => Vec::new(),
-            _ => self.state.get(&TimerPayloadKey { timer: id }).unwrap_or_default().0,
+    /// Fires a timer, or finds that its payer cannot pay. Whether the timer has ended.
+    fn offer_lane(&mut self, entry: &Entry, priority: u64, step: &mut Step) -> bool {
+        let price = Price {
+            base: self.basefees.cycle.saturating_add(step.was.basefee),
+            tip: u128::from(priority),
+            cell: self.basefees.cell,
         };
-        self.end_timer(id, timer, &mut step.ends);
-        let call = TimerCall { timer: id, actor, due, payload, gas_limit, max_cells };
-        let (code, cycles, cells) = self.call_handler(&call, fee_payer);
-
-        let part = |cycle_price, cell_price| -> Amount {
-            [cost(cycles, cycle_price), cost(cells, cell_price)].into_iter().flatten().sum()
+        let payer = step.payers.get(&entry.fee_payer).cloned();
+        let mut payer = payer.unwrap_or_else(|| self.account(entry.fee_payer));
+        let deposit = price.max_cost(entry);
+        let Some((deposit, left)) = deposit.and_then(|d| Some((d, payer.balance.minus(d)?))) else {
+            if !step.clean() {
+                step.passed += 1;
+                return false;
+            }
+            step.ends.note_entry(entry);
+            let (timer, actor, payer) = (entry.id, entry.actor, entry.fee_payer);
+            self.emit(Event::TimerCancelledInsufficientFunds { timer, actor, payer });
+            return true;
         };
-        let burned = part(self.basefees.cycle + step.was.basefee, self.basefees.cell);
-        let tip = part(u128::from(priority), 0);
+        payer.balance = left;
+        let (code, cycles, cells) = if self.actors.has_code(&self.state, entry.actor) {
+            step.payers.insert(entry.fee_payer, payer);
+            let used = self.run_handler(entry, step);
+            payer = self.account(entry.fee_payer);
+            used
+        } else {
+            step.ends.note_entry(entry);
+            (Refusal::NoCode.code(), FIRE_CYCLES, 0)
+        };
+        let (burned, tip) = price.parts(cycles, cells);
         let fee = Amount(burned.get() + tip.get());
+        payer.balance = Amount(payer.balance.get() + (deposit.get() - fee.get()));
+        step.payers.insert(entry.fee_payer, payer);
         self.burn(burned);
-        self.credit(fee_payer, Amount(deposit.get() - fee.get()));
-        step.tips = Amount(step.tips.get() + tip.get());
-        step.lane.consume(cycles);
-        step.cells += cells;
-        *step.fires.entry(actor).or_default() += 1;
-        step.priorities.push(priority);
-        self.emit(Event::TimerFired { timer: id, actor, code, cycles, cells, fee });
+        step.count(entry.actor, priority, (cycles, cells), tip);
+        let (timer, actor) = (entry.id, entry.actor);
+        self.emit(Event::TimerFired { timer, actor, code, cycles, cells, fee });
+        true
+    }
+
+    /// Writes what code may look at: the payers' money, and that what ended is gone.
+    fn write_down(&mut self, step: &mut Step) {
+        for (address, account) in core::mem::take(&mut step.payers) {
+            self.state.put(&AccountKey { address }, &account);
+        }
+        self.remove_ended(&mut step.ends);
+    }
+
+    /// Ends a timer and calls its actor.
+    fn run_handler(&mut self, entry: &Entry, step: &mut Step) -> (u16, u64, u64) {
+        let Entry { id: timer, actor, due, fee_payer, gas_limit, max_cells, .. } = *entry;
+        let payload = match entry.payload_bytes {
+            0 => Vec::new(),
+            _ => self.state.get(&TimerPayloadKey { timer }).unwrap_or_default().0,
+        };
+        step.ends.note_entry(entry);
+        self.write_down(step);
+        let due = Height(due);
+        let call = TimerCall { timer, actor, due, payload, gas_limit, max_cells };
+        self.call_handler(&call, fee_payer)
     }
 
     /// Runs a handler within its limits; how it ended and what it consumed.
@@ -247,8 +316,9 @@ impl Exec<'_> {
     }
 
     /// Counts what fired, pays the proposer, prices the next block's lane.
-    fn close_timer_lane(&mut self, step: Step) {
-        let Step { was, lane, cells, fires, mut priorities, tips, ends, .. } = step;
+    fn close_timer_lane(&mut self, mut step: Step) {
+        self.write_down(&mut step);
+        let Step { was, lane, cells, fires, mut priorities, tips, ends, ended, .. } = step;
         self.settle_ends(ends);
         self.credit(self.env.fee_recipient, tips);
 
@@ -264,7 +334,7 @@ impl Exec<'_> {
         if let Some(key) = key.filter(|_| !left.is_empty()) {
             self.state.remove(&key);
         }
-        self.timers.count_fires(&fired, &left);
+        self.timers.close(&ended, &fired, &left);
 
         self.used.cycles = Cycles(self.used.cycles.get() + lane.used());
         self.used.cells = Cells(self.used.cells.get() + cells);

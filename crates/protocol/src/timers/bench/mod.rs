@@ -1,0 +1,164 @@
+//! Benchmarks of timers, for whoever has a clock: `remuda bench timers` and the example.
+//!
+//! The state is written directly, without the blocks in which the timers would have been scheduled.
+//! Everything after that is the real thing. [`run`] measures; [`plain`] is what one would take
+//! instead.
+
+pub mod plain;
+pub mod run;
+
+use super::calendar::CHUNK;
+use super::config::TimerConfig;
+use super::record::{Bucket, Timer, TimerActor};
+use crate::account::Account;
+use crate::codec::{Bytes, Encode};
+use crate::entries::Entries;
+use crate::genesis::GenesisError;
+use crate::key::{AccountKey, BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
+use crate::local::LocalChain;
+use crate::params::ChainParams;
+use crate::primitives::{Address, Amount, B256, Height, keccak256};
+use crate::state::{MemoryState, StateKey};
+use std::collections::BTreeMap;
+
+/// What to set up.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Timers that are not due for a long time.
+    pub pending: u64,
+    /// Timers that are due and wait.
+    pub due: u64,
+    /// Timers that become due in each of the next blocks.
+    pub arriving: u64,
+    /// In so many of them.
+    pub blocks: u64,
+    /// To whom they belong, in turn.
+    pub actors: u64,
+    /// What each carries.
+    pub payload_bytes: u32,
+    /// Cycles that each may use; without code a fire uses 1,000.
+    pub gas_limit: u64,
+}
+
+impl Plan {
+    /// All timers.
+    pub const fn timers(&self) -> u64 {
+        self.pending + self.due + self.arriving * self.blocks
+    }
+
+    /// When a timer is due.
+    fn due_at(&self, n: u64) -> Height {
+        match n.checked_sub(self.due) {
+            None => Height(0),
+            Some(n) if n < self.arriving * self.blocks => Height(1 + n / self.arriving),
+            Some(n) => Height(FAR + n % SPREAD),
+        }
+    }
+}
+
+/// Pending timers are due from here on, far from the blocks that are measured.
+pub const FAR: u64 = 100_000;
+/// Over so many heights.
+const SPREAD: u64 = 1_000_000;
+
+/// The address of an actor.
+pub fn actor(n: u64) -> Address {
+    Address::from_slice(&keccak256([&b"actor"[..], &n.to_be_bytes()].concat())[..20])
+}
+
+/// The id of a timer.
+pub fn id(n: u64) -> B256 {
+    keccak256([&b"timer"[..], &n.to_be_bytes()].concat())
+}
+
+/// The id of the first pending timer, and of those after it.
+pub fn pending_ids(plan: &Plan) -> impl Iterator<Item = (Address, B256)> {
+    let actors = plan.actors.max(1);
+    (plan.timers() - plan.pending..plan.timers()).map(move |n| (actor(n % actors), id(n)))
+}
+
+/// A chain of height 0 on which the plan's timers are, and their actors have money.
+pub fn chain(plan: &Plan, params: ChainParams) -> Result<LocalChain, GenesisError> {
+    let actors = plan.actors.max(1);
+    let balances = (0..actors).map(|n| (actor(n), Amount::cby(1_000_000)));
+    let mut chain = LocalChain::start(params, balances, Vec::new())?;
+    let params = chain.params.clone();
+    let entries = with_timers(chain.state.entries().clone(), plan, actors);
+    chain.state = MemoryState::of(entries, &params);
+    Ok(chain)
+}
+
+/// Adds the plan's timers. In the order of the keys: that is faster by far.
+fn with_timers(mut entries: Entries, plan: &Plan, actors: u64) -> Entries {
+    let mut order: Vec<(B256, u64)> = (0..plan.timers()).map(|n| (id(n), n)).collect();
+    let mut buckets: BTreeMap<Height, Bucket> = BTreeMap::new();
+    let mut chunks: BTreeMap<(Height, u32), Vec<B256>> = BTreeMap::new();
+    for (id, n) in &order {
+        let timer = timer(*n, actors, plan);
+        let bucket = buckets.entry(timer.due).or_default();
+        bucket.live += 1;
+        if timer.due > Height(0) {
+            chunks.entry((timer.due, bucket.filed / CHUNK)).or_default().push(*id);
+            bucket.filed += 1;
+        } else {
+            bucket.beacon = Some(B256::ZERO);
+        }
+        buckets.entry(timer.expires_at).or_default().expiring += 1;
+    }
+    order.sort_unstable();
+    entries.put_sorted(
+        order
+            .iter()
+            .map(|(id, n)| (TimerKey { timer: *id }.bytes(), timer(*n, actors, plan).to_bytes())),
+    );
+    if plan.payload_bytes > 0 {
+        entries.put_sorted(order.iter().map(|(id, n)| {
+            let payload = Bytes(vec![*n as u8; plan.payload_bytes as usize]);
+            (TimerPayloadKey { timer: *id }.bytes(), payload.to_bytes())
+        }));
+    }
+    let total = plan.timers();
+    let numbers: BTreeMap<Address, TimerActor> = (0..actors)
+        .map(|n| {
+            let live = total / actors + u64::from(n < total % actors);
+            (actor(n), TimerActor { counter: live, live: live as u32 })
+        })
+        .collect();
+    entries.put_sorted(
+        numbers.iter().map(|(actor, n)| (TimerActorKey { actor: *actor }.bytes(), n.to_bytes())),
+    );
+    entries.put_sorted(
+        buckets.iter().map(|(height, b)| (BucketKey { height: *height }.bytes(), b.to_bytes())),
+    );
+    entries.put_sorted(chunks.iter().map(|((height, chunk), ids)| {
+        (ChunkKey { height: *height, chunk: *chunk }.bytes(), ids.to_bytes())
+    }));
+    entries
+}
+
+/// Fees that tie often, as those of default agents do, and differ otherwise.
+fn timer(n: u64, actors: u64, plan: &Plan) -> Timer {
+    let due = plan.due_at(n);
+    let dice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    // Dear enough for a basefee that rises by an eighth in each of 100 blocks.
+    let max_fee = 1_000_000_000 + u128::from(dice % 64) * 100_000_000;
+    Timer {
+        actor: actor(n % actors),
+        due,
+        // Not all at once.
+        expires_at: Height(due.get() + 10_000 + dice % 50_000)
+            .min(Height(TimerConfig::GENESIS.ttl_blocks_max)),
+        fee_payer: actor(n % actors),
+        gas_limit: plan.gas_limit,
+        max_cells: 0,
+        max_fee,
+        max_priority_fee: u128::from(dice / 64 % 64) * 10_000,
+        agent: None,
+        payload_bytes: plan.payload_bytes,
+    }
+}
+
+/// Money of an account, to see who paid.
+pub fn account(chain: &LocalChain, n: u64) -> Account {
+    crate::state::read(&chain.state, &AccountKey { address: actor(n) }).unwrap_or_default()
+}
