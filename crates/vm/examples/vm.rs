@@ -26,7 +26,7 @@ fn main() {
             eprintln!("stopped: {fatal:?} after {} cycles", output.cycles);
             std::process::exit(2);
         }
-        Ending::Suspended(token) => eprintln!("waits for {token}"),
+        Ending::Suspended(tokens) => eprintln!("waits for {tokens:?}"),
         Ending::Refused(error) => {
             eprintln!("{error}");
             std::process::exit(2);

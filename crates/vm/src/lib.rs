@@ -10,6 +10,7 @@
 //!   mark-and-sweep collector whose moments depend on nothing but the program.
 //! - `run`: the machine. Frames are plain data on a stack of our own; a generator or coroutine is a
 //!   frame put aside.
+//! - `frozen`: calls that wait, as bytes.
 //! - `types`: natives, one table per file.
 //! - `prelude`: what is written in Python.
 //! - `cost`: the prices; `limits`: the bounds.
@@ -27,6 +28,7 @@
 //! Running out of cycles or memory ends the run; no `except` sees it.
 mod cost;
 mod front;
+mod frozen;
 mod heap;
 mod host;
 mod limits;
@@ -35,6 +37,7 @@ mod run;
 mod types;
 
 pub use front::{CompileError, Program, compile};
+pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};
 pub use host::{Host, HostError, HostReply, HostValue};
 pub use limits::Limits;
 pub use run::Vm;

@@ -72,10 +72,10 @@ fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
          \x20           seen.append('failed: ' + str(error))\n\
          \x20   return seen\n",
     );
-    assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(1)));
-    assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(2)));
+    assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(vec![1])));
+    assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(vec![2])));
     let failure = HostError { message: "timeout".to_owned() };
-    assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(3)));
+    assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(vec![3])));
     let expected = HostValue::List(vec![text("first"), text("failed: timeout"), HostValue::None]);
     assert_eq!(vm.resume(3, Ok(HostValue::None)), Ok(expected));
     assert_eq!(vm.resume(3, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));
@@ -85,8 +85,8 @@ fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
 fn two_handlers_wait_at_the_same_time() {
     let mut vm =
         machine("import cowboy\nasync def main(x):\n    return [x, await cowboy.submit_job(x)]\n");
-    assert_eq!(vm.call_handler("main", &[text("a")]), Err(Ending::Suspended(1)));
-    assert_eq!(vm.call_handler("main", &[text("b")]), Err(Ending::Suspended(2)));
+    assert_eq!(vm.call_handler("main", &[text("a")]), Err(Ending::Suspended(vec![1])));
+    assert_eq!(vm.call_handler("main", &[text("b")]), Err(Ending::Suspended(vec![2])));
     let pair = |a: &str, b: i64| Ok(HostValue::List(vec![text(a), HostValue::Int(b)]));
     assert_eq!(vm.resume(2, Ok(HostValue::Int(20))), pair("b", 20));
     assert_eq!(vm.resume(1, Ok(HostValue::Int(10))), pair("a", 10));

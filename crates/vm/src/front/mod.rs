@@ -4,6 +4,7 @@ use std::fmt;
 
 pub(crate) mod code;
 mod compiler;
+mod digest;
 mod emit;
 mod expr;
 mod function;
@@ -58,6 +59,20 @@ impl std::error::Error for CompileError {}
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) codes: Vec<Code>,
+    pub(crate) hash: [u8; 32],
+}
+
+impl Program {
+    pub(crate) fn new(codes: Vec<Code>) -> Self {
+        let hash = digest::digest(&codes);
+        Self { codes, hash }
+    }
+
+    /// What identifies the code: equal for sources that compile to the same instructions, constants,
+    /// names and lines. Frames that wait carry it.
+    pub fn hash(&self) -> [u8; 32] {
+        self.hash
+    }
 }
 
 /// Compiles a module.

@@ -628,7 +628,7 @@ fn type_of(obj: &Obj) -> Type {
         Obj::StaticMethod(_) => Type::StaticMethod,
         Obj::ClassMethod(_) => Type::ClassMethod,
         Obj::Super { .. } => Type::Super,
-        Obj::Pending(_) => Type::Pending,
+        Obj::Pending(_) | Obj::PendingAny(_) => Type::Pending,
         Obj::Free | Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_) => Type::Object,
     }
 }

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use sha2::{Digest, Sha256};
+
 use super::frame::{After, Frame};
 use super::native::NATIVES;
 use super::{Loaded, Lookup, Vm};
@@ -49,6 +51,9 @@ impl Vm {
             stack: Vec::new(),
             frames: Vec::new(),
             codes: Arc::new(Vec::new()),
+            pinned_codes: 0,
+            image_hash: [0; 32],
+            program: None,
             cycles: u64::MAX,
             limits: Limits::default(),
             output: String::new(),
@@ -74,6 +79,9 @@ impl Vm {
             stack: Vec::with_capacity(1024),
             frames: Vec::with_capacity(64),
             codes: Arc::clone(&self.codes),
+            pinned_codes: self.codes.len(),
+            image_hash: self.image_hash,
+            program: None,
             cycles: limits.cycles,
             limits,
             output: String::new(),
@@ -93,6 +101,10 @@ impl Vm {
 
     /// Brings a program's constants and names into the heap; returns the place of its module code.
     pub(crate) fn load(&mut self, program: &Program, hidden: bool) -> Result<u32, Fault> {
+        // The first program of a machine: its constants have the same places in every machine.
+        let fresh = !hidden
+            && self.heap.places() == self.heap.pinned()
+            && self.codes.len() == self.pinned_codes;
         let mut codes: Vec<Arc<Loaded>> = self.codes.as_ref().clone();
         let first = codes.len() as u32;
         for code in &program.codes {
@@ -122,9 +134,20 @@ impl Vm {
             for name in &code.names {
                 names.push(self.intern(name)?.into());
             }
+            // Names that the machine itself asks for while it runs.
+            self.intern(&code.name)?;
+            self.intern(&code.qualname)?;
+            for name in &code.slot_names {
+                self.intern(name)?;
+            }
             codes.push(Arc::new(Loaded { code: code.clone(), consts, names, first, hidden }));
         }
         self.codes = Arc::new(codes);
+        if fresh {
+            self.heap.pin();
+            self.pinned_codes = self.codes.len();
+        }
+        self.program = fresh.then_some(program.hash);
         Ok(first)
     }
 
@@ -164,9 +187,11 @@ fn build() -> Result<Vm, String> {
     }
     types(&mut vm).map_err(failed("types"))?;
     natives(&mut vm).map_err(failed("natives"))?;
+    let mut hasher = image_hasher();
     for (module, source) in SOURCES {
         let file = format!("<{module}>");
         let program = crate::front::compile(source, &file).map_err(|error| error.to_string())?;
+        hasher.update(program.hash);
         let code = vm.load(&program, true).map_err(failed(module))?;
         let globals = if *module == "prelude" {
             vm.prelude
@@ -187,7 +212,23 @@ fn build() -> Result<Vm, String> {
             export(&mut vm).map_err(failed("export"))?;
         }
     }
+    vm.image_hash = hasher.finalize().into();
     Ok(vm)
+}
+
+/// Names, types and natives, by their places; the code of the modules follows.
+fn image_hasher() -> Sha256 {
+    let mut hasher = Sha256::new();
+    hasher.update(b"remuda-vm-image-v1:");
+    let types = TYPES.iter().flat_map(|(_, text, parent)| [*text, parent.name()]);
+    let natives =
+        NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
+    let modules = SOURCES.iter().map(|(module, _)| *module);
+    for text in NAMES.iter().copied().chain(types).chain(natives).chain(modules) {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    }
+    hasher
 }
 
 /// What the prelude defines without an underscore is a builtin.

@@ -33,8 +33,9 @@ pub enum Ending {
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
-    /// It waits for the host's answer to this token.
-    Suspended(u64),
+    /// It waits for the host's answer to one of these tokens: one at a plain await, several where
+    /// calls run side by side.
+    Suspended(Vec<u64>),
 }
 
 /// What a script did.
@@ -146,7 +147,8 @@ impl Vm {
             Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
             Stop::Fatal(fatal) => Ending::Stopped(fatal),
             Stop::Suspended(value) => match self.obj(value) {
-                Some(Obj::Pending(token)) => Ending::Suspended(*token),
+                Some(Obj::Pending(token)) => Ending::Suspended(vec![*token]),
+                Some(Obj::PendingAny(tokens)) => Ending::Suspended(tokens.to_vec()),
                 _ => Ending::Stopped(Fatal::Internal),
             },
         }

@@ -64,6 +64,12 @@ pub struct Vm {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) codes: Arc<Vec<Arc<Loaded>>>,
+    /// Code objects whose constants are pinned in the heap.
+    pub(crate) pinned_codes: usize,
+    /// What everything that is there before a program runs hashes to.
+    pub(crate) image_hash: [u8; 32],
+    /// The hash of the program, if it is the only one that was loaded.
+    pub(crate) program: Option<[u8; 32]>,
     pub(crate) cycles: u64,
     pub(crate) limits: Limits,
     pub(crate) output: String,
@@ -211,11 +217,17 @@ impl Vm {
         }
         roots.extend(self.modules.values().copied());
         roots.extend(self.waiting.values().copied());
-        roots.extend(self.interned.values().map(|handle| Value::Ref(*handle)));
+        // Programs loaded after the first one: its own constants are pinned.
+        for loaded in self.codes.iter().skip(self.pinned_codes) {
+            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
+        }
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());
         roots.extend(self.main.map(Value::Ref));
         let visited = self.heap.collect(roots.into_iter());
+        // Being interned keeps nothing alive.
+        let heap = &self.heap;
+        self.interned.retain(|_, handle| heap.is_live(*handle));
         // Places of classes that are gone may be taken by others.
         self.class_version += 1;
         self.charge(crate::cost::collect(visited))

@@ -42,7 +42,9 @@ pub(crate) const TABLE: Table = &[
     ("", "hex", hex, ""),
     ("", "vars", vars, ""),
     ("", "globals", globals, ""),
-    ("", "id", id, ""),
+    ("_", "_identity", identity, ""),
+    ("_", "_tokens", tokens, ""),
+    ("_", "_wait_any", wait_any, ""),
     ("_", "_write", write, ""),
     ("_", "_make_class", make_class, ""),
     ("_", "_run_body", run_body, ""),
@@ -563,16 +565,49 @@ fn globals(vm: &mut Vm, args: Args) -> Outcome {
     Ok(vm.frames.last().map_or(Value::None, |frame| frame.globals.into()))
 }
 
-/// A number for the time that an object lives: its place. The same on every machine.
-fn id(vm: &mut Vm, args: Args) -> Outcome {
-    let [value] = vm.take(args, "id", ["obj"], 1)?;
-    Ok(Value::Int(match value {
-        Value::Ref(handle) => 1_000_000 + i64::from(handle.0) * 16,
-        Value::Int(int) => (int.wrapping_mul(2) & 0x7fff_ffff_ffff).wrapping_add(1),
-        Value::Float(float) => (float.to_bits() >> 2) as i64 | 1,
-        Value::Bool(bool) => 4 + i64::from(bool) * 8,
-        _ => 20,
-    }))
+/// For the prelude only: tells two objects apart, and shows nothing of where they are.
+fn identity(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_identity", ["value"], 1)?;
+    Ok(match value {
+        Value::Ref(handle) => Value::Int((vm.heap.identity(handle) & 0x7fff_ffff_ffff) as i64),
+        _ => Value::None,
+    })
+}
+
+/// What a suspended coroutine waits for, as a list of tokens.
+fn tokens(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_tokens", ["value"], 1)?;
+    let tokens = match vm.obj(value) {
+        Some(Obj::Pending(token)) => vec![*token],
+        Some(Obj::PendingAny(tokens)) => tokens.to_vec(),
+        _ => return Err(vm.raise(Type::RuntimeError, "only the host can be waited for")),
+    };
+    vm.charge(crate::cost::values(tokens.len()))?;
+    let mut numbers = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        numbers.push(vm.int(token.into())?);
+    }
+    vm.list(numbers)
+}
+
+/// To be awaited: the first answer to one of a list of tokens.
+fn wait_any(vm: &mut Vm, args: Args) -> Outcome {
+    let [tokens] = vm.take(args, "_wait_any", ["tokens"], 1)?;
+    let numbers = vm.items(tokens)?;
+    vm.reserve(numbers.len() * 8)?;
+    let mut tokens = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let token = match number {
+            Value::Int(int) => u64::try_from(int).ok(),
+            number => match vm.obj(number) {
+                Some(Obj::Big(big)) => u64::try_from(big).ok(),
+                _ => None,
+            },
+        };
+        let Some(token) = token else { return Err(vm.type_error("a token is needed")) };
+        tokens.push(token);
+    }
+    vm.alloc(Obj::PendingAny(tokens.into_boxed_slice()))
 }
 
 fn make_class(vm: &mut Vm, args: Args) -> Outcome {
