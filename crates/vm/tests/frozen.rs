@@ -51,6 +51,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("classes", include_str!("frozen/classes.py")),
     ("tables", include_str!("frozen/tables.py")),
     ("gathered", include_str!("frozen/gathered.py")),
+    ("asynchronous", include_str!("frozen/asynchronous.py")),
     ("image", include_str!("frozen/image.py")),
     ("garbage", include_str!("frozen/garbage.py")),
 ];
@@ -124,6 +125,7 @@ fn through_bytes(program: &Program, vm: &Vm, token: u64) -> Vm {
 fn a_call_that_goes_on_from_its_bytes_is_the_call_that_never_left() {
     let seed = seed();
     for (name, source) in PROGRAMS {
+        println!("{name}");
         let program = program(source);
         let stayed = run(&program, seed, |vm, _| vm);
         let ended = stayed.last().and_then(|step| step.end.clone());

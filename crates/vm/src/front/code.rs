@@ -151,6 +151,7 @@ pub(crate) enum Kind {
     Plain,
     Generator,
     Coroutine,
+    AsyncGenerator,
 }
 
 /// One function, class body, comprehension or module.

@@ -35,6 +35,7 @@ fn absorb(hasher: &mut Sha256, code: &Code) {
         Kind::Plain => 0,
         Kind::Generator => 1,
         Kind::Coroutine => 2,
+        Kind::AsyncGenerator => 3,
     };
     hasher.update([kind, u8::from(code.var_args), u8::from(code.var_keywords)]);
     let counts =

@@ -4,6 +4,7 @@ use std::fmt;
 
 pub(crate) mod code;
 mod compiler;
+mod comprehension;
 mod digest;
 mod emit;
 mod expr;
@@ -14,6 +15,7 @@ mod protect;
 mod scope;
 mod stmt;
 mod target;
+mod waiting;
 
 use code::Code;
 

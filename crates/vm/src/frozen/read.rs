@@ -369,6 +369,7 @@ impl Thaw<'_> {
         let kind = match self.bytes.byte()? {
             1 => Kind::Generator,
             2 => Kind::Coroutine,
+            3 => Kind::AsyncGenerator,
             _ => return Err(ThawError::Malformed("a kind of generator")),
         };
         let name = self.value()?;

@@ -363,5 +363,6 @@ fn kind_number(kind: Kind) -> u8 {
         Kind::Plain => 0,
         Kind::Generator => 1,
         Kind::Coroutine => 2,
+        Kind::AsyncGenerator => 3,
     }
 }

@@ -24,7 +24,9 @@ struct Slot {
 pub(crate) struct Heap {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// With those of the image.
     bytes: usize,
+    image: usize,
     limit: usize,
     collect_at: usize,
     /// Objects below were there before the program ran and stay.
@@ -45,6 +47,7 @@ impl Heap {
             slots: Vec::new(),
             free: Vec::new(),
             bytes: 0,
+            image: 0,
             limit: usize::MAX,
             collect_at: usize::MAX,
             immortal: 0,
@@ -57,9 +60,9 @@ impl Heap {
     /// What is here now stays, and is not counted; from now on at most `limit` bytes more.
     pub(crate) fn seal(&mut self, limit: usize) {
         self.immortal = self.slots.len();
-        self.bytes = 0;
-        self.limit = limit;
-        self.collect_at = COLLECT_STEP_MIN.min(limit / 2);
+        self.image = self.bytes;
+        self.limit = limit.saturating_add(self.image);
+        self.plan_collection();
     }
 
     /// What is here now stays, too, but counts: the constants of a program.
@@ -150,7 +153,7 @@ impl Heap {
 
     /// Bytes in use beyond the image.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.saturating_sub(self.image)
     }
 
     pub(crate) fn next_serial(&mut self) -> u64 {
@@ -253,6 +256,6 @@ impl Heap {
 
     fn plan_collection(&mut self) {
         let room = self.limit.saturating_sub(self.bytes);
-        self.collect_at = self.bytes + COLLECT_STEP_MIN.max(self.bytes / 2).min(room / 2);
+        self.collect_at = self.bytes + COLLECT_STEP_MIN.max(self.bytes() / 2).min(room / 2);
     }
 }

@@ -610,6 +610,7 @@ fn type_of(obj: &Obj) -> Type {
         Obj::Cell(_) => Type::Cell,
         Obj::Generator(generator) => match generator.kind {
             Kind::Coroutine => Type::Coroutine,
+            Kind::AsyncGenerator => Type::AsyncGenerator,
             _ => Type::Generator,
         },
         Obj::Iter(iter) => match &**iter {

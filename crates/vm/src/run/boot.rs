@@ -265,6 +265,11 @@ const METHODS: &[(Type, &str, &str, bool)] = &[
     (Type::Int, "from_bytes", "_from_bytes", true),
     (Type::Bytes, "fromhex", "_fromhex", true),
     (Type::ByteArray, "fromhex", "_fromhex_array", true),
+    (Type::AsyncGenerator, "__aiter__", "_agen_iter", false),
+    (Type::AsyncGenerator, "__anext__", "_agen_next", false),
+    (Type::AsyncGenerator, "asend", "_agen_send", false),
+    (Type::AsyncGenerator, "athrow", "_agen_throw", false),
+    (Type::AsyncGenerator, "aclose", "_agen_close", false),
 ];
 
 fn types(vm: &mut Vm) -> Result<(), Fault> {
@@ -312,6 +317,7 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
             "method",
             "generator",
             "coroutine",
+            "async_generator",
             "iterator",
             "dict_keys",
             "dict_values",

@@ -14,6 +14,9 @@ impl Vm {
     fn generator_word(&self, handle: Handle) -> &'static str {
         match self.heap.get(handle) {
             Obj::Generator(generator) if generator.kind == Kind::Coroutine => "coroutine",
+            Obj::Generator(generator) if generator.kind == Kind::AsyncGenerator => {
+                "async generator"
+            }
             _ => "generator",
         }
     }

@@ -15,7 +15,7 @@ impl Vm {
             Obj::Iter(_) | Obj::Generator(_) => {
                 return match self.heap.get(handle) {
                     Obj::Generator(generator)
-                        if generator.kind == crate::front::code::Kind::Coroutine =>
+                        if generator.kind != crate::front::code::Kind::Generator =>
                     {
                         Err(self.not_iterable(value))
                     }

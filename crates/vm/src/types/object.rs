@@ -47,6 +47,8 @@ pub(crate) const TABLE: Table = &[
     ("coroutine", "throw", generator_throw, ""),
     ("coroutine", "close", generator_close, ""),
     ("_", "_generator_next", generator_next, ""),
+    ("_", "_generator_send", generator_send, ""),
+    ("_", "_generator_throw", generator_throw, ""),
 ];
 
 fn object_new(vm: &mut Vm, args: Args) -> Outcome {
