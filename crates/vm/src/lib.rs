@@ -11,6 +11,7 @@
 //! - `run`: the machine. Frames are plain data on a stack of our own; a generator or coroutine is a
 //!   frame put aside.
 //! - `frozen`: calls that wait, as bytes.
+//! - `regex`: patterns in linear time.
 //! - `types`: natives, one table per file.
 //! - `prelude`: what is written in Python.
 //! - `cost`: the prices; `limits`: the bounds.
@@ -33,6 +34,7 @@ mod heap;
 mod host;
 mod limits;
 mod prelude;
+mod regex;
 mod run;
 mod types;
 

@@ -232,3 +232,51 @@ fn the_same_cycles_every_time_and_every_limit() {
     let short = run_script(source, "short.py", Limits::with_cycles(whole - 1));
     assert_eq!((short.ending, short.cycles), (Ending::Stopped(Fatal::Cycles), whole - 1));
 }
+
+#[test]
+fn regex_bombs_take_text_times_pattern() {
+    for pattern in ["(a*)*b", "(a|a)*b", "(a+)+b", "(a?){20}a{20}b", "(.*)(.*)(.*)(.*)x", "a*a*a*a*a*b"] {
+        let source = format!("import re\nre.match(r'{pattern}', 'a' * 2000)\nprint('ok')");
+        let output = run(&source);
+        assert_eq!(output.stdout, "ok\n", "{pattern}: {:?}", output.ending);
+    }
+    stops_at_cycles("import re\nwhile True: re.search('(x+x+)+y', 'x' * 10000)");
+    stops_at_cycles("import re\nre.findall('.?', 'é' * 2000000)");
+}
+
+#[test]
+fn patterns_that_need_backtracking_or_too_much_room_are_refused() {
+    for (pattern, word) in [
+        (r"(a)\\1", "backreferences"),
+        ("(?P<n>a)(?P=n)", "backreferences"),
+        ("a(?=b)", "looking ahead"),
+        ("a(?!b)", "looking ahead"),
+        ("(?<=a)b", "looking behind"),
+        ("(?>a)", "atomic"),
+        ("a++", "possessive"),
+        ("((a{100}){100}){100}", "too large"),
+        ("((((a{1000000000}){1000000000})))", "too large"),
+    ] {
+        let source = format!("import re\nre.compile('{pattern}')");
+        match run(&source).ending {
+            Ending::Raised(raised) => {
+                assert_eq!(raised.kind, "error", "{pattern}");
+                assert!(raised.message.contains(word), "{pattern}: {}", raised.message);
+            }
+            other => panic!("{pattern}: {other:?}"),
+        }
+    }
+    raises("import re\nre.compile('(' * 1000)", "error");
+    raises("import re\nre.compile('a' * 100000)", "error");
+    raises("import re\nre.compile(b'a')", "TypeError");
+}
+
+#[test]
+fn a_forged_pattern_is_refused() {
+    for program in ["b''", "b'\\x00'", "bytes(14)", "bytes([0, 0, 0, 0, 0, 6, 9, 0, 0, 0, 0, 0, 0, 0])"] {
+        raises(
+            &format!("import re\np = re.compile('a')\np._program = {program}\np.match('a')"),
+            "ValueError",
+        );
+    }
+}

@@ -27,6 +27,7 @@ const MODULES: &[&str] = &[
     "json",
     "math",
     "operator",
+    "re",
     "string",
     "struct",
     "sys",

@@ -20,6 +20,7 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("copy", include_str!("copy.py")),
     ("hashlib", include_str!("hashlib.py")),
     ("base64", include_str!("base64.py")),
+    ("re", include_str!("re.py")),
     ("string", include_str!("string.py")),
     ("struct", include_str!("struct.py")),
     ("sys", include_str!("sys.py")),

@@ -10,6 +10,7 @@ mod iterators;
 mod list;
 mod math;
 mod object;
+mod regex;
 mod set;
 mod sort;
 mod str;
@@ -29,6 +30,7 @@ pub(crate) const TABLES: &[Table] = &[
     list::TABLE,
     math::TABLE,
     object::TABLE,
+    regex::TABLE,
     set::TABLE,
     sort::TABLE,
     str::TABLE,
