@@ -235,7 +235,9 @@ fn the_same_cycles_every_time_and_every_limit() {
 
 #[test]
 fn regex_bombs_take_text_times_pattern() {
-    for pattern in ["(a*)*b", "(a|a)*b", "(a+)+b", "(a?){20}a{20}b", "(.*)(.*)(.*)(.*)x", "a*a*a*a*a*b"] {
+    for pattern in
+        ["(a*)*b", "(a|a)*b", "(a+)+b", "(a?){20}a{20}b", "(.*)(.*)(.*)(.*)x", "a*a*a*a*a*b"]
+    {
         let source = format!("import re\nre.match(r'{pattern}', 'a' * 2000)\nprint('ok')");
         let output = run(&source);
         assert_eq!(output.stdout, "ok\n", "{pattern}: {:?}", output.ending);
@@ -273,7 +275,9 @@ fn patterns_that_need_backtracking_or_too_much_room_are_refused() {
 
 #[test]
 fn a_forged_pattern_is_refused() {
-    for program in ["b''", "b'\\x00'", "bytes(14)", "bytes([0, 0, 0, 0, 0, 6, 9, 0, 0, 0, 0, 0, 0, 0])"] {
+    for program in
+        ["b''", "b'\\x00'", "bytes(14)", "bytes([0, 0, 0, 0, 0, 6, 9, 0, 0, 0, 0, 0, 0, 0])"]
+    {
         raises(
             &format!("import re\np = re.compile('a')\np._program = {program}\np.match('a')"),
             "ValueError",

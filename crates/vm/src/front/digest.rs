@@ -38,8 +38,7 @@ fn absorb(hasher: &mut Sha256, code: &Code) {
         Kind::AsyncGenerator => 3,
     };
     hasher.update([kind, u8::from(code.var_args), u8::from(code.var_keywords)]);
-    let counts =
-        [code.positional, code.positional_only, code.keyword_only, code.slots, code.free];
+    let counts = [code.positional, code.positional_only, code.keyword_only, code.slots, code.free];
     counts.iter().for_each(|count| hasher.update(count.to_le_bytes()));
     strings(hasher, &code.slot_names);
     strings(hasher, &code.names);

@@ -238,11 +238,9 @@ impl Thaw<'_> {
             kind::STATIC_METHOD => Obj::StaticMethod(self.value()?),
             kind::CLASS_METHOD => Obj::ClassMethod(self.value()?),
             kind::MODULE => Obj::Module { name: self.value()?, dict: self.handle()? },
-            kind::SUPER => Obj::Super {
-                class: self.handle()?,
-                receiver: self.value()?,
-                of: self.handle()?,
-            },
+            kind::SUPER => {
+                Obj::Super { class: self.handle()?, receiver: self.value()?, of: self.handle()? }
+            }
             kind::FUNCTION => self.function()?,
             kind::CLASS => self.class()?,
             kind::INSTANCE => Obj::Instance(Box::new(Instance {

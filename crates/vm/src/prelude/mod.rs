@@ -4,6 +4,15 @@
 /// Module names and sources, in the order in which they are loaded.
 pub(crate) const MODULES: &[(&str, &str)] = &[
     ("prelude", include_str!("core.py")),
+    ("prelude", include_str!("text.py")),
+    ("prelude", include_str!("format.py")),
+    ("prelude", include_str!("compare.py")),
+    ("prelude", include_str!("tables.py")),
+    ("prelude", include_str!("iteration.py")),
+    ("prelude", include_str!("attributes.py")),
+    ("prelude", include_str!("bytes.py")),
+    ("prelude", include_str!("classes.py")),
+    ("prelude", include_str!("waiting.py")),
     ("functools", include_str!("functools.py")),
     ("itertools", include_str!("itertools.py")),
     ("collections", include_str!("collections.py")),

@@ -26,7 +26,12 @@ enum Node {
     Sequence(Vec<Node>),
     /// In order of preference.
     Either(Vec<Node>),
-    Repeat { inner: Box<Node>, least: u32, most: Option<u32>, greedy: bool },
+    Repeat {
+        inner: Box<Node>,
+        least: u32,
+        most: Option<u32>,
+        greedy: bool,
+    },
     Group(u32, Box<Node>),
 }
 
@@ -378,7 +383,9 @@ impl Parser {
             return Err(self.error_at("bad escape (end of pattern)", start));
         };
         if let Some(named) = self.named(char) {
-            return Ok(self.add_class(Class { items: vec![Item::Named(named)], ..Class::default() }));
+            return Ok(
+                self.add_class(Class { items: vec![Item::Named(named)], ..Class::default() })
+            );
         }
         let ascii = self.has(flag::ASCII);
         let place = match char {

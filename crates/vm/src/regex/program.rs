@@ -155,8 +155,11 @@ impl Program {
         }
         let mut program = Program { groups, ..Program::default() };
         for _ in 0..count {
-            let mut class =
-                Class { negated: bytes.byte()? == 1, folded: bytes.byte()? == 1, items: Vec::new() };
+            let mut class = Class {
+                negated: bytes.byte()? == 1,
+                folded: bytes.byte()? == 1,
+                items: Vec::new(),
+            };
             for _ in 0..bytes.number()? {
                 class.items.push(match (bytes.number()?, bytes.number()?) {
                     (u32::MAX, named) => Item::Named(*NAMED.get(named as usize)?),
@@ -251,9 +254,8 @@ impl Named {
 /// Decimal digits: letters of other scripts that count ten in a row from a zero are few; those of the
 /// scripts in wide use are here.
 fn is_digit(char: char) -> bool {
-    const ZEROS: [u32; 12] = [
-        0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10,
-    ];
+    const ZEROS: [u32; 12] =
+        [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10];
     let code = char as u32;
     ZEROS.iter().any(|zero| (*zero..zero + 10).contains(&code))
 }

@@ -188,7 +188,7 @@ fn build() -> Result<Vm, String> {
     types(&mut vm).map_err(failed("types"))?;
     natives(&mut vm).map_err(failed("natives"))?;
     let mut hasher = image_hasher();
-    for (module, source) in SOURCES {
+    for (index, (module, source)) in SOURCES.iter().enumerate() {
         let file = format!("<{module}>");
         let program = crate::front::compile(source, &file).map_err(|error| error.to_string())?;
         hasher.update(program.hash);
@@ -208,7 +208,8 @@ fn build() -> Result<Vm, String> {
             let value = vm.modules.get(*module).copied().unwrap_or(Value::None);
             vm.dict_set_name(outer, name, value).map_err(failed(module))?;
         }
-        if *module == "prelude" {
+        let last = SOURCES.iter().rposition(|(other, _)| *other == "prelude");
+        if Some(index) == last {
             export(&mut vm).map_err(failed("export"))?;
         }
     }
@@ -221,8 +222,7 @@ fn image_hasher() -> Sha256 {
     let mut hasher = Sha256::new();
     hasher.update(b"remuda-vm-image-v1:");
     let types = TYPES.iter().flat_map(|(_, text, parent)| [*text, parent.name()]);
-    let natives =
-        NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
+    let natives = NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
     let modules = SOURCES.iter().map(|(module, _)| *module);
     for text in NAMES.iter().copied().chain(types).chain(natives).chain(modules) {
         hasher.update((text.len() as u64).to_le_bytes());
@@ -246,14 +246,58 @@ fn export(vm: &mut Vm) -> Result<(), Fault> {
             true => Value::Ref(vm.heap.alloc(Obj::StaticMethod(function))?),
             false => function,
         };
-        let method = vm.intern(method)?;
-        if let Obj::Class(class) = vm.heap.get(kind.handle()) {
-            let dict = class.dict;
-            vm.dict_set_name(dict, method, value)?;
-        }
+        set_method(vm, *kind, method, value)?;
+    }
+    for method in BYTES_METHODS {
+        let function = vm.prelude_function(&format!("_bytes_{method}"))?;
+        set_method(vm, Type::Bytes, method, function)?;
+        set_method(vm, Type::ByteArray, method, function)?;
     }
     Ok(())
 }
+
+fn set_method(vm: &mut Vm, kind: Type, method: &str, value: Value) -> Result<(), Fault> {
+    let method = vm.intern(method)?;
+    match vm.heap.get(kind.handle()) {
+        Obj::Class(class) => vm.dict_set_name(class.dict, method, value),
+        _ => Ok(()),
+    }
+}
+
+/// Methods that bytes and bytearray share, in the prelude with `_bytes_` before the name.
+const BYTES_METHODS: &[&str] = &[
+    "find",
+    "rfind",
+    "index",
+    "rindex",
+    "count",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "split",
+    "rsplit",
+    "splitlines",
+    "partition",
+    "rpartition",
+    "replace",
+    "removeprefix",
+    "removesuffix",
+    "zfill",
+    "center",
+    "capitalize",
+    "swapcase",
+    "title",
+    "isalpha",
+    "isdigit",
+    "isalnum",
+    "isascii",
+    "isspace",
+    "isupper",
+    "islower",
+    "istitle",
+    "expandtabs",
+    "translate",
+];
 
 /// Methods of builtin types that the prelude has; static ones take no receiver.
 const METHODS: &[(Type, &str, &str, bool)] = &[
@@ -265,6 +309,12 @@ const METHODS: &[(Type, &str, &str, bool)] = &[
     (Type::Int, "from_bytes", "_from_bytes", true),
     (Type::Bytes, "fromhex", "_fromhex", true),
     (Type::ByteArray, "fromhex", "_fromhex_array", true),
+    (Type::Bytes, "maketrans", "_bytes_maketrans", true),
+    (Type::ByteArray, "maketrans", "_bytes_maketrans", true),
+    (Type::ByteArray, "insert", "_bytearray_insert", false),
+    (Type::ByteArray, "remove", "_bytearray_remove", false),
+    (Type::ByteArray, "reverse", "_bytearray_reverse", false),
+    (Type::ByteArray, "copy", "_bytearray_copy", false),
     (Type::AsyncGenerator, "__aiter__", "_agen_iter", false),
     (Type::AsyncGenerator, "__anext__", "_agen_next", false),
     (Type::AsyncGenerator, "asend", "_agen_send", false),

@@ -124,6 +124,15 @@ impl Vm {
         }
     }
 
+    /// An integer that is a place in something: one beyond i64 is beyond any end.
+    pub(crate) fn want_place(&mut self, value: Value) -> Result<i64, Fault> {
+        match self.obj(self.inner(value)) {
+            Some(Obj::Big(big)) if big.sign() == num_bigint::Sign::Minus => Ok(i64::MIN / 2),
+            Some(Obj::Big(_)) => Ok(i64::MAX / 2),
+            _ => self.want_int(value),
+        }
+    }
+
     /// `import name`: the module, run if it has not been.
     pub(crate) fn import_step(&mut self, name: Value) -> Result<Flow, Fault> {
         let text = self.text(name).unwrap_or("").to_owned();

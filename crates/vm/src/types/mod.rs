@@ -8,12 +8,16 @@ mod hashlib;
 mod int;
 mod iterators;
 mod list;
+mod machinery;
 mod math;
 mod object;
+mod operators;
+mod reduce;
 mod regex;
 mod set;
 mod sort;
 mod str;
+mod structs;
 mod tuple;
 
 use crate::run::native::Table;
@@ -28,11 +32,15 @@ pub(crate) const TABLES: &[Table] = &[
     int::TABLE,
     iterators::TABLE,
     list::TABLE,
+    machinery::TABLE,
     math::TABLE,
     object::TABLE,
+    operators::TABLE,
+    reduce::TABLE,
     regex::TABLE,
     set::TABLE,
     sort::TABLE,
     str::TABLE,
+    structs::TABLE,
     tuple::TABLE,
 ];

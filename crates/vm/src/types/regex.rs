@@ -88,8 +88,7 @@ fn match_one(vm: &mut Vm, args: Args) -> Outcome {
     let mode = vm.want_int(mode)?;
     let found = with_program(vm, program, text, |vm, program, text, fuel| {
         let (from, to) = bounds(vm, from, to, text.len())?;
-        let wanted =
-            Search { from, to, anchored: mode > 0, whole: mode > 1, advance: false };
+        let wanted = Search { from, to, anchored: mode > 0, whole: mode > 1, advance: false };
         Ok(regex::search(program, text, wanted, fuel)?)
     })?;
     match found {

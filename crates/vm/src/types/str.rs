@@ -347,7 +347,7 @@ fn bounds(
         if value.is_unbound() || value.is_none() {
             return Ok(default);
         }
-        let value = vm.want_int(value)?;
+        let value = vm.want_place(value)?;
         Ok(if value < 0 { (value + length).max(0) } else { value })
     };
     let (start, stop) = (place(vm, start, 0)?, place(vm, stop, length)?.min(length));
