@@ -11,6 +11,7 @@
 //! - `run`: the machine. Frames are plain data on a stack of our own; a generator or coroutine is a
 //!   frame put aside.
 //! - `frozen`: calls that wait, as bytes.
+//! - `script`: runs a plain script, with traceback and profile.
 //! - `regex`: patterns in linear time.
 //! - `types`: natives, one table per file.
 //! - `prelude`: what is written in Python.
@@ -36,6 +37,7 @@ mod limits;
 mod prelude;
 mod regex;
 mod run;
+pub mod script;
 mod types;
 
 pub use front::{CompileError, Program, compile};

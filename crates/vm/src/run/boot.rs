@@ -67,6 +67,8 @@ impl Vm {
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            kept: Value::Unbound,
+            profiler: None,
             entering: None,
         }
     }
@@ -95,6 +97,8 @@ impl Vm {
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            kept: Value::Unbound,
+            profiler: None,
             entering: None,
         }
     }

@@ -70,13 +70,15 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
 impl Vm {
     /// Runs a program's module body; its names stay for `call`.
     pub fn run_module(&mut self, program: &front::Program) -> Result<(), Ending> {
-        let started = self.start_module(program);
-        if let Err(fault) = started {
-            return Err(self.ending_of(fault));
-        }
-        match self.run() {
-            Ok(_) => Ok(()),
-            Err(stop) => Err(self.ending(stop)),
+        self.run_main(program).map_err(|stop| self.ending(stop))
+    }
+
+    pub(crate) fn run_main(&mut self, program: &front::Program) -> Result<(), Stop> {
+        match self.start_module(program) {
+            Ok(()) => self.run().map(|_| ()),
+            Err(Fault::Raise(exception)) => Err(Stop::Raised(exception)),
+            Err(Fault::Fatal(fatal)) => Err(Stop::Fatal(fatal)),
+            Err(_) => Err(Stop::Fatal(Fatal::Internal)),
         }
     }
 
@@ -158,7 +160,7 @@ impl Vm {
         format!("{:?}", self.ending(stop))
     }
 
-    fn describe(&mut self, exception: Value) -> Raised {
+    pub(crate) fn describe(&mut self, exception: Value) -> Raised {
         let kind = self.type_name(exception);
         let traceback = match self.obj(exception) {
             Some(Obj::Exception(exception)) => exception.traceback.clone(),
@@ -174,7 +176,7 @@ impl Vm {
     }
 
     /// `str` of an exception, in Python if need be, with what cycles are left.
-    fn message_of(&mut self, exception: Value) -> String {
+    pub(crate) fn message_of(&mut self, exception: Value) -> String {
         let made = match self.text_of(exception) {
             Ok(text) => Ok(text),
             Err(Fault::Fatal(_)) => return String::new(),

@@ -87,6 +87,9 @@ pub struct Vm {
     pub(crate) main: Option<Handle>,
     /// Coroutines that wait for the host, by token.
     pub(crate) waiting: BTreeMap<u64, Value>,
+    /// Held for the one who embeds the machine.
+    pub(crate) kept: Value,
+    pub(crate) profiler: Option<Box<crate::script::Profiler>>,
     /// For `Fault::Enter`: the generator, what goes in, whether it is thrown, and what comes after.
     pub(crate) entering: Option<(Value, Value, bool, After)>,
 }
@@ -224,6 +227,7 @@ impl Vm {
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());
         roots.extend(self.main.map(Value::Ref));
+        roots.push(self.kept);
         let visited = self.heap.collect(roots.into_iter());
         // Being interned keeps nothing alive.
         let heap = &self.heap;
