@@ -134,7 +134,9 @@ fn exits_have_their_codes() {
 fn what_does_not_compile_is_shown_with_its_line() {
     let report = plain("x = 1\nimport os\n");
     assert_eq!(report.exit_code, 2);
-    assert!(report.stderr.starts_with("  File \"script.py\", line 2\n    import os\nSyntaxError: "));
+    assert!(
+        report.stderr.starts_with("  File \"script.py\", line 2\n    import os\nSyntaxError: ")
+    );
 }
 
 #[test]

@@ -51,6 +51,7 @@ impl Unit {
             names: Vec::new(),
             handlers: Vec::new(),
             lines: Vec::new(),
+            annotations: Vec::new(),
             yields: Vec::new(),
             simple: false,
         };

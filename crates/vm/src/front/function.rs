@@ -1,6 +1,7 @@
 //! Functions and classes.
 
 use ruff_python_ast::{self as ast, Expr, Parameters, Stmt};
+use ruff_text_size::Ranged;
 
 use super::CompileError;
 use super::code::{Const, Kind, Op};
@@ -37,12 +38,31 @@ impl<'a> Compiler<'a> {
             (true, true) => Kind::AsyncGenerator,
         };
         let inside = Inside::Statements(&node.body);
+        let place = self.codes.len();
         self.function(node.name.as_str(), scope, Some(&node.parameters), kind, flags, inside)?;
+        let annotations = self.annotations(node);
+        if let Some(Some(code)) = self.codes.get_mut(place) {
+            code.annotations = annotations;
+        }
         for _ in &node.decorator_list {
             self.emit(Op::Call, 0, 1);
         }
         self.store(node.name.as_str());
         Ok(())
+    }
+
+    fn annotations(&self, node: &ast::StmtFunctionDef) -> Vec<(String, String)> {
+        let written = |expr: &Expr| self.text(expr.range()).to_owned();
+        let mut all = Vec::new();
+        for parameter in node.parameters.iter() {
+            if let Some(annotation) = parameter.annotation() {
+                all.push((parameter.name().as_str().to_owned(), written(annotation)));
+            }
+        }
+        if let Some(returns) = &node.returns {
+            all.push(("return".to_owned(), written(returns)));
+        }
+        all
     }
 
     pub(super) fn lambda(&mut self, node: &'a ast::ExprLambda) -> Done {

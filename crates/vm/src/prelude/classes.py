@@ -24,6 +24,8 @@ def _build_class(body, name, bases, keywords):
     if meta is type:
         cls = _finish_class(type, name, bases, namespace, keywords, cell)
     else:
+        if cell is not None:
+            namespace['__classcell__'] = cell
         cls = meta.__new__(meta, name, bases, namespace, **keywords)
         if cell is not None:
             _set_cell(cell, cls)
@@ -31,8 +33,11 @@ def _build_class(body, name, bases, keywords):
     return cls
 
 
-def _type_new(meta, name, bases, namespace):
-    return _finish_class(meta, name, bases, namespace, {}, None)
+def _type_new(meta, name, bases, namespace, /, **keywords):
+    cell = namespace.get('__classcell__')
+    if cell is not None:
+        namespace = {key: value for key, value in namespace.items() if key != '__classcell__'}
+    return _finish_class(meta, name, bases, namespace, keywords, cell)
 
 
 def _finish_class(meta, name, bases, namespace, keywords, cell):

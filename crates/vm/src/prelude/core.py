@@ -5,9 +5,27 @@ def _collect(items):
     return [item for item in items]
 
 
+def _plain(value):
+    if not _iterates_natively(value):
+        return [item for item in value]
+    method = _user_method(value, '__index__')
+    return value if method is None else _index(value)
+
+
+def _index(value):
+    number = _user_method(value, '__index__')(value)
+    if not isinstance(number, int):
+        raise TypeError('__index__ returned non-int (type ' + type(number).__name__ + ')')
+    return number
+
+
+def _getitem_index(sequence, key):
+    return sequence[_index(key)]
+
+
 def _with_lists(function, names, *args):
-    # A native met an iterable in Python: it gets a list instead.
-    args = [arg if _iterates_natively(arg) else [item for item in arg] for arg in args]
+    # A native met an iterable or an integer in Python: it gets a list or a number instead.
+    args = [_plain(arg) for arg in args]
     if names is None:
         return function(*args)
     split = len(args) - len(names)

@@ -61,6 +61,8 @@ def _percent(template, values):
                 raise TypeError('not enough arguments for format string')
             value = args[used]
             used += 1
+        if kind not in 'srcadiuxXoeEfFgG':
+            raise ValueError("unsupported format character '" + kind + "' (" + hex(ord(kind)) + ') at index ' + str(index - 1))
         out.append(_percent_one(value, kind, flags, width, precision))
     if used < len(args) and not (single and isinstance(values, dict)):
         if not (single and not isinstance(values, (str, int, float, bytes)) and used == 0 and False):
@@ -110,7 +112,7 @@ def _percent_one(value, kind, flags, width, precision):
         if not isinstance(value, (int, float)):
             raise TypeError('must be real number, not ' + type(value).__name__)
         return format(float(value), spec + '.' + str(6 if precision is None else precision) + kind)
-    raise ValueError("unsupported format character '" + kind + "'")
+    raise ValueError("unsupported format character '" + kind + "' (" + hex(ord(kind)) + ')')
 
 
 def _format_method(template, *args, **kwargs):
@@ -173,6 +175,9 @@ def _format_template_field(field, args, kwargs, auto):
             raise IndexError('Replacement index ' + str(head) + ' out of range for positional args tuple')
         value = args[head]
     elif head.isdigit():
+        if auto[0]:
+            raise ValueError('cannot switch from automatic field numbering to manual field specification')
+        auto[0] = None
         if int(head) >= len(args):
             raise IndexError('Replacement index ' + head + ' out of range for positional args tuple')
         value = args[int(head)]
@@ -190,6 +195,8 @@ def _format_template_field(field, args, kwargs, auto):
             key = rest[1:end]
             value = value[int(key)] if key.isdigit() else value[key]
             rest = rest[end + 1:]
+    if bang and convert not in ('s', 'r', 'a'):
+        raise ValueError("unmatched '{' in format spec" if not convert else 'Unknown conversion specifier ' + repr(convert))
     return _format_field(value, spec, 2 if convert == 's' else 4 if convert == 'r' else 6 if convert == 'a' else 0)
 
 

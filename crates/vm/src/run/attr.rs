@@ -371,7 +371,7 @@ impl Vm {
                     Some(doc) => self.string(doc.as_str())?,
                     None => Value::None,
                 },
-                name::ANNOTATIONS => self.alloc(Obj::Dict(Dict::default()))?,
+                name::ANNOTATIONS => return self.annotations(function.code).map(Some),
                 _ => return Ok(None),
             },
             Some(Obj::Method { function, receiver }) => match key {
@@ -569,11 +569,15 @@ impl Vm {
         {
             return Err(tail_after(hook, vec![object, name], After::Discard));
         }
-        if let Some(found) = self.class_attr(class, key)
-            && let Some(Obj::Property([_, _, delete])) = self.obj(found)
-            && !delete.is_none()
-        {
-            return Err(tail_after(*delete, vec![object], After::Discard));
+        if let Some(found) = self.class_attr(class, key) {
+            if let Some(Obj::Property([_, _, delete])) = self.obj(found)
+                && !delete.is_none()
+            {
+                return Err(tail_after(*delete, vec![object], After::Discard));
+            }
+            if let Some(method) = self.user_method(found, name::DELETE) {
+                return Err(tail_after(method, vec![found, object], After::Discard));
+            }
         }
         self.generic_delete_attr(object, key)
     }
@@ -585,6 +589,23 @@ impl Vm {
             return Ok(());
         }
         Err(self.no_attr(object, key))
+    }
+}
+
+impl Vm {
+    /// The annotations of a function, as they are written.
+    fn annotations(&mut self, code: u32) -> Outcome {
+        let codes = std::sync::Arc::clone(&self.codes);
+        let written = &codes[code as usize].code.annotations;
+        self.charge(crate::cost::entries(written.len()))?;
+        let dict = self.alloc(Obj::Dict(Dict::default()))?;
+        let Value::Ref(handle) = dict else { return Err(Fatal::Internal.into()) };
+        for (name, text) in written {
+            let name = self.intern(name)?;
+            let text = self.string(text.as_str())?;
+            self.dict_set_name(handle, name, text)?;
+        }
+        Ok(dict)
     }
 }
 

@@ -366,8 +366,7 @@ impl Vm {
             let pc = frame.pc.saturating_sub(1);
             if !loaded.hidden {
                 let instr = loaded.code.instrs[pc as usize];
-                let again =
-                    instr.op == Op::Reraise || instr.op == Op::Raise && instr.a == 0;
+                let again = instr.op == Op::Reraise || instr.op == Op::Raise && instr.a == 0;
                 self.note_line(exception, frame.code, loaded.code.line(pc), again).map_err(Ok)?;
             }
             let handlers = &loaded.code.handlers;

@@ -87,6 +87,9 @@ impl Vm {
                 Err(_) => Err(self.value_error("byte must be in range(0, 256)")),
             },
             None => {
+                if self.user_method(value, name::INDEX).is_some() {
+                    return Err(Fault::Fallback);
+                }
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
             }
@@ -117,6 +120,9 @@ impl Vm {
                         Type::OverflowError,
                         "Python int too large to convert to C ssize_t",
                     ));
+                }
+                if self.user_method(value, name::INDEX).is_some() {
+                    return Err(Fault::Fallback);
                 }
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))

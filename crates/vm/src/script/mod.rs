@@ -3,8 +3,8 @@
 mod profile;
 mod traceback;
 
-pub use profile::{FunctionCost, LineCost, Profile};
 pub(crate) use profile::Profiler;
+pub use profile::{FunctionCost, LineCost, Profile};
 
 use crate::front::{self, CompileError};
 use crate::limits::Limits;

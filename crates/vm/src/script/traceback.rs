@@ -11,8 +11,7 @@ const CHAIN_MAX: usize = 16;
 /// Lines alike in a row that are shown; the rest is counted.
 const REPEATED_MAX: usize = 3;
 
-const BY_CAUSE: &str =
-    "\nThe above exception was the direct cause of the following exception:\n\n";
+const BY_CAUSE: &str = "\nThe above exception was the direct cause of the following exception:\n\n";
 const BY_CONTEXT: &str =
     "\nDuring handling of the above exception, another exception occurred:\n\n";
 
@@ -48,8 +47,10 @@ impl Vm {
 
     fn chain_text(&mut self, exception: Value, source: &str, file: &str) -> String {
         let mut chain = vec![(exception, "")];
-        while let Some((Obj::Exception(info), true)) =
-            chain.last().and_then(|(last, _)| self.obj(*last)).map(|obj| (obj, chain.len() <= CHAIN_MAX))
+        while let Some((Obj::Exception(info), true)) = chain
+            .last()
+            .and_then(|(last, _)| self.obj(*last))
+            .map(|obj| (obj, chain.len() <= CHAIN_MAX))
         {
             let before = match (info.cause, info.context) {
                 (Value::Ref(cause), _) => (Value::Ref(cause), BY_CAUSE),
@@ -86,7 +87,8 @@ impl Vm {
                 let (code, line) = *entry;
                 let function = &self.codes[code as usize].code.name;
                 text.push_str(&format!("  File \"{file}\", line {line}, in {function}\n"));
-                let shown = lines.get(line as usize - usize::from(line > 0)).map_or("", |l| l.trim());
+                let shown =
+                    lines.get(line as usize - usize::from(line > 0)).map_or("", |l| l.trim());
                 if !shown.is_empty() {
                     text.push_str(&format!("    {shown}\n"));
                 }

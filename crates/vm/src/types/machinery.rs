@@ -13,6 +13,7 @@ pub(crate) const TABLE: Table = &[
     ("_", "_identity", identity, ""),
     ("_", "_tokens", tokens, ""),
     ("_", "_wait_any", wait_any, ""),
+    ("_", "_resolve", resolve, ""),
     ("_", "_write", write, ""),
     ("_", "_make_class", make_class, ""),
     ("_", "_run_body", run_body, ""),
@@ -264,4 +265,21 @@ fn host_call(vm: &mut Vm, args: Args) -> Outcome {
     };
     let name = vm.want_text(*name, "name")?;
     vm.call_host(&name, rest)
+}
+
+/// What a name means where a function was written: a global of its module, or a builtin.
+fn resolve(vm: &mut Vm, args: Args) -> Outcome {
+    let [function, name] = vm.take(args, "_resolve", ["function", "name"], 2)?;
+    let text = vm.want_text(name, "name")?;
+    let globals = match vm.obj(function) {
+        Some(Obj::Function(function)) => function.globals,
+        _ => return Err(vm.type_error("a function is needed")),
+    };
+    let found = vm.interned.get(&text).copied().and_then(|name| {
+        vm.dict_get_name(globals, name).or_else(|| vm.dict_get_name(vm.builtins, name))
+    });
+    match found {
+        Some(value) => Ok(value),
+        None => Err(vm.raise(Type::NameError, format!("name '{text}' is not defined"))),
+    }
 }

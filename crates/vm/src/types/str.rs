@@ -602,30 +602,40 @@ fn expandtabs(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn encode(vm: &mut Vm, args: Args) -> Outcome {
-    let [text, encoding, _] = vm.take(args, "encode", ["self", "encoding", "errors"], 1)?;
+    let [text, encoding, errors] = vm.take(args, "encode", ["self", "encoding", "errors"], 1)?;
     let text = this(vm, text)?;
     let encoding = if encoding.is_unbound() {
         "utf-8".to_owned()
     } else {
         vm.want_text(encoding, "encoding")?
     };
+    let errors =
+        if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
     vm.reserve(text.len())?;
-    match encoding.to_ascii_lowercase().replace('_', "-").as_str() {
-        "utf-8" | "utf8" => vm.bytes(text.into_bytes()),
-        "ascii" | "us-ascii" | "latin-1" | "latin1" | "iso-8859-1" => {
-            let most = if encoding.to_ascii_lowercase().contains("ascii") { 0x7f } else { 0xff };
-            match text.chars().find(|char| *char as u32 > most) {
-                None => {
-                    let bytes = text.chars().map(|char| char as u32 as u8).collect();
-                    vm.bytes(bytes)
-                }
-                Some(_) => Err(vm.raise(
+    let most = match encoding.to_ascii_lowercase().replace('_', "-").as_str() {
+        "utf-8" | "utf8" => return vm.bytes(text.into_bytes()),
+        "ascii" | "us-ascii" => 0x7f,
+        "latin-1" | "latin1" | "iso-8859-1" => 0xff,
+        _ => {
+            let message = format!("unknown encoding: {encoding}");
+            return Err(vm.raise(crate::heap::types::Type::LookupError, message));
+        }
+    };
+    let mut bytes = Vec::with_capacity(text.len());
+    for (place, char) in text.chars().enumerate() {
+        match (char as u32, errors.as_str()) {
+            (code, _) if code <= most => bytes.push(code as u8),
+            (_, "ignore") => {}
+            (_, "replace") => bytes.push(b'?'),
+            _ => {
+                let shown = char.escape_unicode().to_string().replace(['{', '}'], "");
+                let range = most + 1;
+                return Err(vm.raise(
                     crate::heap::types::Type::UnicodeEncodeError,
-                    format!("'{encoding}' codec can't encode character: ordinal not in range"),
-                )),
+                    format!("'{encoding}' codec can't encode character '{shown}' in position {place}: ordinal not in range({range})"),
+                ));
             }
         }
-        _ => Err(vm
-            .raise(crate::heap::types::Type::LookupError, format!("unknown encoding: {encoding}"))),
     }
+    vm.bytes(bytes)
 }
