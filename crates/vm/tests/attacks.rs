@@ -243,7 +243,7 @@ fn regex_bombs_take_text_times_pattern() {
         assert_eq!(output.stdout, "ok\n", "{pattern}: {:?}", output.ending);
     }
     stops_at_cycles("import re\nwhile True: re.search('(x+x+)+y', 'x' * 10000)");
-    stops_at_cycles("import re\nre.findall('.?', 'é' * 2000000)");
+    stops_at_cycles("import re\nre.findall('(a|b)*c', 'ab' * 400000)");
 }
 
 #[test]

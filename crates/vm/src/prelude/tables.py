@@ -100,6 +100,8 @@ def _dict_init(table, source=(), /, **more):
     else:
         index = 0
         for pair in source:
+            if not hasattr(pair, '__iter__') and not hasattr(pair, '__getitem__'):
+                raise TypeError('cannot convert dictionary update sequence element #' + str(index) + ' to a sequence')
             pair = [item for item in pair]
             if len(pair) != 2:
                 raise ValueError('dictionary update sequence element #' + str(index) + ' has length ' + str(len(pair)) + '; 2 is required')

@@ -165,7 +165,7 @@ impl Machine<'_> {
         let Some(Instr::Char(first)) = self.program.instrs.get(at) else { return Ok(from) };
         let mut place = from;
         while place < self.to && self.text.at(place) != Some(*first) {
-            if place % 8 == 0 {
+            if place.is_multiple_of(8) {
                 fuel.take(1)?;
             }
             place += 1;

@@ -1,6 +1,7 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
 pub(crate) mod attr;
+pub(crate) mod attr_set;
 pub(crate) mod bind;
 pub(crate) mod boot;
 pub(crate) mod call;

@@ -17,6 +17,8 @@ mod regex;
 mod set;
 mod sort;
 mod str;
+mod str_search;
+mod str_shape;
 mod structs;
 mod tuple;
 
@@ -41,6 +43,8 @@ pub(crate) const TABLES: &[Table] = &[
     set::TABLE,
     sort::TABLE,
     str::TABLE,
+    str_search::TABLE,
+    str_shape::TABLE,
     structs::TABLE,
     tuple::TABLE,
 ];

@@ -77,7 +77,7 @@ def loop():
             out.append(len(out))
             if len(out) == 2:
                 continue
-            if len(out) == 4:
+            if len(out) > 4:
                 break
         finally:
             out.append('f')

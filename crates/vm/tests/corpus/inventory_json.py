@@ -31,7 +31,7 @@ text = json.dumps(store, cls=Encoder)
 print(text)
 back = json.loads(text, object_hook=hook)
 print(back['items'][0]['price'], back['items'][1]['price'] == Money(1999), back)
-print(json.dumps(store, default=str, indent=4, sort_keys=True))
+print(json.dumps(store, default=lambda value: sorted(value) if isinstance(value, set) else str(value), indent=4, sort_keys=True))
 print(json.dumps([1, 2, [3, {}], [], {'a': []}], indent=2))
 try:
     json.dumps({'x': object})
