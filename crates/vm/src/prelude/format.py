@@ -159,8 +159,6 @@ def _format_template(template, args, kwargs, auto):
 def _format_template_field(field, args, kwargs, auto):
     name, colon, spec = field.partition(':')
     name, bang, convert = name.partition('!')
-    if '{' in spec:
-        spec = _format_template(spec, args, kwargs, auto)
     end = 0
     while end < len(name) and name[end] not in '.[':
         end += 1
@@ -195,6 +193,9 @@ def _format_template_field(field, args, kwargs, auto):
             key = rest[1:end]
             value = value[int(key)] if key.isdigit() else value[key]
             rest = rest[end + 1:]
+    if '{' in spec:
+        # Its fields are counted after this one.
+        spec = _format_template(spec, args, kwargs, auto)
     if bang and convert not in ('s', 'r', 'a'):
         raise ValueError("unmatched '{' in format spec" if not convert else 'Unknown conversion specifier ' + repr(convert))
     return _format_field(value, spec, 2 if convert == 's' else 4 if convert == 'r' else 6 if convert == 'a' else 0)

@@ -253,7 +253,7 @@ impl Named {
 
 /// Decimal digits: letters of other scripts that count ten in a row from a zero are few; those of the
 /// scripts in wide use are here.
-fn is_digit(char: char) -> bool {
+pub(crate) fn is_digit(char: char) -> bool {
     const ZEROS: [u32; 12] =
         [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10];
     let code = char as u32;

@@ -313,7 +313,12 @@ impl Vm {
             Obj::ByteArray(array) if step == 1 => {
                 array.splice(start..start + count, bytes);
             }
-            _ => return Err(self.type_error("extended slices of this are not supported")),
+            Obj::ByteArray(array) => {
+                for (index, byte) in bytes.into_iter().enumerate() {
+                    array[(start as i64 + index as i64 * step) as usize] = byte;
+                }
+            }
+            _ => return Err(Fatal::Internal.into()),
         }
         self.heap.resized(handle)?;
         Ok(())

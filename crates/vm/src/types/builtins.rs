@@ -134,6 +134,11 @@ impl Vm {
         let Some(methods) = self.dict_get_name(info.dict, protocol) else { return Ok(false) };
         for method in self.plain_items(methods)?.unwrap_or_default() {
             let Value::Ref(method) = method else { return Ok(false) };
+            // The machine calls these without looking for a method.
+            let called = [Type::Function, Type::Native, Type::Method, Type::Type];
+            if method == name::CALL && called.iter().any(|kind| kind.handle() == class) {
+                continue;
+            }
             if self.class_attr(class, method).is_none_or(|found| found.is_none()) {
                 return Ok(false);
             }

@@ -10,7 +10,7 @@ pub(crate) const TABLE: Table = &[
     ("str", "__new__", new, "_str_new"),
     ("str", "upper", upper, ""),
     ("str", "lower", lower, ""),
-    ("str", "casefold", lower, ""),
+    ("str", "casefold", casefold, ""),
     ("str", "capitalize", capitalize, ""),
     ("str", "title", title, ""),
     ("str", "swapcase", swapcase, ""),
@@ -65,6 +65,13 @@ fn upper(vm: &mut Vm, args: Args) -> Outcome {
 
 fn lower(vm: &mut Vm, args: Args) -> Outcome {
     map(vm, args, "lower", str::to_lowercase)
+}
+
+/// Lower case, and what is left of differences beyond it.
+fn casefold(vm: &mut Vm, args: Args) -> Outcome {
+    map(vm, args, "casefold", |text| {
+        text.to_lowercase().replace('ß', "ss").replace('ſ', "s").replace('ς', "σ")
+    })
 }
 
 fn capitalize(vm: &mut Vm, args: Args) -> Outcome {
@@ -195,7 +202,7 @@ fn rsplit(vm: &mut Vm, args: Args) -> Outcome {
             let mut rest = text.trim_end_matches(is_space);
             while !rest.is_empty() {
                 if parts.len() == most {
-                    parts.push(rest.trim_start_matches(is_space));
+                    parts.push(rest);
                     break;
                 }
                 let start = rest

@@ -13,8 +13,8 @@ pub(crate) const TABLE: Table = &[
     ("str", "center", center, ""),
     ("str", "zfill", zfill, ""),
     ("str", "isdigit", isdigit, ""),
-    ("str", "isdecimal", isdigit, ""),
-    ("str", "isnumeric", isdigit, ""),
+    ("str", "isdecimal", isdecimal, ""),
+    ("str", "isnumeric", isnumeric, ""),
     ("str", "isalpha", isalpha, ""),
     ("str", "isalnum", isalnum, ""),
     ("str", "isspace", isspace, ""),
@@ -77,10 +77,20 @@ fn every(vm: &mut Vm, args: Args, word: &str, test: impl Fn(char) -> bool) -> Ou
     Ok(Value::Bool(!text.is_empty() && text.chars().all(test)))
 }
 
+fn isdecimal(vm: &mut Vm, args: Args) -> Outcome {
+    every(vm, args, "isdecimal", crate::regex::is_digit)
+}
+
+/// Decimal digits, and those written high or low.
 fn isdigit(vm: &mut Vm, args: Args) -> Outcome {
     every(vm, args, "isdigit", |char| {
-        char.is_ascii_digit() || !char.is_ascii() && char.is_numeric()
+        let raised = matches!(char, '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '₀'..='₉');
+        raised || crate::regex::is_digit(char)
     })
+}
+
+fn isnumeric(vm: &mut Vm, args: Args) -> Outcome {
+    every(vm, args, "isnumeric", char::is_numeric)
 }
 
 fn isalpha(vm: &mut Vm, args: Args) -> Outcome {
