@@ -90,6 +90,27 @@ fn generator_chains_do_not_recurse_in_rust() {
 }
 
 #[test]
+fn coroutine_chains_do_not_recurse_in_rust() {
+    let drive = "c = f(0)\nc.send(None)";
+    raises(&format!("async def f(n): await f(n)\n{drive}"), "RecursionError");
+    raises(
+        &format!("async def f(n):\n    async for x in g(n): pass\nasync def g(n):\n    async for x in g(n): yield x\n{drive}"),
+        "RecursionError",
+    );
+    raises(
+        &format!("class A:\n    async def __aenter__(self):\n        async with self: pass\n    async def __aexit__(self, *a): pass\nasync def f(n):\n    async with A(): pass\n{drive}"),
+        "RecursionError",
+    );
+    raises(
+        &format!("import cowboy\nasync def f(n): return await cowboy.gather(f(n), f(n))\n{drive}"),
+        "RecursionError",
+    );
+    stops_at_cycles(&format!(
+        "class A:\n    def __aiter__(self): return self\n    async def __anext__(self): return 1\nasync def f(n):\n    async for x in A(): pass\n{drive}"
+    ));
+}
+
+#[test]
 fn memory_bombs_stop_at_the_cap() {
     for source in [
         "x = 'a' * 10**9",

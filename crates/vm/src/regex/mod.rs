@@ -9,6 +9,8 @@
 //! A compiled program is a string of bytes, so that it lives in the heap like any value and is written
 //! down with a suspended call. It is checked each time it is used: programs can make bytes, too.
 
+mod emit;
+mod escape;
 mod matcher;
 mod parse;
 mod program;

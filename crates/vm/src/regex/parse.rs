@@ -1,7 +1,8 @@
 //! Python's pattern syntax to a program.
 
-use super::program::{Class, Instr, Item, Named, Place, Program, fold};
-use super::{GROUPS_MAX, INSTRUCTIONS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
+use super::emit::{Node, emit, push};
+use super::program::{Class, Instr, Place, Program, fold};
+use super::{GROUPS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
 
 /// Why a pattern is refused, with its place in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,28 +19,14 @@ pub(crate) struct Compiled {
     pub(crate) flags: u32,
 }
 
-type Parsed<T> = Result<T, PatternError>;
+pub(super) type Parsed<T> = Result<T, PatternError>;
 
-#[derive(Clone, Debug)]
-enum Node {
-    One(Instr),
-    Sequence(Vec<Node>),
-    /// In order of preference.
-    Either(Vec<Node>),
-    Repeat {
-        inner: Box<Node>,
-        least: u32,
-        most: Option<u32>,
-        greedy: bool,
-    },
-    Group(u32, Box<Node>),
-}
-
-struct Parser {
-    chars: Vec<char>,
-    at: usize,
+/// Reads a pattern from left to right.
+pub(super) struct Parser {
+    pub(super) chars: Vec<char>,
+    pub(super) at: usize,
     flags: u32,
-    classes: Vec<Class>,
+    pub(super) classes: Vec<Class>,
     groups: usize,
     names: Vec<(String, usize)>,
     depth: usize,
@@ -79,25 +66,25 @@ impl Parser {
         self.error_at(message, self.at)
     }
 
-    fn error_at(&self, message: &str, place: usize) -> PatternError {
+    pub(super) fn error_at(&self, message: &str, place: usize) -> PatternError {
         PatternError { message: message.to_owned(), place }
     }
 
-    fn has(&self, flag: u32) -> bool {
+    pub(super) fn has(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
 
-    fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.chars.get(self.at).copied()
     }
 
-    fn next(&mut self) -> Option<char> {
+    pub(super) fn next(&mut self) -> Option<char> {
         let char = self.peek();
         self.at += usize::from(char.is_some());
         char
     }
 
-    fn eat(&mut self, char: char) -> bool {
+    pub(super) fn eat(&mut self, char: char) -> bool {
         let found = self.peek() == Some(char);
         self.at += usize::from(found);
         found
@@ -223,7 +210,7 @@ impl Parser {
         Ok(Some(node))
     }
 
-    fn literal(&self, char: char) -> Node {
+    pub(super) fn literal(&self, char: char) -> Node {
         let folded = self.has(flag::IGNORECASE);
         Node::One(if folded { Instr::Folded(fold(char)) } else { Instr::Char(char) })
     }
@@ -290,7 +277,7 @@ impl Parser {
         }))
     }
 
-    fn no_backtracking(&self, what: &str, start: usize) -> PatternError {
+    pub(super) fn no_backtracking(&self, what: &str, start: usize) -> PatternError {
         let message = format!("{what} would need backtracking and is not supported");
         self.error_at(&message, start)
     }
@@ -349,160 +336,6 @@ impl Parser {
         };
         Err(self.error_at(&message, start))
     }
-
-    fn named(&self, char: char) -> Option<Named> {
-        let ascii = self.has(flag::ASCII);
-        Some(match char {
-            'd' if ascii => Named::AsciiDigit,
-            'D' if ascii => Named::NotAsciiDigit,
-            'w' if ascii => Named::AsciiWord,
-            'W' if ascii => Named::NotAsciiWord,
-            's' if ascii => Named::AsciiSpace,
-            'S' if ascii => Named::NotAsciiSpace,
-            'd' => Named::Digit,
-            'D' => Named::NotDigit,
-            'w' => Named::Word,
-            'W' => Named::NotWord,
-            's' => Named::Space,
-            'S' => Named::NotSpace,
-            _ => return None,
-        })
-    }
-
-    fn add_class(&mut self, class: Class) -> Node {
-        let known = self.classes.iter().position(|other| *other == class);
-        let number = known.unwrap_or(self.classes.len());
-        if known.is_none() {
-            self.classes.push(class);
-        }
-        Node::One(Instr::Class(number as u32))
-    }
-
-    fn escape(&mut self, start: usize) -> Parsed<Node> {
-        let Some(char) = self.next() else {
-            return Err(self.error_at("bad escape (end of pattern)", start));
-        };
-        if let Some(named) = self.named(char) {
-            return Ok(
-                self.add_class(Class { items: vec![Item::Named(named)], ..Class::default() })
-            );
-        }
-        let ascii = self.has(flag::ASCII);
-        let place = match char {
-            'A' => Place::Start,
-            'Z' => Place::End,
-            'b' if ascii => Place::AsciiWord,
-            'B' if ascii => Place::NotAsciiWord,
-            'b' => Place::Word,
-            'B' => Place::NotWord,
-            '1'..='9' => return Err(self.no_backtracking("backreferences", start)),
-            char => {
-                let char = self.escaped(char, start)?;
-                return Ok(self.literal(char));
-            }
-        };
-        Ok(Node::One(Instr::Assert(place)))
-    }
-
-    /// A character that an escape stands for, in a class or outside.
-    fn escaped(&mut self, char: char, start: usize) -> Parsed<char> {
-        Ok(match char {
-            'n' => '\n',
-            't' => '\t',
-            'r' => '\r',
-            'f' => '\u{c}',
-            'v' => '\u{b}',
-            'a' => '\u{7}',
-            '0' => {
-                let mut value = 0;
-                for _ in 0..2 {
-                    if let Some(digit) = self.peek().and_then(|char| char.to_digit(8)) {
-                        self.at += 1;
-                        value = value * 8 + digit;
-                    }
-                }
-                char::from_u32(value).unwrap_or('\0')
-            }
-            'x' => self.hexadecimal(2, start)?,
-            'u' => self.hexadecimal(4, start)?,
-            'U' => self.hexadecimal(8, start)?,
-            char if char.is_ascii_alphanumeric() => {
-                return Err(self.error_at(&format!("bad escape \\{char}"), start));
-            }
-            char => char,
-        })
-    }
-
-    fn hexadecimal(&mut self, digits: usize, start: usize) -> Parsed<char> {
-        let mut value = 0u32;
-        for _ in 0..digits {
-            let Some(digit) = self.next().and_then(|char| char.to_digit(16)) else {
-                return Err(self.error_at("incomplete escape", start));
-            };
-            value = value.wrapping_mul(16).wrapping_add(digit);
-        }
-        char::from_u32(value).ok_or_else(|| self.error_at("bad escape", start))
-    }
-
-    fn class(&mut self, start: usize) -> Parsed<Node> {
-        let negated = self.eat('^');
-        let folded = self.has(flag::IGNORECASE);
-        let mut class = Class { negated, folded, items: Vec::new() };
-        let first = self.at;
-        loop {
-            let place = self.at;
-            let Some(char) = self.next() else {
-                return Err(self.error_at("unterminated character set", start));
-            };
-            if char == ']' && place != first {
-                break;
-            }
-            let low = self.member(char, place)?;
-            let range = self.peek() == Some('-')
-                && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
-            if !range {
-                class.items.push(match low {
-                    Ok(char) => Item::Range(char as u32, char as u32),
-                    Err(named) => Item::Named(named),
-                });
-                continue;
-            }
-            self.at += 1;
-            let at = self.at;
-            let Some(char) = self.next() else {
-                return Err(self.error_at("unterminated character set", start));
-            };
-            let high = self.member(char, at)?;
-            let text: String = self.chars[place..self.at].iter().collect();
-            match (low, high) {
-                (Ok(low), Ok(high)) if low <= high => {
-                    class.items.push(Item::Range(low as u32, high as u32));
-                }
-                _ => {
-                    let message = format!("bad character range {text}");
-                    return Err(self.error_at(&message, place));
-                }
-            }
-        }
-        Ok(self.add_class(class))
-    }
-
-    /// A character of a class, or one of the named classes.
-    fn member(&mut self, char: char, place: usize) -> Parsed<Result<char, Named>> {
-        if char != '\\' {
-            return Ok(Ok(char));
-        }
-        let Some(char) = self.next() else {
-            return Err(self.error_at("bad escape (end of pattern)", place));
-        };
-        if let Some(named) = self.named(char) {
-            return Ok(Err(named));
-        }
-        if char == 'b' {
-            return Ok(Ok('\u{8}'));
-        }
-        self.escaped(char, place).map(Ok)
-    }
 }
 
 fn flag_of(char: char) -> Option<u32> {
@@ -515,125 +348,4 @@ fn flag_of(char: char) -> Option<u32> {
         'u' => flag::UNICODE,
         _ => return None,
     })
-}
-
-impl Node {
-    /// Whether it can match nothing.
-    fn can_be_empty(&self) -> bool {
-        match self {
-            Node::One(instr) => matches!(instr, Instr::Assert(_)),
-            Node::Sequence(items) => items.iter().all(Node::can_be_empty),
-            Node::Either(items) => items.iter().any(Node::can_be_empty),
-            Node::Repeat { inner, least, .. } => *least == 0 || inner.can_be_empty(),
-            Node::Group(_, inner) => inner.can_be_empty(),
-        }
-    }
-}
-
-fn push(out: &mut Vec<Instr>, instr: Instr) -> Result<(), ()> {
-    if out.len() >= INSTRUCTIONS_MAX {
-        return Err(());
-    }
-    out.push(instr);
-    Ok(())
-}
-
-/// Sets the way of a split that was left open.
-fn patch(out: &mut [Instr], at: usize, inside_first: bool, target: usize) {
-    let next = at as u32 + 1;
-    out[at] = match inside_first {
-        true => Instr::Split(next, target as u32),
-        false => Instr::Split(target as u32, next),
-    };
-}
-
-fn emit(out: &mut Vec<Instr>, node: &Node) -> Result<(), ()> {
-    match node {
-        Node::One(instr) => push(out, *instr),
-        Node::Sequence(items) => items.iter().try_for_each(|item| emit(out, item)),
-        Node::Either(items) => {
-            let mut ends = Vec::new();
-            for (index, item) in items.iter().enumerate() {
-                if index + 1 == items.len() {
-                    emit(out, item)?;
-                    break;
-                }
-                let split = out.len();
-                push(out, Instr::Jump(0))?;
-                emit(out, item)?;
-                ends.push(out.len());
-                push(out, Instr::Jump(0))?;
-                let here = out.len();
-                patch(out, split, true, here);
-            }
-            let here = out.len() as u32;
-            ends.iter().for_each(|end| out[*end] = Instr::Jump(here));
-            Ok(())
-        }
-        Node::Group(number, inner) => {
-            push(out, Instr::Save(2 * number))?;
-            emit(out, inner)?;
-            push(out, Instr::Save(2 * number + 1))
-        }
-        Node::Repeat { inner, least, most, greedy } => {
-            emit_repeat(out, inner, *least, *most, *greedy)
-        }
-    }
-}
-
-fn emit_repeat(
-    out: &mut Vec<Instr>,
-    inner: &Node,
-    least: u32,
-    most: Option<u32>,
-    greedy: bool,
-) -> Result<(), ()> {
-    // What matches nothing, taken often, is still nothing; the pushes below bound the rest.
-    let empty = inner.can_be_empty();
-    for index in 0..least {
-        if index + 1 == least && most.is_none() {
-            return emit_plus(out, inner, greedy);
-        }
-        let before = out.len();
-        emit(out, inner)?;
-        if out.len() == before {
-            return Ok(());
-        }
-    }
-    match most {
-        None if empty => {
-            // Once around and then again, so that a group that can match nothing is set.
-            let split = out.len();
-            push(out, Instr::Jump(0))?;
-            emit_plus(out, inner, greedy)?;
-            let here = out.len();
-            patch(out, split, greedy, here);
-        }
-        None => {
-            let split = out.len();
-            push(out, Instr::Jump(0))?;
-            emit(out, inner)?;
-            push(out, Instr::Jump(split as u32))?;
-            let here = out.len();
-            patch(out, split, greedy, here);
-        }
-        Some(most) => {
-            let mut splits = Vec::new();
-            for _ in least..most {
-                splits.push(out.len());
-                push(out, Instr::Jump(0))?;
-                emit(out, inner)?;
-            }
-            let here = out.len();
-            splits.iter().for_each(|split| patch(out, *split, greedy, here));
-        }
-    }
-    Ok(())
-}
-
-fn emit_plus(out: &mut Vec<Instr>, inner: &Node, greedy: bool) -> Result<(), ()> {
-    let start = out.len() as u32;
-    emit(out, inner)?;
-    let next = out.len() as u32 + 1;
-    push(out, if greedy { Instr::Split(start, next) } else { Instr::Split(next, start) })
 }

@@ -7,7 +7,7 @@ use super::interp::Stop;
 use crate::front::{self, CompileError};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
-use crate::heap::types::name;
+use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 use crate::limits::Limits;
 
@@ -151,7 +151,11 @@ impl Vm {
             Stop::Suspended(value) => match self.obj(value) {
                 Some(Obj::Pending(token)) => Ending::Suspended(vec![*token]),
                 Some(Obj::PendingAny(tokens)) => Ending::Suspended(tokens.to_vec()),
-                _ => Ending::Stopped(Fatal::Internal),
+                _ => {
+                    let message = "only the host can be waited for";
+                    let fault = self.raise(Type::RuntimeError, message);
+                    self.ending_of(fault)
+                }
             },
         }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod attr;
 pub(crate) mod attr_set;
+pub(crate) mod attr_special;
 pub(crate) mod bind;
 pub(crate) mod boot;
 pub(crate) mod call;
@@ -12,12 +13,14 @@ pub(crate) mod durable;
 pub(crate) mod embed;
 pub(crate) mod exception;
 pub(crate) mod fault;
+pub(crate) mod float_text;
 pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod hash;
 pub(crate) mod index;
 pub(crate) mod interp;
 pub(crate) mod iter;
+pub(crate) mod methods;
 pub(crate) mod native;
 pub(crate) mod number;
 pub(crate) mod operator;

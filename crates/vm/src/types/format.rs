@@ -6,9 +6,9 @@ use crate::heap::types::name;
 use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome, tail};
+use crate::run::float_text::float_repr;
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, limbs};
-use crate::run::repr::float_repr;
 
 pub(crate) const TABLE: Table = &[("", "format", format, "_format")];
 
