@@ -44,6 +44,7 @@ known_names! {
     VALUE "value" MATCH_ARGS "__match_args__" SLOTS "__slots__" WRAPPED "__wrapped__"
     START "start" STOP "stop" STEP "step" MAIN "__main__" CODE "__code__"
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"
+    INSTANCECHECK "__instancecheck__" SUBCLASSCHECK "__subclasscheck__"
     NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys"
 }
 

@@ -124,6 +124,8 @@ def _max(*args, key=None, default=_nothing):
 
 
 def _extreme(args, key, default, largest):
+    if not args:
+        raise TypeError(('max' if largest else 'min') + ' expected at least 1 argument, got 0')
     items = args[0] if len(args) == 1 else args
     best = _nothing
     for item in items:

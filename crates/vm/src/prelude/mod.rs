@@ -24,6 +24,7 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("json", include_str!("json.py")),
     ("heapq", include_str!("heapq.py")),
     ("bisect", include_str!("bisect.py")),
+    ("math", include_str!("math.py")),
     ("operator", include_str!("operator.py")),
     ("contextlib", include_str!("contextlib.py")),
     ("copy", include_str!("copy.py")),

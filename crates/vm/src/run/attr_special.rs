@@ -113,6 +113,13 @@ impl Vm {
                 name::FGET => *get,
                 name::FSET => *set,
                 name::FDEL => *delete,
+                name::DOC => {
+                    let get = *get;
+                    return match get {
+                        Value::None => Ok(Some(Value::None)),
+                        get => self.get_attr(get, key.into()).map(Some),
+                    };
+                }
                 _ => return Ok(None),
             },
             Some(Obj::Generator(generator)) if matches!(key, name::NAME | name::QUALNAME) => {

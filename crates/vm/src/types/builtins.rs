@@ -149,12 +149,18 @@ impl Vm {
 
 fn isinstance(vm: &mut Vm, args: Args) -> Outcome {
     let [value, kinds] = vm.take(args, "isinstance", ["obj", "class"], 2)?;
+    if let Some(hook) = vm.user_method(kinds, name::INSTANCECHECK) {
+        return Err(tail(hook, vec![kinds, value]));
+    }
     let class = vm.class_of(value);
     vm.class_is(class, kinds, 0).map(Value::Bool)
 }
 
 fn issubclass(vm: &mut Vm, args: Args) -> Outcome {
     let [class, kinds] = vm.take(args, "issubclass", ["cls", "class"], 2)?;
+    if let Some(hook) = vm.user_method(kinds, name::SUBCLASSCHECK) {
+        return Err(tail(hook, vec![kinds, class]));
+    }
     match (class, vm.obj(class)) {
         (Value::Ref(class), Some(Obj::Class(_))) => vm.class_is(class, kinds, 0).map(Value::Bool),
         _ => Err(vm.type_error("issubclass() arg 1 must be a class")),

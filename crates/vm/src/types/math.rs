@@ -61,6 +61,8 @@ pub(crate) const TABLE: Table = &[
     ("math", "atan2", |vm, args| two(vm, args, "atan2", libm::atan2), ""),
     ("math", "pow", |vm, args| two(vm, args, "pow", libm::pow), ""),
     ("math", "fmod", |vm, args| two(vm, args, "fmod", libm::fmod), ""),
+    ("math", "nextafter", |vm, args| two(vm, args, "nextafter", libm::nextafter), ""),
+    ("math", "remainder", |vm, args| two(vm, args, "remainder", libm::remainder), ""),
     ("math", "copysign", |vm, args| two(vm, args, "copysign", libm::copysign), ""),
     ("math", "hypot", hypot, ""),
     ("math", "isnan", |vm, args| test(vm, args, "isnan", f64::is_nan), ""),

@@ -141,7 +141,7 @@ fn sum(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn extreme(vm: &mut Vm, args: Args, op: CmpOp, word: &str) -> Outcome {
-    if args.keywords.is_some() {
+    if args.keywords.is_some() || args.count == 0 {
         return Err(Fault::Fallback);
     }
     let items = if args.count == 1 {
