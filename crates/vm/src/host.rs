@@ -1,4 +1,5 @@
-//! What a program can ask of the world around it.
+//! What a program can ask of the world around it. `SDK.md` beside this crate's manifest says what the
+//! names of the public SDK become.
 
 /// The host's answer to a call.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,9 @@
 //!   mark-and-sweep collector whose moments depend on nothing but the program.
 //! - `run`: the machine. Frames are plain data on a stack of our own; a generator or coroutine is a
 //!   frame put aside.
+//! - `frozen`: calls that wait, as bytes.
+//! - `script`: runs a plain script, with traceback and profile.
+//! - `regex`: patterns in linear time.
 //! - `types`: natives, one table per file.
 //! - `prelude`: what is written in Python.
 //! - `cost`: the prices; `limits`: the bounds.
@@ -27,14 +30,18 @@
 //! Running out of cycles or memory ends the run; no `except` sees it.
 mod cost;
 mod front;
+mod frozen;
 mod heap;
 mod host;
 mod limits;
 mod prelude;
+mod regex;
 mod run;
+pub mod script;
 mod types;
 
 pub use front::{CompileError, Program, compile};
+pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};
 pub use host::{Host, HostError, HostReply, HostValue};
 pub use limits::Limits;
 pub use run::Vm;

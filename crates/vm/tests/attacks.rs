@@ -90,6 +90,27 @@ fn generator_chains_do_not_recurse_in_rust() {
 }
 
 #[test]
+fn coroutine_chains_do_not_recurse_in_rust() {
+    let drive = "c = f(0)\nc.send(None)";
+    raises(&format!("async def f(n): await f(n)\n{drive}"), "RecursionError");
+    raises(
+        &format!("async def f(n):\n    async for x in g(n): pass\nasync def g(n):\n    async for x in g(n): yield x\n{drive}"),
+        "RecursionError",
+    );
+    raises(
+        &format!("class A:\n    async def __aenter__(self):\n        async with self: pass\n    async def __aexit__(self, *a): pass\nasync def f(n):\n    async with A(): pass\n{drive}"),
+        "RecursionError",
+    );
+    raises(
+        &format!("import cowboy\nasync def f(n): return await cowboy.gather(f(n), f(n))\n{drive}"),
+        "RecursionError",
+    );
+    stops_at_cycles(&format!(
+        "class A:\n    def __aiter__(self): return self\n    async def __anext__(self): return 1\nasync def f(n):\n    async for x in A(): pass\n{drive}"
+    ));
+}
+
+#[test]
 fn memory_bombs_stop_at_the_cap() {
     for source in [
         "x = 'a' * 10**9",
@@ -207,7 +228,8 @@ fn what_is_not_there_is_refused_with_advice() {
         ("import os", 1),
         ("x = 1\nimport random", 2),
         ("from time import time", 1),
-        ("\n\nasync def f():\n    async for x in y: pass", 4),
+        ("\n\ndef f():\n    async for x in y: pass", 4),
+        ("try:\n    pass\nexcept* ValueError:\n    pass", 1),
         ("x = 1j", 1),
         ("from math import *", 1),
         ("return 5", 1),
@@ -230,4 +252,56 @@ fn the_same_cycles_every_time_and_every_limit() {
     assert_eq!((exact.ending, exact.cycles), (Ending::Done, whole));
     let short = run_script(source, "short.py", Limits::with_cycles(whole - 1));
     assert_eq!((short.ending, short.cycles), (Ending::Stopped(Fatal::Cycles), whole - 1));
+}
+
+#[test]
+fn regex_bombs_take_text_times_pattern() {
+    for pattern in
+        ["(a*)*b", "(a|a)*b", "(a+)+b", "(a?){20}a{20}b", "(.*)(.*)(.*)(.*)x", "a*a*a*a*a*b"]
+    {
+        let source = format!("import re\nre.match(r'{pattern}', 'a' * 2000)\nprint('ok')");
+        let output = run(&source);
+        assert_eq!(output.stdout, "ok\n", "{pattern}: {:?}", output.ending);
+    }
+    stops_at_cycles("import re\nwhile True: re.search('(x+x+)+y', 'x' * 10000)");
+    stops_at_cycles("import re\nre.findall('(a|b)*c', 'ab' * 400000)");
+}
+
+#[test]
+fn patterns_that_need_backtracking_or_too_much_room_are_refused() {
+    for (pattern, word) in [
+        (r"(a)\\1", "backreferences"),
+        ("(?P<n>a)(?P=n)", "backreferences"),
+        ("a(?=b)", "looking ahead"),
+        ("a(?!b)", "looking ahead"),
+        ("(?<=a)b", "looking behind"),
+        ("(?>a)", "atomic"),
+        ("a++", "possessive"),
+        ("((a{100}){100}){100}", "too large"),
+        ("((((a{1000000000}){1000000000})))", "too large"),
+    ] {
+        let source = format!("import re\nre.compile('{pattern}')");
+        match run(&source).ending {
+            Ending::Raised(raised) => {
+                assert_eq!(raised.kind, "error", "{pattern}");
+                assert!(raised.message.contains(word), "{pattern}: {}", raised.message);
+            }
+            other => panic!("{pattern}: {other:?}"),
+        }
+    }
+    raises("import re\nre.compile('(' * 1000)", "error");
+    raises("import re\nre.compile('a' * 100000)", "error");
+    raises("import re\nre.compile(b'a')", "TypeError");
+}
+
+#[test]
+fn a_forged_pattern_is_refused() {
+    for program in
+        ["b''", "b'\\x00'", "bytes(14)", "bytes([0, 0, 0, 0, 0, 6, 9, 0, 0, 0, 0, 0, 0, 0])"]
+    {
+        raises(
+            &format!("import re\np = re.compile('a')\np._program = {program}\np.match('a')"),
+            "ValueError",
+        );
+    }
 }

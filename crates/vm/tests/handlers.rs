@@ -72,10 +72,10 @@ fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
          \x20           seen.append('failed: ' + str(error))\n\
          \x20   return seen\n",
     );
-    assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(1)));
-    assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(2)));
+    assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(vec![1])));
+    assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(vec![2])));
     let failure = HostError { message: "timeout".to_owned() };
-    assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(3)));
+    assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(vec![3])));
     let expected = HostValue::List(vec![text("first"), text("failed: timeout"), HostValue::None]);
     assert_eq!(vm.resume(3, Ok(HostValue::None)), Ok(expected));
     assert_eq!(vm.resume(3, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));
@@ -85,8 +85,8 @@ fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
 fn two_handlers_wait_at_the_same_time() {
     let mut vm =
         machine("import cowboy\nasync def main(x):\n    return [x, await cowboy.submit_job(x)]\n");
-    assert_eq!(vm.call_handler("main", &[text("a")]), Err(Ending::Suspended(1)));
-    assert_eq!(vm.call_handler("main", &[text("b")]), Err(Ending::Suspended(2)));
+    assert_eq!(vm.call_handler("main", &[text("a")]), Err(Ending::Suspended(vec![1])));
+    assert_eq!(vm.call_handler("main", &[text("b")]), Err(Ending::Suspended(vec![2])));
     let pair = |a: &str, b: i64| Ok(HostValue::List(vec![text(a), HostValue::Int(b)]));
     assert_eq!(vm.resume(2, Ok(HostValue::Int(20))), pair("b", 20));
     assert_eq!(vm.resume(1, Ok(HostValue::Int(10))), pair("a", 10));
@@ -106,4 +106,49 @@ fn the_host_refuses_by_an_exception() {
         Err(Ending::Raised(raised)) => assert_eq!(raised.kind, "RuntimeError"),
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn waiting_for_something_else_than_the_host_is_an_exception() {
+    let mut vm = machine(
+        "class Odd:\n    def __await__(self):\n        yield 5\nasync def main():\n    await Odd()\n",
+    );
+    match vm.call_handler("main", &[]) {
+        Err(Ending::Raised(raised)) => assert_eq!(raised.kind, "RuntimeError"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn gathered_jobs_are_asked_at_once_and_answered_in_any_order() {
+    let source = "import cowboy\n\
+         async def ask(n):\n    return n, await cowboy.submit_job(n)\n\
+         async def main():\n    return await cowboy.gather(ask(1), ask(2), ask(3))\n";
+    let orders: [[u64; 3]; 3] = [[1, 2, 3], [3, 1, 2], [2, 3, 1]];
+    for order in orders {
+        let mut vm = machine(source);
+        let mut result = vm.call_handler("main", &[]);
+        let mut left = vec![1, 2, 3];
+        for token in order {
+            assert_eq!(result, Err(Ending::Suspended(left.clone())));
+            left.retain(|other| *other != token);
+            result = vm.resume(token, Ok(HostValue::Int(token as i64 * 100)));
+        }
+        let pair = |n: i64| HostValue::List(vec![HostValue::Int(n), HostValue::Int(n * 100)]);
+        assert_eq!(result, Ok(HostValue::List(vec![pair(1), pair(2), pair(3)])));
+    }
+}
+
+#[test]
+fn the_first_failure_of_gathered_jobs_ends_the_others() {
+    let mut vm = machine(
+        "import cowboy\nlog = []\n\
+         async def ask(n):\n    try:\n        return await cowboy.submit_job(n)\n    finally:\n        log.append(n)\n\
+         async def main():\n    try:\n        await cowboy.gather(ask(1), ask(2))\n    except RuntimeError as error:\n        return [str(error), log]\n",
+    );
+    assert_eq!(vm.call_handler("main", &[]), Err(Ending::Suspended(vec![1, 2])));
+    let failure = HostError { message: "gone".to_owned() };
+    let log = HostValue::List(vec![HostValue::Int(2), HostValue::Int(1)]);
+    assert_eq!(vm.resume(2, Err(failure)), Ok(HostValue::List(vec![text("gone"), log])));
+    assert_eq!(vm.resume(1, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));
 }

@@ -151,6 +151,7 @@ pub(crate) enum Kind {
     Plain,
     Generator,
     Coroutine,
+    AsyncGenerator,
 }
 
 /// One function, class body, comprehension or module.
@@ -177,6 +178,10 @@ pub(crate) struct Code {
     pub(crate) handlers: Vec<Handler>,
     /// First instruction of each run of instructions of one line.
     pub(crate) lines: Vec<(u32, u32)>,
+    /// Parameters, and `return`, with their annotations as written.
+    pub(crate) annotations: Vec<(String, String)>,
+    /// Operands on the stack while the frame is put aside at a yield, by the instruction after it.
+    pub(crate) yields: Vec<(u32, u16)>,
     /// Only simple positional parameters, no cells among them: calls need no binding.
     pub(crate) simple: bool,
 }

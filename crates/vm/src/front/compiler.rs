@@ -51,7 +51,7 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Return, 0, 0);
         let code = self.close()?;
         self.codes[0] = Some(code);
-        Ok(Program { codes: self.codes.into_iter().flatten().collect() })
+        Ok(Program::new(self.codes.into_iter().flatten().collect()))
     }
 
     pub(super) fn open(&mut self, name: &str, qualname: &str, scope: usize) {

@@ -51,6 +51,8 @@ impl Unit {
             names: Vec::new(),
             handlers: Vec::new(),
             lines: Vec::new(),
+            annotations: Vec::new(),
+            yields: Vec::new(),
             simple: false,
         };
         Self {
@@ -91,6 +93,10 @@ impl Unit {
             return;
         }
         self.code.instrs.push(Instr { op, cost: cost::base(op), a, b });
+        if op == Op::Yield {
+            // The value that will be sent is not there yet.
+            self.code.yields.push((self.here(), self.depth as u16 - 1));
+        }
     }
 
     /// Joins an instruction with the one before it where programs spend their time: operands that are

@@ -1,4 +1,4 @@
-//! Functions, classes, comprehensions, generators.
+//! Functions and classes.
 
 use ruff_python_ast::{self as ast, Expr, Parameters, Stmt};
 use ruff_text_size::Ranged;
@@ -14,7 +14,7 @@ const KEYWORD_DEFAULTS: u16 = 2;
 const CLOSURE: u16 = 4;
 
 /// What a scope computes.
-enum Inside<'a> {
+pub(super) enum Inside<'a> {
     Statements(&'a [Stmt]),
     Expression(&'a Expr),
     Comprehension(&'a Expr),
@@ -35,17 +35,34 @@ impl<'a> Compiler<'a> {
             (false, false) => Kind::Plain,
             (false, true) => Kind::Generator,
             (true, false) => Kind::Coroutine,
-            (true, true) => {
-                return self.refuse(node, "async generators are not supported", "return a list");
-            }
+            (true, true) => Kind::AsyncGenerator,
         };
         let inside = Inside::Statements(&node.body);
+        let place = self.codes.len();
         self.function(node.name.as_str(), scope, Some(&node.parameters), kind, flags, inside)?;
+        let annotations = self.annotations(node);
+        if let Some(Some(code)) = self.codes.get_mut(place) {
+            code.annotations = annotations;
+        }
         for _ in &node.decorator_list {
             self.emit(Op::Call, 0, 1);
         }
         self.store(node.name.as_str());
         Ok(())
+    }
+
+    fn annotations(&self, node: &ast::StmtFunctionDef) -> Vec<(String, String)> {
+        let written = |expr: &Expr| self.text(expr.range()).to_owned();
+        let mut all = Vec::new();
+        for parameter in node.parameters.iter() {
+            if let Some(annotation) = parameter.annotation() {
+                all.push((parameter.name().as_str().to_owned(), written(annotation)));
+            }
+        }
+        if let Some(returns) = &node.returns {
+            all.push(("return".to_owned(), written(returns)));
+        }
+        all
     }
 
     pub(super) fn lambda(&mut self, node: &'a ast::ExprLambda) -> Done {
@@ -88,7 +105,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Compiles a scope into a code object of its own and pushes the function.
-    fn function(
+    pub(super) fn function(
         &mut self,
         name: &str,
         scope: usize,
@@ -253,166 +270,5 @@ impl<'a> Compiler<'a> {
             self.emit(Op::LoadNone, 0, 0);
         }
         Ok(())
-    }
-
-    pub(super) fn comprehension(&mut self, expr: &'a Expr) -> Done {
-        let scope = self.scopes.of(ScopeKind::Comprehension, expr.range());
-        let (name, kind) = match expr {
-            Expr::ListComp(_) => ("<listcomp>", Kind::Plain),
-            Expr::SetComp(_) => ("<setcomp>", Kind::Plain),
-            Expr::DictComp(_) => ("<dictcomp>", Kind::Plain),
-            _ => ("<genexpr>", Kind::Generator),
-        };
-        self.function(name, scope, None, kind, 0, Inside::Comprehension(expr))?;
-        if let Some(first) = generators(expr).first() {
-            self.expr(&first.iter)?;
-        }
-        self.emit(Op::GetIter, 0, 0);
-        self.emit(Op::Call, 0, 1);
-        Ok(())
-    }
-
-    fn comprehension_body(&mut self, expr: &'a Expr) -> Done {
-        self.at(expr);
-        match expr {
-            Expr::ListComp(_) => self.emit(Op::BuildList, 0, 0),
-            Expr::SetComp(_) => self.emit(Op::BuildSet, 0, 0),
-            Expr::DictComp(_) => self.emit(Op::BuildMap, 0, 0),
-            _ => {}
-        }
-        self.comprehension_loop(expr, 0)?;
-        if matches!(expr, Expr::Generator(_)) {
-            self.emit(Op::LoadNone, 0, 0);
-        }
-        Ok(())
-    }
-
-    fn comprehension_loop(&mut self, expr: &'a Expr, index: usize) -> Done {
-        let all = generators(expr);
-        let Some(generator) = all.get(index) else {
-            let nested = all.len() as u16;
-            match expr {
-                Expr::ListComp(node) => {
-                    self.expr(&node.elt)?;
-                    self.emit(Op::ListAppend, nested, 0);
-                }
-                Expr::SetComp(node) => {
-                    self.expr(&node.elt)?;
-                    self.emit(Op::SetAdd, nested, 0);
-                }
-                Expr::DictComp(node) => {
-                    let Some(key) = &node.key else {
-                        return self.refuse(node, "** in a comprehension is not supported", "");
-                    };
-                    self.expr(key)?;
-                    self.expr(&node.value)?;
-                    self.emit(Op::MapAdd, nested, 0);
-                }
-                Expr::Generator(node) => {
-                    self.expr(&node.elt)?;
-                    self.emit(Op::Yield, 0, 0);
-                    self.emit(Op::Pop, 0, 0);
-                }
-                _ => {}
-            }
-            return Ok(());
-        };
-        if generator.is_async {
-            return self.refuse(generator, "async comprehensions are not supported", "use a loop");
-        }
-        if index == 0 {
-            self.emit(Op::LoadLocal, 0, 0);
-        } else {
-            self.expr(&generator.iter)?;
-            self.emit(Op::GetIter, 0, 0);
-        }
-        let depth = self.depth();
-        let (next, end) = (self.label(), self.label());
-        self.place(next);
-        self.jump(Op::ForIter, end);
-        self.assign(&generator.target)?;
-        for condition in &generator.ifs {
-            self.condition(condition, next, false)?;
-        }
-        self.comprehension_loop(expr, index + 1)?;
-        self.jump(Op::Jump, next);
-        self.place(end);
-        self.set_depth(depth - 1);
-        Ok(())
-    }
-
-    fn in_function(&mut self) -> bool {
-        let scope = self.unit().scope;
-        matches!(self.scopes.list[scope].kind, ScopeKind::Function | ScopeKind::Lambda)
-    }
-
-    pub(super) fn yield_expression(&mut self, node: &'a ast::ExprYield) -> Done {
-        if !self.in_function() {
-            return self.refuse(node, "'yield' outside function", "");
-        }
-        match &node.value {
-            Some(value) => self.expr(value)?,
-            None => self.emit(Op::LoadNone, 0, 0),
-        }
-        self.emit(Op::Yield, 0, 0);
-        Ok(())
-    }
-
-    pub(super) fn yield_from(&mut self, node: &'a ast::ExprYieldFrom) -> Done {
-        if !self.in_function() {
-            return self.refuse(node, "'yield' outside function", "");
-        }
-        self.expr(&node.value)?;
-        self.emit(Op::YieldFromIter, 0, 0);
-        self.delegate();
-        Ok(())
-    }
-
-    pub(super) fn await_expression(&mut self, node: &'a ast::ExprAwait) -> Done {
-        if self.unit().code.kind != Kind::Coroutine {
-            return self.refuse(node, "'await' outside async function", "use async def");
-        }
-        self.expr(&node.value)?;
-        self.emit_await();
-        Ok(())
-    }
-
-    fn emit_await(&mut self) {
-        self.emit(Op::GetAwaitable, 0, 0);
-        self.delegate();
-    }
-
-    /// Passes what comes in on to the iterator on the stack, and what it yields out, until it ends.
-    fn delegate(&mut self) {
-        self.emit(Op::LoadNone, 0, 0);
-        let (again, end) = (self.label(), self.label());
-        self.place(again);
-        self.jump(Op::Send, end);
-        self.emit(Op::Yield, 1, 0);
-        self.jump(Op::Jump, again);
-        self.place(end);
-        let depth = self.depth();
-        self.set_depth(depth - 1);
-    }
-
-    pub(super) fn async_with(&mut self, items: &'a [ast::WithItem], _body: &'a [Stmt]) -> Done {
-        match items.first() {
-            Some(item) => self.refuse(
-                item,
-                "'async with' is not supported yet",
-                "await enter and exit yourself",
-            ),
-            None => Ok(()),
-        }
-    }
-}
-
-fn generators(expr: &Expr) -> &[ast::Comprehension] {
-    match expr {
-        Expr::ListComp(node) => &node.generators,
-        Expr::SetComp(node) => &node.generators,
-        Expr::DictComp(node) => &node.generators,
-        Expr::Generator(node) => &node.generators,
-        _ => &[],
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 pub(crate) mod code;
 mod compiler;
+mod comprehension;
+mod digest;
 mod emit;
 mod expr;
 mod function;
@@ -13,6 +15,7 @@ mod protect;
 mod scope;
 mod stmt;
 mod target;
+mod waiting;
 
 use code::Code;
 
@@ -58,6 +61,20 @@ impl std::error::Error for CompileError {}
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(crate) codes: Vec<Code>,
+    pub(crate) hash: [u8; 32],
+}
+
+impl Program {
+    pub(crate) fn new(codes: Vec<Code>) -> Self {
+        let hash = digest::digest(&codes);
+        Self { codes, hash }
+    }
+
+    /// What identifies the code: equal for sources that compile to the same instructions, constants,
+    /// names and lines. Frames that wait carry it.
+    pub fn hash(&self) -> [u8; 32] {
+        self.hash
+    }
 }
 
 /// Compiles a module.

@@ -28,8 +28,8 @@ pub(super) enum Block<'a> {
     Handler(Region, Option<String>),
     /// Inside `finally` because of an exception: two values on the stack.
     FinallyHandler(Region),
-    /// `__exit__` is on the stack.
-    With(Region),
+    /// `__exit__` is on the stack, or `__aexit__`, to be awaited.
+    With(Region, bool),
 }
 
 impl<'a> Block<'a> {
@@ -40,7 +40,7 @@ impl<'a> Block<'a> {
             | Block::Finally(region, _)
             | Block::Handler(region, _)
             | Block::FinallyHandler(region)
-            | Block::With(region) => Some(region),
+            | Block::With(region, _) => Some(region),
         }
     }
 }
@@ -112,12 +112,12 @@ impl<'a> Compiler<'a> {
                     self.drop_under(exit);
                     self.emit(Op::LeaveHandler, u16::from(exit == Exit::Return), 0);
                 }
-                Block::With(_) => {
+                Block::With(_, awaited) => {
                     self.end_block();
                     if exit == Exit::Return {
                         self.emit(Op::Swap, 0, 0);
                     }
-                    self.call_exit();
+                    self.call_exit(awaited);
                 }
             }
         }
@@ -156,11 +156,14 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Pop, 0, 0);
     }
 
-    fn call_exit(&mut self) {
+    fn call_exit(&mut self, awaited: bool) {
         for _ in 0..3 {
             self.emit(Op::LoadNone, 0, 0);
         }
         self.emit(Op::Call, 0, 3);
+        if awaited {
+            self.emit_await();
+        }
         self.emit(Op::Pop, 0, 0);
     }
 
@@ -295,29 +298,40 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    pub(super) fn with_statement(&mut self, items: &'a [ast::WithItem], body: &'a [Stmt]) -> Done {
+    pub(super) fn with_statement(
+        &mut self,
+        items: &'a [ast::WithItem],
+        body: &'a [Stmt],
+        awaited: bool,
+    ) -> Done {
         let Some((item, rest)) = items.split_first() else { return self.body(body) };
         let depth = self.depth();
         let (handler, cleanup, suppress, end) =
             (self.label(), self.label(), self.label(), self.label());
         self.expr(&item.context_expr)?;
         self.at(&item.context_expr);
-        self.emit(Op::EnterWith, 0, 0);
+        self.emit(Op::EnterWith, u16::from(awaited), 0);
+        if awaited {
+            self.emit_await();
+        }
         let region = self.region(handler, depth + 1);
-        self.block_list().push(Block::With(region));
+        self.block_list().push(Block::With(region, awaited));
         match &item.optional_vars {
             Some(target) => self.assign(target)?,
             None => self.emit(Op::Pop, 0, 0),
         }
-        self.with_statement(rest, body)?;
+        self.with_statement(rest, body, awaited)?;
         self.end_block();
-        self.call_exit();
+        self.call_exit(awaited);
         self.jump(Op::Jump, end);
         self.place(handler);
         self.set_depth(depth + 2);
         self.emit(Op::EnterHandler, 0, 0);
         let start = self.unit().here();
         self.emit(Op::WithFailed, 0, 0);
+        if awaited {
+            self.emit_await();
+        }
         self.jump(Op::JumpIfTrue, suppress);
         self.emit(Op::Reraise, 0, 0);
         let here = self.unit().here();

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::code::{Const, Op};
+use super::code::{Const, Kind, Op};
 use super::compiler::{Compiler, Done};
 use super::protect::{Block, Exit};
 use super::scope::ScopeKind;
@@ -27,6 +27,7 @@ const MODULES: &[&str] = &[
     "json",
     "math",
     "operator",
+    "re",
     "string",
     "struct",
     "sys",
@@ -83,8 +84,13 @@ impl<'a> Compiler<'a> {
             Stmt::FunctionDef(node) => self.function_def(node),
             Stmt::ClassDef(node) => self.class_def(node),
             Stmt::Try(node) => self.try_statement(node),
-            Stmt::With(node) if node.is_async => self.async_with(&node.items, &node.body),
-            Stmt::With(node) => self.with_statement(&node.items, &node.body),
+            Stmt::With(node) => {
+                if node.is_async && !self.is_async() {
+                    let message = "'async with' outside async function";
+                    return self.refuse(node, message, "use async def");
+                }
+                self.with_statement(&node.items, &node.body, node.is_async)
+            }
             Stmt::Raise(node) => self.raise(node.exc.as_deref(), node.cause.as_deref()),
             Stmt::Match(node) => self.match_statement(node),
             Stmt::Assert(node) => self.assert(node),
@@ -105,6 +111,9 @@ impl<'a> Compiler<'a> {
         let scope = self.unit().scope;
         if self.scopes.list[scope].kind != ScopeKind::Function {
             return self.refuse(node, "'return' outside function", "");
+        }
+        if node.value.is_some() && self.unit().code.kind == Kind::AsyncGenerator {
+            return self.refuse(node, "'return' with value in async generator", "yield it");
         }
         match &node.value {
             Some(value) => self.expr(value)?,
@@ -153,7 +162,7 @@ impl<'a> Compiler<'a> {
 
     fn for_statement(&mut self, node: &'a ast::StmtFor) -> Done {
         if node.is_async {
-            return self.refuse(node, "'async for' is not supported", "await each item in a loop");
+            return self.async_for(node);
         }
         let depth = self.depth();
         let (next, orelse, end) = (self.label(), self.label(), self.label());

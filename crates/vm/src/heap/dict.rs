@@ -172,6 +172,36 @@ impl Dict {
         }
     }
 
+    /// Makes the index a function of the entries alone; no entry moves.
+    pub(crate) fn normalise(&mut self) {
+        self.index.clear();
+        self.used = 0;
+        if self.entries.len() <= UNINDEXED_MAX {
+            return;
+        }
+        let size = (self.entries.len() * 3).next_power_of_two().max(16);
+        self.index.resize(size, EMPTY);
+        self.used = self.live;
+        for place in 0..self.entries.len() {
+            if !self.entries[place].key.is_unbound() {
+                self.insert_index(self.entries[place].hash, place);
+            }
+        }
+    }
+
+    /// A table with these entries, deleted ones among them.
+    pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
+        let live = entries.iter().filter(|entry| !entry.key.is_unbound()).count();
+        let mut dict = Self { index: Vec::new(), entries, live, used: 0 };
+        dict.normalise();
+        dict
+    }
+
+    /// All entries, deleted ones among them.
+    pub(crate) fn all_entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
     /// Removes an entry; its place stays empty until the table is made anew.
     pub(crate) fn remove_at(&mut self, place: usize) -> Value {
         let Some(entry) = self.entries.get_mut(place) else { return Value::Unbound };

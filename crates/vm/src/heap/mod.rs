@@ -6,6 +6,8 @@ pub(crate) mod object;
 pub(crate) mod types;
 pub(crate) mod value;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use object::{Obj, Str};
 use value::{Handle, Value};
 
@@ -22,12 +24,18 @@ struct Slot {
 pub(crate) struct Heap {
     slots: Vec<Slot>,
     free: Vec<u32>,
+    /// With those of the image.
     bytes: usize,
+    image: usize,
     limit: usize,
     collect_at: usize,
-    /// Objects below were there before the program and stay.
+    /// Objects below were there before the program ran and stay.
     immortal: usize,
+    /// Objects of the image that the program may have changed.
+    touched: BTreeSet<u32>,
     serial: u64,
+    /// Numbers of objects that were asked for their identity.
+    identities: BTreeMap<u32, u64>,
 }
 
 /// Between two collections at least this much is allocated.
@@ -39,24 +47,113 @@ impl Heap {
             slots: Vec::new(),
             free: Vec::new(),
             bytes: 0,
+            image: 0,
             limit: usize::MAX,
             collect_at: usize::MAX,
             immortal: 0,
+            touched: BTreeSet::new(),
             serial: 0,
+            identities: BTreeMap::new(),
         }
     }
 
     /// What is here now stays, and is not counted; from now on at most `limit` bytes more.
     pub(crate) fn seal(&mut self, limit: usize) {
         self.immortal = self.slots.len();
-        self.bytes = 0;
-        self.limit = limit;
-        self.collect_at = COLLECT_STEP_MIN.min(limit / 2);
+        self.image = self.bytes;
+        self.limit = limit.saturating_add(self.image);
+        self.plan_collection();
+    }
+
+    /// What is here now stays, too, but counts: the constants of a program.
+    pub(crate) fn pin(&mut self) {
+        self.immortal = self.slots.len();
+    }
+
+    /// How many objects were there before the program ran: the same in every machine with that program.
+    pub(crate) fn pinned(&self) -> usize {
+        self.immortal
+    }
+
+    /// How many places there are.
+    pub(crate) fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Objects of the image that the program may have changed, in order.
+    pub(crate) fn touched(&self) -> impl Iterator<Item = Handle> {
+        self.touched.iter().map(|place| Handle(*place))
+    }
+
+    pub(crate) fn is_live(&self, handle: Handle) -> bool {
+        !matches!(self.slots[handle.0 as usize].obj, Obj::Free)
+    }
+
+    /// A number that is an object's own while it lives, and goes with it when it is written down.
+    /// Nothing shows it; tables hash by it.
+    pub(crate) fn identity(&mut self, handle: Handle) -> u64 {
+        if let Some(known) = self.identities.get(&handle.0) {
+            return *known;
+        }
+        if (handle.0 as usize) < self.immortal {
+            return u64::from(handle.0);
+        }
+        let serial = self.next_serial();
+        self.identities.insert(handle.0, serial);
+        serial
+    }
+
+    /// The number that an object has been given, if it has been asked for.
+    pub(crate) fn known_identity(&self, handle: Handle) -> Option<u64> {
+        self.identities.get(&handle.0).copied()
+    }
+
+    pub(crate) fn set_identity(&mut self, handle: Handle, identity: u64) {
+        self.identities.insert(handle.0, identity);
+    }
+
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    pub(crate) fn set_serial(&mut self, serial: u64) {
+        self.serial = serial;
+    }
+
+    /// Brings what lives into the form that it has after being written down and read again: tables
+    /// with a fresh index, sizes by contents. Returns how many entries the tables have.
+    pub(crate) fn normalise(&mut self) -> usize {
+        let mut entries = 0;
+        for place in 0..self.slots.len() {
+            let image = place < self.immortal;
+            if image && !self.touched.contains(&(place as u32)) {
+                continue;
+            }
+            let slot = &mut self.slots[place];
+            if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
+                table.normalise();
+                entries += table.places();
+            }
+            if matches!(slot.obj, Obj::Free) {
+                continue;
+            }
+            let (old, new) = (slot.size as usize, slot.obj.size());
+            slot.size = new as u32;
+            self.bytes = (self.bytes + new).saturating_sub(old);
+        }
+        self.plan_collection();
+        entries
+    }
+
+    /// Puts an object in a place that was taken for it.
+    pub(crate) fn replace(&mut self, handle: Handle, obj: Obj) -> Result<(), Fatal> {
+        *self.get_mut(handle) = obj;
+        self.resized(handle)
     }
 
     /// Bytes in use beyond the image.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes.saturating_sub(self.image)
     }
 
     pub(crate) fn next_serial(&mut self) -> u64 {
@@ -89,6 +186,9 @@ impl Heap {
 
     #[inline]
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut Obj {
+        if (handle.0 as usize) < self.immortal {
+            self.touched.insert(handle.0);
+        }
         &mut self.slots[handle.0 as usize].obj
     }
 
@@ -112,9 +212,7 @@ impl Heap {
     pub(crate) fn str(&mut self, text: impl Into<Box<str>>) -> Result<Handle, Fatal> {
         let text = text.into();
         self.check(text.len())?;
-        let chars = if text.is_ascii() { text.len() } else { text.chars().count() };
-        let hash = dict::hash_bytes(text.as_bytes()) >> 3;
-        self.alloc(Obj::Str(Str { text, chars: chars as u32, hash }))
+        self.alloc(Obj::Str(Str::new(text)))
     }
 
     #[inline]
@@ -150,8 +248,14 @@ impl Heap {
             slot.size = 0;
             self.free.push(place as u32);
         }
-        let room = self.limit.saturating_sub(self.bytes);
-        self.collect_at = self.bytes + COLLECT_STEP_MIN.max(self.bytes / 2).min(room / 2);
+        let slots = &self.slots;
+        self.identities.retain(|place, _| !matches!(slots[*place as usize].obj, Obj::Free));
+        self.plan_collection();
         visited.saturating_sub(self.immortal)
+    }
+
+    fn plan_collection(&mut self) {
+        let room = self.limit.saturating_sub(self.bytes);
+        self.collect_at = self.bytes + COLLECT_STEP_MIN.max(self.bytes() / 2).min(room / 2);
     }
 }

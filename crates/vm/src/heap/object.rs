@@ -16,6 +16,13 @@ pub(crate) struct Str {
 }
 
 impl Str {
+    pub(crate) fn new(text: impl Into<Box<str>>) -> Self {
+        let text = text.into();
+        let chars = if text.is_ascii() { text.len() } else { text.chars().count() };
+        let hash = super::dict::hash_bytes(text.as_bytes()) >> 3;
+        Self { text, chars: chars as u32, hash }
+    }
+
     pub(crate) fn is_ascii(&self) -> bool {
         self.chars as usize == self.text.len()
     }
@@ -181,6 +188,8 @@ pub(crate) enum Obj {
     },
     /// Awaiting it suspends the whole call until the host has an answer.
     Pending(u64),
+    /// The same for the first of several answers.
+    PendingAny(Box<[u64]>),
 }
 
 /// What an object costs beside its contents: its place in the arena and its share of the collector.
@@ -221,6 +230,7 @@ impl Obj {
                 | Obj::ClassMethod(_)
                 | Obj::Super { .. }
                 | Obj::Pending(_) => 16,
+                Obj::PendingAny(tokens) => tokens.len() * 8,
             }
     }
 
@@ -233,7 +243,8 @@ impl Obj {
             | Obj::Bytes(_)
             | Obj::ByteArray(_)
             | Obj::Range { .. }
-            | Obj::Pending(_) => {}
+            | Obj::Pending(_)
+            | Obj::PendingAny(_) => {}
             Obj::List(items) => items.iter().for_each(|item| see(*item)),
             Obj::Tuple(items) => items.iter().for_each(|item| see(*item)),
             Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => {

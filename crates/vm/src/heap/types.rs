@@ -25,7 +25,7 @@ known_names! {
     GETITEM "__getitem__" SETITEM "__setitem__" DELITEM "__delitem__" CONTAINS "__contains__"
     GETATTR "__getattr__" GETATTRIBUTE "__getattribute__" SETATTR "__setattr__" DELATTR "__delattr__"
     GET "__get__" SET "__set__" DELETE "__delete__"
-    ENTER "__enter__" EXIT "__exit__" AWAIT "__await__"
+    ENTER "__enter__" EXIT "__exit__" AWAIT "__await__" AENTER "__aenter__" AEXIT "__aexit__"
     ADD "__add__" SUB "__sub__" MUL "__mul__" TRUEDIV "__truediv__" FLOORDIV "__floordiv__"
     MOD "__mod__" POW "__pow__" LSHIFT "__lshift__" RSHIFT "__rshift__" AND "__and__" OR "__or__"
     XOR "__xor__" MATMUL "__matmul__"
@@ -44,6 +44,7 @@ known_names! {
     VALUE "value" MATCH_ARGS "__match_args__" SLOTS "__slots__" WRAPPED "__wrapped__"
     START "start" STOP "stop" STEP "step" MAIN "__main__" CODE "__code__"
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"
+    INSTANCECHECK "__instancecheck__" SUBCLASSCHECK "__subclasscheck__"
     NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys"
 }
 
@@ -84,6 +85,7 @@ types! {
     Method "method" Object
     Generator "generator" Object
     Coroutine "coroutine" Object
+    AsyncGenerator "async_generator" Object
     Iterator "iterator" Object
     Enumerate "enumerate" Object
     Zip "zip" Object

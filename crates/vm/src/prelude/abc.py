@@ -26,7 +26,7 @@ def _mark(cls):
 
 class ABCMeta(type):
     def __new__(meta, name, bases, namespace, **keywords):
-        cls = type.__new__(meta, name, bases, namespace)
+        cls = super().__new__(meta, name, bases, namespace, **keywords)
         _mark(cls)
         return cls
 

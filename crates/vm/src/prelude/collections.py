@@ -1,4 +1,9 @@
 class OrderedDict(dict):
+    def __eq__(self, other):
+        if isinstance(other, OrderedDict):
+            return list(self.items()) == list(other.items())
+        return dict(self) == other
+
     def __repr__(self):
         return 'OrderedDict(' + (repr(list(self.items())) if self else '') + ')'
 
@@ -107,6 +112,12 @@ class Counter(dict):
             if key not in self and count < 0:
                 result[key] = -count
         return result
+
+    def __pos__(self):
+        return self + Counter()
+
+    def __neg__(self):
+        return Counter() - self
 
     def __and__(self, other):
         result = Counter()
@@ -262,6 +273,18 @@ class deque:
 
     def __eq__(self, other):
         return isinstance(other, deque) and self._list() == other._list()
+
+    def __lt__(self, other):
+        return self._list() < other._list() if isinstance(other, deque) else NotImplemented
+
+    def __le__(self, other):
+        return self._list() <= other._list() if isinstance(other, deque) else NotImplemented
+
+    def __gt__(self, other):
+        return self._list() > other._list() if isinstance(other, deque) else NotImplemented
+
+    def __ge__(self, other):
+        return self._list() >= other._list() if isinstance(other, deque) else NotImplemented
 
     def __add__(self, other):
         return deque(self._list() + other._list(), self.maxlen)

@@ -1,40 +1,46 @@
-class Iterable:
+class _Subscripted:
+    # What is in the brackets is for readers.
+    def __class_getitem__(cls, key):
+        return cls
+
+
+class Iterable(_Subscripted):
     _protocol = ('__iter__',)
 
 
-class Iterator:
+class Iterator(_Subscripted):
     _protocol = ('__iter__', '__next__')
 
 
-class Generator:
+class Generator(_Subscripted):
     _protocol = ('__iter__', '__next__', 'send', 'throw')
 
 
-class Sized:
+class Sized(_Subscripted):
     _protocol = ('__len__',)
 
 
-class Container:
+class Container(_Subscripted):
     _protocol = ('__contains__',)
 
 
-class Collection:
+class Collection(_Subscripted):
     _protocol = ('__len__', '__iter__', '__contains__')
 
 
-class Callable:
+class Callable(_Subscripted):
     _protocol = ('__call__',)
 
 
-class Hashable:
+class Hashable(_Subscripted):
     _protocol = ('__hash__',)
 
 
-class Reversible:
+class Reversible(_Subscripted):
     _protocol = ('__reversed__',)
 
 
-class Sequence:
+class Sequence(_Subscripted):
     _protocol = ('__len__', '__getitem__', 'index', 'count')
 
     def __contains__(self, item):
@@ -83,7 +89,7 @@ class MutableSequence(Sequence):
         return item
 
 
-class Mapping:
+class Mapping(_Subscripted):
     _protocol = ('keys', '__getitem__', 'items', 'get')
 
     def get(self, key, default=None):
@@ -141,7 +147,7 @@ class MutableMapping(Mapping):
             del self[key]
 
 
-class Set:
+class Set(_Subscripted):
     _protocol = ('isdisjoint', '__contains__', '__len__')
 
 
@@ -149,9 +155,9 @@ class MutableSet(Set):
     _protocol = ('add', 'discard', '__contains__')
 
 
-class Awaitable:
+class Awaitable(_Subscripted):
     _protocol = ('__await__',)
 
 
-class Coroutine:
+class Coroutine(_Subscripted):
     _protocol = ('send', 'throw', 'close')

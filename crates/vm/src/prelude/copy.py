@@ -22,7 +22,7 @@ def deepcopy(value, memo=None):
         return value
     if memo is None:
         memo = {}
-    place = id(value)
+    place = _identity(value)
     if place in memo:
         return memo[place][0]
     method = _user_method(value, '__deepcopy__')

@@ -1,6 +1,34 @@
 class auto:
+    # Has its value when the class is made; until then operators put together what to do.
     def __init__(self):
         self.value = None
+
+    def __or__(self, other):
+        return _Combined(self, other, lambda a, b: a | b)
+
+    def __and__(self, other):
+        return _Combined(self, other, lambda a, b: a & b)
+
+    def __xor__(self, other):
+        return _Combined(self, other, lambda a, b: a ^ b)
+
+    __ror__ = __or__
+    __rand__ = __and__
+    __rxor__ = __xor__
+
+    def _resolve(self):
+        return self.value
+
+
+class _Combined(auto):
+    def __init__(self, left, right, function):
+        self.left = left
+        self.right = right
+        self.function = function
+
+    def _resolve(self):
+        parts = [part._resolve() if isinstance(part, auto) else part for part in (self.left, self.right)]
+        return self.function(*parts)
 
 
 class EnumMeta(type):
@@ -16,7 +44,10 @@ class EnumMeta(type):
             if special and not isinstance(value, auto):
                 plain[key] = value
             else:
-                if isinstance(value, auto):
+                made = value if isinstance(value, auto) else None
+                if isinstance(value, _Combined):
+                    value = value._resolve()
+                elif isinstance(value, auto):
                     if generate is not None:
                         value = generate(key, 1, len(values), values)
                     elif any([issubclass(base, str) for base in bases]):
@@ -27,6 +58,8 @@ class EnumMeta(type):
                             value *= 2
                     else:
                         value = last + 1
+                if made is not None:
+                    made.value = value
                 values.append(value)
                 if isinstance(value, int):
                     last = value

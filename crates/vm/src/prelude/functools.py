@@ -194,7 +194,13 @@ def singledispatch(function):
 
     def register(kind, implementation=None):
         if implementation is None:
-            return lambda implementation: register(kind, implementation)
+            if isinstance(kind, type):
+                return lambda implementation: register(kind, implementation)
+            implementation = kind
+            written = [text for name, text in kind.__annotations__.items() if name != 'return']
+            if not written:
+                raise TypeError('Invalid first argument to `register()`: ' + repr(kind) + '. Use either `@register(some_class)` or plain `@register` on an annotated function.')
+            kind = _resolve(kind, written[0].strip('\'"'))
         table[kind] = implementation
         return implementation
 

@@ -4,6 +4,8 @@ def heappush(heap, item):
 
 
 def heappop(heap):
+    if not heap:
+        raise IndexError('index out of range')
     last = heap.pop()
     if heap:
         item = heap[0]

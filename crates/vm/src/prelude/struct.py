@@ -74,7 +74,9 @@ def _one(kind, size, order, value):
     if kind == 'c':
         return value
     if kind in 'fd':
-        raise error('floats are not supported in struct yet')
+        if not isinstance(value, (int, float)):
+            raise error('required argument is not a float')
+        return _float_bits(float(value), size).to_bytes(size, order)
     if not isinstance(value, int):
         raise error('required argument is not an integer')
     try:
@@ -108,8 +110,46 @@ def unpack_from(form, data, offset=0):
                 elif kind == 'c':
                     values.append(bytes(part))
                 elif kind in 'fd':
-                    raise error('floats are not supported in struct yet')
+                    values.append(_bits_float(int.from_bytes(part, order), size))
                 else:
                     values.append(int.from_bytes(part, order, signed=kind.islower()))
                 offset += size
     return tuple(values)
+
+
+def pack_into(form, buffer, offset, *values):
+    data = pack(form, *values)
+    if offset < 0:
+        offset += len(buffer)
+    if offset + len(data) > len(buffer):
+        raise error('pack_into requires a buffer of at least ' + str(offset + len(data)) + ' bytes for packing ' + str(len(data)) + ' bytes at offset ' + str(offset) + ' (actual buffer size is ' + str(len(buffer)) + ')')
+    buffer[offset:offset + len(data)] = data
+
+
+def iter_unpack(form, data):
+    size = calcsize(form)
+    if size == 0 or len(data) % size:
+        raise error('iterative unpacking requires a buffer of a multiple of ' + str(size) + ' bytes')
+    for offset in range(0, len(data), size):
+        yield unpack_from(form, data, offset)
+
+
+class Struct:
+    def __init__(self, format):
+        self.format = format
+        self.size = calcsize(format)
+
+    def pack(self, *values):
+        return pack(self.format, *values)
+
+    def pack_into(self, buffer, offset, *values):
+        pack_into(self.format, buffer, offset, *values)
+
+    def unpack(self, data):
+        return unpack(self.format, data)
+
+    def unpack_from(self, data, offset=0):
+        return unpack_from(self.format, data, offset)
+
+    def iter_unpack(self, data):
+        return iter_unpack(self.format, data)

@@ -23,6 +23,15 @@ class _Form:
         return 'typing.' + self._name
 
 
+class Generic:
+    def __class_getitem__(cls, key):
+        return cls
+
+
+class Protocol(Generic):
+    pass
+
+
 Any = _Form('Any')
 Union = _Form('Union')
 Optional = _Form('Optional')
@@ -35,8 +44,6 @@ NoReturn = _Form('NoReturn')
 Never = _Form('Never')
 Self = _Form('Self')
 TypeAlias = _Form('TypeAlias')
-Generic = _Form('Generic')
-Protocol = _Form('Protocol')
 Iterable = _Form('Iterable')
 Iterator = _Form('Iterator')
 Generator = _Form('Generator')

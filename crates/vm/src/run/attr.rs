@@ -129,7 +129,7 @@ impl Vm {
         }
     }
 
-    fn own_dict(&self, object: Value) -> Option<Handle> {
+    pub(super) fn own_dict(&self, object: Value) -> Option<Handle> {
         match self.obj(object)? {
             Obj::Instance(instance) => instance.dict,
             Obj::Exception(exception) => exception.dict,
@@ -193,7 +193,7 @@ impl Vm {
         self.class_attr(class, name::GETATTR).is_some()
     }
 
-    fn no_attr(&mut self, object: Value, key: Handle) -> Fault {
+    pub(super) fn no_attr(&mut self, object: Value, key: Handle) -> Fault {
         let attr = self.text(key.into()).unwrap_or("").to_owned();
         let message = match self.obj(object) {
             Some(Obj::Class(class)) => {
@@ -242,46 +242,6 @@ impl Vm {
             return Err(tail(hook, vec![object, key.into()]));
         }
         Err(self.no_attr(object, key))
-    }
-
-    fn class_special(
-        &mut self,
-        object: Value,
-        class: Handle,
-        key: Handle,
-    ) -> Result<Option<Value>, Fault> {
-        let Obj::Class(info) = self.heap.get(class) else { return Ok(None) };
-        Ok(Some(match key {
-            name::NAME => info.name,
-            name::QUALNAME => self.dict_get_name(info.dict, name::QUALNAME).unwrap_or(info.name),
-            name::CLASS => info.meta.into(),
-            name::DOC => self.dict_get_name(info.dict, name::DOC).unwrap_or(Value::None),
-            name::MODULE => match self.dict_get_name(info.dict, name::MODULE) {
-                Some(module) => module,
-                None if info.builtin => self.intern("builtins")?.into(),
-                None => name::MAIN.into(),
-            },
-            name::MRO => {
-                let items = info.mro.iter().map(|base| Value::Ref(*base)).collect();
-                self.tuple(items)?
-            }
-            name::BASES => {
-                let items = info.bases.iter().map(|base| Value::Ref(*base)).collect();
-                self.tuple(items)?
-            }
-            name::DICT => {
-                let dict = info.dict;
-                return self.copy_dict(dict).map(Some);
-            }
-            name::ANNOTATIONS => match self.dict_get_name(info.dict, key) {
-                Some(found) => found,
-                None => self.alloc(Obj::Dict(Dict::default()))?,
-            },
-            _ => {
-                let _ = object;
-                return Ok(None);
-            }
-        }))
     }
 
     pub(crate) fn copy_dict(&mut self, dict: Handle) -> Outcome {
@@ -338,97 +298,6 @@ impl Vm {
         self.get_attr(object, name).map(|value| (value, false))
     }
 
-    /// Attributes that are not in any table.
-    fn special_attr(&mut self, object: Value, key: Handle) -> Result<Option<Value>, Fault> {
-        if key == name::CLASS {
-            return Ok(Some(self.class_of(object).into()));
-        }
-        if key == name::DICT {
-            return self.make_own_dict(object).map(|dict| dict.map(Value::Ref));
-        }
-        if key == name::MODULE {
-            return Ok(Some(name::MAIN.into()));
-        }
-        let codes = std::sync::Arc::clone(&self.codes);
-        let found = match self.obj(object) {
-            Some(Obj::Exception(exception)) => match key {
-                name::ARGS => exception.args,
-                name::CAUSE => none_if_unbound(exception.cause),
-                name::CONTEXT => none_if_unbound(exception.context),
-                name::SUPPRESS => Value::Bool(exception.suppress),
-                name::TRACEBACK => Value::None,
-                name::VALUE => match self.obj(exception.args) {
-                    Some(Obj::Tuple(args)) => args.first().copied().unwrap_or(Value::None),
-                    _ => Value::None,
-                },
-                _ => return Ok(None),
-            },
-            Some(Obj::Function(function)) => match key {
-                name::NAME => function.name,
-                name::QUALNAME => function.qualname,
-                name::DEFAULTS => none_if_unbound(function.defaults),
-                name::DOC => match &codes[function.code as usize].code.doc {
-                    Some(doc) => self.string(doc.as_str())?,
-                    None => Value::None,
-                },
-                name::ANNOTATIONS => self.alloc(Obj::Dict(Dict::default()))?,
-                _ => return Ok(None),
-            },
-            Some(Obj::Method { function, receiver }) => match key {
-                name::FUNC => *function,
-                name::SELF => *receiver,
-                _ => {
-                    let function = *function;
-                    return self.get_attr(function, key.into()).map(Some);
-                }
-            },
-            Some(Obj::Slice([start, stop, step])) => match key {
-                name::START => *start,
-                name::STOP => *stop,
-                name::STEP => *step,
-                _ => return Ok(None),
-            },
-            Some(Obj::Range { start, stop, step }) => match key {
-                name::START => Value::Int(*start),
-                name::STOP => Value::Int(*stop),
-                name::STEP => Value::Int(*step),
-                _ => return Ok(None),
-            },
-            Some(Obj::Property([get, set, delete])) => match key {
-                name::FGET => *get,
-                name::FSET => *set,
-                name::FDEL => *delete,
-                _ => return Ok(None),
-            },
-            Some(Obj::Generator(generator)) if matches!(key, name::NAME | name::QUALNAME) => {
-                generator.name
-            }
-            Some(Obj::Module { name, .. }) if key == name::NAME => *name,
-            Some(Obj::StaticMethod(inner) | Obj::ClassMethod(inner)) if key == name::FUNC => *inner,
-            _ => match object {
-                Value::Native(id) if matches!(key, name::NAME | name::QUALNAME) => {
-                    self.intern(native::name_of(id))?.into()
-                }
-                _ if key == name::DOC => Value::None,
-                _ => return Ok(self.number_part(object, key)),
-            },
-        };
-        Ok(Some(found))
-    }
-
-    /// `real`, `imag`, `numerator`, `denominator` of numbers.
-    fn number_part(&self, object: Value, key: Handle) -> Option<Value> {
-        let number = self.number(object)?;
-        let float = matches!(number, super::number::Number::Float(_));
-        match self.text(key.into())? {
-            "real" => Some(self.inner(object)),
-            "imag" => Some(if float { Value::Float(0.0) } else { Value::Int(0) }),
-            "numerator" if !float => Some(self.inner(object)),
-            "denominator" if !float => Some(Value::Int(1)),
-            _ => None,
-        }
-    }
-
     /// The dict of an object's own attributes, made if need be.
     pub(crate) fn make_own_dict(&mut self, object: Value) -> Result<Option<Handle>, Fault> {
         if let Some(dict) = self.own_dict(object) {
@@ -449,147 +318,6 @@ impl Vm {
         }
         Ok(dict)
     }
-
-    pub(crate) fn set_attr(
-        &mut self,
-        object: Value,
-        name: Value,
-        value: Value,
-    ) -> Result<(), Fault> {
-        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
-        if let Some(Obj::Class(class)) = self.obj(object) {
-            let (dict, meta, builtin) = (class.dict, class.meta, class.builtin);
-            if builtin {
-                let kind = self.text(class.name).unwrap_or("").to_owned();
-                return Err(
-                    self.type_error(format!("cannot set attributes of built-in type '{kind}'"))
-                );
-            }
-            if let Some(hook) = self.class_attr(meta, name::SETATTR)
-                && !matches!(hook, Value::Native(_))
-            {
-                return Err(tail_after(hook, vec![object, name, value], After::Discard));
-            }
-            if key == name::NAME
-                && let Some(Obj::Class(class)) = object.handle().map(|h| self.heap.get_mut(h))
-            {
-                class.name = value;
-            }
-            self.class_version += 1;
-            return self.dict_insert(dict, name, value);
-        }
-        let class = self.class_of(object);
-        if let Some(hook) = self.class_attr(class, name::SETATTR)
-            && !matches!(hook, Value::Native(_))
-        {
-            return Err(tail_after(hook, vec![object, name, value], After::Discard));
-        }
-        self.generic_set_attr(object, class, key, value)
-    }
-
-    /// `object.__setattr__`.
-    pub(crate) fn generic_set_attr(
-        &mut self,
-        object: Value,
-        class: Handle,
-        key: Handle,
-        value: Value,
-    ) -> Result<(), Fault> {
-        if let Some(found) = self.class_attr(class, key) {
-            match self.obj(found) {
-                Some(Obj::Property([_, setter, _])) => {
-                    let setter = *setter;
-                    if setter.is_none() {
-                        let attr = self.text(key.into()).unwrap_or("").to_owned();
-                        let kind = self.class_name(class);
-                        return Err(self.raise(
-                            Type::AttributeError,
-                            format!("property '{attr}' of '{kind}' object has no setter"),
-                        ));
-                    }
-                    return Err(tail_after(setter, vec![object, value], After::Discard));
-                }
-                Some(Obj::Instance(_)) => {
-                    let owner = self.class_of(found);
-                    if let Some(set) = self.class_attr(owner, name::SET) {
-                        return Err(tail_after(set, vec![found, object, value], After::Discard));
-                    }
-                }
-                _ => {}
-            }
-        }
-        if self.set_special(object, key, value) {
-            return Ok(());
-        }
-        match self.make_own_dict(object)? {
-            Some(dict) => self.dict_insert(dict, key.into(), value),
-            None => Err(self.no_attr(object, key)),
-        }
-    }
-
-    fn set_special(&mut self, object: Value, key: Handle, value: Value) -> bool {
-        let Some(handle) = object.handle() else { return false };
-        match (self.heap.get_mut(handle), key) {
-            (Obj::Exception(exception), name::ARGS) => exception.args = value,
-            (Obj::Exception(exception), name::CAUSE) => {
-                exception.cause = value;
-                exception.suppress = true;
-            }
-            (Obj::Exception(exception), name::CONTEXT) => exception.context = value,
-            (Obj::Exception(exception), name::SUPPRESS) => {
-                exception.suppress = matches!(value, Value::Bool(true));
-            }
-            (Obj::Exception(_), name::TRACEBACK) => {}
-            (Obj::Function(function), name::NAME) => function.name = value,
-            (Obj::Function(function), name::QUALNAME) => function.qualname = value,
-            (Obj::Function(function), name::DEFAULTS) => function.defaults = value,
-            (Obj::Instance(instance), name::CLASS) => match value {
-                Value::Ref(class) => instance.class = class,
-                _ => return false,
-            },
-            (Obj::Instance(instance), name::DICT) => instance.dict = value.handle(),
-            _ => return false,
-        }
-        true
-    }
-
-    pub(crate) fn delete_attr(&mut self, object: Value, name: Value) -> Result<(), Fault> {
-        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
-        if let Some(Obj::Class(class)) = self.obj(object) {
-            let (dict, builtin) = (class.dict, class.builtin);
-            self.class_version += 1;
-            if !builtin && self.dict_remove(dict, name)? {
-                return Ok(());
-            }
-            return Err(self.no_attr(object, key));
-        }
-        let class = self.class_of(object);
-        if let Some(hook) = self.class_attr(class, name::DELATTR)
-            && !matches!(hook, Value::Native(_))
-        {
-            return Err(tail_after(hook, vec![object, name], After::Discard));
-        }
-        if let Some(found) = self.class_attr(class, key)
-            && let Some(Obj::Property([_, _, delete])) = self.obj(found)
-            && !delete.is_none()
-        {
-            return Err(tail_after(*delete, vec![object], After::Discard));
-        }
-        self.generic_delete_attr(object, key)
-    }
-
-    pub(crate) fn generic_delete_attr(&mut self, object: Value, key: Handle) -> Result<(), Fault> {
-        if let Some(dict) = self.own_dict(object)
-            && self.dict_remove(dict, key.into())?
-        {
-            return Ok(());
-        }
-        Err(self.no_attr(object, key))
-    }
-}
-
-fn none_if_unbound(value: Value) -> Value {
-    if value.is_unbound() { Value::None } else { value }
 }
 
 fn type_of(obj: &Obj) -> Type {
@@ -610,6 +338,7 @@ fn type_of(obj: &Obj) -> Type {
         Obj::Cell(_) => Type::Cell,
         Obj::Generator(generator) => match generator.kind {
             Kind::Coroutine => Type::Coroutine,
+            Kind::AsyncGenerator => Type::AsyncGenerator,
             _ => Type::Generator,
         },
         Obj::Iter(iter) => match &**iter {
@@ -628,7 +357,7 @@ fn type_of(obj: &Obj) -> Type {
         Obj::StaticMethod(_) => Type::StaticMethod,
         Obj::ClassMethod(_) => Type::ClassMethod,
         Obj::Super { .. } => Type::Super,
-        Obj::Pending(_) => Type::Pending,
+        Obj::Pending(_) | Obj::PendingAny(_) => Type::Pending,
         Obj::Free | Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_) => Type::Object,
     }
 }

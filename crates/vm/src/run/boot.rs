@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use sha2::{Digest, Sha256};
+
 use super::frame::{After, Frame};
+use super::methods::export;
 use super::native::NATIVES;
 use super::{Loaded, Lookup, Vm};
 use crate::front::Program;
@@ -49,6 +52,9 @@ impl Vm {
             stack: Vec::new(),
             frames: Vec::new(),
             codes: Arc::new(Vec::new()),
+            pinned_codes: 0,
+            image_hash: [0; 32],
+            program: None,
             cycles: u64::MAX,
             limits: Limits::default(),
             output: String::new(),
@@ -62,6 +68,8 @@ impl Vm {
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            kept: Value::Unbound,
+            profiler: None,
             entering: None,
         }
     }
@@ -74,6 +82,9 @@ impl Vm {
             stack: Vec::with_capacity(1024),
             frames: Vec::with_capacity(64),
             codes: Arc::clone(&self.codes),
+            pinned_codes: self.codes.len(),
+            image_hash: self.image_hash,
+            program: None,
             cycles: limits.cycles,
             limits,
             output: String::new(),
@@ -87,12 +98,18 @@ impl Vm {
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            kept: Value::Unbound,
+            profiler: None,
             entering: None,
         }
     }
 
     /// Brings a program's constants and names into the heap; returns the place of its module code.
     pub(crate) fn load(&mut self, program: &Program, hidden: bool) -> Result<u32, Fault> {
+        // The first program of a machine: its constants have the same places in every machine.
+        let fresh = !hidden
+            && self.heap.places() == self.heap.pinned()
+            && self.codes.len() == self.pinned_codes;
         let mut codes: Vec<Arc<Loaded>> = self.codes.as_ref().clone();
         let first = codes.len() as u32;
         for code in &program.codes {
@@ -122,9 +139,20 @@ impl Vm {
             for name in &code.names {
                 names.push(self.intern(name)?.into());
             }
+            // Names that the machine itself asks for while it runs.
+            self.intern(&code.name)?;
+            self.intern(&code.qualname)?;
+            for name in &code.slot_names {
+                self.intern(name)?;
+            }
             codes.push(Arc::new(Loaded { code: code.clone(), consts, names, first, hidden }));
         }
         self.codes = Arc::new(codes);
+        if fresh {
+            self.heap.pin();
+            self.pinned_codes = self.codes.len();
+        }
+        self.program = fresh.then_some(program.hash);
         Ok(first)
     }
 
@@ -164,9 +192,11 @@ fn build() -> Result<Vm, String> {
     }
     types(&mut vm).map_err(failed("types"))?;
     natives(&mut vm).map_err(failed("natives"))?;
-    for (module, source) in SOURCES {
+    let mut hasher = image_hasher();
+    for (index, (module, source)) in SOURCES.iter().enumerate() {
         let file = format!("<{module}>");
         let program = crate::front::compile(source, &file).map_err(|error| error.to_string())?;
+        hasher.update(program.hash);
         let code = vm.load(&program, true).map_err(failed(module))?;
         let globals = if *module == "prelude" {
             vm.prelude
@@ -183,48 +213,28 @@ fn build() -> Result<Vm, String> {
             let value = vm.modules.get(*module).copied().unwrap_or(Value::None);
             vm.dict_set_name(outer, name, value).map_err(failed(module))?;
         }
-        if *module == "prelude" {
+        let last = SOURCES.iter().rposition(|(other, _)| *other == "prelude");
+        if Some(index) == last {
             export(&mut vm).map_err(failed("export"))?;
         }
     }
+    vm.image_hash = hasher.finalize().into();
     Ok(vm)
 }
 
-/// What the prelude defines without an underscore is a builtin.
-fn export(vm: &mut Vm) -> Result<(), Fault> {
-    let Some(table) = vm.table(vm.prelude) else { return Ok(()) };
-    let entries: Vec<(Value, Value)> = table.iter().map(|entry| (entry.key, entry.value)).collect();
-    for (key, value) in entries {
-        if vm.text(key).is_some_and(|text| !text.starts_with('_')) {
-            vm.dict_insert(vm.builtins, key, value)?;
-        }
+/// Names, types and natives, by their places; the code of the modules follows.
+fn image_hasher() -> Sha256 {
+    let mut hasher = Sha256::new();
+    hasher.update(b"remuda-vm-image-v1:");
+    let types = TYPES.iter().flat_map(|(_, text, parent)| [*text, parent.name()]);
+    let natives = NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
+    let modules = SOURCES.iter().map(|(module, _)| *module);
+    for text in NAMES.iter().copied().chain(types).chain(natives).chain(modules) {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
     }
-    for (kind, method, function, fixed) in METHODS {
-        let function = vm.prelude_function(function)?;
-        let value = match fixed {
-            true => Value::Ref(vm.heap.alloc(Obj::StaticMethod(function))?),
-            false => function,
-        };
-        let method = vm.intern(method)?;
-        if let Obj::Class(class) = vm.heap.get(kind.handle()) {
-            let dict = class.dict;
-            vm.dict_set_name(dict, method, value)?;
-        }
-    }
-    Ok(())
+    hasher
 }
-
-/// Methods of builtin types that the prelude has; static ones take no receiver.
-const METHODS: &[(Type, &str, &str, bool)] = &[
-    (Type::Str, "format", "_format_method", false),
-    (Type::Str, "format_map", "_format_map", false),
-    (Type::Str, "translate", "_translate", false),
-    (Type::Str, "maketrans", "_maketrans", true),
-    (Type::Dict, "fromkeys", "_fromkeys", true),
-    (Type::Int, "from_bytes", "_from_bytes", true),
-    (Type::Bytes, "fromhex", "_fromhex", true),
-    (Type::ByteArray, "fromhex", "_fromhex_array", true),
-];
 
 fn types(vm: &mut Vm) -> Result<(), Fault> {
     for (kind, _, _) in TYPES {
@@ -271,6 +281,7 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
             "method",
             "generator",
             "coroutine",
+            "async_generator",
             "iterator",
             "dict_keys",
             "dict_values",

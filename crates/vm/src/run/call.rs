@@ -7,7 +7,7 @@ use super::interp::Stop;
 use super::native::{Args, NATIVES};
 use super::steps::Flow;
 use crate::cost;
-use crate::front::code::Kind;
+use crate::front::code::{Kind, Op};
 use crate::heap::object::{Generator, Obj, Suspended};
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
@@ -364,8 +364,11 @@ impl Vm {
             let codes = std::sync::Arc::clone(&self.codes);
             let loaded = &codes[frame.code as usize];
             let pc = frame.pc.saturating_sub(1);
-            self.note_line(exception, frame.code, loaded.code.line(pc), loaded.hidden)
-                .map_err(Ok)?;
+            if !loaded.hidden {
+                let instr = loaded.code.instrs[pc as usize];
+                let again = instr.op == Op::Reraise || instr.op == Op::Raise && instr.a == 0;
+                self.note_line(exception, frame.code, loaded.code.line(pc), again).map_err(Ok)?;
+            }
             let handlers = &loaded.code.handlers;
             if let Some(handler) = handlers.iter().find(|h| h.start <= pc && pc < h.end) {
                 let height = frame.base as usize + loaded.code.slots as usize;

@@ -87,6 +87,9 @@ impl Vm {
                 Err(_) => Err(self.value_error("byte must be in range(0, 256)")),
             },
             None => {
+                if self.user_method(value, name::INDEX).is_some() {
+                    return Err(Fault::Fallback);
+                }
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
             }
@@ -118,9 +121,21 @@ impl Vm {
                         "Python int too large to convert to C ssize_t",
                     ));
                 }
+                if self.user_method(value, name::INDEX).is_some() {
+                    return Err(Fault::Fallback);
+                }
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("'{kind}' object cannot be interpreted as an integer")))
             }
+        }
+    }
+
+    /// An integer that is a place in something: one beyond i64 is beyond any end.
+    pub(crate) fn want_place(&mut self, value: Value) -> Result<i64, Fault> {
+        match self.obj(self.inner(value)) {
+            Some(Obj::Big(big)) if big.sign() == num_bigint::Sign::Minus => Ok(i64::MIN / 2),
+            Some(Obj::Big(_)) => Ok(i64::MAX / 2),
+            _ => self.want_int(value),
         }
     }
 

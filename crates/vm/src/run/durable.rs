@@ -3,10 +3,11 @@
 
 use super::Vm;
 use super::embed::Ending;
-use super::fault::{Fatal, Fault};
+use super::fault::{Fatal, Fault, Outcome};
 use super::frame::After;
 use super::interp::Stop;
 use super::steps::Flow;
+use crate::cost;
 use crate::front::code::Kind;
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
@@ -58,21 +59,29 @@ impl Vm {
         token: u64,
         answer: Result<HostValue, HostError>,
     ) -> Result<HostValue, Ending> {
-        let Some(Value::Ref(coroutine)) = self.waiting.remove(&token) else {
+        let Some(Value::Ref(coroutine)) = self.waiting.get(&token).copied() else {
             return Err(Ending::Stopped(Fatal::Internal));
         };
-        let started = match answer {
-            Ok(value) => self
-                .value_of_host(&value)
-                .and_then(|value| self.list(vec![value]))
-                .and_then(|answer| self.resume_generator(coroutine, answer, After::Entry)),
-            Err(error) => match self.raise(Type::RuntimeError, error.message) {
-                Fault::Raise(exception) => self.throw_into(coroutine, exception, After::Entry),
-                fault => Err(fault),
-            },
-        };
+        // It waits for nothing else until it says so again.
+        self.waiting.retain(|_, waits| !waits.is(Value::Ref(coroutine)));
+        let started = self
+            .answer(token, answer)
+            .and_then(|answer| self.resume_generator(coroutine, answer, After::Entry));
         let result = self.drive(started);
         self.settle(Value::Ref(coroutine), result)
+    }
+
+    /// See `pending_answer` for the form.
+    fn answer(&mut self, token: u64, answer: Result<HostValue, HostError>) -> Outcome {
+        let (good, value) = match answer {
+            Ok(value) => (true, self.value_of_host(&value)?),
+            Err(error) => match self.raise(Type::RuntimeError, error.message) {
+                Fault::Raise(exception) => (false, exception),
+                fault => return Err(fault),
+            },
+        };
+        let token = self.int(num_bigint::BigInt::from(token))?;
+        self.list(vec![token, Value::Bool(good), value])
     }
 
     fn run_coroutine(&mut self, value: Value) -> Result<HostValue, Ending> {
@@ -111,11 +120,25 @@ impl Vm {
             },
             Err(stop) => {
                 let ending = self.ending(stop);
-                if let Ending::Suspended(token) = ending {
-                    self.waiting.insert(token, coroutine);
+                if let Ending::Suspended(tokens) = &ending {
+                    for token in tokens {
+                        self.waiting.insert(*token, coroutine);
+                    }
+                    if let Err(fault) = self.put_aside() {
+                        self.waiting.retain(|_, waits| !waits.is(coroutine));
+                        return Err(self.ending_of(fault));
+                    }
                 }
                 Err(ending)
             }
         }
+    }
+
+    /// Brings the machine into the state that it would have after the call was written down and read
+    /// again, so that both ways take the same cycles.
+    fn put_aside(&mut self) -> Result<(), Fault> {
+        self.collect_garbage()?;
+        let entries = self.heap.normalise();
+        self.charge(cost::entries(entries))
     }
 }

@@ -7,7 +7,7 @@ use super::interp::Stop;
 use crate::front::{self, CompileError};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
-use crate::heap::types::name;
+use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 use crate::limits::Limits;
 
@@ -33,8 +33,9 @@ pub enum Ending {
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
-    /// It waits for the host's answer to this token.
-    Suspended(u64),
+    /// It waits for the host's answer to one of these tokens: one at a plain await, several where
+    /// calls run side by side.
+    Suspended(Vec<u64>),
 }
 
 /// What a script did.
@@ -69,13 +70,15 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
 impl Vm {
     /// Runs a program's module body; its names stay for `call`.
     pub fn run_module(&mut self, program: &front::Program) -> Result<(), Ending> {
-        let started = self.start_module(program);
-        if let Err(fault) = started {
-            return Err(self.ending_of(fault));
-        }
-        match self.run() {
-            Ok(_) => Ok(()),
-            Err(stop) => Err(self.ending(stop)),
+        self.run_main(program).map_err(|stop| self.ending(stop))
+    }
+
+    pub(crate) fn run_main(&mut self, program: &front::Program) -> Result<(), Stop> {
+        match self.start_module(program) {
+            Ok(()) => self.run().map(|_| ()),
+            Err(Fault::Raise(exception)) => Err(Stop::Raised(exception)),
+            Err(Fault::Fatal(fatal)) => Err(Stop::Fatal(fatal)),
+            Err(_) => Err(Stop::Fatal(Fatal::Internal)),
         }
     }
 
@@ -146,8 +149,13 @@ impl Vm {
             Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
             Stop::Fatal(fatal) => Ending::Stopped(fatal),
             Stop::Suspended(value) => match self.obj(value) {
-                Some(Obj::Pending(token)) => Ending::Suspended(*token),
-                _ => Ending::Stopped(Fatal::Internal),
+                Some(Obj::Pending(token)) => Ending::Suspended(vec![*token]),
+                Some(Obj::PendingAny(tokens)) => Ending::Suspended(tokens.to_vec()),
+                _ => {
+                    let message = "only the host can be waited for";
+                    let fault = self.raise(Type::RuntimeError, message);
+                    self.ending_of(fault)
+                }
             },
         }
     }
@@ -156,7 +164,7 @@ impl Vm {
         format!("{:?}", self.ending(stop))
     }
 
-    fn describe(&mut self, exception: Value) -> Raised {
+    pub(crate) fn describe(&mut self, exception: Value) -> Raised {
         let kind = self.type_name(exception);
         let traceback = match self.obj(exception) {
             Some(Obj::Exception(exception)) => exception.traceback.clone(),
@@ -172,7 +180,7 @@ impl Vm {
     }
 
     /// `str` of an exception, in Python if need be, with what cycles are left.
-    fn message_of(&mut self, exception: Value) -> String {
+    pub(crate) fn message_of(&mut self, exception: Value) -> String {
         let made = match self.text_of(exception) {
             Ok(text) => Ok(text),
             Err(Fault::Fatal(_)) => return String::new(),

@@ -92,9 +92,13 @@ impl Vm {
         exception: Value,
         code: u32,
         line: u32,
-        hidden: bool,
+        again: bool,
     ) -> Result<(), Fault> {
-        if hidden {
+        // What a frame raises once more has its line already.
+        if again
+            && let Some(Obj::Exception(exception)) = self.obj(exception)
+            && exception.traceback.last().is_some_and(|(last, _)| *last == code)
+        {
             return Ok(());
         }
         let Some(handle) = exception.handle() else { return Err(Fatal::Internal.into()) };

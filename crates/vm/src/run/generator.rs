@@ -14,6 +14,9 @@ impl Vm {
     fn generator_word(&self, handle: Handle) -> &'static str {
         match self.heap.get(handle) {
             Obj::Generator(generator) if generator.kind == Kind::Coroutine => "coroutine",
+            Obj::Generator(generator) if generator.kind == Kind::AsyncGenerator => {
+                "async generator"
+            }
             _ => "generator",
         }
     }
@@ -155,7 +158,7 @@ impl Vm {
         if let Value::Ref(handle) = iterator {
             match self.heap.get(handle) {
                 Obj::Generator(_) => return self.resume_generator(handle, value, After::Send),
-                Obj::Pending(_) => {
+                Obj::Pending(_) | Obj::PendingAny(_) => {
                     // First it goes out to the host, then the host's answer comes in.
                     if value.is_none() {
                         self.stack.push(iterator);
@@ -191,13 +194,24 @@ impl Vm {
         }
     }
 
-    /// The host's answer is a list of one value, so that None can be told from no answer.
+    /// The host's answer is a list: token, whether it is good, value or exception. Who waits for one
+    /// of several gets all three; who waits for one gets the value, or the exception raised.
     fn pending_answer(&mut self, answer: Value, target: u32) -> Result<Flow, Fault> {
-        let value = match self.obj(answer) {
-            Some(Obj::List(items)) => items.first().copied().unwrap_or(Value::None),
-            _ => answer,
+        let waits = self.pop()?;
+        let parts = match self.obj(answer) {
+            Some(Obj::List(items)) => <[Value; 3]>::try_from(items.as_slice()).ok(),
+            _ => None,
         };
-        self.stack.pop();
+        let value = match (self.obj(waits), parts) {
+            (Some(Obj::Pending(_)), Some([_, Value::Bool(false), exception]))
+                if matches!(self.obj(exception), Some(Obj::Exception(_))) =>
+            {
+                return Err(Fault::Raise(exception));
+            }
+            (Some(Obj::Pending(_)), Some([_, _, value])) => value,
+            (_, Some(parts)) => self.tuple(parts.to_vec())?,
+            (_, None) => answer,
+        };
         self.stack.push(value);
         if let Some(frame) = self.frames.last_mut() {
             frame.pc = target;
@@ -211,7 +225,7 @@ impl Vm {
             Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => {
                 return Ok(value);
             }
-            Some(Obj::Pending(_)) => return Ok(value),
+            Some(Obj::Pending(_) | Obj::PendingAny(_)) => return Ok(value),
             _ => {}
         }
         if let Some(method) = self.user_method(value, name::AWAIT) {

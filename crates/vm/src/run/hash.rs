@@ -85,8 +85,8 @@ impl Vm {
                     let (function, receiver) = (*function, *receiver);
                     return self.hash_items(vec![function, receiver], depth);
                 }
-                // Objects without contents to hash: their place, which is theirs while they live.
-                _ => mix(u64::from(handle.0)) >> 3,
+                // Objects without contents to hash.
+                _ => mix(self.heap.identity(handle)) >> 3,
             },
         })
     }

@@ -75,6 +75,9 @@ impl Vm {
             return self.slice(handle, parts);
         }
         let Some(index) = self.index_of(key)? else {
+            if self.user_method(key, name::INDEX).is_some() {
+                return Err(self.prelude_tail("_getitem_index", vec![handle.into(), key]));
+            }
             let (kind, word) = (self.type_name(key), self.type_name(handle.into()));
             let word = if word == "str" { "string".to_owned() } else { word };
             let noun = if word == "string" { ", not" } else { " or slices, not" };
@@ -252,6 +255,9 @@ impl Vm {
     fn place_in(&mut self, handle: Handle, key: Value, message: &str) -> Result<usize, Fault> {
         let length = self.length(handle.into())? as i64;
         let Some(index) = self.index_of(key)? else {
+            if self.user_method(key, name::INDEX).is_some() {
+                return Err(self.prelude_tail("_getitem_index", vec![handle.into(), key]));
+            }
             let (kind, word) = (self.type_name(key), self.type_name(handle.into()));
             return Err(
                 self.type_error(format!("{word} indices must be integers or slices, not {kind}"))
@@ -307,7 +313,12 @@ impl Vm {
             Obj::ByteArray(array) if step == 1 => {
                 array.splice(start..start + count, bytes);
             }
-            _ => return Err(self.type_error("extended slices of this are not supported")),
+            Obj::ByteArray(array) => {
+                for (index, byte) in bytes.into_iter().enumerate() {
+                    array[(start as i64 + index as i64 * step) as usize] = byte;
+                }
+            }
+            _ => return Err(Fatal::Internal.into()),
         }
         self.heap.resized(handle)?;
         Ok(())

@@ -23,6 +23,20 @@ pub(crate) enum Stop {
 impl Vm {
     /// Runs until the frame marked as the entry ends.
     pub(crate) fn run(&mut self) -> Result<Value, Stop> {
+        match self.profiler {
+            None => self.run_loop::<false>(),
+            Some(_) => self.run_loop::<true>(),
+        }
+    }
+
+    fn look(&mut self, pc: usize) {
+        if let Some(mut profiler) = self.profiler.take() {
+            profiler.look(self, pc);
+            self.profiler = Some(profiler);
+        }
+    }
+
+    fn run_loop<const PROFILE: bool>(&mut self) -> Result<Value, Stop> {
         let codes: Arc<Vec<Arc<Loaded>>> = Arc::clone(&self.codes);
         'frames: loop {
             let Some(frame) = self.frames.last() else {
@@ -98,6 +112,9 @@ impl Vm {
                 }};
             }
             loop {
+                if PROFILE {
+                    self.look(pc);
+                }
                 let instr = instrs[pc];
                 pc += 1;
                 let cost = u64::from(instr.cost);
@@ -151,11 +168,11 @@ impl Vm {
                             None => attempt!(Err(self.undefined_name(loaded, instr.b))),
                         }
                     }
-                    Op::Binary | Op::BinaryLocal | Op::BinaryInt => {
+                    Op::Binary | Op::BinaryLocal | Op::BinaryInt | Op::InPlace => {
                         let right = match instr.op {
-                            Op::Binary => pop!(),
                             Op::BinaryInt => Value::Int(i64::from(instr.b as i32)),
-                            _ => self.stack[base + instr.b as usize],
+                            Op::BinaryLocal => self.stack[base + instr.b as usize],
+                            _ => pop!(),
                         };
                         if right.is_unbound() {
                             attempt!(Err(self.unbound_local(loaded, instr.b)));
@@ -165,29 +182,11 @@ impl Vm {
                         let value = match quick_binary(op, left, right) {
                             Some(value) => value,
                             None => {
-                                if self.heap.wants_collection() {
-                                    self.stack.extend([left, right]);
-                                    attempt!(self.collect_garbage());
-                                    self.stack.truncate(self.stack.len() - 2);
-                                }
-                                attempt!(self.binary(op, left, right))
-                            }
-                        };
-                        self.stack.push(value);
-                    }
-                    Op::InPlace => {
-                        let right = pop!();
-                        let left = pop!();
-                        let op = BinOp::from_operand(instr.a);
-                        let value = match quick_binary(op, left, right) {
-                            Some(value) => value,
-                            None => {
-                                if self.heap.wants_collection() {
-                                    self.stack.extend([left, right]);
-                                    attempt!(self.collect_garbage());
-                                    self.stack.truncate(self.stack.len() - 2);
-                                }
-                                attempt!(self.in_place(op, left, right))
+                                attempt!(self.collect_holding(left, right));
+                                attempt!(match instr.op {
+                                    Op::InPlace => self.in_place(op, left, right),
+                                    _ => self.binary(op, left, right),
+                                })
                             }
                         };
                         self.stack.push(value);
@@ -389,6 +388,20 @@ impl Vm {
                 }
             }
         }
+    }
+}
+
+impl Vm {
+    /// Collects garbage if it is time, with operands that are on no stack.
+    #[inline]
+    fn collect_holding(&mut self, left: Value, right: Value) -> Result<(), super::fault::Fault> {
+        if !self.heap.wants_collection() {
+            return Ok(());
+        }
+        self.stack.extend([left, right]);
+        let collected = self.collect_garbage();
+        self.stack.truncate(self.stack.len() - 2);
+        collected
     }
 }
 

@@ -15,7 +15,7 @@ impl Vm {
             Obj::Iter(_) | Obj::Generator(_) => {
                 return match self.heap.get(handle) {
                     Obj::Generator(generator)
-                        if generator.kind == crate::front::code::Kind::Coroutine =>
+                        if generator.kind != crate::front::code::Kind::Generator =>
                     {
                         Err(self.not_iterable(value))
                     }
@@ -106,7 +106,9 @@ impl Vm {
                 if value.is_unbound() {
                     return Ok(Some(value));
                 }
-                self.set_iter(handle, Iter::Enumerate { inner, count: count + 1 });
+                // Counts near the end of i64 are a generator's of the prelude.
+                let next = count.saturating_add(1);
+                self.set_iter(handle, Iter::Enumerate { inner, count: next });
                 self.tuple(vec![Value::Int(count), value]).map(Some)
             }
             Iter::Zip { inner, strict } => {

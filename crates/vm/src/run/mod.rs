@@ -1,6 +1,8 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
 pub(crate) mod attr;
+pub(crate) mod attr_set;
+pub(crate) mod attr_special;
 pub(crate) mod bind;
 pub(crate) mod boot;
 pub(crate) mod call;
@@ -11,12 +13,14 @@ pub(crate) mod durable;
 pub(crate) mod embed;
 pub(crate) mod exception;
 pub(crate) mod fault;
+pub(crate) mod float_text;
 pub(crate) mod frame;
 pub(crate) mod generator;
 pub(crate) mod hash;
 pub(crate) mod index;
 pub(crate) mod interp;
 pub(crate) mod iter;
+pub(crate) mod methods;
 pub(crate) mod native;
 pub(crate) mod number;
 pub(crate) mod operator;
@@ -64,6 +68,12 @@ pub struct Vm {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) codes: Arc<Vec<Arc<Loaded>>>,
+    /// Code objects whose constants are pinned in the heap.
+    pub(crate) pinned_codes: usize,
+    /// What everything that is there before a program runs hashes to.
+    pub(crate) image_hash: [u8; 32],
+    /// The hash of the program, if it is the only one that was loaded.
+    pub(crate) program: Option<[u8; 32]>,
     pub(crate) cycles: u64,
     pub(crate) limits: Limits,
     pub(crate) output: String,
@@ -81,6 +91,9 @@ pub struct Vm {
     pub(crate) main: Option<Handle>,
     /// Coroutines that wait for the host, by token.
     pub(crate) waiting: BTreeMap<u64, Value>,
+    /// Held for the one who embeds the machine.
+    pub(crate) kept: Value,
+    pub(crate) profiler: Option<Box<crate::script::Profiler>>,
     /// For `Fault::Enter`: the generator, what goes in, whether it is thrown, and what comes after.
     pub(crate) entering: Option<(Value, Value, bool, After)>,
 }
@@ -211,11 +224,18 @@ impl Vm {
         }
         roots.extend(self.modules.values().copied());
         roots.extend(self.waiting.values().copied());
-        roots.extend(self.interned.values().map(|handle| Value::Ref(*handle)));
+        // Programs loaded after the first one: its own constants are pinned.
+        for loaded in self.codes.iter().skip(self.pinned_codes) {
+            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
+        }
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());
         roots.extend(self.main.map(Value::Ref));
+        roots.push(self.kept);
         let visited = self.heap.collect(roots.into_iter());
+        // Being interned keeps nothing alive.
+        let heap = &self.heap;
+        self.interned.retain(|_, handle| heap.is_live(*handle));
         // Places of classes that are gone may be taken by others.
         self.class_version += 1;
         self.charge(crate::cost::collect(visited))

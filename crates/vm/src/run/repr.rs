@@ -2,31 +2,13 @@
 
 use super::Vm;
 use super::fault::{Fault, Outcome, tail};
+use super::float_text::float_repr;
 use super::steps::Flow;
 use crate::cost;
 use crate::heap::object::{Obj, View};
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
-
-/// A float as Python writes it: the shortest digits that read back the same.
-pub(crate) fn float_repr(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let scientific = format!("{value:e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..16).contains(&exponent) {
-        let plain = format!("{value}");
-        return if plain.contains('.') { plain } else { format!("{plain}.0") };
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{digits}e{sign}{:02}", exponent.abs())
-}
 
 pub(crate) fn str_repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };

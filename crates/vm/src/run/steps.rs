@@ -310,7 +310,7 @@ impl Vm {
             }
             Op::EnterWith => {
                 let manager = self.pop()?;
-                let (enter, exit) = self.with_methods(manager)?;
+                let (enter, exit) = self.with_methods(manager, instr.a == 1)?;
                 self.stack.push(exit);
                 let callee = self.stack.len();
                 self.stack.push(enter);
@@ -412,14 +412,16 @@ impl Vm {
         Ok(())
     }
 
-    fn with_methods(&mut self, manager: Value) -> Result<(Value, Value), Fault> {
+    fn with_methods(&mut self, manager: Value, awaited: bool) -> Result<(Value, Value), Fault> {
         let class = self.class_of(manager);
         let (enter, exit) =
-            (self.class_attr(class, name::ENTER), self.class_attr(class, name::EXIT));
+            if awaited { (name::AENTER, name::AEXIT) } else { (name::ENTER, name::EXIT) };
+        let (enter, exit) = (self.class_attr(class, enter), self.class_attr(class, exit));
         let (Some(enter), Some(exit)) = (enter, exit) else {
             let kind = self.class_name(class);
+            let word = if awaited { "asynchronous " } else { "" };
             return Err(self.type_error(format!(
-                "'{kind}' object does not support the context manager protocol"
+                "'{kind}' object does not support the {word}context manager protocol"
             )));
         };
         Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))

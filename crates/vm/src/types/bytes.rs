@@ -17,21 +17,20 @@ pub(crate) const TABLE: Table = &[
     ("bytes", "hex", hex, ""),
     ("bytearray", "hex", hex, ""),
     ("_", "_fromhex", fromhex, ""),
-    ("bytes", "find", find, ""),
-    ("bytearray", "find", find, ""),
     ("bytes", "startswith", startswith, ""),
     ("bytearray", "startswith", startswith, ""),
     ("bytes", "endswith", endswith, ""),
     ("bytearray", "endswith", endswith, ""),
     ("bytes", "join", join, ""),
-    ("bytes", "split", split, ""),
-    ("bytes", "replace", replace, ""),
-    ("bytes", "count", count, ""),
-    ("bytes", "strip", strip, ""),
+    ("bytearray", "join", join, ""),
     ("bytes", "upper", upper, ""),
+    ("bytearray", "upper", upper, ""),
     ("bytes", "lower", lower, ""),
+    ("bytearray", "lower", lower, ""),
     ("bytes", "ljust", ljust, ""),
+    ("bytearray", "ljust", ljust, ""),
     ("bytes", "rjust", rjust, ""),
+    ("bytearray", "rjust", rjust, ""),
     ("bytearray", "append", append, ""),
     ("bytearray", "extend", extend, ""),
     ("bytearray", "pop", pop, ""),
@@ -216,31 +215,6 @@ fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
     vm.bytes(bytes)
 }
 
-fn position(haystack: &[u8], needle: &[u8], from: usize) -> Option<usize> {
-    if needle.is_empty() {
-        return (from <= haystack.len()).then_some(from);
-    }
-    let found = haystack.get(from..)?.windows(needle.len()).position(|window| window == needle);
-    found.map(|at| at + from)
-}
-
-fn needle(vm: &mut Vm, value: Value, length: usize) -> Result<Vec<u8>, Fault> {
-    let needle = match vm.as_index(value) {
-        Some(_) => vec![vm.byte_value(value)?],
-        None => this(vm, value)?,
-    };
-    vm.charge((length / 8 * needle.len().clamp(1, 64)) as u64)?;
-    Ok(needle)
-}
-
-fn find(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, part, start] = vm.take(args, "find", ["self", "sub", "start"], 2)?;
-    let bytes = this(vm, bytes)?;
-    let part = needle(vm, part, bytes.len())?;
-    let start = if start.is_unbound() { 0 } else { vm.want_int(start)?.max(0) as usize };
-    Ok(Value::Int(position(&bytes, &part, start).map_or(-1, |at| at as i64)))
-}
-
 fn affix(vm: &mut Vm, args: Args, end: bool) -> Outcome {
     let [bytes, parts] = vm.take(args, "startswith", ["self", "prefix"], 2)?;
     let bytes = this(vm, bytes)?;
@@ -266,9 +240,9 @@ fn endswith(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn join(vm: &mut Vm, args: Args) -> Outcome {
-    let [sep, source] = vm.take(args, "join", ["self", "iterable"], 2)?;
+    let [receiver, source] = vm.take(args, "join", ["self", "iterable"], 2)?;
     let items = vm.items(source)?;
-    let sep = this(vm, sep)?;
+    let sep = this(vm, receiver)?;
     let mut parts = Vec::new();
     let mut length = 0usize;
     for item in items {
@@ -278,76 +252,7 @@ fn join(vm: &mut Vm, args: Args) -> Outcome {
         parts.push(part);
     }
     vm.reserve(length)?;
-    vm.bytes(parts.join(sep.as_slice()))
-}
-
-fn split(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, sep, most] = vm.take(args, "split", ["self", "sep", "maxsplit"], 1)?;
-    let bytes = this(vm, bytes)?;
-    let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
-    let mut parts = Vec::new();
-    if sep.is_unbound() || sep.is_none() {
-        for part in bytes.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty()) {
-            parts.push(vm.bytes(part.to_vec())?);
-        }
-        return vm.list(parts);
-    }
-    let sep = needle(vm, sep, bytes.len())?;
-    if sep.is_empty() {
-        return Err(vm.value_error("empty separator"));
-    }
-    let mut from = 0;
-    while parts.len() < most
-        && let Some(at) = position(&bytes, &sep, from)
-    {
-        parts.push(vm.bytes(bytes[from..at].to_vec())?);
-        from = at + sep.len();
-    }
-    parts.push(vm.bytes(bytes[from..].to_vec())?);
-    vm.list(parts)
-}
-
-fn replace(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, old, new] = vm.take(args, "replace", ["self", "old", "new"], 3)?;
-    let receiver = bytes;
-    let bytes = this(vm, bytes)?;
-    let (old, new) = (needle(vm, old, bytes.len())?, this(vm, new)?);
-    if old.is_empty() {
-        return Err(vm.value_error("replacing nothing is not supported"));
-    }
-    let mut out = Vec::new();
-    let mut from = 0;
-    while let Some(at) = position(&bytes, &old, from) {
-        out.extend_from_slice(&bytes[from..at]);
-        out.extend_from_slice(&new);
-        vm.heap.check(out.len())?;
-        from = at + old.len();
-    }
-    out.extend_from_slice(&bytes[from..]);
-    like(vm, receiver, out)
-}
-
-fn count(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, part] = vm.take(args, "count", ["self", "sub"], 2)?;
-    let bytes = this(vm, bytes)?;
-    let part = needle(vm, part, bytes.len())?;
-    let (mut found, mut from) = (0, 0);
-    while let Some(at) = position(&bytes, &part, from) {
-        found += 1;
-        from = at + part.len().max(1);
-    }
-    Ok(Value::Int(found))
-}
-
-fn strip(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, chars] = vm.take(args, "strip", ["self", "chars"], 1)?;
-    let receiver = bytes;
-    let bytes = this(vm, bytes)?;
-    let chars = if chars.is_unbound() { b" \t\n\r\x0b\x0c".to_vec() } else { this(vm, chars)? };
-    let start = bytes.iter().position(|byte| !chars.contains(byte)).unwrap_or(bytes.len());
-    let end = bytes.iter().rposition(|byte| !chars.contains(byte)).map_or(start, |at| at + 1);
-    like(vm, receiver, bytes[start..end].to_vec())
+    like(vm, receiver, parts.join(sep.as_slice()))
 }
 
 fn upper(vm: &mut Vm, args: Args) -> Outcome {

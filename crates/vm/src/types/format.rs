@@ -1,13 +1,14 @@
 //! Format specs: `format(value, spec)`, fields of f-strings and of `str.format`.
 
 use crate::heap::object::Obj;
+use crate::heap::types::Type;
 use crate::heap::types::name;
 use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome, tail};
+use crate::run::float_text::float_repr;
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, limbs};
-use crate::run::repr::float_repr;
 
 pub(crate) const TABLE: Table = &[("", "format", format, "_format")];
 
@@ -266,12 +267,11 @@ impl Vm {
             let text = if float.is_nan() { "nan" } else { "inf" };
             let text = if upper { text.to_uppercase() } else { text.to_owned() };
             let suffix = if spec.kind == Some('%') { "%" } else { "" };
-            let spec =
-                Spec { fill: if spec.fill == '0' { ' ' } else { spec.fill }, ..spec.clone() };
-            let align = spec
-                .align
-                .map_or('>', |align| if align == '=' && spec.fill == ' ' { '>' } else { align });
-            return Ok(pad(sign, &(text + suffix), &spec, align));
+            if !matches!(spec.kind, None | Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%')) {
+                return Err(self.bad_code(value, spec.kind.unwrap_or('?')));
+            }
+            let align = spec.align.unwrap_or('>');
+            return Ok(pad(sign, &(text + suffix), spec, align));
         }
         let Some(digits) = float_digits(float, spec) else {
             return Err(self.bad_code(value, spec.kind.unwrap_or('?')));
@@ -310,8 +310,10 @@ impl Vm {
             'o' => ("0o", magnitude.to_str_radix(8), 4),
             'b' => ("0b", magnitude.to_str_radix(2), 4),
             'c' => {
-                let code = magnitude.to_u32_digits().first().copied().unwrap_or(0);
-                let char = char::from_u32(code).unwrap_or('\u{fffd}');
+                let Some(char) = u32::try_from(&big).ok().and_then(char::from_u32) else {
+                    let message = "%c arg not in range(0x110000)";
+                    return Err(self.raise(Type::OverflowError, message));
+                };
                 return Ok(pad("", &char.to_string(), spec, spec.align.unwrap_or('<')));
             }
             other => return Err(self.bad_code(value, other)),

@@ -305,7 +305,7 @@ fn float_hex(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "hex", ["self"], 1)?;
     let value = vm.as_float(value).unwrap_or(0.0);
     if !value.is_finite() {
-        let text = crate::run::repr::float_repr(value);
+        let text = crate::run::float_text::float_repr(value);
         return vm.string(text);
     }
     let bits = value.to_bits();

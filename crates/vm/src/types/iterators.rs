@@ -91,7 +91,7 @@ fn slice_indices(vm: &mut Vm, args: Args) -> Outcome {
         Value::None => -1,
         _ => {
             let (low, high) = if step > 0 { (0, length as i64) } else { (-1, length as i64 - 1) };
-            let stop = vm.want_int(parts[1])?;
+            let stop = vm.want_place(parts[1])?;
             if stop < 0 { (stop + length as i64).max(low) } else { stop.min(high) }
         }
     };
@@ -119,7 +119,14 @@ fn simple_iter(vm: &mut Vm, value: Value) -> Outcome {
 
 fn enumerate_new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, items, start] = vm.take(args, "enumerate", ["cls", "iterable", "start"], 2)?;
-    let count = if start.is_unbound() { 0 } else { vm.want_int(start)? };
+    let count = match vm.inner(start) {
+        Value::Unbound => 0,
+        // Integers of any size, in the prelude.
+        start => match vm.as_index(start) {
+            Some(count) if count < i64::MAX / 2 => count,
+            _ => return Err(Fault::Fallback),
+        },
+    };
     let inner = simple_iter(vm, items)?;
     vm.alloc(Obj::Iter(Box::new(Iter::Enumerate { inner, count })))
 }

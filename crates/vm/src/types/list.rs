@@ -175,7 +175,7 @@ pub(super) fn index(vm: &mut Vm, args: Args) -> Outcome {
         if value.is_unbound() {
             return Ok(default as usize);
         }
-        let value = vm.want_int(value)?;
+        let value = vm.want_place(value)?;
         Ok((if value < 0 { (value + length).max(0) } else { value.min(length) }) as usize)
     };
     let (start, stop) = (bound(vm, start, 0)?, bound(vm, stop, length)?);

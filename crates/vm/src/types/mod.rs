@@ -8,11 +8,18 @@ mod hashlib;
 mod int;
 mod iterators;
 mod list;
+mod machinery;
 mod math;
 mod object;
+mod operators;
+mod reduce;
+mod regex;
 mod set;
 mod sort;
 mod str;
+mod str_search;
+mod str_shape;
+mod structs;
 mod tuple;
 
 use crate::run::native::Table;
@@ -27,10 +34,17 @@ pub(crate) const TABLES: &[Table] = &[
     int::TABLE,
     iterators::TABLE,
     list::TABLE,
+    machinery::TABLE,
     math::TABLE,
     object::TABLE,
+    operators::TABLE,
+    reduce::TABLE,
+    regex::TABLE,
     set::TABLE,
     sort::TABLE,
     str::TABLE,
+    str_search::TABLE,
+    str_shape::TABLE,
+    structs::TABLE,
     tuple::TABLE,
 ];

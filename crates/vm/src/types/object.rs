@@ -23,7 +23,7 @@ pub(crate) const TABLE: Table = &[
     ("object", "__delattr__", object_delattr, ""),
     ("object", "__init_subclass__", init_subclass, ""),
     ("_", "_getattribute", object_getattribute, ""),
-    ("type", "__new__", type_new, ""),
+    ("type", "__new__", type_new, "_type_new"),
     ("type", "__init__", type_init, ""),
     ("type", "__call__", type_call, ""),
     ("type", "mro", type_mro, ""),
@@ -47,6 +47,8 @@ pub(crate) const TABLE: Table = &[
     ("coroutine", "throw", generator_throw, ""),
     ("coroutine", "close", generator_close, ""),
     ("_", "_generator_next", generator_next, ""),
+    ("_", "_generator_send", generator_send, ""),
+    ("_", "_generator_throw", generator_throw, ""),
 ];
 
 fn object_new(vm: &mut Vm, args: Args) -> Outcome {
@@ -216,9 +218,7 @@ fn type_new(vm: &mut Vm, args: Args) -> Outcome {
     let values = vm.stack[args.base..args.base + args.count].to_vec();
     match values.as_slice() {
         [_, value] => Ok(vm.class_of(*value).into()),
-        [meta, name, bases, namespace, ..] => {
-            Err(vm.prelude_tail("_type_new", vec![*meta, *name, *bases, *namespace]))
-        }
+        [_, _, _, _, ..] => Err(Fault::Fallback),
         _ => Err(vm.type_error("type() takes 1 or 3 arguments")),
     }
 }

@@ -1,0 +1,415 @@
+//! Bytes to a machine with a suspended call.
+
+use num_bigint::BigInt;
+
+use super::bytes::Reader;
+use super::{FROZEN_BYTES_MAX, MAGIC, ThawError, kind, tag};
+use crate::front::Program;
+use crate::front::code::Kind;
+use crate::heap::dict::{Dict, Entry};
+use crate::heap::object::{
+    Class, Exception, Function, Generator, Instance, Iter, Obj, Suspended, View,
+};
+use crate::heap::types::TYPES;
+use crate::heap::value::{Handle, Value, float};
+use crate::limits::Limits;
+use crate::run::Vm;
+
+type Read<T> = Result<T, ThawError>;
+
+/// A table whose keys may not have been read yet.
+struct Table {
+    handle: Handle,
+    kind: u8,
+    entries: Vec<(Option<u64>, Value, Value)>,
+}
+
+struct Thaw<'a> {
+    vm: Vm,
+    bytes: Reader<'a>,
+    objects: Vec<Handle>,
+    tables: Vec<Table>,
+}
+
+impl Vm {
+    /// A machine in which the call that was written down goes on: by `resume`, with one of the tokens
+    /// that it waits for. The program must be the one that the call began in; it is not run again.
+    pub fn thaw(program: &Program, bytes: &[u8], limits: Limits) -> Result<Vm, ThawError> {
+        if bytes.len() > FROZEN_BYTES_MAX {
+            return Err(ThawError::TooLarge);
+        }
+        let mut vm = Vm::new(limits);
+        let mut reader = Reader::new(bytes);
+        if reader.array::<4>()? != MAGIC {
+            return Err(ThawError::Version);
+        }
+        if reader.array::<32>()? != vm.image_hash {
+            return Err(ThawError::OtherImage);
+        }
+        if reader.array::<32>()? != program.hash {
+            return Err(ThawError::OtherCode);
+        }
+        vm.load(program, false).map_err(|_| ThawError::Memory)?;
+        let mut thaw = Thaw { vm, bytes: reader, objects: Vec::new(), tables: Vec::new() };
+        let token = thaw.all()?;
+        let vm = thaw.vm;
+        // One state, one form.
+        match vm.freeze(token) {
+            Ok(again) if again == bytes => Ok(vm),
+            _ => Err(ThawError::Malformed("not the form that writing gives")),
+        }
+    }
+
+    /// The tokens that suspended calls wait for.
+    pub fn waits_for(&self) -> Vec<u64> {
+        self.waiting.keys().copied().collect()
+    }
+}
+
+impl Thaw<'_> {
+    /// Everything; returns a token that the call waits for.
+    fn all(&mut self) -> Read<u64> {
+        let count = self.bytes.count()?;
+        for _ in 0..count {
+            let handle = self.vm.heap.alloc(Obj::Free).map_err(|_| ThawError::Memory)?;
+            self.objects.push(handle);
+        }
+        let mut tokens = Vec::new();
+        for _ in 0..self.bytes.count()? {
+            tokens.push(self.bytes.number()?);
+        }
+        let serial = self.bytes.number()?;
+        self.vm.heap.set_serial(serial);
+        let coroutine = self.handle()?;
+        let main = self.handle()?;
+        for _ in 0..self.bytes.count()? {
+            let place = self.bytes.small()?;
+            self.changed(place)?;
+        }
+        for index in 0..count {
+            let handle = self.objects[index];
+            let obj = self.object(handle)?;
+            self.put(handle, obj)?;
+        }
+        if self.bytes.left() > 0 {
+            return Err(ThawError::Malformed("bytes after the end"));
+        }
+        self.fill_tables()?;
+        super::check::check(&self.vm, &self.objects)?;
+        super::check::roots(&self.vm, coroutine, main)?;
+        self.vm.main = Some(main);
+        for token in &tokens {
+            self.vm.waiting.insert(*token, coroutine.into());
+        }
+        self.vm.heap.normalise();
+        tokens.first().copied().ok_or(ThawError::Malformed("it waits for nothing"))
+    }
+
+    fn put(&mut self, handle: Handle, obj: Obj) -> Read<()> {
+        self.vm.heap.replace(handle, obj).map_err(|_| ThawError::Memory)
+    }
+
+    /// New contents for an object of the image; of the same kind, and only kinds that can change.
+    fn changed(&mut self, place: u32) -> Read<()> {
+        let handle = Handle(place);
+        if place as usize >= self.vm.heap.pinned() {
+            return Err(ThawError::Malformed("an object of the image"));
+        }
+        let obj = self.object(handle)?;
+        let old = self.vm.heap.get(handle);
+        let constant = matches!(
+            old,
+            Obj::Str(_) | Obj::Big(_) | Obj::Bytes(_) | Obj::Tuple(_) | Obj::FrozenSet(_)
+        );
+        if constant || std::mem::discriminant(old) != std::mem::discriminant(&obj) {
+            return Err(ThawError::Malformed("an object of the image"));
+        }
+        self.put(handle, obj)
+    }
+
+    fn value(&mut self) -> Read<Value> {
+        Ok(match self.bytes.byte()? {
+            tag::UNBOUND => Value::Unbound,
+            tag::NONE => Value::None,
+            tag::NOT_IMPLEMENTED => Value::NotImplemented,
+            tag::ELLIPSIS => Value::Ellipsis,
+            tag::FALSE => Value::Bool(false),
+            tag::TRUE => Value::Bool(true),
+            tag::INT => Value::Int(self.bytes.signed()?),
+            tag::FLOAT => float(f64::from_bits(u64::from_le_bytes(self.bytes.array()?))),
+            tag::NATIVE => {
+                let id = self.bytes.small()?;
+                if id as usize >= crate::run::native::NATIVES.len() {
+                    return Err(ThawError::Malformed("a native"));
+                }
+                Value::Native(id as u16)
+            }
+            tag::KNOWN => {
+                let place = self.bytes.small()?;
+                if place as usize >= self.vm.heap.pinned() {
+                    return Err(ThawError::Malformed("a known object"));
+                }
+                Value::Ref(Handle(place))
+            }
+            tag::OBJECT => {
+                let number = self.bytes.small()? as usize;
+                let handle = self.objects.get(number).copied();
+                Value::Ref(handle.ok_or(ThawError::Malformed("an object's number"))?)
+            }
+            _ => return Err(ThawError::Malformed("a value")),
+        })
+    }
+
+    fn handle(&mut self) -> Read<Handle> {
+        self.value()?.handle().ok_or(ThawError::Malformed("an object is needed"))
+    }
+
+    fn maybe(&mut self) -> Read<Option<Handle>> {
+        match self.value()? {
+            Value::Unbound => Ok(None),
+            Value::Ref(handle) => Ok(Some(handle)),
+            _ => Err(ThawError::Malformed("an object is needed")),
+        }
+    }
+
+    fn values(&mut self) -> Read<Vec<Value>> {
+        let count = self.bytes.count()?;
+        (0..count).map(|_| self.value()).collect()
+    }
+
+    fn handles(&mut self) -> Read<Vec<Handle>> {
+        let count = self.bytes.count()?;
+        (0..count).map(|_| self.handle()).collect()
+    }
+
+    fn code(&mut self) -> Read<u32> {
+        let code = self.bytes.small()?;
+        if code as usize >= self.vm.codes.len() {
+            return Err(ThawError::Malformed("a code's number"));
+        }
+        Ok(code)
+    }
+
+    fn view(&mut self) -> Read<View> {
+        match self.bytes.byte()? {
+            0 => Ok(View::Keys),
+            1 => Ok(View::Values),
+            2 => Ok(View::Items),
+            _ => Err(ThawError::Malformed("a view")),
+        }
+    }
+
+    fn size(&mut self) -> Read<usize> {
+        Ok(self.bytes.small()? as usize)
+    }
+
+    fn object(&mut self, handle: Handle) -> Read<Obj> {
+        let mut kind = self.bytes.byte()?;
+        if kind & kind::IDENTIFIED != 0 {
+            kind &= !kind::IDENTIFIED;
+            let identity = self.bytes.number()?;
+            self.vm.heap.set_identity(handle, identity);
+        }
+        Ok(match kind {
+            kind::STR | kind::INTERNED => {
+                let text = std::str::from_utf8(self.bytes.blob()?)
+                    .map_err(|_| ThawError::Malformed("text"))?;
+                let interned = kind == kind::INTERNED;
+                if interned && self.vm.interned.insert(text.to_owned(), handle).is_some() {
+                    return Err(ThawError::Malformed("a name twice"));
+                }
+                Obj::Str(crate::heap::object::Str::new(text))
+            }
+            kind::BIG => Obj::Big(BigInt::from_signed_bytes_le(self.bytes.blob()?)),
+            kind::BYTES => Obj::Bytes(self.bytes.blob()?.into()),
+            kind::BYTE_ARRAY => Obj::ByteArray(self.bytes.blob()?.to_vec()),
+            kind::LIST => Obj::List(self.values()?),
+            kind::TUPLE => Obj::Tuple(self.values()?.into_boxed_slice()),
+            kind::DICT | kind::SET | kind::FROZEN_SET => self.table(handle, kind)?,
+            kind::RANGE => Obj::Range {
+                start: self.bytes.signed()?,
+                stop: self.bytes.signed()?,
+                step: self.bytes.signed()?,
+            },
+            kind::SLICE => Obj::Slice([self.value()?, self.value()?, self.value()?]),
+            kind::PROPERTY => Obj::Property([self.value()?, self.value()?, self.value()?]),
+            kind::METHOD => Obj::Method { function: self.value()?, receiver: self.value()? },
+            kind::CELL => Obj::Cell(self.value()?),
+            kind::STATIC_METHOD => Obj::StaticMethod(self.value()?),
+            kind::CLASS_METHOD => Obj::ClassMethod(self.value()?),
+            kind::MODULE => Obj::Module { name: self.value()?, dict: self.handle()? },
+            kind::SUPER => {
+                Obj::Super { class: self.handle()?, receiver: self.value()?, of: self.handle()? }
+            }
+            kind::FUNCTION => self.function()?,
+            kind::CLASS => self.class()?,
+            kind::INSTANCE => Obj::Instance(Box::new(Instance {
+                class: self.handle()?,
+                dict: self.maybe()?,
+                payload: self.value()?,
+                serial: self.bytes.number()?,
+            })),
+            kind::EXCEPTION => self.exception()?,
+            kind::GENERATOR => self.generator()?,
+            kind::DICT_VIEW => {
+                let view = self.view()?;
+                Obj::DictView { dict: self.handle()?, view }
+            }
+            kind::PENDING => Obj::Pending(self.bytes.number()?),
+            kind::PENDING_ANY => {
+                let count = self.bytes.count()?;
+                let tokens: Read<Vec<u64>> = (0..count).map(|_| self.bytes.number()).collect();
+                Obj::PendingAny(tokens?.into_boxed_slice())
+            }
+            _ => Obj::Iter(Box::new(self.iter(kind)?)),
+        })
+    }
+
+    fn table(&mut self, handle: Handle, kind: u8) -> Read<Obj> {
+        let count = self.bytes.count()?;
+        let mut entries = Vec::with_capacity(count);
+        for _ in 0..count {
+            let key = self.value()?;
+            if key.is_unbound() {
+                entries.push((Some(0), key, Value::Unbound));
+                continue;
+            }
+            let hash = match key {
+                Value::Ref(_) if self.bytes.flag()? => {
+                    Some(u64::from_le_bytes(self.bytes.array()?))
+                }
+                _ => None,
+            };
+            entries.push((hash, key, self.value()?));
+        }
+        self.tables.push(Table { handle, kind, entries });
+        // An empty one of the right kind, until all keys are there.
+        Ok(match kind {
+            kind::DICT => Obj::Dict(Dict::default()),
+            kind::SET => Obj::Set(Dict::default()),
+            _ => Obj::FrozenSet(Dict::default()),
+        })
+    }
+
+    fn fill_tables(&mut self) -> Read<()> {
+        for table in std::mem::take(&mut self.tables) {
+            let mut entries = Vec::with_capacity(table.entries.len());
+            for (hash, key, value) in table.entries {
+                let hash = match (hash, self.vm.obj(key)) {
+                    (Some(hash), _) => hash,
+                    (None, Some(Obj::Str(text))) => text.hash,
+                    (None, Some(_)) => return Err(ThawError::Malformed("a key without hash")),
+                    (None, None) => {
+                        let hash = self.vm.hash(key, 0);
+                        hash.map_err(|_| ThawError::Malformed("a key"))?
+                    }
+                };
+                entries.push(Entry { hash, key, value });
+            }
+            let dict = Dict::from_entries(entries);
+            let obj = match table.kind {
+                kind::DICT => Obj::Dict(dict),
+                kind::SET => Obj::Set(dict),
+                _ => Obj::FrozenSet(dict),
+            };
+            self.put(table.handle, obj)?;
+        }
+        Ok(())
+    }
+
+    fn function(&mut self) -> Read<Obj> {
+        Ok(Obj::Function(Box::new(Function {
+            code: self.code()?,
+            globals: self.handle()?,
+            defaults: self.value()?,
+            keyword_defaults: self.value()?,
+            closure: self.value()?,
+            name: self.value()?,
+            qualname: self.value()?,
+            dict: self.maybe()?,
+        })))
+    }
+
+    fn class(&mut self) -> Read<Obj> {
+        let name = self.value()?;
+        let bases = self.handles()?;
+        let mro = self.handles()?;
+        let dict = self.handle()?;
+        let meta = self.handle()?;
+        let layout = TYPES.get(self.size()?).ok_or(ThawError::Malformed("a layout"))?.0;
+        let builtin = self.bytes.flag()?;
+        Ok(Obj::Class(Box::new(Class { name, bases, mro, dict, meta, layout, builtin })))
+    }
+
+    fn exception(&mut self) -> Read<Obj> {
+        let class = self.handle()?;
+        let (args, cause, context) = (self.value()?, self.value()?, self.value()?);
+        let suppress = self.bytes.flag()?;
+        let dict = self.maybe()?;
+        let mut traceback = Vec::new();
+        for _ in 0..self.bytes.count()? {
+            traceback.push((self.code()?, self.bytes.small()?));
+        }
+        let serial = self.bytes.number()?;
+        Ok(Obj::Exception(Box::new(Exception {
+            class,
+            args,
+            cause,
+            context,
+            suppress,
+            dict,
+            traceback,
+            serial,
+        })))
+    }
+
+    fn generator(&mut self) -> Read<Obj> {
+        let kind = match self.bytes.byte()? {
+            1 => Kind::Generator,
+            2 => Kind::Coroutine,
+            3 => Kind::AsyncGenerator,
+            _ => return Err(ThawError::Malformed("a kind of generator")),
+        };
+        let name = self.value()?;
+        let running = self.bytes.flag()?;
+        let frame = if self.bytes.flag()? {
+            Some(Suspended {
+                code: self.code()?,
+                pc: self.bytes.small()?,
+                globals: self.handle()?,
+                handling: self.value()?,
+                slots: self.values()?,
+            })
+        } else {
+            None
+        };
+        Ok(Obj::Generator(Box::new(Generator { kind, name, frame, running })))
+    }
+
+    fn iter(&mut self, kind: u8) -> Read<Iter> {
+        Ok(match kind {
+            kind::ITER_SEQUENCE => Iter::Sequence { source: self.value()?, next: self.size()? },
+            kind::ITER_REVERSED => Iter::Reversed { source: self.value()?, left: self.size()? },
+            kind::ITER_DICT => {
+                let view = self.view()?;
+                let reversed = self.bytes.flag()?;
+                let source = self.handle()?;
+                Iter::Dict { source, view, next: self.size()?, length: self.size()?, reversed }
+            }
+            kind::ITER_RANGE => Iter::Range {
+                next: self.bytes.signed()?,
+                left: self.bytes.number()?,
+                step: self.bytes.signed()?,
+            },
+            kind::ITER_ENUMERATE => {
+                Iter::Enumerate { inner: self.value()?, count: self.bytes.signed()? }
+            }
+            kind::ITER_ZIP => {
+                let strict = self.bytes.flag()?;
+                Iter::Zip { inner: self.values()?, strict }
+            }
+            kind::ITER_DONE => Iter::Done,
+            _ => return Err(ThawError::Malformed("a kind of object")),
+        })
+    }
+}

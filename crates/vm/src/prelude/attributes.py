@@ -1,0 +1,46 @@
+# Attributes, numbers and the rest.
+
+def _getattr_default(value, name, default):
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        return default
+
+
+def _hasattr(value, name):
+    try:
+        getattr(value, name)
+    except AttributeError:
+        return False
+    return True
+
+
+def _bool(value):
+    return True if value else False
+
+
+def _divmod(a, b):
+    method = _user_method(a, '__divmod__')
+    if method is not None:
+        return method(a, b)
+    return (a // b, a % b)
+
+
+def _compose(function, method, value):
+    return function(method(value))
+
+
+def _round_int(value, places):
+    unit = 10 ** places
+    quotient, rest = divmod(value, unit)
+    if rest * 2 > unit or (rest * 2 == unit and quotient % 2 == 1):
+        quotient += 1
+    return quotient * unit
+
+
+def dir(value=_nothing):
+    names = []
+    for name in _own_names(value):
+        if name not in names:
+            names.append(name)
+    return sorted(names)

@@ -1,0 +1,277 @@
+# Tables.
+
+def _hash(value):
+    method = _user_method(value, '__hash__')
+    if method is not None:
+        result = method(value)
+        if not isinstance(result, int):
+            raise TypeError('__hash__ method should return an integer')
+        return hash(result)
+    if isinstance(value, (tuple, frozenset)):
+        return hash(tuple([hash(item) for item in value]))
+    return hash(value)
+
+
+def _find_key(table, key):
+    pairs = _candidates(table, hash(key))
+    index = 0
+    while index < len(pairs):
+        found = pairs[index + 1]
+        if found is key or found == key:
+            return pairs[index]
+        index += 2
+    return -1
+
+
+def _dict_getitem(table, key):
+    place = _find_key(table, key)
+    if place < 0:
+        missing = _user_method(table, '__missing__')
+        if missing is not None:
+            return missing(table, key)
+        raise KeyError(key)
+    return _value_at(table, place)
+
+
+def _dict_get(table, key, default=None):
+    place = _find_key(table, key)
+    return default if place < 0 else _value_at(table, place)
+
+
+def _dict_setitem(table, key, value):
+    place = _find_key(table, key)
+    if place < 0:
+        _insert_hashed(table, hash(key), key, value)
+    else:
+        _set_value_at(table, place, value)
+
+
+def _dict_delitem(table, key):
+    place = _find_key(table, key)
+    if place < 0:
+        raise KeyError(key)
+    _remove_place(table, place)
+
+
+def _dict_setdefault(table, key, default=None):
+    place = _find_key(table, key)
+    if place < 0:
+        _insert_hashed(table, hash(key), key, default)
+        return default
+    return _value_at(table, place)
+
+
+_nothing = object()
+
+
+def _dict_pop(table, key, default=_nothing):
+    place = _find_key(table, key)
+    if place < 0:
+        if default is _nothing:
+            raise KeyError(key)
+        return default
+    return _remove_place(table, place)
+
+
+def _dict_update(target, source):
+    if isinstance(source, dict):
+        for key, value in source.items():
+            target[key] = value
+    elif hasattr(source, 'keys'):
+        for key in source.keys():
+            target[key] = source[key]
+    else:
+        raise TypeError("'" + type(source).__name__ + "' object is not a mapping")
+
+
+def _dict_merge(target, source):
+    if not hasattr(source, 'keys'):
+        raise TypeError('argument after ** must be a mapping, not ' + type(source).__name__)
+    for key in source.keys():
+        if key in target:
+            raise TypeError("got multiple values for keyword argument '" + str(key) + "'")
+        target[key] = source[key]
+
+
+def _dict_init(table, source=(), /, **more):
+    if isinstance(source, dict) or hasattr(source, 'keys'):
+        for key in source.keys():
+            dict.__setitem__(table, key, source[key])
+    else:
+        index = 0
+        for pair in source:
+            if not hasattr(pair, '__iter__') and not hasattr(pair, '__getitem__'):
+                raise TypeError('cannot convert dictionary update sequence element #' + str(index) + ' to a sequence')
+            pair = [item for item in pair]
+            if len(pair) != 2:
+                raise ValueError('dictionary update sequence element #' + str(index) + ' has length ' + str(len(pair)) + '; 2 is required')
+            dict.__setitem__(table, pair[0], pair[1])
+            index += 1
+    for key in more:
+        dict.__setitem__(table, key, more[key])
+
+
+def _dict_new(cls, source=(), /, **more):
+    table = {}
+    _dict_init(table, source, **more)
+    return table
+
+
+def _dict_or(a, b):
+    result = dict(a)
+    _dict_update(result, b)
+    return result
+
+
+def _dict_ior(a, b):
+    _dict_init(a, b)
+    return a
+
+
+def _fromkeys(keys, value=None):
+    table = {}
+    for key in keys:
+        table[key] = value
+    return table
+
+
+def _set_add(target, item):
+    if _find_key(target, item) < 0:
+        _insert_hashed(target, hash(item), item, None)
+
+
+def _set_discard(target, item):
+    place = _find_key(target, item)
+    if place >= 0:
+        _remove_place(target, place)
+
+
+def _set_remove(target, item):
+    place = _find_key(target, item)
+    if place < 0:
+        raise KeyError(item)
+    _remove_place(target, place)
+
+
+def _set_update(target, source):
+    for item in source:
+        target.add(item)
+
+
+def _set_update_all(target, *sources):
+    for source in sources:
+        for item in source:
+            target.add(item)
+
+
+def _set_new(cls, source=()):
+    result = set()
+    for item in source:
+        result.add(item)
+    return result
+
+
+def _set_fill(target, source=()):
+    _set_replace(target, _set_new(None, source))
+
+
+def _frozenset_new(cls, source=()):
+    return _freeze(_set_new(None, source))
+
+
+def _like(model, result):
+    return _freeze(result) if isinstance(model, frozenset) else result
+
+
+def _as_set(source):
+    return source if isinstance(source, (set, frozenset)) else _set_new(None, source)
+
+
+def _set_union(first, *others):
+    result = _set_new(None, first)
+    for other in others:
+        for item in other:
+            result.add(item)
+    return _like(first, result)
+
+
+def _set_intersection(first, *others):
+    result = _set_new(None, first)
+    for other in others:
+        other = _as_set(other)
+        result = _set_new(None, [item for item in result if item in other])
+    return _like(first, result)
+
+
+def _set_difference(first, *others):
+    result = _set_new(None, first)
+    for other in others:
+        other = _as_set(other)
+        result = _set_new(None, [item for item in result if item not in other])
+    return _like(first, result)
+
+
+def _set_symmetric(first, other):
+    other = _as_set(other)
+    result = [item for item in first if item not in other] + [item for item in other if item not in first]
+    return _like(first, _set_new(None, result))
+
+
+def _set_intersection_update(target, *others):
+    _set_replace(target, _set_intersection(_set_new(None, target), *others))
+
+
+def _set_difference_update(target, *others):
+    _set_replace(target, _set_difference(_set_new(None, target), *others))
+
+
+def _issubset(a, b):
+    b = _as_set(b)
+    for item in a:
+        if item not in b:
+            return False
+    return True
+
+
+def _issuperset(a, b):
+    return _issubset(_as_set(b), a)
+
+
+def _isdisjoint(a, b):
+    for item in b:
+        if item in a:
+            return False
+    return True
+
+
+def _view_and(a, b):
+    b = _as_set(b)
+    return {item for item in a if item in b}
+
+
+def _view_or(a, b):
+    return {*a, *b}
+
+
+def _view_sub(a, b):
+    b = _as_set(b)
+    return {item for item in a if item not in b}
+
+
+def _view_xor(a, b):
+    return _set_symmetric(_as_set(a), b)
+
+
+def _list_extend(target, source):
+    for item in source:
+        target.append(item)
+
+
+def _list_iadd(target, source):
+    for item in source:
+        target.append(item)
+    return target
+
+
+def _set_slice(target, place, source):
+    target[place] = [item for item in source]

@@ -1,0 +1,294 @@
+//! Compiled patterns: instructions, classes of characters, and their form as bytes.
+
+use super::{GROUPS_MAX, INSTRUCTIONS_MAX};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Instr {
+    /// This character.
+    Char(char),
+    /// This character, whatever its case; lower case here.
+    Folded(char),
+    /// Any character but a newline.
+    Any,
+    AnyOrNewline,
+    /// A character of the class with this number.
+    Class(u32),
+    /// Both ways, the first preferred.
+    Split(u32, u32),
+    Jump(u32),
+    /// Remembers the place.
+    Save(u32),
+    Assert(Place),
+    Match,
+}
+
+/// Assertions about a place in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Start,
+    /// After a newline, too.
+    LineStart,
+    End,
+    /// The end, or before a newline at the end.
+    LastEnd,
+    LineEnd,
+    Word,
+    NotWord,
+    AsciiWord,
+    NotAsciiWord,
+}
+
+const PLACES: [Place; 9] = [
+    Place::Start,
+    Place::LineStart,
+    Place::End,
+    Place::LastEnd,
+    Place::LineEnd,
+    Place::Word,
+    Place::NotWord,
+    Place::AsciiWord,
+    Place::NotAsciiWord,
+];
+
+/// A part of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Item {
+    Range(u32, u32),
+    Named(Named),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    Digit,
+    NotDigit,
+    Word,
+    NotWord,
+    Space,
+    NotSpace,
+    AsciiWord,
+    NotAsciiWord,
+    AsciiSpace,
+    NotAsciiSpace,
+    AsciiDigit,
+    NotAsciiDigit,
+}
+
+const NAMED: [Named; 12] = [
+    Named::Digit,
+    Named::NotDigit,
+    Named::Word,
+    Named::NotWord,
+    Named::Space,
+    Named::NotSpace,
+    Named::AsciiWord,
+    Named::NotAsciiWord,
+    Named::AsciiSpace,
+    Named::NotAsciiSpace,
+    Named::AsciiDigit,
+    Named::NotAsciiDigit,
+];
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Class {
+    pub(crate) negated: bool,
+    /// Case does not matter.
+    pub(crate) folded: bool,
+    pub(crate) items: Vec<Item>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub(crate) instrs: Vec<Instr>,
+    pub(crate) classes: Vec<Class>,
+    /// Groups that capture, the whole match not counted.
+    pub(crate) groups: usize,
+}
+
+impl Program {
+    /// Places that a match remembers.
+    pub(crate) fn slots(&self) -> usize {
+        2 * (self.groups + 1)
+    }
+
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        let mut out = vec![self.groups as u8];
+        out.extend((self.classes.len() as u32).to_le_bytes());
+        for class in &self.classes {
+            out.extend([u8::from(class.negated), u8::from(class.folded)]);
+            out.extend((class.items.len() as u32).to_le_bytes());
+            for item in &class.items {
+                let (low, high) = match item {
+                    Item::Range(low, high) => (*low, *high),
+                    Item::Named(named) => (u32::MAX, *named as u32),
+                };
+                out.extend(low.to_le_bytes());
+                out.extend(high.to_le_bytes());
+            }
+        }
+        for instr in &self.instrs {
+            let (op, a, b) = match *instr {
+                Instr::Char(char) => (0, char as u32, 0),
+                Instr::Folded(char) => (1, char as u32, 0),
+                Instr::Any => (2, 0, 0),
+                Instr::AnyOrNewline => (3, 0, 0),
+                Instr::Class(class) => (4, class, 0),
+                Instr::Split(a, b) => (5, a, b),
+                Instr::Jump(target) => (6, target, 0),
+                Instr::Save(slot) => (7, slot, 0),
+                Instr::Assert(place) => (8, place as u32, 0),
+                Instr::Match => (9, 0, 0),
+            };
+            out.push(op);
+            out.extend(a.to_le_bytes());
+            out.extend(b.to_le_bytes());
+        }
+        out
+    }
+
+    /// None if the bytes are no program: jumps go to instructions, places and classes exist.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Program> {
+        let mut bytes = Bytes(bytes);
+        let groups = bytes.byte()? as usize;
+        let count = bytes.number()? as usize;
+        if groups > GROUPS_MAX || count > bytes.0.len() {
+            return None;
+        }
+        let mut program = Program { groups, ..Program::default() };
+        for _ in 0..count {
+            let mut class = Class {
+                negated: bytes.byte()? == 1,
+                folded: bytes.byte()? == 1,
+                items: Vec::new(),
+            };
+            for _ in 0..bytes.number()? {
+                class.items.push(match (bytes.number()?, bytes.number()?) {
+                    (u32::MAX, named) => Item::Named(*NAMED.get(named as usize)?),
+                    (low, high) => Item::Range(low, high),
+                });
+            }
+            program.classes.push(class);
+        }
+        let length = bytes.0.len() / 9;
+        if bytes.0.len() % 9 != 0 || length == 0 || length > INSTRUCTIONS_MAX {
+            return None;
+        }
+        let target = |place: u32| ((place as usize) < length).then_some(place);
+        for _ in 0..length {
+            let (op, a, b) = (bytes.byte()?, bytes.number()?, bytes.number()?);
+            program.instrs.push(match op {
+                0 => Instr::Char(char::from_u32(a)?),
+                1 => Instr::Folded(char::from_u32(a)?),
+                2 => Instr::Any,
+                3 => Instr::AnyOrNewline,
+                4 => Instr::Class(Some(a).filter(|class| (*class as usize) < count)?),
+                5 => Instr::Split(target(a)?, target(b)?),
+                6 => Instr::Jump(target(a)?),
+                7 => Instr::Save(Some(a).filter(|slot| (*slot as usize) < program.slots())?),
+                8 => Instr::Assert(*PLACES.get(a as usize)?),
+                9 => Instr::Match,
+                _ => return None,
+            });
+        }
+        // Every way ends at an instruction that does not go on to the next.
+        let last = program.instrs.last()?;
+        matches!(last, Instr::Match | Instr::Jump(_) | Instr::Split(..)).then_some(program)
+    }
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let (first, rest) = self.0.split_first_chunk::<4>()?;
+        self.0 = rest;
+        Some(u32::from_le_bytes(*first))
+    }
+}
+
+impl Class {
+    pub(crate) fn contains(&self, char: char) -> bool {
+        let plain = self.items.iter().any(|item| item.contains(char));
+        let found = plain
+            || self.folded && {
+                let (lower, upper) = (fold(char), unfold(char));
+                self.items.iter().any(|item| item.contains(lower) || item.contains(upper))
+            };
+        found != self.negated
+    }
+}
+
+impl Item {
+    fn contains(&self, char: char) -> bool {
+        match *self {
+            Item::Range(low, high) => (low..=high).contains(&(char as u32)),
+            Item::Named(named) => named.contains(char),
+        }
+    }
+}
+
+impl Named {
+    fn contains(self, char: char) -> bool {
+        match self {
+            Named::Digit => is_digit(char),
+            Named::NotDigit => !is_digit(char),
+            Named::Word => is_word(char),
+            Named::NotWord => !is_word(char),
+            Named::Space => is_space(char),
+            Named::NotSpace => !is_space(char),
+            Named::AsciiWord => is_ascii_word(char),
+            Named::NotAsciiWord => !is_ascii_word(char),
+            Named::AsciiSpace => is_ascii_space(char),
+            Named::NotAsciiSpace => !is_ascii_space(char),
+            Named::AsciiDigit => char.is_ascii_digit(),
+            Named::NotAsciiDigit => !char.is_ascii_digit(),
+        }
+    }
+}
+
+/// Decimal digits: letters of other scripts that count ten in a row from a zero are few; those of the
+/// scripts in wide use are here.
+pub(crate) fn is_digit(char: char) -> bool {
+    const ZEROS: [u32; 12] =
+        [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10];
+    let code = char as u32;
+    ZEROS.iter().any(|zero| (*zero..zero + 10).contains(&code))
+}
+
+pub(super) fn is_word(char: char) -> bool {
+    char == '_' || char.is_alphanumeric()
+}
+
+pub(super) fn is_ascii_word(char: char) -> bool {
+    char == '_' || char.is_ascii_alphanumeric()
+}
+
+fn is_space(char: char) -> bool {
+    char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
+}
+
+fn is_ascii_space(char: char) -> bool {
+    matches!(char, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
+}
+
+/// Lower case, where that is one character.
+pub(super) fn fold(char: char) -> char {
+    let mut lower = char.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(lower), None) => lower,
+        _ => char,
+    }
+}
+
+fn unfold(char: char) -> char {
+    let mut upper = char.to_uppercase();
+    match (upper.next(), upper.next()) {
+        (Some(upper), None) => upper,
+        _ => char,
+    }
+}

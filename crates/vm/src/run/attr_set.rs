@@ -1,0 +1,172 @@
+//! Attributes that are set and deleted.
+
+use super::Vm;
+use super::fault::{Fatal, Fault, tail_after};
+use super::frame::After;
+use crate::heap::object::Obj;
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+
+impl Vm {
+    pub(crate) fn set_attr(
+        &mut self,
+        object: Value,
+        name: Value,
+        value: Value,
+    ) -> Result<(), Fault> {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        if let Some(Obj::Class(class)) = self.obj(object) {
+            let (dict, meta, builtin) = (class.dict, class.meta, class.builtin);
+            if builtin {
+                let kind = self.text(class.name).unwrap_or("").to_owned();
+                return Err(
+                    self.type_error(format!("cannot set attributes of built-in type '{kind}'"))
+                );
+            }
+            if let Some(hook) = self.class_attr(meta, name::SETATTR)
+                && !matches!(hook, Value::Native(_))
+            {
+                return Err(tail_after(hook, vec![object, name, value], After::Discard));
+            }
+            if key == name::NAME
+                && let Some(Obj::Class(class)) = object.handle().map(|h| self.heap.get_mut(h))
+            {
+                class.name = value;
+            }
+            self.class_version += 1;
+            return self.dict_insert(dict, name, value);
+        }
+        let class = self.class_of(object);
+        if let Some(hook) = self.class_attr(class, name::SETATTR)
+            && !matches!(hook, Value::Native(_))
+        {
+            return Err(tail_after(hook, vec![object, name, value], After::Discard));
+        }
+        self.generic_set_attr(object, class, key, value)
+    }
+
+    /// `object.__setattr__`.
+    pub(crate) fn generic_set_attr(
+        &mut self,
+        object: Value,
+        class: Handle,
+        key: Handle,
+        value: Value,
+    ) -> Result<(), Fault> {
+        if let Some(found) = self.class_attr(class, key) {
+            match self.obj(found) {
+                Some(Obj::Property([_, setter, _])) => {
+                    let setter = *setter;
+                    if setter.is_none() {
+                        let attr = self.text(key.into()).unwrap_or("").to_owned();
+                        let kind = self.class_name(class);
+                        return Err(self.raise(
+                            Type::AttributeError,
+                            format!("property '{attr}' of '{kind}' object has no setter"),
+                        ));
+                    }
+                    return Err(tail_after(setter, vec![object, value], After::Discard));
+                }
+                Some(Obj::Instance(_)) => {
+                    let owner = self.class_of(found);
+                    if let Some(set) = self.class_attr(owner, name::SET) {
+                        return Err(tail_after(set, vec![found, object, value], After::Discard));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if self.set_special(object, key, value) {
+            return Ok(());
+        }
+        if self.class_attr(class, name::SLOTS).is_some() && !self.has_slot(class, key) {
+            return Err(self.no_attr(object, key));
+        }
+        match self.make_own_dict(object)? {
+            Some(dict) => self.dict_insert(dict, key.into(), value),
+            None => Err(self.no_attr(object, key)),
+        }
+    }
+
+    /// Whether instances of a class may have an attribute: if one of its bases says nothing about
+    /// slots, any.
+    fn has_slot(&self, class: Handle, key: Handle) -> bool {
+        let Obj::Class(info) = self.heap.get(class) else { return true };
+        let mut bases = info.mro.iter().filter(|base| **base != Type::Object.handle());
+        bases.any(|base| {
+            let Obj::Class(base) = self.heap.get(*base) else { return true };
+            let slots = self.dict_get_name(base.dict, name::SLOTS);
+            let is_key = |slot: &Value| self.text(*slot) == self.text(key.into());
+            match slots.map(|slots| (slots, self.obj(slots))) {
+                Some((_, Some(Obj::Tuple(slots)))) => slots.iter().any(is_key),
+                Some((_, Some(Obj::List(slots)))) => slots.iter().any(is_key),
+                Some((slot, Some(Obj::Str(_)))) => is_key(&slot),
+                _ => true,
+            }
+        })
+    }
+
+    fn set_special(&mut self, object: Value, key: Handle, value: Value) -> bool {
+        let Some(handle) = object.handle() else { return false };
+        match (self.heap.get_mut(handle), key) {
+            (Obj::Exception(exception), name::ARGS) => exception.args = value,
+            (Obj::Exception(exception), name::CAUSE) => {
+                exception.cause = value;
+                exception.suppress = true;
+            }
+            (Obj::Exception(exception), name::CONTEXT) => exception.context = value,
+            (Obj::Exception(exception), name::SUPPRESS) => {
+                exception.suppress = matches!(value, Value::Bool(true));
+            }
+            (Obj::Exception(_), name::TRACEBACK) => {}
+            (Obj::Function(function), name::NAME) => function.name = value,
+            (Obj::Function(function), name::QUALNAME) => function.qualname = value,
+            (Obj::Function(function), name::DEFAULTS) => function.defaults = value,
+            (Obj::Instance(instance), name::CLASS) => match value {
+                Value::Ref(class) => instance.class = class,
+                _ => return false,
+            },
+            (Obj::Instance(instance), name::DICT) => instance.dict = value.handle(),
+            _ => return false,
+        }
+        true
+    }
+
+    pub(crate) fn delete_attr(&mut self, object: Value, name: Value) -> Result<(), Fault> {
+        let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
+        if let Some(Obj::Class(class)) = self.obj(object) {
+            let (dict, builtin) = (class.dict, class.builtin);
+            self.class_version += 1;
+            if !builtin && self.dict_remove(dict, name)? {
+                return Ok(());
+            }
+            return Err(self.no_attr(object, key));
+        }
+        let class = self.class_of(object);
+        if let Some(hook) = self.class_attr(class, name::DELATTR)
+            && !matches!(hook, Value::Native(_))
+        {
+            return Err(tail_after(hook, vec![object, name], After::Discard));
+        }
+        if let Some(found) = self.class_attr(class, key) {
+            if let Some(Obj::Property([_, _, delete])) = self.obj(found)
+                && !delete.is_none()
+            {
+                return Err(tail_after(*delete, vec![object], After::Discard));
+            }
+            if let Some(method) = self.user_method(found, name::DELETE) {
+                return Err(tail_after(method, vec![found, object], After::Discard));
+            }
+        }
+        self.generic_delete_attr(object, key)
+    }
+
+    pub(crate) fn generic_delete_attr(&mut self, object: Value, key: Handle) -> Result<(), Fault> {
+        if let Some(dict) = self.own_dict(object)
+            && self.dict_remove(dict, key.into())?
+        {
+            return Ok(());
+        }
+        Err(self.no_attr(object, key))
+    }
+}

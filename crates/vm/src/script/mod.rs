@@ -1,0 +1,101 @@
+//! Plain scripts: run one, and see what it printed, how it ended, what it took and where.
+
+mod profile;
+mod traceback;
+
+pub(crate) use profile::Profiler;
+pub use profile::{FunctionCost, LineCost, Profile};
+
+use crate::front::{self, CompileError};
+use crate::limits::Limits;
+use crate::run::Vm;
+use crate::run::embed::Ending;
+use crate::run::interp::Stop;
+
+/// How to run a script.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What it may use.
+    pub limits: Limits,
+    /// Whether to see where the cycles go. It costs time, not cycles.
+    pub profile: bool,
+}
+
+/// What a script did.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it printed.
+    pub stdout: String,
+    /// What CPython would print to stderr: a traceback, a syntax error, the message of an exit; or why
+    /// the machine stopped it. Empty after a good end.
+    pub stderr: String,
+    /// As a process would end: 0 after a good end, 1 after an exception, what `sys.exit` said; 2 if it
+    /// was refused or stopped at a limit.
+    pub exit_code: i32,
+    /// Cycles it took.
+    pub cycles: u64,
+    /// Bytes of heap in use at its end.
+    pub heap_bytes: usize,
+    /// How it ended.
+    pub ending: Ending,
+    /// Where the cycles went, if that was asked for.
+    pub profile: Option<Profile>,
+}
+
+/// Runs a script from its source. `file` is only a name, for messages.
+pub fn run(source: &str, file: &str, options: Options) -> Report {
+    let program = match front::compile(source, file) {
+        Ok(program) => program,
+        Err(error) => return refused(source, error),
+    };
+    let mut vm = Vm::new(options.limits);
+    if options.profile {
+        vm.profiler = Some(Box::new(Profiler::new(options.limits.cycles)));
+    }
+    let stop = vm.run_main(&program).err();
+    let profiler = vm.profiler.take();
+    let cycles = options.limits.cycles - vm.cycles_left();
+    let heap_bytes = vm.heap_bytes();
+    let (ending, stderr, exit_code) = match stop {
+        None => (Ending::Done, String::new(), 0),
+        Some(Stop::Raised(exception)) => vm.explain(exception, source, file),
+        Some(stop) => {
+            let ending = vm.ending(stop);
+            let stderr = format!("stopped after {cycles} cycles: {}\n", why(&ending));
+            (ending, stderr, 2)
+        }
+    };
+    let profile = profiler.map(|profiler| profiler.finish(&vm, cycles));
+    let stdout = vm.output().to_owned();
+    Report { stdout, stderr, exit_code, cycles, heap_bytes, ending, profile }
+}
+
+fn why(ending: &Ending) -> &'static str {
+    use crate::run::fault::Fatal;
+    match ending {
+        Ending::Stopped(Fatal::Cycles) => "the cycles are used up",
+        Ending::Stopped(Fatal::Memory) => "the memory, the stack or the output is at its cap",
+        _ => "the interpreter broke one of its own rules",
+    }
+}
+
+fn refused(source: &str, error: CompileError) -> Report {
+    let line = source.lines().nth(error.line.saturating_sub(1)).unwrap_or("").trim();
+    let advice = match error.advice.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", error.advice),
+    };
+    let stderr = format!(
+        "  File \"{}\", line {}\n    {line}\nSyntaxError: {}{advice}\n",
+        error.file, error.line, error.message
+    );
+    Report {
+        stdout: String::new(),
+        stderr,
+        exit_code: 2,
+        cycles: 0,
+        heap_bytes: 0,
+        ending: Ending::Refused(error),
+        profile: None,
+    }
+}

@@ -1,0 +1,285 @@
+//! What only the prelude calls: classes, tables, identities, the host.
+
+use super::builtins::attr_name;
+use crate::heap::object::Obj;
+use crate::heap::types::{Type, name};
+use crate::heap::value::{Handle, Value};
+use crate::run::Vm;
+use crate::run::fault::{Fatal, Fault, Outcome, Tail};
+use crate::run::frame::After;
+use crate::run::native::{Args, Table};
+
+pub(crate) const TABLE: Table = &[
+    ("_", "_identity", identity, ""),
+    ("_", "_tokens", tokens, ""),
+    ("_", "_wait_any", wait_any, ""),
+    ("_", "_resolve", resolve, ""),
+    ("_", "_write", write, ""),
+    ("_", "_make_class", make_class, ""),
+    ("_", "_run_body", run_body, ""),
+    ("_", "_set_cell", set_cell, ""),
+    ("_", "_wrap", wrap, ""),
+    ("_", "_layout", layout, ""),
+    ("_", "_iterates_natively", iterates_natively, ""),
+    ("_", "_candidates", candidates, ""),
+    ("_", "_insert_hashed", insert_hashed, ""),
+    ("_", "_remove_place", remove_place, ""),
+    ("_", "_value_at", value_at, ""),
+    ("_", "_set_value_at", set_value_at, ""),
+    ("_", "_user_method", user_method, ""),
+    ("_", "_own_names", own_names, ""),
+    ("cowboy", "_call", host_call, ""),
+];
+fn write(vm: &mut Vm, args: Args) -> Outcome {
+    let [text] = vm.take(args, "_write", ["text"], 1)?;
+    let text = vm.want_text(text, "text")?;
+    vm.print_text(&text)?;
+    Ok(Value::None)
+}
+
+/// For the prelude only: tells two objects apart, and shows nothing of where they are.
+fn identity(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_identity", ["value"], 1)?;
+    Ok(match value {
+        Value::Ref(handle) => Value::Int((vm.heap.identity(handle) & 0x7fff_ffff_ffff) as i64),
+        _ => Value::None,
+    })
+}
+
+/// What a suspended coroutine waits for, as a list of tokens.
+fn tokens(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_tokens", ["value"], 1)?;
+    let tokens = match vm.obj(value) {
+        Some(Obj::Pending(token)) => vec![*token],
+        Some(Obj::PendingAny(tokens)) => tokens.to_vec(),
+        _ => return Err(vm.raise(Type::RuntimeError, "only the host can be waited for")),
+    };
+    vm.charge(crate::cost::values(tokens.len()))?;
+    let mut numbers = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        numbers.push(vm.int(token.into())?);
+    }
+    vm.list(numbers)
+}
+
+/// To be awaited: the first answer to one of a list of tokens.
+fn wait_any(vm: &mut Vm, args: Args) -> Outcome {
+    let [tokens] = vm.take(args, "_wait_any", ["tokens"], 1)?;
+    let numbers = vm.items(tokens)?;
+    vm.reserve(numbers.len() * 8)?;
+    let mut tokens = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let token = match number {
+            Value::Int(int) => u64::try_from(int).ok(),
+            number => match vm.obj(number) {
+                Some(Obj::Big(big)) => u64::try_from(big).ok(),
+                _ => None,
+            },
+        };
+        let Some(token) = token else { return Err(vm.type_error("a token is needed")) };
+        tokens.push(token);
+    }
+    vm.alloc(Obj::PendingAny(tokens.into_boxed_slice()))
+}
+
+fn make_class(vm: &mut Vm, args: Args) -> Outcome {
+    let [name, bases, namespace, meta] =
+        vm.take(args, "type", ["name", "bases", "dict", "meta"], 4)?;
+    let items = vm.items(bases)?;
+    let mut handles = Vec::new();
+    for item in items {
+        match (item, vm.obj(item)) {
+            (Value::Ref(handle), Some(Obj::Class(_))) => handles.push(handle),
+            _ => return Err(vm.type_error("bases must be types")),
+        }
+    }
+    let (Value::Ref(namespace), Value::Ref(meta)) = (namespace, meta) else {
+        return Err(vm.type_error("a class needs a dict"));
+    };
+    let Value::Ref(dict) = vm.copy_dict(namespace)? else { return Err(Fatal::Internal.into()) };
+    // __new__ and the like are what their kind says even without a decorator.
+    for (key, class_method) in
+        [("__new__", false), ("__init_subclass__", true), ("__class_getitem__", true)]
+    {
+        let key = vm.intern(key)?;
+        if let Some(function) = vm.dict_get_name(dict, key)
+            && matches!(vm.obj(function), Some(Obj::Function(_)))
+        {
+            let wrapped =
+                if class_method { Obj::ClassMethod(function) } else { Obj::StaticMethod(function) };
+            let wrapped = vm.alloc(wrapped)?;
+            vm.dict_set_name(dict, key, wrapped)?;
+        }
+    }
+    vm.make_class(name, handles, dict, meta)
+}
+
+fn run_body(vm: &mut Vm, args: Args) -> Outcome {
+    let [function, namespace] = vm.take(args, "_run_body", ["function", "namespace"], 2)?;
+    Err(Fault::Tail(Box::new(Tail {
+        callee: function,
+        args: Vec::new(),
+        after: After::Push,
+        namespace,
+    })))
+}
+
+fn set_cell(vm: &mut Vm, args: Args) -> Outcome {
+    let [cell, value] = vm.take(args, "_set_cell", ["cell", "value"], 2)?;
+    vm.set_cell(cell, value)?;
+    Ok(Value::None)
+}
+
+/// An instance of a subclass of a builtin type, around a value of that type.
+fn wrap(vm: &mut Vm, args: Args) -> Outcome {
+    let [class, payload] = vm.take(args, "_wrap", ["class", "payload"], 2)?;
+    let Value::Ref(class) = class else { return Err(Fatal::Internal.into()) };
+    let payload = vm.inner(payload);
+    vm.new_instance(class, payload)
+}
+
+/// The builtin type that a class is built on.
+fn layout(vm: &mut Vm, args: Args) -> Outcome {
+    let [class] = vm.take(args, "_layout", ["class"], 1)?;
+    let layout = class.handle().and_then(|class| vm.class_info(class)).map(|info| info.layout);
+    Ok(layout.map_or(Value::None, |layout| layout.handle().into()))
+}
+
+fn iterates_natively(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_iterates_natively", ["value"], 1)?;
+    let needs_python = match vm.obj(value) {
+        Some(Obj::Generator(_)) => true,
+        Some(Obj::Instance(_) | Obj::Class(_)) => {
+            !vm.iterates_natively(value)
+                && (vm.user_method(value, name::ITER).is_some()
+                    || vm.user_method(value, name::GETITEM).is_some())
+        }
+        _ => false,
+    };
+    let iterable = !needs_python;
+    Ok(Value::Bool(iterable))
+}
+
+/// Keys of a table with this hash, each with its place.
+fn candidates(vm: &mut Vm, args: Args) -> Outcome {
+    let [table, hash] = vm.take(args, "_candidates", ["table", "hash"], 2)?;
+    let (Value::Ref(handle), Some(hash)) = (vm.inner(table), vm.as_index(hash)) else {
+        return Err(vm.type_error("__hash__ method should return an integer"));
+    };
+    let mut keys = Vec::new();
+    let Some(dict) = vm.table(handle) else { return Err(Fatal::Internal.into()) };
+    let _ = dict.find(hash as u64, |entry| {
+        keys.push(entry.key);
+        Ok::<bool, ()>(false)
+    });
+    let mut pairs = Vec::new();
+    for key in keys {
+        let place = vm.table(handle).and_then(|dict| dict.find_identical(hash as u64, key));
+        if let Some(place) = place {
+            pairs.push(Value::Int(place as i64));
+            pairs.push(key);
+        }
+    }
+    vm.list(pairs)
+}
+
+fn insert_hashed(vm: &mut Vm, args: Args) -> Outcome {
+    let [table, hash, key, value] =
+        vm.take(args, "_insert", ["table", "hash", "key", "value"], 4)?;
+    let (Value::Ref(handle), Some(hash)) = (vm.inner(table), vm.as_index(hash)) else {
+        return Err(Fatal::Internal.into());
+    };
+    vm.dict_put(handle, None, hash as u64, key, value)?;
+    Ok(Value::None)
+}
+
+fn place_of(vm: &mut Vm, table: Value, place: Value) -> Result<(Handle, usize), Fault> {
+    match (vm.inner(table), vm.as_index(place)) {
+        (Value::Ref(handle), Some(place)) => Ok((handle, place as usize)),
+        _ => Err(Fatal::Internal.into()),
+    }
+}
+
+fn remove_place(vm: &mut Vm, args: Args) -> Outcome {
+    let [table, place] = vm.take(args, "_remove", ["table", "place"], 2)?;
+    let (handle, place) = place_of(vm, table, place)?;
+    let Some(dict) = vm.table_mut(handle) else { return Err(Fatal::Internal.into()) };
+    let value = dict.remove_at(place);
+    vm.heap.resized(handle)?;
+    Ok(if value.is_unbound() { Value::None } else { value })
+}
+
+fn value_at(vm: &mut Vm, args: Args) -> Outcome {
+    let [table, place] = vm.take(args, "_value_at", ["table", "place"], 2)?;
+    let (handle, place) = place_of(vm, table, place)?;
+    Ok(vm.table(handle).map_or(Value::None, |dict| dict.value_at(place)))
+}
+
+fn set_value_at(vm: &mut Vm, args: Args) -> Outcome {
+    let [table, place, value] = vm.take(args, "_set_value_at", ["table", "place", "value"], 3)?;
+    let (handle, place) = place_of(vm, table, place)?;
+    if let Some(dict) = vm.table_mut(handle) {
+        dict.set_value_at(place, value);
+    }
+    Ok(Value::None)
+}
+
+/// A special method written in Python, or None.
+fn user_method(vm: &mut Vm, args: Args) -> Outcome {
+    let [value, name] = vm.take(args, "_user_method", ["value", "name"], 2)?;
+    let name = attr_name(vm, name)?;
+    let Value::Ref(name) = name else { return Err(Fatal::Internal.into()) };
+    Ok(vm.user_method(value, name).unwrap_or(Value::None))
+}
+
+/// Names in a class's own namespace and those of its bases, or in an object's dict.
+fn own_names(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_own_names", ["value"], 1)?;
+    let class = match (value, vm.obj(value)) {
+        (Value::Ref(handle), Some(Obj::Class(_))) => handle,
+        _ => vm.class_of(value),
+    };
+    let mut names = Vec::new();
+    let mut tables: Vec<Handle> = Vec::new();
+    if let Some(info) = vm.class_info(class) {
+        let mro = info.mro.clone();
+        tables.extend(mro.iter().filter_map(|base| vm.class_info(*base)).map(|base| base.dict));
+    }
+    if !matches!(vm.obj(value), Some(Obj::Class(_)))
+        && let Some(dict) = vm.make_own_dict(value)?
+    {
+        tables.push(dict);
+    }
+    for table in tables {
+        names.extend(
+            vm.table(table).into_iter().flat_map(|dict| dict.iter().map(|entry| entry.key)),
+        );
+    }
+    vm.list(names)
+}
+
+fn host_call(vm: &mut Vm, args: Args) -> Outcome {
+    let values = vm.positional(args, "host call")?;
+    let Some((name, rest)) = values.split_first() else {
+        return Err(vm.type_error("a host call needs a name"));
+    };
+    let name = vm.want_text(*name, "name")?;
+    vm.call_host(&name, rest)
+}
+
+/// What a name means where a function was written: a global of its module, or a builtin.
+fn resolve(vm: &mut Vm, args: Args) -> Outcome {
+    let [function, name] = vm.take(args, "_resolve", ["function", "name"], 2)?;
+    let text = vm.want_text(name, "name")?;
+    let globals = match vm.obj(function) {
+        Some(Obj::Function(function)) => function.globals,
+        _ => return Err(vm.type_error("a function is needed")),
+    };
+    let found = vm.interned.get(&text).copied().and_then(|name| {
+        vm.dict_get_name(globals, name).or_else(|| vm.dict_get_name(vm.builtins, name))
+    });
+    match found {
+        Some(value) => Ok(value),
+        None => Err(vm.raise(Type::NameError, format!("name '{text}' is not defined"))),
+    }
+}
