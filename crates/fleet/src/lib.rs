@@ -44,8 +44,13 @@
 //! | a lost lease keeps its attempt | open | a crashed machine is not the job's failure |
 //! | a job whose need failed is CANCELED | no needs | every job ends |
 
+pub mod auth;
 pub mod id;
 pub mod lease;
 pub mod message;
+pub mod object;
+pub mod orchestrator;
 pub mod store;
+mod text;
 pub mod time;
+pub mod view;

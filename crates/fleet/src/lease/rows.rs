@@ -1,7 +1,7 @@
 //! Where the rows are.
 
-use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord};
-use crate::id::{JobId, LeaseId, RunId, RunnerId};
+use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord, WorkerRecord};
+use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -52,6 +52,11 @@ pub trait Rows {
     fn label(&self, label: &Label) -> LabelRecord;
     /// Writes it.
     fn put_label(&mut self, label: LabelRecord);
+
+    /// A machine's key.
+    fn worker(&self, id: &KeyId) -> Option<WorkerRecord>;
+    /// Writes it.
+    fn put_worker(&mut self, worker: WorkerRecord);
 
     /// Keeps a piece of log.
     fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk);

@@ -1,8 +1,8 @@
 //! Rows in memory that remember which of them were written since somebody last looked.
 
 use super::Tables;
-use crate::id::{Fence, JobId, LeaseId, RunId, RunnerId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord};
+use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +16,7 @@ pub(super) struct Changes {
     pub(super) jobs: BTreeMap<JobId, bool>,
     pub(super) leases: BTreeSet<LeaseId>,
     pub(super) labels: BTreeSet<Label>,
+    pub(super) workers: BTreeSet<KeyId>,
     pub(super) logs: Vec<(JobId, Fence, LogChunk)>,
 }
 
@@ -26,6 +27,7 @@ impl Changes {
             && self.jobs.is_empty()
             && self.leases.is_empty()
             && self.labels.is_empty()
+            && self.workers.is_empty()
             && self.logs.is_empty()
     }
 }
@@ -113,6 +115,15 @@ impl Rows for Journal<'_> {
     fn put_label(&mut self, label: LabelRecord) {
         self.changes.labels.insert(label.label.clone());
         self.tables.put_label(label);
+    }
+
+    fn worker(&self, id: &KeyId) -> Option<WorkerRecord> {
+        self.tables.worker(id)
+    }
+
+    fn put_worker(&mut self, worker: WorkerRecord) {
+        self.changes.workers.insert(worker.key.id());
+        self.tables.put_worker(worker);
     }
 
     fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk) {

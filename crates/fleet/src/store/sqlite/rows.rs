@@ -3,7 +3,9 @@
 use super::super::journal::Changes;
 use super::{StoreError, Tables};
 use crate::id::{Attempt, Fence, JobId, RunId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing};
+use crate::lease::{
+    JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing, WorkerRecord,
+};
 use crate::message::JobSubmission;
 use crate::time::Millis;
 use futures::TryStreamExt;
@@ -13,7 +15,7 @@ use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
 use std::sync::Arc;
 
 /// The layout of the file, in its `user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Nothing is looked up here by anything while the store runs: rows are in memory. So keys are chosen
 /// for the disk: by the place of the job among all jobs. What is alive at one time then shares pages,
@@ -27,6 +29,7 @@ CREATE TABLE lease (
     record TEXT NOT NULL,
     PRIMARY KEY (seq, fence)
 ) WITHOUT ROWID;
+CREATE TABLE worker (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label (label TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE log (
     seq INTEGER NOT NULL,
@@ -70,7 +73,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Sto
         0 => {
             let mut transaction = connection.begin().await?;
             sqlx::raw_sql(SCHEMA).execute(&mut *transaction).await?;
-            sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut *transaction).await?;
+            sqlx::raw_sql("PRAGMA user_version = 2").execute(&mut *transaction).await?;
             Ok(transaction.commit().await?)
         }
         _ => Err(StoreError::Database(format!("its version is {version}, not {VERSION}"))),
@@ -97,6 +100,9 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
     }
     for label in records::<LabelRecord>(connection, "label", "SELECT record FROM label").await? {
         tables.put_label(label);
+    }
+    for worker in records::<WorkerRecord>(connection, "worker", "SELECT record FROM worker").await? {
+        tables.put_worker(worker);
     }
     let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
     for row in sqlx::query(jobs).fetch_all(&mut *connection).await? {
@@ -169,6 +175,7 @@ pub(super) async fn save(
     let mut transaction = connection.begin().await?;
     put_runs(&mut transaction, tables, &changes).await?;
     put_labels(&mut transaction, tables, &changes).await?;
+    put_workers(&mut transaction, tables, &changes).await?;
     put_jobs(&mut transaction, tables, &changes).await?;
     put_leases(&mut transaction, tables, &changes).await?;
     put_logs(&mut transaction, tables, &changes).await?;
@@ -210,6 +217,20 @@ async fn put_labels(
         let put = "INSERT INTO label (label, record) VALUES ($1, $2)
             ON CONFLICT (label) DO UPDATE SET record = excluded.record";
         sqlx::query(put).bind(label.as_str()).bind(record).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn put_workers(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for worker in changes.workers.iter().filter_map(|id| tables.worker(id)) {
+        let put = "INSERT INTO worker (id, record) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+        let (id, record) = (worker.key.id(), text("worker", &worker)?);
+        sqlx::query(put).bind(id.as_str()).bind(record).execute(&mut *connection).await?;
     }
     Ok(())
 }
