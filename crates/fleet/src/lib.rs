@@ -54,3 +54,4 @@ pub mod store;
 mod text;
 pub mod time;
 pub mod view;
+pub mod worker;

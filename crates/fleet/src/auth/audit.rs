@@ -37,7 +37,12 @@ impl Audit {
     /// Writes a line. If that fails the request goes on: a full disk must not stop the fleet, and is
     /// told in the program's own log.
     pub fn write(&self, entry: &Entry<'_>) {
-        tracing::info!(who = entry.who, action = entry.action, of = entry.of, outcome = entry.outcome);
+        tracing::info!(
+            who = entry.who,
+            action = entry.action,
+            of = entry.of,
+            outcome = entry.outcome
+        );
         let Some(file) = &self.0 else { return };
         let mut line = serde_json::to_vec(entry).unwrap_or_default();
         line.push(b'\n');

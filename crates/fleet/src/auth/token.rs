@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_token_is_found_by_its_hash() {
-        let token = Token { name: "ci".into(), scope: Scope::Submitter, sha256: TokenHash::of("t") };
+        let token =
+            Token { name: "ci".into(), scope: Scope::Submitter, sha256: TokenHash::of("t") };
         let access = Access(vec![token.clone()]);
         assert_eq!(access.find("t"), Some(&token));
         assert_eq!(access.find("T"), None);

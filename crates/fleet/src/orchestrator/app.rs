@@ -45,9 +45,7 @@ impl App {
         let policy = config.policy.clone();
         let store = match &config.store {
             StoreConfig::Memory => AnyStore::Memory(Memory::new(policy)),
-            StoreConfig::Sqlite(path) => {
-                AnyStore::Sqlite(Sqlite::open(path, policy, now).await?)
-            }
+            StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
         };
         let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
@@ -77,7 +75,10 @@ impl App {
     }
 
     /// Hands an event to the rules, and does what follows from it.
-    pub async fn handle(&self, event: Event) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
+    pub async fn handle(
+        &self,
+        event: Event,
+    ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
         let handled = self.0.store.handle(self.now(), event).await?;
         for action in handled.actions {
             self.follow(action);

@@ -97,7 +97,8 @@ impl App {
             return Ok(None);
         }
         let header = authorization(headers).filter(|header| Signature::is_one(header));
-        let header = header.ok_or_else(|| unauthorized("sign the request with the worker's key"))?;
+        let header =
+            header.ok_or_else(|| unauthorized("sign the request with the worker's key"))?;
         let signature = Signature::parse(header)?;
         let id = signature.key.id();
         let worker = match self.0.keys.get(&id) {
@@ -162,7 +163,8 @@ impl App {
         headers: &HeaderMap,
         body: axum::body::Body,
     ) -> Result<Bytes, Failure> {
-        let announced = headers.get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse().ok());
+        let announced =
+            headers.get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse().ok());
         if let Some(found) = announced.filter(|found| *found > MESSAGE_BYTES_MAX) {
             return Err(MessageError::TooLarge { found }.into());
         }

@@ -61,7 +61,10 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Resul
 }
 
 /// `GET /api/v1/workers/desired`
-pub(super) async fn desired(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
+pub(super) async fn desired(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let counts = app.0.store.counts().await?;
     Ok(shown(&json!({

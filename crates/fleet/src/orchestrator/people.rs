@@ -93,9 +93,9 @@ pub(super) async fn list(
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let before = page.before.map(|cursor| {
-        let parts = cursor.split_once('.').and_then(|(at, id)| {
-            Some((Millis(at.parse().ok()?), RunId::new(id).ok()?))
-        });
+        let parts = cursor
+            .split_once('.')
+            .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
         let text = "`before` must be the `next` of another page";
         parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
     });

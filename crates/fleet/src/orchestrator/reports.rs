@@ -59,10 +59,7 @@ pub(super) async fn report<B: Report>(
 }
 
 /// `LeaseRequest`: answered when there is work, or when the runner's patience is over.
-pub(super) async fn lease(
-    State(app): State<App>,
-    request: Request,
-) -> Result<Response, Failure> {
+pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (message, machine) = app.message::<LeaseRequest>(request).await?;
     machine.speaks_for(&message.runner_id)?;
     app.0.metrics.message(LeaseRequest::TYPE);
@@ -91,10 +88,7 @@ pub(super) async fn lease(
 }
 
 /// `Enrol`: a machine brings its key, with a token that allows it to.
-pub(super) async fn enrol(
-    State(app): State<App>,
-    request: Request,
-) -> Result<Response, Failure> {
+pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let who = app.person(&parts.headers, Scope::Enrol);
     let who = who.inspect_err(|failure| app.note("nobody", "enrol", "", Err(failure)))?;

@@ -1,8 +1,6 @@
 //! The store that an operator chose.
 
-use super::{
-    Counts, JobRows, Memory, RunCursor, RunRows, Sqlite, Store, StoreError, Tables,
-};
+use super::{Counts, JobRows, Memory, RunCursor, RunRows, Sqlite, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
 use crate::time::Millis;

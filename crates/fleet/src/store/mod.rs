@@ -88,10 +88,7 @@ pub trait Store {
     ) -> impl Future<Output = Result<Vec<u8>, StoreError>> + Send;
 
     /// A run and its jobs.
-    fn run(
-        &self,
-        id: &RunId,
-    ) -> impl Future<Output = Result<Option<RunRows>, StoreError>> + Send;
+    fn run(&self, id: &RunId) -> impl Future<Output = Result<Option<RunRows>, StoreError>> + Send;
 
     /// The newest runs that are older than `before`, the newest first.
     fn runs(
@@ -101,8 +98,7 @@ pub trait Store {
     ) -> impl Future<Output = Result<Vec<RunRecord>, StoreError>> + Send;
 
     /// A job.
-    fn job(&self, id: &JobId)
-    -> impl Future<Output = Result<Option<JobRows>, StoreError>> + Send;
+    fn job(&self, id: &JobId) -> impl Future<Output = Result<Option<JobRows>, StoreError>> + Send;
 
     /// A machine that was let in.
     fn worker(

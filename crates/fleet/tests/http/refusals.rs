@@ -49,7 +49,8 @@ async fn a_different_end_of_the_same_lease_is_a_conflict() {
     let run = server.submit().await;
     let granted = server.take("runner_a").await;
     server.complete(&granted, "runner_a").await;
-    let other = json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "status": "FAILED" });
+    let other =
+        json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "status": "FAILED" });
     is_error(&server.post("/internal/complete", other).await, 409, "CONFLICT");
     assert_eq!(server.get(&format!("/runs/{run}")).await.1["status"], "SUCCEEDED");
 }
@@ -74,7 +75,10 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_sent() {
 async fn a_peer_that_never_ends_its_head_or_its_body_is_let_go() {
     let server = Server::with(|config| config.request_timeout = Duration::from_millis(300)).await;
     let address = server.url.strip_prefix("http://").expect("a URL").to_owned();
-    for start in ["POST /api/v1/runs HT", "POST /api/v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"] {
+    for start in [
+        "POST /api/v1/runs HT",
+        "POST /api/v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{",
+    ] {
         let address = address.clone();
         let ended = tokio::task::spawn_blocking(move || {
             let mut stream = TcpStream::connect(&address).expect("a connection");

@@ -39,7 +39,8 @@ async fn a_pause_ends_for_a_runner_that_waits() {
         "retry": { "max_attempts": 2, "backoff_seconds": 1 } });
     server.ok("/runs", json!({ "jobs": [job] })).await;
     let granted = server.take("runner_a").await;
-    let failed = json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "status": "FAILED" });
+    let failed =
+        json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "status": "FAILED" });
     server.ok("/internal/complete", failed).await;
     let ask = json!({ "runner_id": "runner_a", "capabilities": [], "max_wait_seconds": 20 });
     let began = Instant::now();
@@ -199,7 +200,8 @@ async fn a_silent_runner_loses_its_lease_and_a_canceled_one_its_job() {
     let taken = server.ok("/internal/lease", ask).await;
     assert_eq!(taken["job_id"], lost["job_id"]);
     assert_eq!((&taken["attempt"], &taken["fence"]), (&json!(1), &json!(2)));
-    let late = json!({ "lease_id": lost["lease_id"], "runner_id": "runner_a", "status": "SUCCEEDED" });
+    let late =
+        json!({ "lease_id": lost["lease_id"], "runner_id": "runner_a", "status": "SUCCEEDED" });
     let (status, stale) = server.post("/internal/complete", late).await;
     assert_eq!((status.as_u16(), &stale["reason"]), (409, &json!("SUPERSEDED")));
     let ack = json!({ "job_id": taken["job_id"], "lease_id": taken["lease_id"], "runner_id": "runner_b" });

@@ -42,7 +42,13 @@ async fn the_seeds_job_goes_its_whole_way() {
     let granted = leased(&server).await;
     has_fields_of(&granted, GRANTED);
     let seed = example(GRANTED);
-    for field in ["type", "lease_ttl_seconds", "heartbeat_interval_seconds", "max_runtime_seconds", "job_spec"] {
+    for field in [
+        "type",
+        "lease_ttl_seconds",
+        "heartbeat_interval_seconds",
+        "max_runtime_seconds",
+        "job_spec",
+    ] {
         assert_eq!(granted[field], seed[field], "{field}");
     }
     let ack = with_ids(include_str!("../seed/AckLease.json"), &granted);

@@ -75,11 +75,7 @@ impl Server {
 
     /// The same, and it must be well.
     #[track_caller]
-    pub fn ok(
-        &self,
-        path: &str,
-        body: Value,
-    ) -> impl Future<Output = Value> + use<'_> {
+    pub fn ok(&self, path: &str, body: Value) -> impl Future<Output = Value> + use<'_> {
         let caller = std::panic::Location::caller();
         let path = path.to_owned();
         async move {
@@ -111,7 +107,8 @@ impl Server {
     }
 
     pub async fn complete(&self, granted: &Value, runner: &str) -> Value {
-        let done = json!({ "lease_id": granted["lease_id"], "runner_id": runner, "status": "SUCCEEDED" });
+        let done =
+            json!({ "lease_id": granted["lease_id"], "runner_id": runner, "status": "SUCCEEDED" });
         self.ok("/internal/complete", done).await
     }
 }

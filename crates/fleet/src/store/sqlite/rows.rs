@@ -3,9 +3,7 @@
 use super::super::journal::Changes;
 use super::{StoreError, Tables};
 use crate::id::{Attempt, Fence, JobId, RunId};
-use crate::lease::{
-    JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing, WorkerRecord,
-};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing, WorkerRecord};
 use crate::message::JobSubmission;
 use crate::time::Millis;
 use futures::TryStreamExt;
@@ -101,7 +99,8 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
     for label in records::<LabelRecord>(connection, "label", "SELECT record FROM label").await? {
         tables.put_label(label);
     }
-    for worker in records::<WorkerRecord>(connection, "worker", "SELECT record FROM worker").await? {
+    for worker in records::<WorkerRecord>(connection, "worker", "SELECT record FROM worker").await?
+    {
         tables.put_worker(worker);
     }
     let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
