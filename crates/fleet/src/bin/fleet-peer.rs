@@ -20,6 +20,8 @@ enum Settings {
         folder: PathBuf,
         listen: String,
         #[serde(default)]
+        postgres: Option<String>,
+        #[serde(default)]
         clock_offset: i64,
         lease_ttl_seconds: u32,
         #[serde(default = "five")]
@@ -78,6 +80,9 @@ async fn main() {
             config.sweep_every = Duration::from_millis(100);
             config.look_again = Duration::from_millis(500);
             config.clock.offset = clock_offset;
+            if let Some(url) = postgres {
+                config.store = orchestrator::StoreConfig::Postgres(url);
+            }
             let listener = TcpListener::bind(&listen).await.expect("a socket");
             println!("ready {}", listener.local_addr().expect("an address"));
             orchestrator::serve(listener, config, told_to_end()).await.expect("served");

@@ -10,7 +10,7 @@ use crate::auth::{Audit, Entry, Replays};
 use crate::id::{JobId, RunId};
 use crate::lease::{Action, Event, Reply};
 use crate::object::{Disk, Grants};
-use crate::store::{AnyStore, Memory, Sqlite, Store, StoreError};
+use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
 use crate::time::Millis;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -46,6 +46,9 @@ impl App {
         let store = match &config.store {
             StoreConfig::Memory => AnyStore::Memory(Memory::new(policy)),
             StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
+            StoreConfig::Postgres(url) => {
+                AnyStore::Postgres(Postgres::open(url, policy, Time::Database).await?)
+            }
         };
         let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();

@@ -13,6 +13,8 @@ pub enum StoreConfig {
     Memory,
     /// A file of this name.
     Sqlite(PathBuf),
+    /// A PostgreSQL server at this URL, which other orchestrators may share.
+    Postgres(String),
 }
 
 /// An orchestrator.

@@ -1,6 +1,8 @@
 //! The store that an operator chose.
 
-use super::{Counts, JobRows, Memory, RunCursor, RunRows, Sqlite, Store, StoreError, Tables};
+use super::{
+    Counts, JobRows, Memory, Postgres, RunCursor, RunRows, Sqlite, Store, StoreError, Tables,
+};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
 use crate::time::Millis;
@@ -12,6 +14,8 @@ pub enum AnyStore {
     Memory(Memory),
     /// A file.
     Sqlite(Sqlite),
+    /// A server, which other orchestrators may share.
+    Postgres(Postgres),
 }
 
 macro_rules! each {
@@ -19,6 +23,7 @@ macro_rules! each {
         match $self {
             AnyStore::Memory($store) => $call.await,
             AnyStore::Sqlite($store) => $call.await,
+            AnyStore::Postgres($store) => $call.await,
         }
     };
 }
@@ -29,6 +34,10 @@ impl AnyStore {
         match self {
             Self::Memory(_) => Ok(()),
             Self::Sqlite(store) => store.close().await,
+            Self::Postgres(store) => {
+                store.close().await;
+                Ok(())
+            }
         }
     }
 }

@@ -4,11 +4,14 @@
 mod any;
 mod journal;
 mod memory;
+mod postgres;
+mod row;
 mod sqlite;
 mod tables;
 
 pub use any::AnyStore;
 pub use memory::Memory;
+pub use postgres::{Postgres, Time};
 pub use sqlite::Sqlite;
 pub use tables::Tables;
 

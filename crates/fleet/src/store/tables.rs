@@ -85,6 +85,11 @@ impl Tables {
         Counts { waiting: self.waiting, held: self.live.len() as u64 }
     }
 
+    /// Numbers of new jobs begin after this.
+    pub(super) fn set_seq(&mut self, seq: u64) {
+        self.seq = seq;
+    }
+
     /// The log of a grant, if this store keeps logs with the rows.
     pub fn log(&self, job: &JobId, fence: Fence) -> &[u8] {
         self.logs.get(&(job.clone(), fence)).map_or(&[], |log| log)

@@ -5,7 +5,7 @@ use crate::server::Server;
 use serde_json::{Value, json};
 
 const GRANTED: &str = include_str!("../seed/LeaseGranted.json");
-const RUNNER: &str = "runner_xyz";
+const RUNNER: &str = "runner_build7-3";
 
 fn example(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
@@ -13,9 +13,13 @@ fn example(text: &str) -> Value {
 
 /// The example with the ids of a grant.
 fn with_ids(text: &str, granted: &Value) -> Value {
-    let (lease, job) = (granted["lease_id"].as_str(), granted["job_id"].as_str());
-    let text = text.replace("lease_abc", lease.expect("an id"));
-    example(&text.replace("job_123", job.expect("an id")))
+    let mut message = example(text);
+    for field in ["lease_id", "job_id"] {
+        if message[field].is_string() {
+            message[field] = granted[field].clone();
+        }
+    }
+    message
 }
 
 #[track_caller]

@@ -1,16 +1,13 @@
 //! Rows on disk: keys as columns, what nobody asks SQL for as JSON.
 
 use super::super::journal::Changes;
+use super::super::row::{changing, fixed, number, read, read_job, text};
 use super::{StoreError, Tables};
-use crate::id::{Attempt, Fence, JobId, RunId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing, WorkerRecord};
-use crate::message::JobSubmission;
-use crate::time::Millis;
+use crate::id::Fence;
+use crate::lease::{LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
-use std::sync::Arc;
 
 /// The layout of the file, in its `user_version`.
 const VERSION: i64 = 2;
@@ -42,26 +39,6 @@ CREATE TABLE log (
 /// Rows in one statement: five columns each stay far below SQLite's limit of 32,766 values.
 const STATEMENT_ROWS_MAX: usize = 1_000;
 
-/// What of a job never changes, and may be large: written once.
-#[derive(Serialize, Deserialize)]
-struct Fixed {
-    job_id: JobId,
-    run_id: RunId,
-    order: JobSubmission,
-    needs: Vec<JobId>,
-}
-
-/// The rest.
-#[derive(Serialize, Deserialize)]
-struct Changing {
-    needs_open: u32,
-    attempt: Attempt,
-    fence: Fence,
-    losses: u32,
-    not_before: Millis,
-    standing: Standing,
-}
-
 /// A new file gets its tables; a file of another version is not touched.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let version: i64 =
@@ -76,18 +53,6 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Sto
         }
         _ => Err(StoreError::Database(format!("its version is {version}, not {VERSION}"))),
     }
-}
-
-fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
-    move |error| StoreError::Corrupt { table, why: error.to_string() }
-}
-
-fn text<T: Serialize>(table: &'static str, value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(corrupt(table))
-}
-
-fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 /// Reads every row.
@@ -105,21 +70,7 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
     }
     let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
     for row in sqlx::query(jobs).fetch_all(&mut *connection).await? {
-        let fixed: Fixed = serde_json::from_str(row.get(1)).map_err(corrupt("job"))?;
-        let changing: Changing = serde_json::from_str(row.get(2)).map_err(corrupt("job"))?;
-        tables.put_job(JobRecord {
-            job_id: fixed.job_id,
-            run_id: fixed.run_id,
-            seq: row.get::<i64, _>(0).unsigned_abs(),
-            order: Arc::new(fixed.order),
-            needs: fixed.needs,
-            needs_open: changing.needs_open,
-            attempt: changing.attempt,
-            fence: changing.fence,
-            losses: changing.losses,
-            not_before: changing.not_before,
-            standing: changing.standing,
-        });
+        tables.put_job(read_job(row.get(0), row.get(1), row.get(2))?);
     }
     for lease in records::<LeaseRecord>(connection, "lease", "SELECT record FROM lease").await? {
         tables.put_lease(lease);
@@ -159,7 +110,7 @@ async fn records<T: DeserializeOwned>(
     query: &'static str,
 ) -> Result<Vec<T>, StoreError> {
     let rows = sqlx::query(query).fetch_all(&mut *connection).await?;
-    rows.iter().map(|row| serde_json::from_str(row.get(0)).map_err(corrupt(table))).collect()
+    rows.iter().map(|row| read(table, row.get(0))).collect()
 }
 
 /// Writes what changed, in one transaction. When it returns, the disk has it.
@@ -242,28 +193,9 @@ async fn put_jobs(
     let mut rows = Vec::with_capacity(changes.jobs.len());
     for (id, new) in &changes.jobs {
         let Some(job) = tables.job(id) else { continue };
-        let changing = Changing {
-            needs_open: job.needs_open,
-            attempt: job.attempt,
-            fence: job.fence,
-            losses: job.losses,
-            not_before: job.not_before,
-            standing: job.standing,
-        };
         // Of a job that is there already only `changing` is written; the rest is not even made.
-        let fixed = match new {
-            true => text(
-                "job",
-                &Fixed {
-                    job_id: job.job_id,
-                    run_id: job.run_id,
-                    order: (*job.order).clone(),
-                    needs: job.needs,
-                },
-            )?,
-            false => String::new(),
-        };
-        rows.push((number(job.seq), fixed, text("job", &changing)?));
+        let fixed = if *new { fixed(&job)? } else { String::new() };
+        rows.push((number(job.seq), fixed, changing(&job)?));
     }
     rows.sort_unstable_by_key(|(seq, _, _)| *seq);
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
