@@ -67,7 +67,14 @@ async fn told_to_end() {
 async fn main() {
     let settings = std::env::args().nth(1).expect("settings, as JSON");
     match serde_json::from_str(&settings).expect("settings") {
-        Settings::Orchestrator { folder, listen, clock_offset, lease_ttl_seconds, losses_max } => {
+        Settings::Orchestrator {
+            folder,
+            listen,
+            postgres,
+            clock_offset,
+            lease_ttl_seconds,
+            losses_max,
+        } => {
             let mut config = orchestrator::Config::in_folder(&folder);
             config.policy = Policy {
                 lease_ttl_seconds,
