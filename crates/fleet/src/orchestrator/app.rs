@@ -47,7 +47,7 @@ impl App {
             StoreConfig::Memory => AnyStore::Memory(Memory::new(policy)),
             StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
             StoreConfig::Postgres(url) => {
-                AnyStore::Postgres(Postgres::open(url, policy, Time::Database).await?)
+                AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)
             }
         };
         let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;

@@ -10,6 +10,7 @@ use super::mask::Mask;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
+use super::tree::Tree;
 use crate::auth::random_hex;
 use crate::id::RunnerId;
 use crate::message::{
@@ -17,6 +18,8 @@ use crate::message::{
     CompleteStatus, Failure, FinalStatus, JobSpec, LeaseGranted, Phase, TEXT_BYTES_MAX, Timings,
 };
 use crate::time::Timestamp;
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
@@ -24,6 +27,23 @@ use tokio::time::{Instant, timeout};
 
 /// The last of a log has so long to be sent, once the job is over. Then the end matters more.
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a job's mark is, in its folder.
+const MARK_FILE: &str = "mark";
+
+/// Ends what a worker that was killed left running in this folder, and removes its files.
+pub(super) async fn clear(jobs: &Path) -> io::Result<()> {
+    let folders = match std::fs::read_dir(jobs) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        folders => folders?,
+    };
+    for folder in folders {
+        if let Ok(mark) = std::fs::read_to_string(folder?.path().join(MARK_FILE)) {
+            Tree { first: None, mark, sandbox: false }.kill().await;
+        }
+    }
+    std::fs::remove_dir_all(jobs)
+}
 
 /// What a worker has for all of its leases.
 pub(super) struct Workshop {
@@ -187,6 +207,10 @@ impl Life<'_> {
             status: self.status.clone(),
         };
         let mark = random_hex::<16>();
+        // If the worker is killed, the next one in its place finds the processes by this.
+        if let Err(error) = std::fs::write(place.folder.join(MARK_FILE), &mark) {
+            return broken(error);
+        }
         let steps = Steps {
             config: &self.shop.config,
             granted: self.granted,

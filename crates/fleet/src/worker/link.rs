@@ -177,7 +177,11 @@ impl Link {
         }
         let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         match serde_json::from_slice::<ErrorBody>(&bytes) {
-            Ok(body) if status.is_client_error() && !passes.contains(&status) => {
+            // A disk that is full stays so for longer than a lease lasts.
+            Ok(body)
+                if (status.is_client_error() && !passes.contains(&status))
+                    || status == StatusCode::INSUFFICIENT_STORAGE =>
+            {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
             Ok(body) => LinkError::Unreachable(body.error.message),

@@ -55,7 +55,7 @@ pub enum WorkerError {
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
-    let _ = std::fs::remove_dir_all(config.folder.join("jobs"));
+    life::clear(&config.folder.join("jobs")).await.map_err(WorkerError::Folder)?;
     let key = Arc::new(KeyPair::load_or_generate(&config.folder.join("worker.key"))?);
     let caches = Caches::open(&config.folder.join("caches")).map_err(WorkerError::Folder)?;
     let link = Link::new(&config.orchestrator, key.clone(), config.clock);

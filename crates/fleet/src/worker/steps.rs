@@ -110,7 +110,7 @@ impl Steps<'_> {
         let child = command.spawn()?;
         let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
         let sandbox = self.config.sandbox != super::config::Sandbox::Process;
-        Ok((child, Tree { first, mark: self.mark.to_owned(), sandbox }))
+        Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox }))
     }
 
     /// Until the step ends, or something ends it.
@@ -156,7 +156,7 @@ impl Steps<'_> {
 
 async fn gone(tree: &Tree) {
     // A sandbox's first process goes with the last that it has; until then it is no reason to wait.
-    while tree.members().iter().any(|id| !(tree.sandbox && *id == tree.first)) {
+    while tree.members().iter().any(|id| !(tree.sandbox && Some(*id) == tree.first)) {
         sleep(Duration::from_millis(20)).await;
     }
 }

@@ -19,8 +19,8 @@ const PAGE_BYTES: u64 = 4_096;
 /// A job's processes.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    /// The first one; also the number of its group.
-    pub(super) first: u32,
+    /// The first one; also the number of its group. None: of a worker that is gone.
+    pub(super) first: Option<u32>,
     /// What their environments have in [`MARK`].
     pub(super) mark: String,
     /// Whether the first one is a sandbox, which takes all others with it when it is told to end.
@@ -63,7 +63,10 @@ impl Tree {
         };
         let mut members: BTreeSet<u32> = all
             .iter()
-            .filter(|(id, process)| **id == self.first || process.group == self.first || marked(id))
+            .filter(|(id, process)| {
+                let first = Some(**id) == self.first || Some(process.group) == self.first;
+                first || marked(id)
+            })
             .map(|(id, _)| *id)
             .collect();
         loop {
@@ -94,7 +97,7 @@ impl Tree {
     pub(super) fn terminate(&self) {
         let members = self.members();
         // A sandbox that is asked to end ends the others at once, without their grace.
-        let asked = members.iter().filter(|id| !(self.sandbox && **id == self.first));
+        let asked = members.iter().filter(|id| !(self.sandbox && Some(**id) == self.first));
         asked.for_each(|id| signal(*id, Signal::TERM));
     }
 

@@ -252,3 +252,34 @@ async fn it_ends_while_runners_wait_and_people_watch() {
     assert_eq!(answer.expect("JSON")["type"], "NoWork");
     assert!(watching.bytes().await.is_ok(), "the stream was ended, not cut");
 }
+
+/// Fault 10: whichever is first decides, and both are told the truth.
+#[tokio::test]
+async fn a_cancellation_that_races_a_result_ends_the_job_once() {
+    let server = Server::open().await;
+    for round in 0..30 {
+        let run = server.submit().await;
+        let granted = server.take("runner_a").await;
+        let done = json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "status": "SUCCEEDED" });
+        let path = format!("/runs/{run}/cancel");
+        let canceling = server.post(&path, json!({}));
+        let completing = server.post("/internal/complete", done);
+        let (canceled, completed) = match round % 2 {
+            0 => tokio::join!(canceling, completing),
+            _ => {
+                let (completed, canceled) = tokio::join!(completing, canceling);
+                (canceled, completed)
+            }
+        };
+        // A result inside the cancel deadline counts as it is.
+        assert_eq!((canceled.0.as_u16(), completed.0.as_u16()), (200, 200));
+        assert_eq!(server.get(&format!("/runs/{run}")).await.1["status"], "SUCCEEDED");
+        let stop = json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a", "final_status": "CANCELED" });
+        assert_eq!(server.post("/internal/cancel-ack", stop).await.0, 409);
+        // One that nobody has begun never begins.
+        let pending = server.submit().await;
+        server.ok(&format!("/runs/{pending}/cancel"), json!({})).await;
+        let ask = json!({ "runner_id": "runner_a", "capabilities": [] });
+        assert_eq!(server.ok("/internal/lease", ask).await["type"], "NoWork");
+    }
+}

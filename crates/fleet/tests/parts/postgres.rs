@@ -41,7 +41,7 @@ impl Server {
     }
 
     async fn store(&self, time: Time) -> Postgres {
-        Postgres::open(&self.url, Policy::default(), time).await.expect("a store")
+        Postgres::open(&self.url, Policy::default(), time, Millis(0)).await.expect("a store")
     }
 }
 
@@ -52,9 +52,7 @@ struct OnServer;
 impl OnServer {
     async fn connect(now: Millis) -> Postgres {
         let url = URL.get().expect("a server");
-        let store = Postgres::open(url, policy(), Time::Caller).await.expect("a store");
-        store.handle(now, Event::Start).await.expect("started");
-        store
+        Postgres::open(url, policy(), Time::Caller, now).await.expect("a store")
     }
 }
 

@@ -229,13 +229,13 @@ async fn context(
 ) -> Result<(), Trouble> {
     run(sql, tables, &found.run_id, true).await?;
     labels(sql, tables, &found.order.labels).await?;
-    let query = "
+    let query = r#"
         WITH RECURSIVE after AS (
-            SELECT $1 AS job_id
+            SELECT $1::text COLLATE "C" AS job_id
             UNION SELECT n.job_id FROM need n JOIN after a ON n.needed = a.job_id
         )
         SELECT seq, fixed, changing FROM job WHERE job_id IN (SELECT job_id FROM after)
-        ORDER BY seq FOR UPDATE";
+        ORDER BY seq FOR UPDATE"#;
     let rows = sqlx::query(query).bind(found.job_id.as_str()).fetch_all(&mut *sql).await?;
     jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
     let standing = tables.job(&found.job_id).map(|job| job.standing);

@@ -75,10 +75,18 @@ impl From<sqlx::Error> for Trouble {
 
 impl Postgres {
     /// Connects, makes the tables if there are none, and gives every live lease its grace.
-    pub async fn open(url: &str, policy: Policy, time: Time) -> Result<Self, StoreError> {
+    pub async fn open(
+        url: &str,
+        policy: Policy,
+        time: Time,
+        now: Millis,
+    ) -> Result<Self, StoreError> {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect(url).await?;
         schema::migrate(&pool).await?;
-        Ok(Self { pool, policy, time, seen: AtomicU64::new(0) })
+        let store = Self { pool, policy, time, seen: AtomicU64::new(0) };
+        // Its answer says nothing.
+        let _ = store.handle(now, Event::Start).await?;
+        Ok(store)
     }
 
     /// Finishes what waits and lets go of the connections.
