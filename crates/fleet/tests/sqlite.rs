@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 const NOW: Millis = Millis(1_000_000);
 
@@ -119,31 +118,4 @@ async fn what_was_answered_survives_a_kill() {
         let outcome = tables.job(&id).and_then(|job| job.outcome().cloned());
         assert_eq!(outcome.map(|outcome| outcome.status), Some(AttemptState::Succeeded), "{id}");
     }
-}
-
-/// A figure, not a bound: machines differ.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn jobs_per_second() {
-    let path = fresh("speed");
-    let store = Arc::new(Sqlite::open(&path, Policy::default(), NOW).await.expect("a file"));
-    let (runners, each) = (512_u64, 40_u64);
-    let start = std::time::Instant::now();
-    let tasks: Vec<_> = (0..runners)
-        .map(|runner| {
-            let store = store.clone();
-            tokio::spawn(async move {
-                for n in runner * each..(runner + 1) * each {
-                    submit(&store, run_id(n)).await;
-                    work(&store, n).await;
-                }
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.expect("done");
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    let jobs = runners * each;
-    println!("{jobs} jobs in {seconds:.2} s: {:.0} jobs/s", jobs as f64 / seconds);
 }

@@ -44,7 +44,7 @@ impl App {
         let now = config.clock.now();
         let policy = config.policy.clone();
         let store = match &config.store {
-            StoreConfig::Memory => AnyStore::Memory(Memory::new(policy)),
+            StoreConfig::Memory => AnyStore::Memory(Box::new(Memory::new(policy))),
             StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
             StoreConfig::Postgres(url) => {
                 AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)

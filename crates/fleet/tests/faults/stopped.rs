@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Fault 2: suspended past its TTL, then resumed.
 #[tokio::test]
 async fn a_worker_that_was_suspended_cannot_end_or_leave_anything() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 2 }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 3 }));
     let first = fleet.worker("first");
     let mark = mark(2);
     let spec = json!({ "name": "a", "artifacts": [{ "type": "r", "path_glob": "r" }],
@@ -37,7 +37,7 @@ async fn a_worker_that_was_suspended_cannot_end_or_leave_anything() {
 /// A worker that is done while it is suspended, and says so too late.
 #[tokio::test]
 async fn a_result_that_comes_too_late_changes_nothing() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 1 }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 3 }));
     let first = fleet.worker("first");
     let run = fleet
         .submit(vec![job("a", "echo $REMUDA_FENCE; sleep 2; exit $(($REMUDA_FENCE - 1))")])

@@ -81,7 +81,7 @@ async fn a_runner_that_lost_its_lease_leaves_nothing() {
         if n == 5 {
             return None;
         }
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        tokio::time::sleep(Duration::from_millis(900)).await;
         Some((Ok::<_, std::io::Error>(&b"hello"[n..=n]), n + 1))
     });
     let slow = server

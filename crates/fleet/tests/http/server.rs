@@ -122,7 +122,7 @@ impl Drop for Server {
 /// Short times, so that tests need not wait for the protocol's.
 pub fn hasty() -> Policy {
     Policy {
-        lease_ttl_seconds: 2,
+        lease_ttl_seconds: 3,
         heartbeat_interval_seconds: 1,
         ack_window_seconds: 1,
         cancel_deadline_seconds: 1,

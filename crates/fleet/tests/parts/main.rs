@@ -10,6 +10,8 @@
 )]
 
 mod bwrap;
+#[path = "../faults/peer.rs"]
+mod peer;
 mod postgres;
 #[path = "../http/server.rs"]
 mod server;

@@ -1,5 +1,6 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
+use crate::peer::{self, Fleet, Peer};
 use crate::suite::common::{complete, job, runner_id, submission};
 use crate::suite::{Place, histories, naive, policy, seeds};
 use crate::support::{Folder, Running, part};
@@ -9,9 +10,11 @@ use remuda_fleet::lease::{AttemptState, Event, Policy, Reply};
 use remuda_fleet::message::{AckLease, CompleteStatus, Label, LeaseRequest};
 use remuda_fleet::store::{Postgres, Store, Time};
 use remuda_fleet::time::Millis;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
+use tokio::net::{TcpListener, TcpStream};
 
 /// A server that runs until this is dropped.
 struct Server {
@@ -223,4 +226,60 @@ async fn only_the_databases_clock_counts() {
     }
     let rows = store.run(&run_id).await.expect("rows").expect("a run");
     assert_eq!(rows.jobs[0].lease.as_ref().map(|lease| lease.state.live()), Some(true));
+}
+
+/// Fault 8, and the death of one of several: orchestrators whose clocks are two hours apart share the
+/// work, and a job that one granted is ended at the other when the first is killed.
+#[tokio::test]
+async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
+    let server = Server::start("pg-peers");
+    let settings = |offset: i64| json!({ "lease_ttl_seconds": 3, "postgres": server.url, "clock_offset": offset });
+    let hour = 3_600_000;
+    let (mut early, late) = (Fleet::start(settings(-hour)), Fleet::start(settings(hour)));
+    let run = early.submit(vec![peer::job("a", "echo begun; sleep 5; echo done")]).await;
+    // The worker's requests go through a door that leads to whoever is there.
+    let door = Door::open(&early.url, &late.url).await;
+    let mut worker = early.worker_settings("worker", json!({}));
+    worker["orchestrator"] = json!(door.url);
+    let _worker = Peer::start(&worker);
+    late.begun(&run).await;
+    early.kill();
+    let view = late.ended(&run).await;
+    let job = &view["jobs"][0];
+    assert_eq!((&job["state"], &job["fence"]), (&json!("SUCCEEDED"), &json!(1)), "{view}");
+    assert_eq!(late.log(job).await, "begun\ndone\n");
+}
+
+/// A proxy: connections go to the first address that takes them.
+struct Door {
+    url: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Door {
+    async fn open(first: &str, second: &str) -> Self {
+        let addresses = [first, second].map(|url| url.trim_start_matches("http://").to_owned());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let task = tokio::spawn(async move {
+            while let Ok((mut inside, _)) = listener.accept().await {
+                let addresses = addresses.clone();
+                tokio::spawn(async move {
+                    for address in addresses {
+                        if let Ok(mut outside) = TcpStream::connect(&address).await {
+                            let _ = tokio::io::copy_bidirectional(&mut inside, &mut outside).await;
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { url, task }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }

@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-struct Worker {
+pub struct Worker {
     folder: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     working: JoinHandle<()>,
 }
 
 impl Worker {
-    fn start(server: &Server, change: impl FnOnce(&mut Config)) -> Self {
+    pub fn start(server: &Server, change: impl FnOnce(&mut Config)) -> Self {
         let folder = folder();
         let mut config = Config::new(&server.url, folder.clone(), Sandbox::Process);
         config.grace = Duration::from_millis(500);

@@ -10,7 +10,7 @@ use sqlx::{PgConnection, PgPool};
 const VERSION: i32 = 1;
 
 /// Orchestrators that start together make the tables once.
-const LOCK: i64 = 0x72_656d_7564_61;
+const LOCK: i64 = 0x7265_6d75_6461;
 
 /// Keys that are compared are compared as bytes, so that they sort here as they do in the program.
 /// A lease's id is its primary key: heartbeats find their row by it and by nothing else.
