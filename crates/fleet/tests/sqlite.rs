@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{complete, job, lease_id, run_id, runner_id, submission};
+use common::{complete, forgets, job, lease_id, run_id, runner_id, submission};
 use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
@@ -64,6 +64,21 @@ async fn a_second_orchestrator_cannot_open_the_file() {
     assert!(matches!(second, Err(StoreError::Database(_))), "{second:?}");
     first.close().await.expect("closed");
     Sqlite::open(&path, Policy::default(), NOW).await.expect("free again");
+}
+
+#[tokio::test]
+async fn what_was_kept_long_enough_is_gone_from_the_file_too() {
+    let path = fresh("forget");
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    forgets(&store, NOW).await;
+    let before = store.snapshot().await.expect("rows");
+    store.close().await.expect("closed");
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    let after = store.snapshot().await.expect("rows");
+    assert!(before.runs().eq(after.runs()) && before.jobs().eq(after.jobs()));
+    assert_eq!(after.leases().count(), 0);
+    let memory = remuda_fleet::store::Memory::new(Policy::default());
+    forgets(&memory, NOW).await;
 }
 
 #[tokio::test]

@@ -84,6 +84,11 @@ pub enum Event {
         /// Where they should go.
         path: String,
     },
+    /// Runs that ended so long ago are not kept any longer.
+    Forget {
+        /// How long they are kept.
+        keep_seconds: u32,
+    },
     /// A machine shows a key that its requests will be signed with.
     Enrol(WorkerRecord),
     /// An operator does not trust a key any more.
@@ -110,6 +115,13 @@ pub enum Reply {
         /// Leases that it ended.
         lapsed: usize,
         /// Whether others were due too: sweep again soon.
+        more: bool,
+    },
+    /// To [`Event::Forget`].
+    Forgot {
+        /// Runs that are gone.
+        runs: Vec<RunId>,
+        /// Whether there are others: forget again soon.
         more: bool,
     },
     /// To [`Event::Submit`] and [`Event::Rerun`].

@@ -78,6 +78,13 @@ impl<R: Rows> Desk<'_, R> {
                 let lease = self.live(&lease_id, &runner_id)?;
                 keep::stored(&lease, &path).map(|()| Reply::Done)
             }
+            Event::Forget { keep_seconds } => {
+                let before = Millis(self.now.0.saturating_sub(u64::from(keep_seconds) * 1_000));
+                let most = self.policy.sweep_lapses_max;
+                let runs = self.rows.ended_before(before, most);
+                runs.iter().for_each(|run| self.rows.remove_run(run));
+                Ok(Reply::Forgot { more: runs.len() == most, runs })
+            }
             Event::Enrol(worker) => self.enrol(worker),
             Event::Expel(id) => {
                 let mut worker = self.rows.worker(&id).ok_or(Refusal::UnknownWorker)?;

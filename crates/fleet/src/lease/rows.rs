@@ -26,6 +26,11 @@ pub trait Rows {
     /// The run that was submitted with this key.
     fn run_by_key(&self, key: &str) -> Option<RunRecord>;
 
+    /// Runs whose last job ended before a time, the earliest first, at most so many.
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId>;
+    /// Removes a run that ended, and all that is its own: jobs, leases, logs.
+    fn remove_run(&mut self, id: &RunId);
+
     /// A job.
     fn job(&self, id: &JobId) -> Option<JobRecord>;
     /// Writes it.

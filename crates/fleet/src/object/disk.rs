@@ -133,6 +133,14 @@ impl Disk {
         }
     }
 
+    /// Removes all objects below a path.
+    pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
+        match fs::remove_dir_all(self.locate(path)?).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
     fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
         is_path(path).then(|| self.0.join(path)).ok_or(ObjectError::Path)
     }

@@ -112,7 +112,9 @@ pub(super) fn shown<T: Serialize>(value: &T) -> Response {
 /// What the rules answered.
 pub(super) fn reply(reply: Reply) -> Response {
     match reply {
-        Reply::Done | Reply::Swept { .. } => json(StatusCode::OK, b"{}".to_vec()),
+        Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } => {
+            json(StatusCode::OK, b"{}".to_vec())
+        }
         Reply::Submitted { run_id, before } => shown(&Submitted { run_id, before }),
         Reply::Granted(message) => said(&*message),
         Reply::NoWork(message) => said(&message),

@@ -162,6 +162,21 @@ impl App {
                 // Between two sweeps whoever waits for the store has its turn.
                 tokio::task::yield_now().await;
             }
+            self.forget().await;
+        }
+    }
+
+    /// Forgets a few of the runs that were kept long enough; the rest has its turn after the next sweep.
+    async fn forget(&self) {
+        let keep_seconds = self.0.config.keep_seconds;
+        if let Ok(Ok(Reply::Forgot { runs, .. })) =
+            self.handle(Event::Forget { keep_seconds }).await
+        {
+            for run in runs {
+                if let Err(error) = self.0.objects.forget(&format!("runs/{run}")).await {
+                    tracing::warn!(%error, %run, "objects of a run are left behind");
+                }
+            }
         }
     }
 }

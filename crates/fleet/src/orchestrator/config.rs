@@ -32,6 +32,8 @@ pub struct Config {
     pub policy: Policy,
     /// How often it looks for leases that are over.
     pub sweep_every: Duration,
+    /// How long runs are kept after their end, with their logs and objects, in seconds.
+    pub keep_seconds: u32,
     /// How often runners that wait look again, in case nobody woke them.
     pub look_again: Duration,
     /// Connections at a time.
@@ -54,6 +56,7 @@ impl Config {
             access: Access::default(),
             policy: Policy::default(),
             sweep_every: Duration::from_secs(1),
+            keep_seconds: 30 * 24 * 60 * 60,
             look_again: Duration::from_secs(5),
             connections_max: 16_384,
             request_timeout: Duration::from_secs(30),

@@ -18,6 +18,8 @@ pub(super) struct Changes {
     pub(super) labels: BTreeSet<Label>,
     pub(super) workers: BTreeSet<KeyId>,
     pub(super) logs: Vec<(JobId, Fence, LogChunk)>,
+    /// Runs that were removed, and the places of their jobs.
+    pub(super) forgotten: Vec<(RunId, Vec<u64>)>,
 }
 
 impl Changes {
@@ -29,6 +31,7 @@ impl Changes {
             && self.labels.is_empty()
             && self.workers.is_empty()
             && self.logs.is_empty()
+            && self.forgotten.is_empty()
     }
 }
 
@@ -58,6 +61,17 @@ impl Rows for Journal<'_> {
     fn put_run(&mut self, run: RunRecord) {
         self.changes.runs.insert(run.run_id.clone());
         self.tables.put_run(run);
+    }
+
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId> {
+        self.tables.ended_before(before, most)
+    }
+
+    fn remove_run(&mut self, id: &RunId) {
+        let jobs = self.tables.jobs_of(id);
+        let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
+        self.changes.forgotten.push((id.clone(), places));
+        self.tables.remove_run(id);
     }
 
     fn run_by_key(&self, key: &str) -> Option<RunRecord> {

@@ -79,3 +79,9 @@ pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecor
         standing,
     })
 }
+
+/// What of a piece of log, which begins at `begins`, lies behind an offset.
+pub(super) fn rest(begins: i64, piece: Vec<u8>, offset: u64) -> impl Iterator<Item = u8> {
+    let before = offset.saturating_sub(begins.unsigned_abs());
+    piece.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX))
+}

@@ -26,8 +26,9 @@ pub struct Tables {
     run_keys: BTreeMap<String, RunId>,
     run_jobs: BTreeMap<RunId, Vec<JobId>>,
     run_times: BTreeSet<(Millis, RunId)>,
-    /// The newest lease of each job.
-    newest: BTreeMap<JobId, LeaseId>,
+    ended: BTreeSet<(Millis, RunId)>,
+    /// The leases of each job.
+    grants: BTreeMap<JobId, BTreeMap<Fence, LeaseId>>,
     dependents: BTreeMap<JobId, Vec<JobId>>,
     live: BTreeMap<RunnerId, LeaseId>,
     due: BTreeSet<(Millis, LeaseId)>,
@@ -69,7 +70,8 @@ impl Tables {
 
     /// A job and the newest of its leases.
     pub fn job_rows(&self, id: &JobId) -> Option<JobRows> {
-        let lease = self.newest.get(id).and_then(|id| self.lease(id));
+        let newest = self.grants.get(id).and_then(|grants| grants.values().next_back());
+        let lease = newest.and_then(|id| self.lease(id));
         self.job(id).map(|job| JobRows { job, lease })
     }
 
@@ -138,7 +140,29 @@ impl Rows for Tables {
             self.run_keys.insert(idempotency.key.clone(), run.run_id.clone());
         }
         self.run_times.insert((run.created_at, run.run_id.clone()));
+        self.ended.extend(run.ended_at.map(|at| (at, run.run_id.clone())));
         self.runs.insert(run.run_id.clone(), run);
+    }
+
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId> {
+        let ended = self.ended.iter().take_while(|(at, _)| *at < before);
+        ended.take(most).map(|(_, id)| id.clone()).collect()
+    }
+
+    fn remove_run(&mut self, id: &RunId) {
+        let Some(run) = self.runs.remove(id) else { return };
+        run.ended_at.map(|at| self.ended.remove(&(at, id.clone())));
+        self.run_times.remove(&(run.created_at, id.clone()));
+        run.idempotency.map(|idempotency| self.run_keys.remove(&idempotency.key));
+        self.queue.set_gate(&Gate::Run(id.clone()), true);
+        for job in self.run_jobs.remove(id).unwrap_or_default() {
+            self.jobs.remove(&job);
+            self.dependents.remove(&job);
+            for (fence, lease) in self.grants.remove(&job).unwrap_or_default() {
+                self.leases.remove(&lease);
+                self.logs.remove(&(job.clone(), fence));
+            }
+        }
     }
 
     fn run_by_key(&self, key: &str) -> Option<RunRecord> {
@@ -199,10 +223,7 @@ impl Rows for Tables {
                 }
             }
         }
-        let newest = self.newest.get(&lease.job_id).and_then(|id| self.leases.get(id));
-        if newest.is_none_or(|newest| newest.fence <= lease.fence) {
-            self.newest.insert(lease.job_id.clone(), id.clone());
-        }
+        self.grants.entry(lease.job_id.clone()).or_default().insert(lease.fence, id.clone());
         self.leases.insert(id, lease);
     }
 

@@ -80,12 +80,19 @@ impl Place {
             Sandbox::Process => Command::new("/bin/sh"),
             Sandbox::Bubblewrap { program, network } => {
                 let mut command = Command::new(program);
-                command.args(["--unshare-all", "--die-with-parent", "--cap-drop", "ALL"]);
+                // A session of its own: whoever started the worker at a terminal keeps it to himself.
+                command.args(["--unshare-all", "--die-with-parent", "--new-session"]);
+                command.args(["--cap-drop", "ALL"]);
                 if *network {
                     command.arg("--share-net");
                 }
                 command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-                command.args(["--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home"]);
+                // Nor does it reach the sockets of the machine's services, but names are resolved.
+                command.args([
+                    "--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home", "--tmpfs", "/run",
+                ]);
+                let names = "/run/systemd/resolve";
+                command.args(["--ro-bind-try", names, names]);
                 // The worker's key and other jobs' files are not there, this job's are.
                 let all =
                     std::path::absolute(&config.folder).unwrap_or_else(|_| config.folder.clone());

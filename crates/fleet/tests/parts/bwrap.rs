@@ -35,12 +35,14 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
         "! touch /etc/x 2>/dev/null && echo no writing",
         "grep -c : /proc/net/dev",
         "grep CapEff /proc/self/status",
+        "ls -A /run /root /home | grep -v : | grep -v '^systemd$' | grep -c . || true",
     ])
     .await;
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
     let lines: Vec<_> = log.lines().collect();
     assert_eq!(lines[..5], ["mine", "jobs", "file", "no key", "no writing"], "{log}");
     assert_eq!(lines[5], "1", "loopback is all of its network: {log}");
+    assert_eq!(lines[7], "0", "no services, nobody's home: {log}");
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
 }
 

@@ -1,7 +1,7 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
 use crate::peer::{self, Fleet, Peer};
-use crate::suite::common::{complete, job, runner_id, submission};
+use crate::suite::common::{complete, forgets, job, runner_id, submission};
 use crate::suite::{Place, histories, naive, policy, seeds};
 use crate::support::{Folder, Running, part};
 use remuda_fleet::auth::random_id;
@@ -199,6 +199,14 @@ async fn the_same_key_at_two_orchestrators_is_one_run() {
     assert_eq!(runs.len(), 10);
     let rest = stores[0].runs(Some((runs[3].created_at, runs[3].run_id.clone())), 100).await;
     assert_eq!(rest.expect("runs"), runs[4..]);
+}
+
+#[tokio::test]
+async fn what_was_kept_long_enough_is_gone_from_the_server() {
+    let server = Server::start("pg-forget");
+    let now = Millis(1_000_000);
+    let store = Postgres::open(&server.url, Policy::default(), Time::Caller, now).await;
+    forgets(&store.expect("a store"), now).await;
 }
 
 /// Fault 8: the callers' clocks are an hour apart, and nobody's lease ends.

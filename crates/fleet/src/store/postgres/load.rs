@@ -79,6 +79,14 @@ pub(super) async fn rows(
         Event::Store { lease_id, .. } => return one(sql, now, lease_id, tables).await,
         Event::Complete(message) => of_lease(sql, &mut tables, &message.lease_id).await?,
         Event::CancelAck(message) => of_lease(sql, &mut tables, &message.lease_id).await?,
+        Event::Forget { keep_seconds } => {
+            // Those that another is at, it forgets. More than one event forgets are not needed.
+            let ended = "SELECT record FROM run WHERE ended < $1 ORDER BY ended LIMIT 1000
+                FOR UPDATE SKIP LOCKED";
+            let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
+            let rows = sqlx::query(ended).bind(number(before)).fetch_all(sql).await?;
+            records::<RunRecord>(rows, "run")?.into_iter().for_each(|run| tables.put_run(run));
+        }
         Event::Enrol(worker) => worker_row(sql, &mut tables, &worker.key.id()).await?,
         Event::Expel(id) => worker_row(sql, &mut tables, id).await?,
     }

@@ -2,7 +2,7 @@
 
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
-use crate::store::row::{number, read, read_job};
+use crate::store::row::{number, read, read_job, rest};
 use crate::store::{Counts, JobRows, RunCursor, RunRows, StoreError, Tables};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
@@ -90,9 +90,7 @@ pub(super) async fn log(
     while log.len() < bytes
         && let Some(row) = rows.try_next().await?
     {
-        let data: Vec<u8> = row.get(1);
-        let before = offset.saturating_sub(row.get::<i64, _>(0).unsigned_abs());
-        log.extend(data.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX)));
+        log.extend(rest(row.get(0), row.get(1), offset));
     }
     Ok(log)
 }

@@ -17,12 +17,14 @@ pub(super) async fn changes(
     changes: &Changes,
 ) -> Result<(), Trouble> {
     for run in changes.runs.iter().filter_map(|id| tables.run(id)) {
-        let put = "INSERT INTO run (run_id, key, created, room, record) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (run_id) DO UPDATE SET room = excluded.room, record = excluded.record";
+        let put = "INSERT INTO run (run_id, key, created, ended, room, record)
+            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id) DO UPDATE
+            SET ended = excluded.ended, room = excluded.room, record = excluded.record";
         sqlx::query(put)
             .bind(run.run_id.as_str())
             .bind(run.idempotency.as_ref().map(|idempotency| idempotency.key.as_str()))
             .bind(number(run.created_at.0))
+            .bind(run.ended_at.map(|at| number(at.0)))
             .bind(run.has_room())
             .bind(text("run", &run)?)
             .execute(&mut *sql)
@@ -72,6 +74,17 @@ pub(super) async fn changes(
             .bind(piece.data.as_slice())
             .execute(&mut *sql)
             .await?;
+    }
+    for (run, _) in &changes.forgotten {
+        for delete in [
+            "DELETE FROM log WHERE job_id IN (SELECT job_id FROM job WHERE run_id = $1)",
+            "DELETE FROM need WHERE job_id IN (SELECT job_id FROM job WHERE run_id = $1)",
+            "DELETE FROM lease WHERE run_id = $1",
+            "DELETE FROM job WHERE run_id = $1",
+            "DELETE FROM run WHERE run_id = $1",
+        ] {
+            sqlx::query(delete).bind(run.as_str()).execute(&mut *sql).await?;
+        }
     }
     for worker in changes.workers.iter().filter_map(|id| tables.worker(id)) {
         let put = "INSERT INTO worker (id, record) VALUES ($1, $2)

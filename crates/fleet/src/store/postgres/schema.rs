@@ -23,10 +23,12 @@ CREATE TABLE run (
     run_id TEXT COLLATE "C" PRIMARY KEY,
     key TEXT COLLATE "C" UNIQUE,
     created BIGINT NOT NULL,
+    ended BIGINT,
     room BOOLEAN NOT NULL,
     record TEXT NOT NULL
 );
 CREATE INDEX run_newest ON run (created, run_id);
+CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
 CREATE TABLE job (
     seq BIGINT PRIMARY KEY,
     job_id TEXT COLLATE "C" NOT NULL UNIQUE,

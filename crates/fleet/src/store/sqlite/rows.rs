@@ -1,7 +1,7 @@
 //! Rows on disk: keys as columns, what nobody asks SQL for as JSON.
 
 use super::super::journal::Changes;
-use super::super::row::{changing, fixed, number, read, read_job, text};
+use super::super::row::{changing, fixed, number, read, read_job, rest, text};
 use super::{StoreError, Tables};
 use crate::id::Fence;
 use crate::lease::{LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
@@ -97,9 +97,7 @@ pub(super) async fn log(
     while log.len() < bytes
         && let Some(row) = rows.try_next().await?
     {
-        let data: Vec<u8> = row.get(1);
-        let before = offset.saturating_sub(row.get::<i64, _>(0).unsigned_abs());
-        log.extend(data.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX)));
+        log.extend(rest(row.get(0), row.get(1), offset));
     }
     Ok(log)
 }
@@ -129,6 +127,7 @@ pub(super) async fn save(
     put_jobs(&mut transaction, tables, &changes).await?;
     put_leases(&mut transaction, tables, &changes).await?;
     put_logs(&mut transaction, tables, &changes).await?;
+    forget(&mut transaction, &changes).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -231,6 +230,20 @@ async fn put_leases(
         });
         query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record");
         query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn forget(connection: &mut SqliteConnection, changes: &Changes) -> Result<(), StoreError> {
+    for seq in changes.forgotten.iter().flat_map(|(_, places)| places) {
+        for delete in [
+            "DELETE FROM run WHERE seq = $1",
+            "DELETE FROM job WHERE seq = $1",
+            "DELETE FROM lease WHERE seq = $1",
+            "DELETE FROM log WHERE seq = $1",
+        ] {
+            sqlx::query(delete).bind(number(*seq)).execute(&mut *connection).await?;
+        }
     }
     Ok(())
 }
