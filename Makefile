@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test check demo bench fuzz clean
+.PHONY: help test check demo bench fuzz model clean
 
 # Only the command line sets these: SECONDS means something else in a shell's environment.
 TARGET =
@@ -38,6 +38,9 @@ fuzz: ## fuzz TARGET=transaction|block|frame for SECONDS=60, or replay INPUT=fil
 		echo "make fuzz TARGET=transaction|block|frame SECONDS=60" >&2; exit 2; \
 	fi
 	@scripts/fuzz.sh "$(TARGET)" "$(or $(INPUT),$(SECONDS))"
+
+model: ## check the fleet's rules over the largest model: minutes, after a change of the rules
+	cargo test -p remuda-fleet --test model -- --ignored --nocapture
 
 clean: ## remove what was built, and the fuzzers' corpora and artifacts
 	cargo clean

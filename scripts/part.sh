@@ -22,6 +22,58 @@ fetch() { timeout --foreground --kill-after=10 300 "$@" >&2; }
 # need PROGRAM PACKAGE: gives up unless a program is there.
 need() { command -v "$1" >/dev/null || give_up "$1 is not there (Debian: $2)"; }
 
+# unpack FOLDER PACKAGE PROGRAM: a Debian package and what it needs and this machine lacks, unpacked and
+# not installed: that needs no root, and nothing is left running on the machine. A program that is
+# on the machine already is taken from there.
+unpack() {
+    local folder=$1 package=$2 program=$3 packages deb
+    command -v "$program" >/dev/null && return
+    need apt-get apt
+    need dpkg-deb dpkg
+    # Lists of packages of our own: the machine's may be old, or somebody else's to lock.
+    mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/debs"
+    own_apt() {
+        fetch apt-get -qq -o Dir::State::lists="$folder/apt/lists" -o Dir::Cache="$folder/apt" \
+            -o APT::Sandbox::User="$(id -un)" "$@"
+    }
+    own_apt update || give_up "Debian's lists of packages cannot be had"
+    packages=$(own_apt install --simulate --no-install-recommends "$package" 2>&1 |
+        awk '$1 == "Inst" { print $2 }')
+    if [ -n "$packages" ]; then
+        # shellcheck disable=SC2086 # one word for each package
+        (cd "$folder/debs" && own_apt download $packages) ||
+            give_up "Debian's packages cannot be had: ${packages//$'\n'/ }"
+        for deb in "$folder"/debs/*.deb; do
+            dpkg-deb --extract "$deb" "$folder" || give_up "$(basename "$deb") cannot be unpacked"
+        done
+    fi
+    rm -rf "$folder/apt" "$folder/debs"
+}
+
+# start FOLDER PROGRAM PATHS [COMMAND…]: a script FOLDER/bin/PROGRAM that finds the program where it was
+# unpacked, in one of PATHS below there, or else on the machine; COMMAND goes before it.
+start() {
+    local folder=$1 program=$2 paths=$3
+    shift 3
+    mkdir -p "$folder/bin"
+    cat >"$folder/bin/$program" <<END
+#!/bin/bash
+here=\$(cd "\$(dirname "\$0")/.." && pwd)
+for libraries in "\$here"/usr/lib/*-linux-gnu* "\$here"/lib/*-linux-gnu*; do
+    LD_LIBRARY_PATH=\$libraries\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}
+done
+export LD_LIBRARY_PATH
+for path in $paths; do
+    for root in "" "\$here"; do
+        for found in "\$root"/\$path; do [ -d "\$found" ] && PATH=\$found:\$PATH; done
+    done
+done
+program=\$(type -P $program | grep -vxF "\$here/bin/$program" | head -n 1)
+exec $* "\${program:-$program}" "\$@"
+END
+    chmod +x "$folder/bin/$program"
+}
+
 is_there() { [ "$(cat "$1/version" 2>/dev/null)" = "$version" ] && works "$1" >/dev/null 2>&1; }
 
 install_part() {

@@ -4,10 +4,11 @@
 //! A lease id and a cancel token are capabilities: whoever has one can act. They print as the first
 //! eight hex digits of their hash, in every log and every error, and only serialising shows them.
 
+use crate::text::{bounded_text, plain};
 use alloy_primitives::keccak256;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
 
 /// Longest id, with its prefix.
 pub const ID_LENGTH_MAX: usize = 96;
@@ -27,6 +28,9 @@ pub enum IdError {
     /// Ids end up in paths and file names.
     #[error("may only have letters, digits, `_` and `-`")]
     Character,
+    /// A key, or the name of one.
+    #[error("must have {0} lower-case hex digits")]
+    Hex(usize),
 }
 
 fn check(text: &str, prefix: &'static str) -> Result<(), IdError> {
@@ -51,56 +55,13 @@ fn redacted(secret: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $prefix:literal, $show:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        bounded_text!($(#[$doc])* $name, IdError, |text| check(text, $prefix), $show);
 
         impl $name {
             /// What every one of them begins with.
             pub const PREFIX: &'static str = $prefix;
-
-            /// Reads one.
-            pub fn new(text: &str) -> Result<Self, IdError> {
-                check(text, $prefix)?;
-                Ok(Self(text.into()))
-            }
-
-            /// The whole id. Never into logs, if it is a secret.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let show: fn(&str, &mut fmt::Formatter<'_>) -> fmt::Result = $show;
-                show(&self.0, f)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                Self::new(&text).map_err(serde::de::Error::custom)
-            }
         }
     };
-}
-
-fn plain(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str(text)
 }
 
 id!(
@@ -124,11 +85,53 @@ id!(
     CancelToken, "cancel_", redacted
 );
 
+bounded_text!(
+    /// A machine's public key (Ed25519), as 64 hex digits.
+    WorkerKey, IdError, |text| check_hex(text, 64), plain
+);
+bounded_text!(
+    /// The name of a machine's key: the first 24 hex digits of its hash. Its runners' ids begin with
+    /// it, so that an id says whose signature proves it.
+    KeyId, IdError, |text| check_hex(text, 24), plain
+);
+
+pub(crate) fn check_hex(text: &str, digits: usize) -> Result<(), IdError> {
+    let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    (text.len() == digits && text.bytes().all(hex)).then_some(()).ok_or(IdError::Hex(digits))
+}
+
+impl WorkerKey {
+    /// Its name.
+    pub fn id(&self) -> KeyId {
+        KeyId(HEXLOWER.encode(&keccak256(self.as_str().as_bytes())[..12]).into())
+    }
+}
+
+impl RunnerId {
+    /// A process on the machine that has this key.
+    pub fn of(key: &KeyId, process: &str) -> Result<Self, IdError> {
+        Self::new(&format!("{}{key}-{process}", Self::PREFIX))
+    }
+
+    /// Whether it is a process on the machine that has this key.
+    pub fn belongs_to(&self, key: &KeyId) -> bool {
+        let rest = self.as_str().strip_prefix(Self::PREFIX);
+        let rest = rest.and_then(|rest| rest.strip_prefix(key.as_str()));
+        rest.is_some_and(|rest| rest.starts_with('-'))
+    }
+}
+
 impl JobId {
     /// The `index`th job of a run. Job ids are no secrets, so they need no randomness.
     pub fn of(run: &RunId, index: usize) -> Self {
         let suffix = run.as_str().strip_prefix(RunId::PREFIX).unwrap_or_default();
         Self(format!("{}{suffix}-{index}", Self::PREFIX).into())
+    }
+
+    /// The run of a job that was named by [`JobId::of`].
+    pub fn run(&self) -> Option<RunId> {
+        let (run, _) = self.as_str().strip_prefix(Self::PREFIX)?.rsplit_once('-')?;
+        RunId::new(&format!("{}{run}", RunId::PREFIX)).ok()
     }
 }
 
@@ -186,6 +189,16 @@ mod tests {
         assert_eq!(JobId::new("job_../x"), Err(IdError::Character));
         assert_eq!(JobId::new(&format!("job_{}", "x".repeat(93))), Err(IdError::Long));
         assert!(JobId::new(&format!("job_{}", "x".repeat(92))).is_ok());
+    }
+
+    #[test]
+    fn a_runner_belongs_to_the_key_in_its_id_and_to_no_other() {
+        let key = WorkerKey::new(&"ab".repeat(32)).expect("a key").id();
+        let other = WorkerKey::new(&"cd".repeat(32)).expect("a key").id();
+        let runner = RunnerId::of(&key, "7").expect("an id");
+        assert!(runner.belongs_to(&key) && !runner.belongs_to(&other));
+        let near = RunnerId::new(&format!("runner_{key}x-7")).expect("an id");
+        assert!(!near.belongs_to(&key));
     }
 
     #[test]

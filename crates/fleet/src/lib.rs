@@ -7,8 +7,14 @@
 //!
 //! - [`message`]: what travels, read with limits, typed errors for the rest
 //! - [`lease`]: every rule, as pure decisions over a few rows each; no clock, no I/O, no randomness
-//! - [`store`]: where the rows are
+//! - [`store`]: where the rows are: memory, SQLite, PostgreSQL
+//! - [`orchestrator`]: the rules behind HTTP; [`orchestrator::serve`]
+//! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]
+//! - [`auth`]: tokens, workers' keys and signatures, the audit log
+//! - [`object`]: files that jobs leave behind, written once
+//! - [`client`], [`view`]: what people do with an orchestrator, and what they see
 //! - [`id`], [`time`]: a type for each thing that could be taken for another
+//! - [`bench`](mod@bench): figures
 //!
 //! # Design
 //!
@@ -38,14 +44,24 @@
 //! | `Heartbeat.seq`, optional | none | a beat that was overtaken must not extend a lease |
 //! | `Heartbeat.phase`, optional | states without a message | STARTING and UPLOADING must be told |
 //! | `Complete.failure`, optional | exit code and summary | only the runner can tell its own full disk from a failing test; what follows is still the orchestrator's to say |
+//! | `LogChunk`, `UploadRequest`, `Enrol` and their answers | left to others | logs resume, objects are bound to the lease, and a worker has a key |
+//! | a worker that cannot reach the orchestrator works on | may | after an outage leases are given grace, so its work is not lost; before it reports, a heartbeat must have been answered |
 //! | `AckLeaseAck`, `CancelAckAck` | no answer | a runner resends until it has one |
 //! | `StaleLease` has `stale: true, extend_lease: false` | two different answers to a stale heartbeat | it is both |
 //! | only an acknowledged lease can complete | open | a grant that nobody took has no result |
 //! | a lost lease keeps its attempt | open | a crashed machine is not the job's failure |
 //! | a job whose need failed is CANCELED | no needs | every job ends |
 
+pub mod auth;
+pub mod bench;
+pub mod client;
 pub mod id;
 pub mod lease;
 pub mod message;
+pub mod object;
+pub mod orchestrator;
 pub mod store;
+mod text;
 pub mod time;
+pub mod view;
+pub mod worker;

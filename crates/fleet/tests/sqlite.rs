@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{complete, job, lease_id, run_id, runner_id, submission};
+use common::{complete, forgets, job, lease_id, run_id, runner_id, submission};
 use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 const NOW: Millis = Millis(1_000_000);
 
@@ -68,6 +67,21 @@ async fn a_second_orchestrator_cannot_open_the_file() {
 }
 
 #[tokio::test]
+async fn what_was_kept_long_enough_is_gone_from_the_file_too() {
+    let path = fresh("forget");
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    forgets(&store, NOW).await;
+    let before = store.snapshot().await.expect("rows");
+    store.close().await.expect("closed");
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    let after = store.snapshot().await.expect("rows");
+    assert!(before.runs().eq(after.runs()) && before.jobs().eq(after.jobs()));
+    assert_eq!(after.leases().count(), 0);
+    let memory = remuda_fleet::store::Memory::new(Policy::default());
+    forgets(&memory, NOW).await;
+}
+
+#[tokio::test]
 async fn a_file_of_another_version_is_not_touched() {
     let path = fresh("version");
     Sqlite::open(&path, Policy::default(), NOW).await.expect("a file").close().await.expect("ok");
@@ -119,31 +133,4 @@ async fn what_was_answered_survives_a_kill() {
         let outcome = tables.job(&id).and_then(|job| job.outcome().cloned());
         assert_eq!(outcome.map(|outcome| outcome.status), Some(AttemptState::Succeeded), "{id}");
     }
-}
-
-/// A figure, not a bound: machines differ.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn jobs_per_second() {
-    let path = fresh("speed");
-    let store = Arc::new(Sqlite::open(&path, Policy::default(), NOW).await.expect("a file"));
-    let (runners, each) = (512_u64, 40_u64);
-    let start = std::time::Instant::now();
-    let tasks: Vec<_> = (0..runners)
-        .map(|runner| {
-            let store = store.clone();
-            tokio::spawn(async move {
-                for n in runner * each..(runner + 1) * each {
-                    submit(&store, run_id(n)).await;
-                    work(&store, n).await;
-                }
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.expect("done");
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    let jobs = runners * each;
-    println!("{jobs} jobs in {seconds:.2} s: {:.0} jobs/s", jobs as f64 / seconds);
 }

@@ -1,14 +1,16 @@
 //! What goes into the core and what comes out.
 
-use super::record::Outcome;
+use super::record::{Outcome, WorkerRecord};
 use super::refusal::Refusal;
 use super::state::RunStatus;
-use crate::id::{CancelToken, JobId, LeaseId, RunId, RunnerId};
+use crate::id::{CancelToken, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, CancelReason, CancelRequested, Complete,
     CompleteAck, Heartbeat, HeartbeatAck, Label, LeaseGranted, LeaseRequest, LogAck, LogChunk,
-    NoWork, RunSubmission, UploadGranted, UploadRequest,
+    NoWork, RunSubmission, Tag, UploadGranted, UploadRequest,
 };
+use crate::time::Millis;
+use std::collections::BTreeSet;
 
 /// Something happened. Whatever is random about it comes along.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +75,24 @@ pub enum Event {
     Log(LogChunk),
     /// A runner has an object.
     Upload(UploadRequest),
+    /// The bytes of an object are there: whether they may stay.
+    Store {
+        /// The lease that they were allowed under.
+        lease_id: LeaseId,
+        /// Who sends them.
+        runner_id: RunnerId,
+        /// Where they should go.
+        path: String,
+    },
+    /// Runs that ended so long ago are not kept any longer.
+    Forget {
+        /// How long they are kept.
+        keep_seconds: u32,
+    },
+    /// A machine shows a key that its requests will be signed with.
+    Enrol(WorkerRecord),
+    /// An operator does not trust a key any more.
+    Expel(KeyId),
 }
 
 impl Event {
@@ -95,6 +115,13 @@ pub enum Reply {
         /// Leases that it ended.
         lapsed: usize,
         /// Whether others were due too: sweep again soon.
+        more: bool,
+    },
+    /// To [`Event::Forget`].
+    Forgot {
+        /// Runs that are gone.
+        runs: Vec<RunId>,
+        /// Whether there are others: forget again soon.
         more: bool,
     },
     /// To [`Event::Submit`] and [`Event::Rerun`].
@@ -125,8 +152,17 @@ pub enum Reply {
 /// What must be done besides. All of it can be lost and found again from the rows: these save time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A job waits for a runner: wake those that ask.
-    Ready(JobId),
+    /// A job waits for a runner: wake one that asks.
+    Ready {
+        /// The job.
+        job_id: JobId,
+        /// What the runner must have.
+        tags: BTreeSet<Tag>,
+        /// Not before this.
+        not_before: Millis,
+    },
+    /// A job let go of its limits: others may be granted now.
+    Room,
     /// Tell the runner now; its next heartbeat would.
     Cancel(RunnerId, CancelRequested),
     /// A job ended.

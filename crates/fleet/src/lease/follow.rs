@@ -24,6 +24,7 @@ impl<R: Rows> Desk<'_, R> {
     /// The job's lease is over: the job waits again, or has ended.
     pub(super) fn released(&mut self, job: JobRecord) {
         self.occupy(&job, -1);
+        self.actions.push(Action::Room);
         match job.standing {
             Standing::Ended(_) => self.ended(job),
             _ => {
@@ -60,7 +61,11 @@ impl<R: Rows> Desk<'_, R> {
 
     pub(super) fn ready(&mut self, job: &JobRecord) {
         if job.waiting() {
-            self.actions.push(Action::Ready(job.job_id.clone()));
+            self.actions.push(Action::Ready {
+                job_id: job.job_id.clone(),
+                tags: job.order.tags.clone(),
+                not_before: job.not_before,
+            });
         }
     }
 

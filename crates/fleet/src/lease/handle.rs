@@ -4,7 +4,7 @@ use super::event::{Action, Event, Handled, Reply};
 use super::finish::{self, BodyHash, repeated};
 use super::lapse::{self, lapse};
 use super::policy::Policy;
-use super::record::{Idempotency, JobRecord, LeaseRecord, Standing};
+use super::record::{Idempotency, JobRecord, LeaseRecord, Standing, WorkerRecord};
 use super::refusal::Refusal;
 use super::rows::Rows;
 use super::state::LeaseState;
@@ -74,6 +74,24 @@ impl<R: Rows> Desk<'_, R> {
             Event::CancelAck(message) => self.cancel_ack(&message),
             Event::Log(chunk) => self.log(&chunk),
             Event::Upload(request) => self.upload(&request),
+            Event::Store { lease_id, runner_id, path } => {
+                let lease = self.live(&lease_id, &runner_id)?;
+                keep::stored(&lease, &path).map(|()| Reply::Done)
+            }
+            Event::Forget { keep_seconds } => {
+                let before = Millis(self.now.0.saturating_sub(u64::from(keep_seconds) * 1_000));
+                let most = self.policy.sweep_lapses_max;
+                let runs = self.rows.ended_before(before, most);
+                runs.iter().for_each(|run| self.rows.remove_run(run));
+                Ok(Reply::Forgot { more: runs.len() == most, runs })
+            }
+            Event::Enrol(worker) => self.enrol(worker),
+            Event::Expel(id) => {
+                let mut worker = self.rows.worker(&id).ok_or(Refusal::UnknownWorker)?;
+                worker.expelled_at.get_or_insert(self.now);
+                self.rows.put_worker(worker);
+                Ok(Reply::Done)
+            }
         }
     }
 
@@ -293,6 +311,19 @@ impl<R: Rows> Desk<'_, R> {
             self.rows.put_lease(lease);
         }
         Ok(Reply::Logged(ack))
+    }
+
+    /// A key that is known stays as it is: one that was expelled does not come back by itself.
+    fn enrol(&mut self, mut worker: WorkerRecord) -> Result<Reply, Refusal> {
+        match self.rows.worker(&worker.key.id()) {
+            Some(known) if known.expelled_at.is_some() => Err(Refusal::Expelled),
+            Some(_) => Ok(Reply::Done),
+            None => {
+                worker.enrolled_at = self.now;
+                self.rows.put_worker(worker);
+                Ok(Reply::Done)
+            }
+        }
     }
 
     fn upload(&mut self, request: &UploadRequest) -> Result<Reply, Refusal> {

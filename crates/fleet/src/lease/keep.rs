@@ -52,14 +52,28 @@ pub(super) fn upload(
         return Err(Refusal::TooMuch("objects"));
     }
     lease.uploads += 1;
-    let (run, job) = (&lease.run_id, &lease.job_id);
     let (attempt, fence) = (lease.attempt, lease.fence);
     Ok(UploadGranted {
         lease_id: lease.lease_id.clone(),
-        path: format!("runs/{run}/jobs/{job}/{attempt}-{fence}/{}", request.name),
+        path: format!("{}{}", folder(lease), request.name),
         attempt,
         fence,
+        grant: None,
         bytes: request.bytes,
         expires_seconds: remaining(now, lease),
     })
+}
+
+/// The lease is live: as long as it is, what it was allowed to write may stay.
+pub(super) fn stored(lease: &LeaseRecord, path: &str) -> Result<(), Refusal> {
+    if lease.state == LeaseState::Granted {
+        return Err(Refusal::NotAcked);
+    }
+    path.strip_prefix(&folder(lease)).map(|_| ()).ok_or(Refusal::WrongPath)
+}
+
+/// Where all objects of a lease are.
+fn folder(lease: &LeaseRecord) -> String {
+    let LeaseRecord { run_id, job_id, attempt, fence, .. } = lease;
+    format!("runs/{run_id}/jobs/{job_id}/{attempt}-{fence}/")
 }

@@ -52,7 +52,7 @@ pub use policy::Policy;
 pub use queue::{Gate, Place, Queue, Waiting};
 pub use record::{
     Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LeaseRecord, LogRecord,
-    Outcome, RunRecord, Standing,
+    Outcome, RunRecord, Standing, WorkerRecord,
 };
 pub use refusal::Refusal;
 pub use retry::RetryClass;

@@ -2,13 +2,26 @@
 
 use super::finish::BodyHash;
 use super::state::{AttemptState, LeaseState, RunStatus};
-use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId};
+use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId, WorkerKey};
 use crate::message::{
     Artifact, CancelReason, CompleteStatus, Failure, JobSubmission, Label, Progress,
 };
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// A machine whose runners are believed: what they sign with this key.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WorkerRecord {
+    /// The key.
+    pub key: WorkerKey,
+    /// Whose token let it in.
+    pub enrolled_by: String,
+    /// When.
+    pub enrolled_at: Millis,
+    /// Nothing that it signs is believed since then.
+    pub expelled_at: Option<Millis>,
+}
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

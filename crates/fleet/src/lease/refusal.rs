@@ -32,6 +32,15 @@ pub enum Refusal {
     /// No such job.
     #[error("there is no such job; look it up in its run")]
     UnknownJob,
+    /// No such key.
+    #[error("there is no such worker; look it up in the list of workers")]
+    UnknownWorker,
+    /// The key was expelled.
+    #[error("this key was expelled; make a new one, and ask the operator for a new token")]
+    Expelled,
+    /// The path is not one that this lease may write.
+    #[error("this path is not the lease's; send the path of its UploadGranted")]
+    WrongPath,
     /// It has kept as much as it may.
     #[error("the lease may not keep more {0}; write less")]
     TooMuch(&'static str),
@@ -50,6 +59,9 @@ impl Refusal {
             Self::RunnerBusy => "RUNNER_BUSY",
             Self::UnknownRun => "UNKNOWN_RUN",
             Self::UnknownJob => "UNKNOWN_JOB",
+            Self::UnknownWorker => "UNKNOWN_WORKER",
+            Self::Expelled => "EXPELLED",
+            Self::WrongPath => "WRONG_PATH",
             Self::TooMuch(_) => "TOO_MUCH",
         }
     }
@@ -57,8 +69,8 @@ impl Refusal {
     /// Over HTTP.
     pub fn status(&self) -> u16 {
         match self {
-            Self::WrongRunner => 403,
-            Self::UnknownRun | Self::UnknownJob => 404,
+            Self::WrongRunner | Self::WrongPath | Self::Expelled => 403,
+            Self::UnknownRun | Self::UnknownJob | Self::UnknownWorker => 404,
             Self::TooMuch(_) => 413,
             _ => 409,
         }

@@ -1,7 +1,7 @@
 //! Where the rows are.
 
-use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord};
-use crate::id::{JobId, LeaseId, RunId, RunnerId};
+use super::record::{JobRecord, LabelRecord, LeaseRecord, RunRecord, WorkerRecord};
+use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -25,6 +25,11 @@ pub trait Rows {
     fn put_run(&mut self, run: RunRecord);
     /// The run that was submitted with this key.
     fn run_by_key(&self, key: &str) -> Option<RunRecord>;
+
+    /// Runs whose last job ended before a time, the earliest first, at most so many.
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId>;
+    /// Removes a run that ended, and all that is its own: jobs, leases, logs.
+    fn remove_run(&mut self, id: &RunId);
 
     /// A job.
     fn job(&self, id: &JobId) -> Option<JobRecord>;
@@ -52,6 +57,11 @@ pub trait Rows {
     fn label(&self, label: &Label) -> LabelRecord;
     /// Writes it.
     fn put_label(&mut self, label: LabelRecord);
+
+    /// A machine's key.
+    fn worker(&self, id: &KeyId) -> Option<WorkerRecord>;
+    /// Writes it.
+    fn put_worker(&mut self, worker: WorkerRecord);
 
     /// Keeps a piece of log.
     fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk);

@@ -10,6 +10,7 @@
 mod ack;
 mod cancel;
 mod complete;
+mod enrol;
 mod error;
 mod heartbeat;
 mod lease;
@@ -24,6 +25,7 @@ mod upload;
 pub use ack::{AckLease, AckLeaseAck};
 pub use cancel::{CancelAck, CancelAckAck, CancelReason, CancelRequested, FinalStatus};
 pub use complete::{Artifact, Complete, CompleteAck, CompleteStatus, Failure, Timings};
+pub use enrol::{Enrol, Enrolled};
 pub use error::{ErrorBody, ErrorDetail, MessageError};
 pub use heartbeat::{Heartbeat, HeartbeatAck, LogCursor, Phase, Progress};
 pub use lease::{LeaseGranted, LeaseRequest, NoWork, WAIT_SECONDS_MAX};
@@ -160,4 +162,6 @@ messages!(
     LogAck,
     UploadRequest,
     UploadGranted,
+    Enrol,
+    Enrolled,
 );

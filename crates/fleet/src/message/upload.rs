@@ -3,6 +3,7 @@
 use super::limit::{self, NAME_BYTES_MAX, SECONDS_MAX, URI_BYTES_MAX};
 use super::{Body, Problem};
 use crate::id::{Attempt, Fence, LeaseId, RunnerId};
+use crate::object::is_path;
 use serde::{Deserialize, Serialize};
 
 /// Largest object.
@@ -27,13 +28,7 @@ impl Body for UploadRequest {
 
     fn check(&self) -> Result<(), Problem> {
         limit::word("name", &self.name, NAME_BYTES_MAX)?;
-        let fine = |part: &str| {
-            !part.is_empty()
-                && part != "."
-                && part != ".."
-                && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+@=".contains(&b))
-        };
-        if !self.name.split('/').all(fine) {
+        if !is_path(&self.name) {
             return Err(Problem::Invalid {
                 field: "name",
                 why: "must be parts of letters, digits and -_.+@= with `/` between them",
@@ -57,6 +52,9 @@ pub struct UploadGranted {
     pub fence: Fence,
     /// At most so many bytes.
     pub bytes: u64,
+    /// Shown when the bytes are sent: proof of all of the above. A secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grant: Option<String>,
     /// The right ends so long from now, if no heartbeat extends the lease.
     pub expires_seconds: u32,
 }

@@ -1,8 +1,8 @@
 //! Rows in memory that remember which of them were written since somebody last looked.
 
 use super::Tables;
-use crate::id::{Fence, JobId, LeaseId, RunId, RunnerId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord};
+use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,10 @@ pub(super) struct Changes {
     pub(super) jobs: BTreeMap<JobId, bool>,
     pub(super) leases: BTreeSet<LeaseId>,
     pub(super) labels: BTreeSet<Label>,
+    pub(super) workers: BTreeSet<KeyId>,
     pub(super) logs: Vec<(JobId, Fence, LogChunk)>,
+    /// Runs that were removed, and the places of their jobs.
+    pub(super) forgotten: Vec<(RunId, Vec<u64>)>,
 }
 
 impl Changes {
@@ -26,7 +29,9 @@ impl Changes {
             && self.jobs.is_empty()
             && self.leases.is_empty()
             && self.labels.is_empty()
+            && self.workers.is_empty()
             && self.logs.is_empty()
+            && self.forgotten.is_empty()
     }
 }
 
@@ -56,6 +61,17 @@ impl Rows for Journal<'_> {
     fn put_run(&mut self, run: RunRecord) {
         self.changes.runs.insert(run.run_id.clone());
         self.tables.put_run(run);
+    }
+
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId> {
+        self.tables.ended_before(before, most)
+    }
+
+    fn remove_run(&mut self, id: &RunId) {
+        let jobs = self.tables.jobs_of(id);
+        let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
+        self.changes.forgotten.push((id.clone(), places));
+        self.tables.remove_run(id);
     }
 
     fn run_by_key(&self, key: &str) -> Option<RunRecord> {
@@ -113,6 +129,15 @@ impl Rows for Journal<'_> {
     fn put_label(&mut self, label: LabelRecord) {
         self.changes.labels.insert(label.label.clone());
         self.tables.put_label(label);
+    }
+
+    fn worker(&self, id: &KeyId) -> Option<WorkerRecord> {
+        self.tables.worker(id)
+    }
+
+    fn put_worker(&mut self, worker: WorkerRecord) {
+        self.changes.workers.insert(worker.key.id());
+        self.tables.put_worker(worker);
     }
 
     fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk) {

@@ -1,10 +1,10 @@
 //! Rows that are gone when the process is: for tests, and for work that is lost with it anyway.
 
-use super::{Store, StoreError, Tables};
-use crate::id::{Fence, JobId};
-use crate::lease::{Event, Handled, Policy, handle};
+use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord, handle};
 use crate::time::Millis;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// [`Tables`] behind a lock.
 #[derive(Debug, Default)]
@@ -18,11 +18,15 @@ impl Memory {
     pub fn new(policy: Policy) -> Self {
         Self { policy, tables: Mutex::default() }
     }
+
+    /// A panic while deciding leaves rows half written: nobody reads them.
+    fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> Result<T, StoreError> {
+        self.tables.lock().map(|tables| read(&tables)).map_err(|_| StoreError::Closed)
+    }
 }
 
 impl Store for Memory {
     async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
-        // A panic while deciding leaves rows half written.
         let mut tables = self.tables.lock().map_err(|_| StoreError::Closed)?;
         Ok(handle(&mut *tables, &self.policy, now, event))
     }
@@ -34,13 +38,38 @@ impl Store for Memory {
         offset: u64,
         bytes: usize,
     ) -> Result<Vec<u8>, StoreError> {
-        let tables = self.tables.lock().map_err(|_| StoreError::Closed)?;
-        let from = usize::try_from(offset).unwrap_or(usize::MAX);
-        let rest = tables.log(job, fence).get(from..).unwrap_or_default();
-        Ok(rest[..rest.len().min(bytes)].to_vec())
+        self.read(|tables| {
+            let from = usize::try_from(offset).unwrap_or(usize::MAX);
+            let rest = tables.log(job, fence).get(from..).unwrap_or_default();
+            rest[..rest.len().min(bytes)].to_vec()
+        })
+    }
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
+        self.read(|tables| tables.run_rows(id))
+    }
+
+    async fn runs(
+        &self,
+        before: Option<RunCursor>,
+        most: usize,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        self.read(|tables| tables.newest_runs(before.as_ref(), most))
+    }
+
+    async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
+        self.read(|tables| tables.job_rows(id))
+    }
+
+    async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
+        self.read(|tables| tables.worker(id))
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        self.read(Tables::counts)
     }
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
-        Ok(self.tables.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        self.read(Tables::clone)
     }
 }

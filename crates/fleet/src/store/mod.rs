@@ -1,17 +1,22 @@
 //! Where rows live. Each store runs [`crate::lease::handle`] in a transaction of its own kind; none
 //! has a rule of its own, and all are put under the same tests.
 
+mod any;
 mod journal;
 mod memory;
+mod postgres;
+mod row;
 mod sqlite;
 mod tables;
 
+pub use any::AnyStore;
 pub use memory::Memory;
+pub use postgres::{Postgres, Time};
 pub use sqlite::Sqlite;
 pub use tables::Tables;
 
-use crate::id::{Fence, JobId};
-use crate::lease::{Event, Handled};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Handled, JobRecord, LeaseRecord, RunRecord, WorkerRecord};
 use crate::time::Millis;
 use std::future::Future;
 
@@ -35,9 +40,40 @@ pub enum StoreError {
     },
 }
 
+/// A run and its jobs, in the order of their submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRows {
+    /// The run.
+    pub run: RunRecord,
+    /// Its jobs.
+    pub jobs: Vec<JobRows>,
+}
+
+/// A job and the newest of its leases.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRows {
+    /// The job.
+    pub job: JobRecord,
+    /// Who has it, or had it last.
+    pub lease: Option<LeaseRecord>,
+}
+
+/// A place in the list of runs.
+pub type RunCursor = (Millis, RunId);
+
+/// How much there is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Jobs that a runner could have, now or after their pause, limits aside.
+    pub waiting: u64,
+    /// Jobs that a runner has.
+    pub held: u64,
+}
+
 /// Rows that outlive a call.
 pub trait Store {
-    /// Handles one event, whole or not at all. When it returns, what it decided is kept.
+    /// Handles one event, whole or not at all. When it returns, what it decided is kept. `now` is the
+    /// caller's clock; a store whose database has one of its own goes by that instead.
     fn handle(
         &self,
         now: Millis,
@@ -53,6 +89,28 @@ pub trait Store {
         offset: u64,
         bytes: usize,
     ) -> impl Future<Output = Result<Vec<u8>, StoreError>> + Send;
+
+    /// A run and its jobs.
+    fn run(&self, id: &RunId) -> impl Future<Output = Result<Option<RunRows>, StoreError>> + Send;
+
+    /// The newest runs that are older than `before`, the newest first.
+    fn runs(
+        &self,
+        before: Option<RunCursor>,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<RunRecord>, StoreError>> + Send;
+
+    /// A job.
+    fn job(&self, id: &JobId) -> impl Future<Output = Result<Option<JobRows>, StoreError>> + Send;
+
+    /// A machine that was let in.
+    fn worker(
+        &self,
+        id: &KeyId,
+    ) -> impl Future<Output = Result<Option<WorkerRecord>, StoreError>> + Send;
+
+    /// How much there is to do.
+    fn counts(&self) -> impl Future<Output = Result<Counts, StoreError>> + Send;
 
     /// Every row, at one moment; no logs.
     fn snapshot(&self) -> impl Future<Output = Result<Tables, StoreError>> + Send;

@@ -1,12 +1,14 @@
 //! Rows in memory, with the indices that decisions need.
 
-use crate::id::{Fence, JobId, LeaseId, RunId, RunnerId};
+use super::{Counts, JobRows, RunCursor, RunRows};
+use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
-    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Rows, RunRecord, Waiting,
+    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Rows, RunRecord, Waiting, WorkerRecord,
 };
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// Every row, and where to find it.
@@ -18,14 +20,20 @@ pub struct Tables {
     jobs: BTreeMap<JobId, JobRecord>,
     leases: BTreeMap<LeaseId, LeaseRecord>,
     labels: BTreeMap<Label, LabelRecord>,
+    workers: BTreeMap<KeyId, WorkerRecord>,
     logs: BTreeMap<(JobId, Fence), Vec<u8>>,
 
     run_keys: BTreeMap<String, RunId>,
     run_jobs: BTreeMap<RunId, Vec<JobId>>,
+    run_times: BTreeSet<(Millis, RunId)>,
+    ended: BTreeSet<(Millis, RunId)>,
+    /// The leases of each job.
+    grants: BTreeMap<JobId, BTreeMap<Fence, LeaseId>>,
     dependents: BTreeMap<JobId, Vec<JobId>>,
     live: BTreeMap<RunnerId, LeaseId>,
     due: BTreeSet<(Millis, LeaseId)>,
     queue: Queue,
+    waiting: u64,
 }
 
 impl Tables {
@@ -47,6 +55,41 @@ impl Tables {
     /// Every label that has a limit, or had a job.
     pub fn labels(&self) -> impl Iterator<Item = &LabelRecord> {
         self.labels.values()
+    }
+
+    /// Every machine that was let in.
+    pub fn workers(&self) -> impl Iterator<Item = &WorkerRecord> {
+        self.workers.values()
+    }
+
+    /// A run and its jobs, each with the newest of its leases.
+    pub fn run_rows(&self, id: &RunId) -> Option<RunRows> {
+        let jobs = self.jobs_of(id).iter().filter_map(|id| self.job_rows(id)).collect();
+        self.run(id).map(|run| RunRows { run, jobs })
+    }
+
+    /// A job and the newest of its leases.
+    pub fn job_rows(&self, id: &JobId) -> Option<JobRows> {
+        let newest = self.grants.get(id).and_then(|grants| grants.values().next_back());
+        let lease = newest.and_then(|id| self.lease(id));
+        self.job(id).map(|job| JobRows { job, lease })
+    }
+
+    /// The newest runs that are older than `before`, the newest first.
+    pub fn newest_runs(&self, before: Option<&RunCursor>, most: usize) -> Vec<RunRecord> {
+        let end = before.map_or(Bound::Unbounded, Bound::Excluded);
+        let runs = self.run_times.range((Bound::Unbounded, end)).rev().take(most);
+        runs.filter_map(|(_, id)| self.run(id)).collect()
+    }
+
+    /// How much waits and how much is being done.
+    pub fn counts(&self) -> Counts {
+        Counts { waiting: self.waiting, held: self.live.len() as u64 }
+    }
+
+    /// Numbers of new jobs begin after this.
+    pub(super) fn set_seq(&mut self, seq: u64) {
+        self.seq = seq;
     }
 
     /// The log of a grant, if this store keeps logs with the rows.
@@ -96,7 +139,30 @@ impl Rows for Tables {
         if let Some(idempotency) = &run.idempotency {
             self.run_keys.insert(idempotency.key.clone(), run.run_id.clone());
         }
+        self.run_times.insert((run.created_at, run.run_id.clone()));
+        self.ended.extend(run.ended_at.map(|at| (at, run.run_id.clone())));
         self.runs.insert(run.run_id.clone(), run);
+    }
+
+    fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId> {
+        let ended = self.ended.iter().take_while(|(at, _)| *at < before);
+        ended.take(most).map(|(_, id)| id.clone()).collect()
+    }
+
+    fn remove_run(&mut self, id: &RunId) {
+        let Some(run) = self.runs.remove(id) else { return };
+        run.ended_at.map(|at| self.ended.remove(&(at, id.clone())));
+        self.run_times.remove(&(run.created_at, id.clone()));
+        run.idempotency.map(|idempotency| self.run_keys.remove(&idempotency.key));
+        self.queue.set_gate(&Gate::Run(id.clone()), true);
+        for job in self.run_jobs.remove(id).unwrap_or_default() {
+            self.jobs.remove(&job);
+            self.dependents.remove(&job);
+            for (fence, lease) in self.grants.remove(&job).unwrap_or_default() {
+                self.leases.remove(&lease);
+                self.logs.remove(&(job.clone(), fence));
+            }
+        }
     }
 
     fn run_by_key(&self, key: &str) -> Option<RunRecord> {
@@ -118,6 +184,7 @@ impl Rows for Tables {
         }
         let (old, new) = (old.and_then(waiting), waiting(&job));
         if old != new {
+            self.waiting = self.waiting + u64::from(new.is_some()) - u64::from(old.is_some());
             old.iter().for_each(|old| self.queue.remove(old));
             new.into_iter().for_each(|new| self.queue.insert(new));
         }
@@ -156,6 +223,7 @@ impl Rows for Tables {
                 }
             }
         }
+        self.grants.entry(lease.job_id.clone()).or_default().insert(lease.fence, id.clone());
         self.leases.insert(id, lease);
     }
 
@@ -180,6 +248,14 @@ impl Rows for Tables {
     fn put_label(&mut self, label: LabelRecord) {
         self.queue.set_gate(&Gate::Label(label.label.clone()), label.has_room());
         self.labels.insert(label.label.clone(), label);
+    }
+
+    fn worker(&self, id: &KeyId) -> Option<WorkerRecord> {
+        self.workers.get(id).cloned()
+    }
+
+    fn put_worker(&mut self, worker: WorkerRecord) {
+        self.workers.insert(worker.key.id(), worker);
     }
 
     fn append_log(&mut self, lease: &LeaseRecord, chunk: &LogChunk) {

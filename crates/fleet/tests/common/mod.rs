@@ -11,7 +11,7 @@ use remuda_fleet::message::{
     AckLease, CancelAck, Complete, CompleteStatus, Failure, FinalStatus, Heartbeat, JobSpec,
     JobSubmission, LeaseRequest, Phase, Retry, RunSubmission, Tag,
 };
-use remuda_fleet::store::Tables;
+use remuda_fleet::store::{Store, Tables};
 use remuda_fleet::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -255,4 +255,51 @@ impl Fleet {
     pub fn end(&self, id: &JobId) -> EndReason {
         self.outcome(id).reason
     }
+}
+
+/// A run that ended is there as long as it is kept, and then nothing of it is; one that has not ended
+/// stays. Every store must do this alike.
+pub async fn forgets<S: Store>(store: &S, now: Millis) {
+    let at = |seconds: u64| Millis(now.0 + seconds * 1_000);
+    let ask = async |now, event| store.handle(now, event).await.expect("a store").reply;
+    for n in [71, 72] {
+        let jobs = vec![job("a"), { JobSubmission { needs: ["a".to_owned()].into(), ..job("b") } }];
+        let event = Event::Submit {
+            run_id: run_id(n),
+            key: Some(n.to_string()),
+            submission: submission(jobs),
+        };
+        ask(now, event).await.expect("submitted");
+    }
+    let request = LeaseRequest {
+        runner_id: runner_id("f"),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let lease = Event::Lease { lease_id: lease_id(71), cancel_token: None, request };
+    let Ok(Reply::Granted(granted)) = ask(now, lease).await else { panic!("no work") };
+    assert_eq!(granted.run_id, run_id(71));
+    ask(now, Event::CancelRun { run_id: run_id(71) }).await.expect("canceled");
+    let forget = Event::Forget { keep_seconds: 10 };
+    let none = Ok(Reply::Forgot { runs: vec![], more: false });
+    assert_eq!(ask(at(10), forget.clone()).await, none, "it is kept so long");
+    assert!(store.run(&run_id(71)).await.expect("rows").is_some());
+    let gone = Ok(Reply::Forgot { runs: vec![run_id(71)], more: false });
+    assert_eq!(ask(at(11), forget.clone()).await, gone);
+    assert_eq!(ask(at(11), forget).await, none);
+    assert!(store.run(&run_id(71)).await.expect("rows").is_none());
+    assert!(store.job(&granted.job_id).await.expect("rows").is_none());
+    let tables = store.snapshot().await.expect("rows");
+    assert_eq!((tables.runs().count(), tables.jobs().count(), tables.leases().count()), (1, 2, 0));
+    let beat = Event::Heartbeat(heartbeat(&lease_id(71), &runner_id("f"), 1));
+    let stale = ask(at(11), beat).await;
+    assert!(matches!(stale, Err(Refusal::Stale(_))), "{stale:?}");
+    // Its key is free again.
+    let event = Event::Submit {
+        run_id: run_id(73),
+        key: Some("71".to_owned()),
+        submission: submission(vec![job("a")]),
+    };
+    let again = Ok(Reply::Submitted { run_id: run_id(73), before: false });
+    assert_eq!(ask(at(11), event).await, again);
 }

@@ -149,7 +149,7 @@ fn work_that_runs_out_of_time() {
 }
 
 #[test]
-#[ignore = "two million states, a minute and more: run it after a change of the rules"]
+#[ignore = "two million states, a minute and more: `make model`, after a change of the rules"]
 fn a_cancellation_and_a_crash_on_a_bad_network() {
     check(World { drops: 0, repeats: 1, crashes: 1, cancels: 1, ..World::default() });
 }

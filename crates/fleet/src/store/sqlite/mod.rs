@@ -11,9 +11,9 @@
 mod rows;
 mod writer;
 
-use super::{Store, StoreError, Tables};
-use crate::id::{Fence, JobId};
-use crate::lease::{Event, Handled, Policy};
+use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord};
 use crate::time::Millis;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
@@ -54,6 +54,19 @@ impl Sqlite {
         self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)
     }
+
+    /// What the rows say between two batches.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Tables) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let read = move |tables: &Tables| {
+            // Whoever asked and went away is not told.
+            let _ = answer.send(read(tables));
+        };
+        self.ask(Ask::Read(Box::new(read)), answered).await
+    }
 }
 
 async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
@@ -91,9 +104,35 @@ impl Store for Sqlite {
         self.ask(Ask::Log(place, answer), answered).await?
     }
 
+    async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
+        let id = id.clone();
+        self.read(move |tables| tables.run_rows(&id)).await
+    }
+
+    async fn runs(
+        &self,
+        before: Option<RunCursor>,
+        most: usize,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        self.read(move |tables| tables.newest_runs(before.as_ref(), most)).await
+    }
+
+    async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
+        let id = id.clone();
+        self.read(move |tables| tables.job_rows(&id)).await
+    }
+
+    async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
+        let id = id.clone();
+        self.read(move |tables| tables.worker(&id)).await
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        self.read(Tables::counts).await
+    }
+
     async fn snapshot(&self) -> Result<Tables, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        self.ask(Ask::Snapshot(answer), answered).await
+        self.read(Tables::clone).await
     }
 }
 

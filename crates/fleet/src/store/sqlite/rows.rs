@@ -1,19 +1,16 @@
 //! Rows on disk: keys as columns, what nobody asks SQL for as JSON.
 
 use super::super::journal::Changes;
+use super::super::row::{changing, fixed, number, read, read_job, rest, text};
 use super::{StoreError, Tables};
-use crate::id::{Attempt, Fence, JobId, RunId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, Standing};
-use crate::message::JobSubmission;
-use crate::time::Millis;
+use crate::id::Fence;
+use crate::lease::{LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
-use std::sync::Arc;
 
 /// The layout of the file, in its `user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Nothing is looked up here by anything while the store runs: rows are in memory. So keys are chosen
 /// for the disk: by the place of the job among all jobs. What is alive at one time then shares pages,
@@ -27,6 +24,7 @@ CREATE TABLE lease (
     record TEXT NOT NULL,
     PRIMARY KEY (seq, fence)
 ) WITHOUT ROWID;
+CREATE TABLE worker (id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE label (label TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE log (
     seq INTEGER NOT NULL,
@@ -41,26 +39,6 @@ CREATE TABLE log (
 /// Rows in one statement: five columns each stay far below SQLite's limit of 32,766 values.
 const STATEMENT_ROWS_MAX: usize = 1_000;
 
-/// What of a job never changes, and may be large: written once.
-#[derive(Serialize, Deserialize)]
-struct Fixed {
-    job_id: JobId,
-    run_id: RunId,
-    order: JobSubmission,
-    needs: Vec<JobId>,
-}
-
-/// The rest.
-#[derive(Serialize, Deserialize)]
-struct Changing {
-    needs_open: u32,
-    attempt: Attempt,
-    fence: Fence,
-    losses: u32,
-    not_before: Millis,
-    standing: Standing,
-}
-
 /// A new file gets its tables; a file of another version is not touched.
 pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let version: i64 =
@@ -70,23 +48,11 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Sto
         0 => {
             let mut transaction = connection.begin().await?;
             sqlx::raw_sql(SCHEMA).execute(&mut *transaction).await?;
-            sqlx::raw_sql("PRAGMA user_version = 1").execute(&mut *transaction).await?;
+            sqlx::raw_sql("PRAGMA user_version = 2").execute(&mut *transaction).await?;
             Ok(transaction.commit().await?)
         }
         _ => Err(StoreError::Database(format!("its version is {version}, not {VERSION}"))),
     }
-}
-
-fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
-    move |error| StoreError::Corrupt { table, why: error.to_string() }
-}
-
-fn text<T: Serialize>(table: &'static str, value: &T) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(corrupt(table))
-}
-
-fn number(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 /// Reads every row.
@@ -98,23 +64,13 @@ pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, St
     for label in records::<LabelRecord>(connection, "label", "SELECT record FROM label").await? {
         tables.put_label(label);
     }
+    for worker in records::<WorkerRecord>(connection, "worker", "SELECT record FROM worker").await?
+    {
+        tables.put_worker(worker);
+    }
     let jobs = "SELECT seq, fixed, changing FROM job ORDER BY seq";
     for row in sqlx::query(jobs).fetch_all(&mut *connection).await? {
-        let fixed: Fixed = serde_json::from_str(row.get(1)).map_err(corrupt("job"))?;
-        let changing: Changing = serde_json::from_str(row.get(2)).map_err(corrupt("job"))?;
-        tables.put_job(JobRecord {
-            job_id: fixed.job_id,
-            run_id: fixed.run_id,
-            seq: row.get::<i64, _>(0).unsigned_abs(),
-            order: Arc::new(fixed.order),
-            needs: fixed.needs,
-            needs_open: changing.needs_open,
-            attempt: changing.attempt,
-            fence: changing.fence,
-            losses: changing.losses,
-            not_before: changing.not_before,
-            standing: changing.standing,
-        });
+        tables.put_job(read_job(row.get(0), row.get(1), row.get(2))?);
     }
     for lease in records::<LeaseRecord>(connection, "lease", "SELECT record FROM lease").await? {
         tables.put_lease(lease);
@@ -141,9 +97,7 @@ pub(super) async fn log(
     while log.len() < bytes
         && let Some(row) = rows.try_next().await?
     {
-        let data: Vec<u8> = row.get(1);
-        let before = offset.saturating_sub(row.get::<i64, _>(0).unsigned_abs());
-        log.extend(data.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX)));
+        log.extend(rest(row.get(0), row.get(1), offset));
     }
     Ok(log)
 }
@@ -154,7 +108,7 @@ async fn records<T: DeserializeOwned>(
     query: &'static str,
 ) -> Result<Vec<T>, StoreError> {
     let rows = sqlx::query(query).fetch_all(&mut *connection).await?;
-    rows.iter().map(|row| serde_json::from_str(row.get(0)).map_err(corrupt(table))).collect()
+    rows.iter().map(|row| read(table, row.get(0))).collect()
 }
 
 /// Writes what changed, in one transaction. When it returns, the disk has it.
@@ -169,9 +123,11 @@ pub(super) async fn save(
     let mut transaction = connection.begin().await?;
     put_runs(&mut transaction, tables, &changes).await?;
     put_labels(&mut transaction, tables, &changes).await?;
+    put_workers(&mut transaction, tables, &changes).await?;
     put_jobs(&mut transaction, tables, &changes).await?;
     put_leases(&mut transaction, tables, &changes).await?;
     put_logs(&mut transaction, tables, &changes).await?;
+    forget(&mut transaction, &changes).await?;
     Ok(transaction.commit().await?)
 }
 
@@ -214,6 +170,20 @@ async fn put_labels(
     Ok(())
 }
 
+async fn put_workers(
+    connection: &mut SqliteConnection,
+    tables: &Tables,
+    changes: &Changes,
+) -> Result<(), StoreError> {
+    for worker in changes.workers.iter().filter_map(|id| tables.worker(id)) {
+        let put = "INSERT INTO worker (id, record) VALUES ($1, $2)
+            ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+        let (id, record) = (worker.key.id(), text("worker", &worker)?);
+        sqlx::query(put).bind(id.as_str()).bind(record).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
 async fn put_jobs(
     connection: &mut SqliteConnection,
     tables: &Tables,
@@ -222,28 +192,9 @@ async fn put_jobs(
     let mut rows = Vec::with_capacity(changes.jobs.len());
     for (id, new) in &changes.jobs {
         let Some(job) = tables.job(id) else { continue };
-        let changing = Changing {
-            needs_open: job.needs_open,
-            attempt: job.attempt,
-            fence: job.fence,
-            losses: job.losses,
-            not_before: job.not_before,
-            standing: job.standing,
-        };
         // Of a job that is there already only `changing` is written; the rest is not even made.
-        let fixed = match new {
-            true => text(
-                "job",
-                &Fixed {
-                    job_id: job.job_id,
-                    run_id: job.run_id,
-                    order: (*job.order).clone(),
-                    needs: job.needs,
-                },
-            )?,
-            false => String::new(),
-        };
-        rows.push((number(job.seq), fixed, text("job", &changing)?));
+        let fixed = if *new { fixed(&job)? } else { String::new() };
+        rows.push((number(job.seq), fixed, changing(&job)?));
     }
     rows.sort_unstable_by_key(|(seq, _, _)| *seq);
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
@@ -279,6 +230,20 @@ async fn put_leases(
         });
         query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record");
         query.build().persistent(false).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn forget(connection: &mut SqliteConnection, changes: &Changes) -> Result<(), StoreError> {
+    for seq in changes.forgotten.iter().flat_map(|(_, places)| places) {
+        for delete in [
+            "DELETE FROM run WHERE seq = $1",
+            "DELETE FROM job WHERE seq = $1",
+            "DELETE FROM lease WHERE seq = $1",
+            "DELETE FROM log WHERE seq = $1",
+        ] {
+            sqlx::query(delete).bind(number(*seq)).execute(&mut *connection).await?;
+        }
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ type Answer = oneshot::Sender<Result<Handled, StoreError>>;
 pub(super) enum Ask {
     Handle(Millis, Box<Event>, Answer),
     Log(LogPlace, oneshot::Sender<Result<Vec<u8>, StoreError>>),
-    Snapshot(oneshot::Sender<Tables>),
+    Read(Box<dyn FnOnce(&Tables) + Send>),
 }
 
 /// A part of a log.
@@ -116,9 +116,7 @@ impl Writer {
                 };
                 let _ = answer.send(log);
             }
-            Ask::Snapshot(answer) => {
-                let _ = answer.send(self.tables.clone());
-            }
+            Ask::Read(read) => read(&self.tables),
         }
     }
 }

@@ -1,0 +1,177 @@
+//! A signed request: what is signed, how it travels, when it is believed.
+//!
+//! ```text
+//! authorization: Remuda key=<64 hex>,time=<ms>,nonce=<32 hex>,sig=<128 hex>
+//! ```
+//!
+//! Signed are the method, the path with its query, the time, the nonce and the hash of the body. The
+//! time is the orchestrator's as the worker knows it from earlier answers, not the worker's: a clock
+//! that is off by an hour locks nobody out.
+
+use crate::id::WorkerKey;
+use crate::time::Millis;
+use data_encoding::HEXLOWER;
+use ring::digest::{SHA256, digest};
+use ring::signature::{ED25519, UnparsedPublicKey};
+use std::time::Duration;
+
+/// A signature is believed so long before and after its time; nonces are remembered as long.
+pub const CLOCK_WINDOW: Duration = Duration::from_secs(60);
+/// Longest header that is looked at.
+const HEADER_BYTES_MAX: usize = 512;
+const SCHEME: &str = "Remuda ";
+
+/// Why a signature is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// Not of the form above.
+    #[error("the authorization is not `Remuda key=,time=,nonce=,sig=`; sign the request")]
+    Malformed,
+    /// Not made with this key over this request.
+    #[error("the signature is not of this request; sign method, path, time, nonce and body's hash")]
+    Wrong,
+    /// Too early or too late.
+    #[error("the signature's time is off; use the time in the answer's `remuda-time`")]
+    Clock,
+    /// Seen before.
+    #[error("this request was sent before; sign each anew")]
+    Replayed,
+}
+
+/// What of a request is signed.
+#[derive(Clone, Copy, Debug)]
+pub struct Signed<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// Its path with its query.
+    pub path: &'a str,
+    /// [`sha256_hex`] of its body.
+    pub body: &'a str,
+}
+
+impl Signed<'_> {
+    pub(super) fn text(&self, time: Millis, nonce: &str) -> String {
+        let Self { method, path, body } = self;
+        format!("remuda-fleet-1\n{method}\n{path}\n{}\n{nonce}\n{body}", time.0)
+    }
+}
+
+/// Of a body.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
+}
+
+/// Who signed, when, and the signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signature {
+    /// With which key, it says.
+    pub key: WorkerKey,
+    /// When, by the orchestrator's clock, it thinks.
+    pub time: Millis,
+    /// Makes this request different from every other.
+    pub nonce: String,
+    /// The signature, in hex.
+    pub signature: String,
+}
+
+impl Signature {
+    /// As it is sent.
+    pub fn header(&self) -> String {
+        let Self { key, time, nonce, signature } = self;
+        format!("{SCHEME}key={key},time={},nonce={nonce},sig={signature}", time.0)
+    }
+
+    /// Whether a header is a signature at all, good or bad.
+    pub fn is_one(header: &str) -> bool {
+        header.starts_with(SCHEME)
+    }
+
+    /// Reads a header.
+    pub fn parse(header: &str) -> Result<Self, SignatureError> {
+        let short = (header.len() <= HEADER_BYTES_MAX).then_some(header);
+        let fields = short.and_then(|header| header.strip_prefix(SCHEME));
+        let mut fields = fields.ok_or(SignatureError::Malformed)?.split(',');
+        let mut field = |name: &str| {
+            let field = fields.next().and_then(|field| field.strip_prefix(name));
+            field.and_then(|field| field.strip_prefix('=')).ok_or(SignatureError::Malformed)
+        };
+        let key = WorkerKey::new(field("key")?).map_err(|_| SignatureError::Malformed)?;
+        let time = field("time")?.parse().map_err(|_| SignatureError::Malformed)?;
+        let (nonce, signature) = (field("nonce")?.to_owned(), field("sig")?.to_owned());
+        if nonce.len() != 32 || !nonce.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(SignatureError::Malformed);
+        }
+        Ok(Self { key, time: Millis(time), nonce, signature })
+    }
+
+    /// Whether it is of this request and of this time. Whether the key is known, and the nonce new,
+    /// others must say.
+    pub fn check(&self, now: Millis, request: Signed<'_>) -> Result<(), SignatureError> {
+        if u128::from(now.0.abs_diff(self.time.0)) > CLOCK_WINDOW.as_millis() {
+            return Err(SignatureError::Clock);
+        }
+        let key = HEXLOWER.decode(self.key.as_str().as_bytes());
+        let signature = HEXLOWER.decode(self.signature.as_bytes());
+        let (Ok(key), Ok(signature)) = (key, signature) else {
+            return Err(SignatureError::Malformed);
+        };
+        let text = request.text(self.time, &self.nonce);
+        UnparsedPublicKey::new(&ED25519, key)
+            .verify(text.as_bytes(), &signature)
+            .map_err(|_| SignatureError::Wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::KeyPair;
+    use super::*;
+
+    const NOW: Millis = Millis(1_000_000_000);
+
+    fn request<'a>(body: &'a str) -> Signed<'a> {
+        Signed { method: "POST", path: "/api/v1/internal/lease", body }
+    }
+
+    #[test]
+    fn a_signature_holds_for_one_request_only() {
+        let (key, hash) = (KeyPair::generate(), sha256_hex(b"{}"));
+        let nonce = super::super::random_hex::<16>();
+        let signed = key.sign(NOW, nonce, request(&hash));
+        let read = Signature::parse(&signed.header()).expect("a header");
+        assert_eq!(read, signed);
+        assert_eq!(read.check(NOW, request(&hash)), Ok(()));
+        let other = sha256_hex(b"{ }");
+        for bad in [
+            Signed { body: &other, ..request(&hash) },
+            Signed { method: "PUT", ..request(&hash) },
+            Signed { path: "/api/v1/internal/complete", ..request(&hash) },
+        ] {
+            assert_eq!(read.check(NOW, bad), Err(SignatureError::Wrong), "{bad:?}");
+        }
+        let stranger = Signature { key: KeyPair::generate().public().clone(), ..read.clone() };
+        assert_eq!(stranger.check(NOW, request(&hash)), Err(SignatureError::Wrong));
+        let later = Signature { time: Millis(NOW.0 + 1), ..read.clone() };
+        assert_eq!(later.check(NOW, request(&hash)), Err(SignatureError::Wrong));
+        for off in [NOW.0 - 60_001, NOW.0 + 60_001] {
+            assert_eq!(read.check(Millis(off), request(&hash)), Err(SignatureError::Clock));
+        }
+    }
+
+    #[test]
+    fn other_headers_are_malformed() {
+        let key = "ab".repeat(32);
+        let nonce = "cd".repeat(16);
+        for header in [
+            String::new(),
+            "Bearer x".to_owned(),
+            format!("Remuda key={key}"),
+            format!("Remuda key={key},time=x,nonce={nonce},sig=00"),
+            format!("Remuda time=1,key={key},nonce={nonce},sig=00"),
+            format!("Remuda key={key},time=1,nonce=short,sig=00"),
+            format!("Remuda key={key},time=1,nonce={nonce},sig={}", "0".repeat(600)),
+        ] {
+            assert_eq!(Signature::parse(&header), Err(SignatureError::Malformed), "{header}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Figures: how fast the rules are with a store under them.
+
+use crate::auth::random_id;
+use crate::id::{LeaseId, RunId, RunnerId};
+use crate::lease::{Event, Refusal, Reply};
+use crate::message::{
+    AckLease, Complete, CompleteStatus, Heartbeat, JobSpec, JobSubmission, LeaseGranted,
+    LeaseRequest, Retry, RunSubmission,
+};
+use crate::orchestrator::Clock;
+use crate::store::{Store, StoreError};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Runners that work at the same time.
+    pub runners: u32,
+    /// Jobs of each.
+    pub jobs_each: u32,
+    /// Heartbeats of each, besides.
+    pub beats_each: u32,
+}
+
+/// What was measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Figures {
+    /// Jobs that do nothing: submitted, granted, acknowledged and completed.
+    pub jobs: u64,
+    /// Of these, in a second.
+    pub jobs_per_second: u64,
+    /// From question to grant, in microseconds: half of them are faster.
+    pub lease_micros_p50: u64,
+    /// 99 of 100 are faster.
+    pub lease_micros_p99: u64,
+    /// Heartbeats in a second.
+    pub heartbeats_per_second: u64,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The rules.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// There was another answer than any that fits.
+    #[error("an answer that does not fit: {0}")]
+    Answer(String),
+}
+
+/// Measures a store that nobody else uses.
+pub async fn store<S: Store + Send + Sync + 'static>(
+    store: Arc<S>,
+    load: Load,
+) -> Result<Figures, BenchError> {
+    let began = Instant::now();
+    let mut waits =
+        all(load.runners, |n| jobs(store.clone(), runner(n), load.jobs_each)).await?.concat();
+    let working = began.elapsed();
+    let began = Instant::now();
+    let beats = all(load.runners, |n| beats(store.clone(), runner(n), load.beats_each)).await?;
+    let beating = began.elapsed();
+    waits.sort_unstable();
+    let at = |percent: usize| waits.get(waits.len() * percent / 100).map_or(0, micros);
+    let jobs = waits.len() as u64;
+    Ok(Figures {
+        jobs,
+        jobs_per_second: rate(jobs, working),
+        lease_micros_p50: at(50),
+        lease_micros_p99: at(99),
+        heartbeats_per_second: rate(beats.iter().sum(), beating),
+    })
+}
+
+fn micros(time: &Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn rate(count: u64, time: Duration) -> u64 {
+    count.saturating_mul(1_000_000) / micros(&time).max(1)
+}
+
+fn runner(number: u32) -> RunnerId {
+    RunnerId::new(&format!("{}bench-{number}", RunnerId::PREFIX)).expect("a number is an id")
+}
+
+/// All runners at the same time.
+async fn all<T: Send + 'static, F>(
+    runners: u32,
+    work: impl Fn(u32) -> F,
+) -> Result<Vec<T>, BenchError>
+where
+    F: Future<Output = Result<T, BenchError>> + Send + 'static,
+{
+    let tasks: Vec<_> = (0..runners).map(|n| tokio::spawn(work(n))).collect();
+    let mut results = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let result = task.await.map_err(|error| BenchError::Answer(error.to_string()))?;
+        results.push(result?);
+    }
+    Ok(results)
+}
+
+async fn ask<S: Store>(store: &S, event: Event) -> Result<Reply, BenchError> {
+    Ok(store.handle(Clock::default().now(), event).await?.reply?)
+}
+
+async fn submit<S: Store>(store: &S) -> Result<(), BenchError> {
+    let name = "nothing".to_owned();
+    let spec = JobSpec {
+        name: name.clone(),
+        workdir: ".".to_owned(),
+        image: None,
+        steps: vec!["true".to_owned()],
+        env: BTreeMap::new(),
+        artifacts: vec![],
+        caches: vec![],
+    };
+    let job = JobSubmission {
+        name,
+        needs: BTreeSet::new(),
+        tags: BTreeSet::new(),
+        labels: BTreeSet::new(),
+        priority: 0,
+        max_runtime_seconds: 3_600,
+        retry: Retry::default(),
+        job_spec: Some(spec),
+        job_spec_ref: None,
+    };
+    let run_id = random_id(RunId::PREFIX, RunId::new);
+    let submission = RunSubmission { name: String::new(), max_parallel: None, jobs: vec![job] };
+    ask(store, Event::Submit { run_id, key: None, submission }).await.map(drop)
+}
+
+/// A job of somebody's, and how long it took to get it.
+async fn take<S: Store>(
+    store: &S,
+    runner: &RunnerId,
+) -> Result<(LeaseGranted, Duration), BenchError> {
+    let request = LeaseRequest {
+        runner_id: runner.clone(),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let lease_id = random_id(LeaseId::PREFIX, LeaseId::new);
+    let began = Instant::now();
+    let granted = match ask(store, Event::Lease { lease_id, cancel_token: None, request }).await? {
+        Reply::Granted(granted) => *granted,
+        other => return Err(BenchError::Answer(format!("{other:?}"))),
+    };
+    let waited = began.elapsed();
+    let ack = AckLease {
+        job_id: granted.job_id.clone(),
+        lease_id: granted.lease_id.clone(),
+        runner_id: runner.clone(),
+        accepted_at: None,
+    };
+    ask(store, Event::Ack(ack)).await?;
+    Ok((granted, waited))
+}
+
+async fn complete<S: Store>(
+    store: &S,
+    runner: &RunnerId,
+    lease_id: LeaseId,
+) -> Result<(), BenchError> {
+    let message = Complete {
+        lease_id,
+        runner_id: runner.clone(),
+        status: CompleteStatus::Succeeded,
+        exit_code: Some(0),
+        failure: None,
+        timings: None,
+        artifacts: vec![],
+        summary: String::new(),
+    };
+    ask(store, Event::Complete(message)).await.map(drop)
+}
+
+async fn jobs<S: Store>(
+    store: Arc<S>,
+    runner: RunnerId,
+    count: u32,
+) -> Result<Vec<Duration>, BenchError> {
+    let mut waits = Vec::new();
+    for _ in 0..count {
+        submit(&*store).await?;
+        let (granted, waited) = take(&*store, &runner).await?;
+        waits.push(waited);
+        complete(&*store, &runner, granted.lease_id).await?;
+    }
+    Ok(waits)
+}
+
+async fn beats<S: Store>(store: Arc<S>, runner: RunnerId, count: u32) -> Result<u64, BenchError> {
+    submit(&*store).await?;
+    let (granted, _) = take(&*store, &runner).await?;
+    for seq in 1..=u64::from(count) {
+        let beat = Heartbeat {
+            lease_id: granted.lease_id.clone(),
+            runner_id: runner.clone(),
+            seq: Some(seq),
+            phase: None,
+            progress: None,
+            log_cursor: None,
+            ts: None,
+        };
+        ask(&*store, Event::Heartbeat(beat)).await?;
+    }
+    complete(&*store, &runner, granted.lease_id).await?;
+    Ok(count.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::Policy;
+    use crate::store::Memory;
+
+    #[tokio::test]
+    async fn every_job_that_is_counted_was_done() {
+        let memory = Arc::new(Memory::new(Policy::default()));
+        let load = Load { runners: 4, jobs_each: 5, beats_each: 3 };
+        let figures = store(memory.clone(), load).await.expect("figures");
+        assert_eq!(figures.jobs, 20);
+        assert!(figures.lease_micros_p50 <= figures.lease_micros_p99);
+        let tables = memory.snapshot().await.expect("rows");
+        assert_eq!(tables.jobs().filter(|job| job.outcome().is_some()).count(), 24);
+    }
+}

@@ -1,0 +1,122 @@
+//! An orchestrator or a worker as a process of its own, for tests that kill, stop and starve them.
+//!
+//! Its settings are one JSON object in its only argument. It prints a line when it is ready, and ends
+//! in order on SIGTERM, or when its input does: nothing outlives the test that started it.
+
+use remuda_fleet::lease::Policy;
+use remuda_fleet::{orchestrator, worker};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+#[derive(Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+enum Settings {
+    Orchestrator {
+        folder: PathBuf,
+        listen: String,
+        #[serde(default)]
+        postgres: Option<String>,
+        #[serde(default)]
+        clock_offset: i64,
+        lease_ttl_seconds: u32,
+        #[serde(default = "five")]
+        losses_max: u32,
+    },
+    Worker {
+        folder: PathBuf,
+        orchestrator: String,
+        #[serde(default)]
+        bubblewrap: bool,
+        #[serde(default)]
+        memory_bytes_max: Option<u64>,
+        #[serde(default)]
+        secrets: BTreeMap<String, String>,
+        #[serde(default)]
+        clock_offset: i64,
+        #[serde(default)]
+        one_shot: bool,
+        #[serde(default = "five")]
+        drain_seconds: u32,
+    },
+}
+
+fn five() -> u32 {
+    5
+}
+
+async fn told_to_end() {
+    let mut terminate = signal(SignalKind::terminate()).expect("signals");
+    let (ended, input_ended) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        // Whatever comes, or nothing: both mean that it is over.
+        let _ = std::io::stdin().read(&mut [0]);
+        drop(ended);
+    });
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = input_ended => {}
+    }
+}
+
+#[tokio::main]
+async fn main() {
+    let settings = std::env::args().nth(1).expect("settings, as JSON");
+    match serde_json::from_str(&settings).expect("settings") {
+        Settings::Orchestrator {
+            folder,
+            listen,
+            postgres,
+            clock_offset,
+            lease_ttl_seconds,
+            losses_max,
+        } => {
+            let mut config = orchestrator::Config::in_folder(&folder);
+            config.policy = Policy {
+                lease_ttl_seconds,
+                heartbeat_interval_seconds: (lease_ttl_seconds / 3).max(1),
+                ack_window_seconds: lease_ttl_seconds,
+                cancel_deadline_seconds: 3,
+                losses_max,
+                ..Policy::default()
+            };
+            config.sweep_every = Duration::from_millis(100);
+            config.look_again = Duration::from_millis(500);
+            config.clock.offset = clock_offset;
+            if let Some(url) = postgres {
+                config.store = orchestrator::StoreConfig::Postgres(url);
+            }
+            let listener = TcpListener::bind(&listen).await.expect("a socket");
+            println!("ready {}", listener.local_addr().expect("an address"));
+            orchestrator::serve(listener, config, told_to_end()).await.expect("served");
+        }
+        Settings::Worker {
+            folder,
+            orchestrator,
+            bubblewrap,
+            memory_bytes_max,
+            secrets,
+            clock_offset,
+            one_shot,
+            drain_seconds,
+        } => {
+            let sandbox = match bubblewrap {
+                true => worker::Sandbox::find().expect("bubblewrap"),
+                false => worker::Sandbox::Process,
+            };
+            let mut config = worker::Config::new(&orchestrator, folder, sandbox);
+            config.memory_bytes_max = memory_bytes_max;
+            config.secrets = secrets;
+            config.clock.offset = clock_offset;
+            config.one_shot = one_shot;
+            config.grace = Duration::from_millis(500);
+            config.drain = Duration::from_secs(drain_seconds.into());
+            println!("ready");
+            worker::run(config, told_to_end()).await.expect("worked");
+        }
+    }
+}

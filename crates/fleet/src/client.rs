@@ -1,0 +1,198 @@
+//! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
+
+use crate::id::{Fence, JobId, RunId};
+use crate::message::{ErrorBody, MESSAGE_BYTES_MAX, RunSubmission, encode};
+use crate::view::{JobView, RunList, RunView, Submitted};
+use futures::{Stream, StreamExt, stream};
+use reqwest::{Method, RequestBuilder, Response};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// The time that an answer may take.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// A run with as many jobs as it may have, with room to spare.
+const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
+
+/// Why there is no answer that is of use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ClientError {
+    /// It was understood, and not done.
+    #[error("{message} ({code})")]
+    Refused {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// Nobody knows whether it arrived.
+    #[error("the orchestrator at {url} cannot be reached: {why}")]
+    Unreachable {
+        /// Where it was looked for.
+        url: String,
+        /// What went wrong.
+        why: String,
+    },
+}
+
+/// An orchestrator, from outside.
+#[derive(Clone, Debug)]
+pub struct Client {
+    http: reqwest::Client,
+    url: String,
+    token: Option<String>,
+}
+
+impl Client {
+    /// The orchestrator at this URL, with a token if it wants one.
+    pub fn new(url: &str, token: Option<String>) -> Self {
+        let url = url.trim_end_matches('/').to_owned();
+        Self { http: reqwest::Client::new(), url, token }
+    }
+
+    /// Submits a run. The same again under the same key is the same run.
+    pub async fn submit(
+        &self,
+        run: &RunSubmission,
+        key: Option<&str>,
+    ) -> Result<Submitted, ClientError> {
+        let request = self.request(Method::POST, "/runs").body(encode(run));
+        self.json(keyed(request, key).timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Repeats a run, once for each key.
+    pub async fn rerun(&self, run: &RunId, key: Option<&str>) -> Result<Submitted, ClientError> {
+        let request = self.request(Method::POST, &format!("/runs/{run}/rerun"));
+        self.json(keyed(request, key).timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Stops a run.
+    pub async fn cancel(&self, run: &RunId) -> Result<(), ClientError> {
+        let request = self.request(Method::POST, &format!("/runs/{run}/cancel"));
+        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+    }
+
+    /// The newest runs; `before` is `next` of the page before.
+    pub async fn list(&self, before: Option<&str>, limit: usize) -> Result<RunList, ClientError> {
+        let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
+        let request = self.request(Method::GET, &format!("/runs?limit={limit}{before}"));
+        self.json(request.timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// A run.
+    pub async fn run(&self, run: &RunId) -> Result<RunView, ClientError> {
+        let request = self.request(Method::GET, &format!("/runs/{run}"));
+        self.json(request.timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// A job.
+    pub async fn job(&self, job: &JobId) -> Result<JobView, ClientError> {
+        let request = self.request(Method::GET, &format!("/jobs/{job}"));
+        self.json(request.timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// A part of a grant's log, from an offset on; empty if there is no more yet.
+    pub async fn log(
+        &self,
+        job: &JobId,
+        fence: Option<Fence>,
+        offset: u64,
+    ) -> Result<Vec<u8>, ClientError> {
+        let fence = fence.map(|fence| format!("&fence={fence}")).unwrap_or_default();
+        let request = self.request(Method::GET, &format!("/jobs/{job}/log?offset={offset}{fence}"));
+        self.read(request.timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// A run each time that it changes, until it ends.
+    pub async fn watch(
+        &self,
+        run: &RunId,
+    ) -> Result<impl Stream<Item = Result<RunView, ClientError>> + use<>, ClientError> {
+        let answer = self.send(self.request(Method::GET, &format!("/runs/{run}/events"))).await?;
+        let state = (self.clone(), Some(Box::pin(answer.bytes_stream())), Vec::new());
+        Ok(stream::unfold(state, |(client, mut pieces, mut text)| async move {
+            loop {
+                if let Some(view) = next_event(&mut text) {
+                    let view = view.map_err(|why| client.unreachable(why));
+                    return Some((view, (client, pieces, text)));
+                }
+                let why = match pieces.as_mut()?.next().await? {
+                    Ok(piece) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
+                        text.extend(piece);
+                        continue;
+                    }
+                    Ok(_) => "an event does not end".to_owned(),
+                    Err(error) => error.without_url().to_string(),
+                };
+                // After an error nothing more is read.
+                let error = client.unreachable(why);
+                return Some((Err(error), (client, None, Vec::new())));
+            }
+        }))
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}/api/v1{path}", self.url));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
+        let answer = request.send().await.map_err(|error| self.unreachable(error.without_url()))?;
+        if answer.status().is_success() {
+            return Ok(answer);
+        }
+        let status = answer.status();
+        let bytes = self.bytes(answer).await?;
+        Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
+            Ok(body) => ClientError::Refused { code: body.error.code, message: body.error.message },
+            Err(_) => self.unreachable(format!("status {status}")),
+        })
+    }
+
+    async fn read(&self, request: RequestBuilder) -> Result<Vec<u8>, ClientError> {
+        let answer = self.send(request).await?;
+        self.bytes(answer).await
+    }
+
+    async fn bytes(&self, mut answer: Response) -> Result<Vec<u8>, ClientError> {
+        let mut bytes = Vec::new();
+        loop {
+            match answer.chunk().await.map_err(|error| self.unreachable(error.without_url()))? {
+                None => return Ok(bytes),
+                Some(piece) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => bytes.extend(piece),
+                Some(_) => return Err(self.unreachable("its answer does not end")),
+            }
+        }
+    }
+
+    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
+        let bytes = self.read(request).await?;
+        serde_json::from_slice(&bytes).map_err(|error| self.unreachable(error))
+    }
+
+    fn unreachable(&self, why: impl ToString) -> ClientError {
+        ClientError::Unreachable { url: self.url.clone(), why: why.to_string() }
+    }
+}
+
+fn keyed(request: RequestBuilder, key: Option<&str>) -> RequestBuilder {
+    match key {
+        Some(key) => request.header("idempotency-key", key),
+        None => request,
+    }
+}
+
+/// Takes the next event with a run in it from what was read. None: it is not there yet.
+fn next_event(text: &mut Vec<u8>) -> Option<Result<RunView, String>> {
+    loop {
+        let end = text.windows(2).position(|pair| pair == b"\n\n")?;
+        let event: Vec<u8> = text.drain(..end + 2).collect();
+        let event = String::from_utf8_lossy(&event);
+        // Lines without data keep the connection alive.
+        if let Some(data) = event.lines().find_map(|line| line.strip_prefix("data:")) {
+            return Some(serde_json::from_str(data).map_err(|error| error.to_string()));
+        }
+    }
+}

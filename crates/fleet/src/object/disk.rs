@@ -1,0 +1,269 @@
+//! Objects in a folder.
+//!
+//! Bytes go into a file that has no name anybody looks for; when they are whole and on the disk, the
+//! file gets its name, if nobody has it. So an object is never seen half, and never changes.
+
+use super::is_path;
+use crate::auth::random_hex;
+use data_encoding::HEXLOWER;
+use ring::digest::{Context, SHA256};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::fs::{self, File};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Where files are that are not whole yet.
+const INCOMING: &str = ".incoming";
+/// No upload lasts so long: its lease would have ended.
+const ABANDONED_AFTER: Duration = Duration::from_secs(8 * 24 * 60 * 60);
+
+/// Why an object was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ObjectError {
+    /// See [`is_path`].
+    #[error("this is no path of an object; use the one of UploadGranted")]
+    Path,
+    /// More bytes than were granted, or fewer than were announced.
+    #[error("{found} bytes came, {expected} were granted; ask for what will be sent")]
+    Size {
+        /// How many came, at least.
+        found: u64,
+        /// How many were granted.
+        expected: u64,
+    },
+    /// Another hash than was announced.
+    #[error("the bytes are not those that were announced; send them again")]
+    Hash,
+    /// Something else has this path.
+    #[error("another object has this path; objects are written once")]
+    Exists,
+    /// No room.
+    #[error("the orchestrator's disk is full; tell its operator, and try again later")]
+    Full,
+    /// Anything else about the disk.
+    #[error("the orchestrator's disk failed: {0}; try again")]
+    Disk(io::Error),
+}
+
+impl From<io::Error> for ObjectError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full,
+            _ => Self::Disk(error),
+        }
+    }
+}
+
+/// The folder.
+#[derive(Clone, Debug)]
+pub struct Disk(PathBuf);
+
+/// An object that is being sent. Dropped before it is kept, it leaves nothing.
+pub struct Incoming {
+    file: File,
+    at: PathBuf,
+    expected: u64,
+    found: u64,
+    hash: Context,
+}
+
+/// An object that is there, but has no name yet.
+#[derive(Debug)]
+pub struct Sent {
+    at: PathBuf,
+    sha256: String,
+}
+
+impl Disk {
+    /// A folder; made if it is not there. What was left half done is removed, unless it is so new that
+    /// another orchestrator may be at it.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let incoming = folder.join(INCOMING);
+        std::fs::create_dir_all(&incoming)?;
+        for left in std::fs::read_dir(&incoming)? {
+            let left = left?;
+            let age = left.metadata()?.modified()?.elapsed().unwrap_or_default();
+            if age > ABANDONED_AFTER {
+                std::fs::remove_file(left.path())?;
+            }
+        }
+        Ok(Self(folder.to_owned()))
+    }
+
+    /// Begins to take an object of so many bytes.
+    pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
+        let at = self.0.join(INCOMING).join(random_hex::<16>());
+        let file = File::create_new(&at).await?;
+        Ok(Incoming { file, at, expected: bytes, found: 0, hash: Context::new(&SHA256) })
+    }
+
+    /// Gives an object its name. The same object again is no error: its answer was lost.
+    pub async fn keep(&self, sent: Sent, path: &str) -> Result<(), ObjectError> {
+        let at = self.locate(path)?;
+        let folder = at.parent().unwrap_or(&self.0).to_owned();
+        fs::create_dir_all(&folder).await?;
+        match fs::hard_link(&sent.at, &at).await {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                return match hash(&at).await? == sent.sha256 {
+                    true => Ok(()),
+                    false => Err(ObjectError::Exists),
+                };
+            }
+            Err(error) => return Err(error.into()),
+        }
+        // The name must outlive a power cut too, and so must the folders above it.
+        for folder in folder.ancestors().take_while(|folder| folder.starts_with(&self.0)) {
+            File::open(folder).await?.sync_all().await?;
+        }
+        Ok(())
+    }
+
+    /// An object, to be read, and its size.
+    pub async fn read(&self, path: &str) -> Result<Option<(File, u64)>, ObjectError> {
+        let at = self.locate(path)?;
+        match File::open(&at).await {
+            Ok(file) => {
+                let about = file.metadata().await?;
+                Ok(about.is_file().then_some((file, about.len())))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes all objects below a path.
+    pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
+        match fs::remove_dir_all(self.locate(path)?).await {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
+        is_path(path).then(|| self.0.join(path)).ok_or(ObjectError::Path)
+    }
+}
+
+async fn hash(at: &Path) -> io::Result<String> {
+    let (mut file, mut hash) = (File::open(at).await?, Context::new(&SHA256));
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer).await? {
+            0 => return Ok(HEXLOWER.encode(hash.finish().as_ref())),
+            bytes => hash.update(&buffer[..bytes]),
+        }
+    }
+}
+
+impl Incoming {
+    /// The next bytes.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), ObjectError> {
+        self.found = self.found.saturating_add(bytes.len() as u64);
+        if self.found > self.expected {
+            return Err(ObjectError::Size { found: self.found, expected: self.expected });
+        }
+        self.hash.update(bytes);
+        Ok(self.file.write_all(bytes).await?)
+    }
+
+    /// There are no more. They are on the disk when this returns.
+    pub async fn finish(mut self, sha256: &str) -> Result<Sent, ObjectError> {
+        if self.found != self.expected {
+            return Err(ObjectError::Size { found: self.found, expected: self.expected });
+        }
+        self.file.flush().await?;
+        self.file.sync_all().await?;
+        let found = HEXLOWER.encode(self.hash.clone().finish().as_ref());
+        if found != sha256 {
+            return Err(ObjectError::Hash);
+        }
+        // The path is taken out, so that dropping what is left removes nothing.
+        let at = std::mem::take(&mut self.at);
+        Ok(Sent { at, sha256: found })
+    }
+}
+
+fn discard(at: &Path) {
+    if !at.as_os_str().is_empty() {
+        // It is one of ours under a random name; if it stays, the next start removes it.
+        let _ = std::fs::remove_file(at);
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        discard(&self.at);
+    }
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        discard(&self.at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::sha256_hex;
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            Self(std::env::temp_dir().join(format!("fleet-object-{}-{name}", std::process::id())))
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    async fn send(disk: &Disk, bytes: &[u8]) -> Sent {
+        let mut incoming = disk.begin(bytes.len() as u64).await.expect("begun");
+        incoming.write(bytes).await.expect("written");
+        incoming.finish(&sha256_hex(bytes)).await.expect("whole")
+    }
+
+    fn waiting(folder: &Folder) -> usize {
+        std::fs::read_dir(folder.0.join(INCOMING)).expect("a folder").count()
+    }
+
+    #[tokio::test]
+    async fn an_object_is_written_once() {
+        let folder = Folder::new("once");
+        let disk = Disk::open(&folder.0).expect("a folder");
+        disk.keep(send(&disk, b"first").await, "a/b").await.expect("kept");
+        disk.keep(send(&disk, b"first").await, "a/b").await.expect("the same again");
+        let second = disk.keep(send(&disk, b"second").await, "a/b").await;
+        assert!(matches!(second, Err(ObjectError::Exists)), "{second:?}");
+        let (mut file, bytes) = disk.read("a/b").await.expect("read").expect("there");
+        let mut text = String::new();
+        file.read_to_string(&mut text).await.expect("text");
+        assert_eq!((text.as_str(), bytes), ("first", 5));
+        assert!(disk.read("a/c").await.expect("no error").is_none());
+        assert!(disk.read("a").await.expect("no error").is_none(), "a folder is no object");
+        assert_eq!(waiting(&folder), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_not_whole_leaves_nothing() {
+        let folder = Folder::new("half");
+        let disk = Disk::open(&folder.0).expect("a folder");
+        let mut long = disk.begin(3).await.expect("begun");
+        let error = long.write(b"four").await.expect_err("too long");
+        assert!(matches!(error, ObjectError::Size { found: 4, expected: 3 }), "{error}");
+        drop(long);
+        let short = disk.begin(3).await.expect("begun");
+        assert!(matches!(short.finish("").await, Err(ObjectError::Size { .. })));
+        let mut other = disk.begin(3).await.expect("begun");
+        other.write(b"abc").await.expect("written");
+        assert!(matches!(other.finish(&sha256_hex(b"abd")).await, Err(ObjectError::Hash)));
+        drop(send(&disk, b"never kept").await);
+        assert_eq!(waiting(&folder), 0);
+    }
+}

@@ -1,0 +1,128 @@
+//! Answers, good and bad.
+
+use crate::auth::SignatureError;
+use crate::lease::{Refusal, Reply};
+use crate::message::{self, Body, ErrorBody, MessageError};
+use crate::object::ObjectError;
+use crate::store::StoreError;
+use crate::view::Submitted;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+/// An error as it is sent.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) status: StatusCode,
+    pub(super) code: &'static str,
+    body: Vec<u8>,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &'static str, text: impl Into<String>) -> Self {
+        let body = serde_json::to_vec(&ErrorBody::new(code, text.into())).unwrap_or_default();
+        Self { status, code, body }
+    }
+
+    pub(super) fn not_found(what: &str) -> Self {
+        let text = format!("there is no such {what}; look it up in the list");
+        Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", text)
+    }
+}
+
+fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+impl From<MessageError> for Failure {
+    fn from(error: MessageError) -> Self {
+        Self::new(status(error.status()), error.code(), error.to_string())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let code = refusal.code();
+        match refusal {
+            // A stale lease has a message of its own.
+            Refusal::Stale(stale) => {
+                Self { status: StatusCode::CONFLICT, code, body: message::encode(&stale) }
+            }
+            other => Self::new(status(other.status()), code, other.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        // What a database says of itself is for its operator.
+        tracing::error!(%error, "the store failed");
+        let text = "the orchestrator cannot reach its store; send the same again soon";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "STORE_UNAVAILABLE", text)
+    }
+}
+
+impl From<SignatureError> for Failure {
+    fn from(error: SignatureError) -> Self {
+        let code = match error {
+            SignatureError::Malformed => "BAD_AUTHORIZATION",
+            SignatureError::Wrong => "BAD_SIGNATURE",
+            SignatureError::Clock => "BAD_CLOCK",
+            SignatureError::Replayed => "REPLAYED",
+        };
+        Self::new(StatusCode::UNAUTHORIZED, code, error.to_string())
+    }
+}
+
+impl From<ObjectError> for Failure {
+    fn from(error: ObjectError) -> Self {
+        let (status, code) = match error {
+            ObjectError::Path => (StatusCode::UNPROCESSABLE_ENTITY, "BAD_PATH"),
+            ObjectError::Size { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "WRONG_SIZE"),
+            ObjectError::Hash => (StatusCode::UNPROCESSABLE_ENTITY, "WRONG_HASH"),
+            ObjectError::Exists => (StatusCode::CONFLICT, "OBJECT_EXISTS"),
+            ObjectError::Full => (StatusCode::INSUFFICIENT_STORAGE, "DISK_FULL"),
+            ObjectError::Disk(_) => (StatusCode::SERVICE_UNAVAILABLE, "DISK_FAILED"),
+        };
+        Self::new(status, code, error.to_string())
+    }
+}
+
+fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    (status, [kind], body).into_response()
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        json(self.status, self.body)
+    }
+}
+
+/// A message of the protocol.
+pub(super) fn said<B: Body>(body: &B) -> Response {
+    json(StatusCode::OK, message::encode(body))
+}
+
+/// Anything else.
+pub(super) fn shown<T: Serialize>(value: &T) -> Response {
+    json(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
+}
+
+/// What the rules answered.
+pub(super) fn reply(reply: Reply) -> Response {
+    match reply {
+        Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } => {
+            json(StatusCode::OK, b"{}".to_vec())
+        }
+        Reply::Submitted { run_id, before } => shown(&Submitted { run_id, before }),
+        Reply::Granted(message) => said(&*message),
+        Reply::NoWork(message) => said(&message),
+        Reply::Acked(message) => said(&message),
+        Reply::Beat(message) => said(&message),
+        Reply::Completed(message) => said(&message),
+        Reply::Canceled(message) => said(&message),
+        Reply::Logged(message) => said(&message),
+        Reply::Upload(message) => said(&message),
+    }
+}

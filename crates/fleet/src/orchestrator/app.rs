@@ -1,0 +1,182 @@
+//! What all handlers share.
+
+use super::answer::Failure;
+use super::config::{Config, StoreConfig};
+use super::guard::KnownKeys;
+use super::metrics::Metrics;
+use super::server::ServeError;
+use super::waiters::Waiters;
+use crate::auth::{Audit, Entry, Replays};
+use crate::id::{JobId, RunId};
+use crate::lease::{Action, Event, Reply};
+use crate::object::{Disk, Grants};
+use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
+use crate::time::Millis;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::{broadcast, watch};
+
+/// Changes that one who watches may fall behind; then it looks at all of it again.
+const NEWS_MAX: usize = 256;
+
+/// An orchestrator without a socket.
+#[derive(Clone)]
+pub struct App(pub(super) Arc<Inner>);
+
+pub(super) struct Inner {
+    pub(super) config: Config,
+    pub(super) store: AnyStore,
+    pub(super) objects: Disk,
+    pub(super) grants: Grants,
+    pub(super) audit: Audit,
+    pub(super) waiters: Waiters,
+    pub(super) news: broadcast::Sender<RunId>,
+    pub(super) keys: KnownKeys,
+    pub(super) replays: Mutex<Replays>,
+    pub(super) metrics: Metrics,
+    stopping: watch::Sender<bool>,
+}
+
+impl App {
+    /// Opens the store and the folders.
+    pub async fn open(config: Config) -> Result<Self, ServeError> {
+        let now = config.clock.now();
+        let policy = config.policy.clone();
+        let store = match &config.store {
+            StoreConfig::Memory => AnyStore::Memory(Box::new(Memory::new(policy))),
+            StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
+            StoreConfig::Postgres(url) => {
+                AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)
+            }
+        };
+        let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;
+        let audit = config.audit.as_deref().map(Audit::open).transpose();
+        let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
+        Ok(Self(Arc::new(Inner {
+            config,
+            store,
+            objects,
+            grants: Grants::default(),
+            audit,
+            waiters: Waiters::default(),
+            news: broadcast::channel(NEWS_MAX).0,
+            keys: KnownKeys::default(),
+            replays: Mutex::default(),
+            metrics: Metrics::default(),
+            stopping: watch::channel(false).0,
+        })))
+    }
+
+    /// The store's rows, for whoever shares the process.
+    pub fn store(&self) -> &AnyStore {
+        &self.0.store
+    }
+
+    pub(super) fn now(&self) -> Millis {
+        self.0.config.clock.now()
+    }
+
+    /// Hands an event to the rules, and does what follows from it.
+    pub async fn handle(
+        &self,
+        event: Event,
+    ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
+        let handled = self.0.store.handle(self.now(), event).await?;
+        for action in handled.actions {
+            self.follow(action);
+        }
+        Ok(handled.reply)
+    }
+
+    /// The same, for handlers.
+    pub(super) async fn ask(&self, event: Event) -> Result<Reply, Failure> {
+        Ok(self.handle(event).await??)
+    }
+
+    fn follow(&self, action: Action) {
+        match action {
+            Action::Ready { job_id, tags, not_before } => {
+                self.tell(&job_id);
+                self.wake(tags, not_before);
+            }
+            Action::Room => self.0.waiters.wake(&BTreeSet::new()),
+            // The next heartbeat tells it: this transport has no way to a runner.
+            Action::Cancel(_, message) => self.tell(&message.job_id),
+            Action::JobEnded(job_id, outcome) => {
+                self.0.metrics.job_ended(outcome.status);
+                self.tell(&job_id);
+            }
+            Action::RunEnded(run_id, _) => self.tell_run(run_id),
+        }
+    }
+
+    fn wake(&self, tags: BTreeSet<crate::message::Tag>, not_before: Millis) {
+        let pause = not_before.0.saturating_sub(self.now().0);
+        if pause == 0 {
+            return self.0.waiters.wake(&tags);
+        }
+        let (app, mut stopping) = (self.clone(), self.stopping());
+        tokio::spawn(async move {
+            let pause = tokio::time::sleep(Duration::from_millis(pause));
+            tokio::select! {
+                () = pause => app.0.waiters.wake(&tags),
+                _ = stopping.wait_for(|stop| *stop) => {}
+            }
+        });
+    }
+
+    /// Tells those who watch that a run changed. Nobody may be there.
+    fn tell(&self, job: &JobId) {
+        if let Some(run) = job.run() {
+            self.tell_run(run);
+        }
+    }
+
+    fn tell_run(&self, run: RunId) {
+        let _ = self.0.news.send(run);
+    }
+
+    /// Writes a line into the audit log.
+    pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
+        let outcome = outcome.map_or_else(|failure| failure.code, |()| "ok");
+        self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
+    }
+
+    /// Becomes true when the orchestrator stops.
+    pub(super) fn stopping(&self) -> watch::Receiver<bool> {
+        self.0.stopping.subscribe()
+    }
+
+    pub(super) fn stop(&self) {
+        self.0.stopping.send_replace(true);
+    }
+
+    /// Looks for leases that are over, again and again. Never returns.
+    pub(super) async fn sweep(self) {
+        let mut every = tokio::time::interval(self.0.config.sweep_every);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            every.tick().await;
+            while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
+                // Between two sweeps whoever waits for the store has its turn.
+                tokio::task::yield_now().await;
+            }
+            self.forget().await;
+        }
+    }
+
+    /// Forgets a few of the runs that were kept long enough; the rest has its turn after the next sweep.
+    async fn forget(&self) {
+        let keep_seconds = self.0.config.keep_seconds;
+        if let Ok(Ok(Reply::Forgot { runs, .. })) =
+            self.handle(Event::Forget { keep_seconds }).await
+        {
+            for run in runs {
+                if let Err(error) = self.0.objects.forget(&format!("runs/{run}")).await {
+                    tracing::warn!(%error, %run, "objects of a run are left behind");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What an operator chooses.
+
+use super::clock::Clock;
+use crate::auth::Access;
+use crate::lease::Policy;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where the rows are.
+#[derive(Clone, Debug)]
+pub enum StoreConfig {
+    /// Nowhere: gone with the process.
+    Memory,
+    /// A file of this name.
+    Sqlite(PathBuf),
+    /// A PostgreSQL server at this URL, which other orchestrators may share.
+    Postgres(String),
+}
+
+/// An orchestrator.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the rows are.
+    pub store: StoreConfig,
+    /// Where objects are.
+    pub objects: PathBuf,
+    /// Where the audit log is.
+    pub audit: Option<PathBuf>,
+    /// Who may do what.
+    pub access: Access,
+    /// How patient it is.
+    pub policy: Policy,
+    /// How often it looks for leases that are over.
+    pub sweep_every: Duration,
+    /// How long runs are kept after their end, with their logs and objects, in seconds.
+    pub keep_seconds: u32,
+    /// How often runners that wait look again, in case nobody woke them.
+    pub look_again: Duration,
+    /// Connections at a time.
+    pub connections_max: usize,
+    /// The time that a peer may take over a request's head, and over its body if that is a message.
+    pub request_timeout: Duration,
+    /// The time that open requests have when it stops.
+    pub drain: Duration,
+    /// Its clock.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// Everything under one folder, with the defaults of the protocol.
+    pub fn in_folder(folder: &std::path::Path) -> Self {
+        Self {
+            store: StoreConfig::Sqlite(folder.join("fleet.db")),
+            objects: folder.join("objects"),
+            audit: Some(folder.join("audit.jsonl")),
+            access: Access::default(),
+            policy: Policy::default(),
+            sweep_every: Duration::from_secs(1),
+            keep_seconds: 30 * 24 * 60 * 60,
+            look_again: Duration::from_secs(5),
+            connections_max: 16_384,
+            request_timeout: Duration::from_secs(30),
+            drain: Duration::from_secs(10),
+            clock: Clock::default(),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Who sends a request, and its body, read no further than it may go.
+//!
+//! Who it is comes first, as far as a head can say it: nothing is read for strangers.
+
+use super::answer::Failure;
+use super::app::App;
+use crate::auth::{Scope, Signature, Signed, sha256_hex};
+use crate::id::{KeyId, RunnerId};
+use crate::lease::WorkerRecord;
+use crate::message::{Body, MESSAGE_BYTES_MAX, MessageError, decode};
+use crate::store::Store;
+use axum::body::{Bytes, to_bytes};
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A key that was looked up is believed so long: an expulsion by another orchestrator is noticed then.
+const KNOWN_FOR: Duration = Duration::from_secs(10);
+/// Keys that are remembered.
+const KNOWN_MAX: usize = 100_000;
+/// A hash of bytes that are not read at once.
+pub(super) const CONTENT_HASH: &str = "remuda-content-sha256";
+
+/// Keys that were looked up.
+#[derive(Debug, Default)]
+pub(super) struct KnownKeys(Mutex<BTreeMap<KeyId, (WorkerRecord, Instant)>>);
+
+impl KnownKeys {
+    fn get(&self, id: &KeyId) -> Option<WorkerRecord> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (worker, since) = known.get(id)?;
+        (since.elapsed() < KNOWN_FOR).then(|| worker.clone())
+    }
+
+    fn put(&self, worker: WorkerRecord) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= KNOWN_MAX {
+            known.clear();
+        }
+        known.insert(worker.key.id(), (worker, Instant::now()));
+    }
+
+    /// It is looked up again the next time.
+    pub(super) fn forget(&self, id: &KeyId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+}
+
+/// A machine whose request it is; none where everybody may do everything.
+#[derive(Clone, Debug)]
+pub(super) struct Machine(pub(super) Option<KeyId>);
+
+impl Machine {
+    /// Whether it may speak for this runner.
+    pub(super) fn speaks_for(&self, runner: &RunnerId) -> Result<(), Failure> {
+        match &self.0 {
+            Some(key) if !runner.belongs_to(key) => {
+                let text = format!("this runner's id must begin with `runner_{key}-`");
+                Err(Failure::new(StatusCode::FORBIDDEN, "WRONG_RUNNER", text))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn authorization(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::AUTHORIZATION)?.to_str().ok()
+}
+
+fn unauthorized(text: &str) -> Failure {
+    Failure::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", text)
+}
+
+impl App {
+    /// Whose token the request shows, if it allows what is wanted.
+    pub(super) fn person(&self, headers: &HeaderMap, wanted: Scope) -> Result<String, Failure> {
+        let access = &self.0.config.access;
+        if access.open() {
+            return Ok("anybody".to_owned());
+        }
+        let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
+        let token = token.and_then(|token| access.find(token));
+        let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
+        if !token.scope.allows(wanted) {
+            let text = format!("this token is for a {}; a {wanted} may do this", token.scope);
+            return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
+        }
+        Ok(token.name.clone())
+    }
+
+    /// Whose key the request says it is signed with, if that key was let in.
+    async fn claimed(&self, headers: &HeaderMap) -> Result<Option<Signature>, Failure> {
+        if self.0.config.access.open() {
+            return Ok(None);
+        }
+        let header = authorization(headers).filter(|header| Signature::is_one(header));
+        let header =
+            header.ok_or_else(|| unauthorized("sign the request with the worker's key"))?;
+        let signature = Signature::parse(header)?;
+        let id = signature.key.id();
+        let worker = match self.0.keys.get(&id) {
+            Some(worker) => worker,
+            None => {
+                let found = self.0.store.worker(&id).await?;
+                let worker = found.ok_or_else(|| {
+                    let text = "this key is not enrolled; enrol it with an enrolment token";
+                    Failure::new(StatusCode::UNAUTHORIZED, "UNKNOWN_KEY", text)
+                })?;
+                self.0.keys.put(worker.clone());
+                worker
+            }
+        };
+        if worker.expelled_at.is_some() {
+            return Err(crate::lease::Refusal::Expelled.into());
+        }
+        Ok(Some(signature))
+    }
+
+    /// Whether the claim is true of this request. Once.
+    fn prove(
+        &self,
+        claimed: Option<Signature>,
+        parts: &Parts,
+        body: &str,
+    ) -> Result<Machine, Failure> {
+        let Some(signature) = claimed else { return Ok(Machine(None)) };
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        let request = Signed { method: parts.method.as_str(), path, body };
+        let now = self.now();
+        signature.check(now, request)?;
+        let mut replays = self.0.replays.lock().unwrap_or_else(PoisonError::into_inner);
+        replays.note(now, &signature)?;
+        Ok(Machine(Some(signature.key.id())))
+    }
+
+    /// A worker's message.
+    pub(super) async fn message<B: Body>(&self, request: Request) -> Result<(B, Machine), Failure> {
+        let (parts, body) = request.into_parts();
+        let claimed = self.claimed(&parts.headers).await?;
+        let bytes = self.read(&parts.headers, body).await?;
+        let machine = self.prove(claimed, &parts, &sha256_hex(&bytes))?;
+        Ok((decode(&bytes)?, machine))
+    }
+
+    /// A worker's request whose bytes are for later: it is signed with their hash.
+    pub(super) async fn head(&self, parts: &Parts) -> Result<(String, Machine), Failure> {
+        let claimed = self.claimed(&parts.headers).await?;
+        let hash = parts.headers.get(CONTENT_HASH).and_then(|hash| hash.to_str().ok());
+        let hash = hash.ok_or_else(|| {
+            let text = format!("send the body's hash in `{CONTENT_HASH}`");
+            Failure::new(StatusCode::BAD_REQUEST, "NO_HASH", text)
+        })?;
+        let machine = self.prove(claimed, parts, hash)?;
+        Ok((hash.to_owned(), machine))
+    }
+
+    /// A body, if it is no longer than a message and comes in time.
+    pub(super) async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: axum::body::Body,
+    ) -> Result<Bytes, Failure> {
+        let announced =
+            headers.get(header::CONTENT_LENGTH).and_then(|n| n.to_str().ok()?.parse().ok());
+        if let Some(found) = announced.filter(|found| *found > MESSAGE_BYTES_MAX) {
+            return Err(MessageError::TooLarge { found }.into());
+        }
+        let read = to_bytes(body, MESSAGE_BYTES_MAX);
+        match tokio::time::timeout(self.0.config.request_timeout, read).await {
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(_)) => Err(MessageError::TooLarge { found: MESSAGE_BYTES_MAX + 1 }.into()),
+            Err(_) => {
+                let text = "the body did not come in time; send it again";
+                Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text))
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The orchestrator: the protocol's rules behind HTTP (transport B).
+//!
+//! A handler reads a message with limits, finds out who sent it, gives the store one event and writes
+//! the answer. It decides nothing. Besides there are a sweep every now and then, runners that wait for
+//! work, and people who watch.
+
+mod answer;
+mod app;
+mod clock;
+mod config;
+mod guard;
+mod metrics;
+mod people;
+mod reports;
+mod router;
+mod server;
+mod upload;
+mod waiters;
+mod watch;
+
+pub use app::App;
+pub use clock::Clock;
+pub use config::{Config, StoreConfig};
+pub use router::router;
+pub use server::{ServeError, serve};

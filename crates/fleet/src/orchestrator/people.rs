@@ -1,0 +1,227 @@
+//! What people and programs ask for: runs, jobs, logs, limits.
+
+use super::answer::{Failure, reply, shown};
+use super::app::App;
+use crate::auth::{Scope, random_id};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Reply};
+use crate::message::{Label, RunSubmission, decode};
+use crate::store::Store;
+use crate::time::Millis;
+use crate::view::{JobView, RunList, RunSummary, RunView};
+use axum::extract::{Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+
+/// Runs on a page.
+const PAGE_MAX: usize = 200;
+/// Bytes of log in one answer, about.
+const LOG_BYTES_MAX: usize = 1024 * 1024;
+/// Longest key of a submitter.
+const KEY_BYTES_MAX: usize = 200;
+
+type Answer = Result<Response, Failure>;
+
+/// An id from a path.
+pub(super) fn id<T, E: std::fmt::Display>(
+    text: &str,
+    new: impl Fn(&str) -> Result<T, E>,
+) -> Result<T, Failure> {
+    let bad = |error: E| {
+        Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_ID", format!("this id {error}"))
+    };
+    new(text).map_err(bad)
+}
+
+/// The submitter's word for what it sends. Two submitters may use the same.
+fn key(headers: &HeaderMap, who: &str) -> Result<Option<String>, Failure> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let value = value.to_str().ok().filter(|v| (1..=KEY_BYTES_MAX).contains(&v.len()));
+    let value = value.ok_or_else(|| {
+        let text = "Idempotency-Key must have 1 to 200 visible characters";
+        Failure::new(StatusCode::BAD_REQUEST, "BAD_KEY", text)
+    })?;
+    // With its length, so that no name and word together look like another's.
+    Ok(Some(format!("{}:{who}/{value}", who.len())))
+}
+
+impl App {
+    /// An event that somebody caused, in the audit log whatever comes of it.
+    async fn cause(&self, who: &str, action: &str, of: &str, event: Event) -> Answer {
+        let outcome = self.ask(event).await;
+        self.note(who, action, of, outcome.as_ref().map(|_| ()));
+        let outcome = outcome?;
+        let created = matches!(outcome, Reply::Submitted { before: false, .. });
+        let mut response = reply(outcome);
+        if created {
+            *response.status_mut() = StatusCode::CREATED;
+        }
+        Ok(response)
+    }
+
+    /// Who it is, if it may; who may not is in the audit log too.
+    fn may(&self, headers: &HeaderMap, wanted: Scope, action: &str) -> Result<String, Failure> {
+        let who = self.person(headers, wanted);
+        who.inspect_err(|failure| self.note("nobody", action, "", Err(failure)))
+    }
+}
+
+/// `POST /api/v1/runs`
+pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
+    let (parts, body) = request.into_parts();
+    let who = app.may(&parts.headers, Scope::Submitter, "submit")?;
+    let key = key(&parts.headers, &who)?;
+    let bytes = app.read(&parts.headers, body).await?;
+    let submission: RunSubmission = decode(&bytes)?;
+    let run_id = random_id(RunId::PREFIX, RunId::new);
+    let of = run_id.as_str().to_owned();
+    app.cause(&who, "submit", &of, Event::Submit { run_id, key, submission }).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Page {
+    /// `next` of the page before.
+    before: Option<String>,
+    limit: Option<usize>,
+}
+
+/// `GET /api/v1/runs`
+pub(super) async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(page): Query<Page>,
+) -> Answer {
+    app.person(&headers, Scope::Viewer)?;
+    let before = page.before.map(|cursor| {
+        let parts = cursor
+            .split_once('.')
+            .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
+        let text = "`before` must be the `next` of another page";
+        parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
+    });
+    let most = page.limit.unwrap_or(50).clamp(1, PAGE_MAX);
+    let runs = app.0.store.runs(before.transpose()?, most).await?;
+    let full = runs.len() == most;
+    let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
+    Ok(shown(&RunList { runs: runs.iter().map(RunSummary::from).collect(), next }))
+}
+
+/// `GET /api/v1/runs/{id}`
+pub(super) async fn run(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(run): Path<String>,
+) -> Answer {
+    app.person(&headers, Scope::Viewer)?;
+    let rows = app.0.store.run(&id(&run, RunId::new)?).await?;
+    Ok(shown(&RunView::from(&rows.ok_or_else(|| Failure::not_found("run"))?)))
+}
+
+/// `GET /api/v1/jobs/{id}`
+pub(super) async fn job(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+) -> Answer {
+    app.person(&headers, Scope::Viewer)?;
+    let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
+    Ok(shown(&JobView::from(&rows.ok_or_else(|| Failure::not_found("job"))?)))
+}
+
+/// `POST /api/v1/runs/{id}/cancel`
+pub(super) async fn cancel_run(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(run): Path<String>,
+) -> Answer {
+    let who = app.may(&headers, Scope::Submitter, "cancel")?;
+    let run_id = id(&run, RunId::new)?;
+    app.cause(&who, "cancel", &run, Event::CancelRun { run_id }).await
+}
+
+/// `POST /api/v1/jobs/{id}/cancel`
+pub(super) async fn cancel_job(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+) -> Answer {
+    let who = app.may(&headers, Scope::Submitter, "cancel")?;
+    let job_id = id(&job, JobId::new)?;
+    app.cause(&who, "cancel", &job, Event::CancelJob { job_id }).await
+}
+
+/// `POST /api/v1/runs/{id}/rerun`
+pub(super) async fn rerun(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(run): Path<String>,
+) -> Answer {
+    let who = app.may(&headers, Scope::Submitter, "rerun")?;
+    let key = key(&headers, &who)?;
+    let of = id(&run, RunId::new)?;
+    let run_id = random_id(RunId::PREFIX, RunId::new);
+    app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key }).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Limit {
+    /// None: as many as there are.
+    limit: Option<u32>,
+}
+
+/// `PUT /api/v1/limits/{label}?limit=3`
+pub(super) async fn limit(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(text): Path<String>,
+    Query(Limit { limit }): Query<Limit>,
+) -> Answer {
+    let who = app.may(&headers, Scope::Operator, "limit")?;
+    let label = id(&text, Label::new)?;
+    app.cause(&who, "limit", &text, Event::SetLimit { label, limit }).await
+}
+
+/// `DELETE /api/v1/workers/{key}`
+pub(super) async fn expel(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(key): Path<String>,
+) -> Answer {
+    let who = app.may(&headers, Scope::Operator, "expel")?;
+    let key_id = id(&key, KeyId::new)?;
+    let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
+    app.0.keys.forget(&key_id);
+    answer
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct LogQuery {
+    /// Of which grant; the newest if absent.
+    fence: Option<u64>,
+    /// From which byte on.
+    #[serde(default)]
+    offset: u64,
+}
+
+/// `GET /api/v1/jobs/{id}/log`: bytes as the job wrote them, untrusted. Where to go on is the offset
+/// plus what came; an answer without bytes means that there are no more yet.
+pub(super) async fn log(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+    Query(query): Query<LogQuery>,
+) -> Answer {
+    app.person(&headers, Scope::Viewer)?;
+    let job_id = id(&job, JobId::new)?;
+    let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
+    let fence = query.fence.map_or(rows.job.fence, Fence);
+    let bytes = app.0.store.log(&job_id, fence, query.offset, LOG_BYTES_MAX).await?;
+    // Whatever a job wrote, no browser takes it for a page.
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    let mut response = ([(header::CONTENT_TYPE, plain)], bytes).into_response();
+    let headers = response.headers_mut();
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.insert("remuda-fence", HeaderValue::from(fence.0));
+    Ok(response)
+}

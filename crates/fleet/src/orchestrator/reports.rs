@@ -1,0 +1,109 @@
+//! What workers send: `POST /api/v1/internal/…`.
+
+use super::answer::{Failure, reply, said};
+use super::app::App;
+use crate::auth::{Scope, random_id};
+use crate::id::{CancelToken, LeaseId, RunnerId};
+use crate::lease::{Event, Reply, WorkerRecord};
+use crate::message::{
+    AckLease, Body, CancelAck, Complete, Enrol, Enrolled, Heartbeat, LeaseRequest, LogChunk,
+    UploadRequest, decode,
+};
+use crate::time::Millis;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A message of a runner that is one event.
+pub(super) trait Report: Body {
+    fn runner(&self) -> &RunnerId;
+    fn event(self) -> Event;
+}
+
+macro_rules! reports {
+    ($($message:ident => $event:ident),+ $(,)?) => {
+        $(impl Report for $message {
+            fn runner(&self) -> &RunnerId {
+                &self.runner_id
+            }
+
+            fn event(self) -> Event {
+                Event::$event(self)
+            }
+        })+
+    };
+}
+reports!(
+    AckLease => Ack,
+    Heartbeat => Heartbeat,
+    Complete => Complete,
+    CancelAck => CancelAck,
+    LogChunk => Log,
+    UploadRequest => Upload,
+);
+
+/// Any of them.
+pub(super) async fn report<B: Report>(
+    State(app): State<App>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (message, machine) = app.message::<B>(request).await?;
+    machine.speaks_for(message.runner())?;
+    app.0.metrics.message(B::TYPE);
+    let answer = match app.ask(message.event()).await? {
+        Reply::Upload(granted) => Reply::Upload(app.0.grants.seal(granted)),
+        other => other,
+    };
+    Ok(reply(answer))
+}
+
+/// `LeaseRequest`: answered when there is work, or when the runner's patience is over.
+pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Response, Failure> {
+    let (message, machine) = app.message::<LeaseRequest>(request).await?;
+    machine.speaks_for(&message.runner_id)?;
+    app.0.metrics.message(LeaseRequest::TYPE);
+    let patience = Duration::from_secs(message.max_wait_seconds.into());
+    let until = Instant::now() + patience;
+    let mut stopping = app.stopping();
+    loop {
+        // A place first: what becomes ready while the store is asked is not missed.
+        let waiter = app.0.waiters.join(&message.capabilities);
+        let event = Event::Lease {
+            lease_id: random_id(LeaseId::PREFIX, LeaseId::new),
+            cancel_token: Some(random_id(CancelToken::PREFIX, CancelToken::new)),
+            request: message.clone(),
+        };
+        let answer = app.ask(event).await?;
+        let look_again = (Instant::now() + app.0.config.look_again).min(until);
+        if !matches!(answer, Reply::NoWork(_)) || Instant::now() >= until || *stopping.borrow() {
+            return Ok(reply(answer));
+        }
+        tokio::select! {
+            () = waiter.woken() => {}
+            () = tokio::time::sleep_until(look_again) => {}
+            _ = stopping.wait_for(|stop| *stop) => {}
+        }
+    }
+}
+
+/// `Enrol`: a machine brings its key, with a token that allows it to.
+pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let who = app.person(&parts.headers, Scope::Enrol);
+    let who = who.inspect_err(|failure| app.note("nobody", "enrol", "", Err(failure)))?;
+    let bytes = app.read(&parts.headers, body).await?;
+    let Enrol { key } = decode(&bytes)?;
+    let key_id = key.id();
+    let worker = WorkerRecord {
+        key,
+        enrolled_by: who.clone(),
+        // The rules know what time it is.
+        enrolled_at: Millis(0),
+        expelled_at: None,
+    };
+    let outcome = app.ask(Event::Enrol(worker)).await;
+    app.note(&who, "enrol", key_id.as_str(), outcome.as_ref().map(|_| ()));
+    outcome?;
+    Ok(said(&Enrolled { key_id }))
+}

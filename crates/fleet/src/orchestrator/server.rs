@@ -1,0 +1,118 @@
+//! Sockets: the accept loop, its limits, and an orderly end.
+
+use super::app::App;
+use super::config::Config;
+use super::router::router;
+use crate::store::StoreError;
+use axum::body::Body;
+use futures::FutureExt;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tower::ServiceExt;
+
+/// Bytes of a request's head, and of what is read ahead.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// After an accept that failed for want of resources.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// Why there is no orchestrator.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Its rows.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Its objects.
+    #[error("the folder of objects cannot be used: {0}")]
+    Objects(io::Error),
+    /// Its audit log.
+    #[error("the audit log cannot be written: {0}")]
+    Audit(io::Error),
+    /// Its socket.
+    #[error("the socket cannot be used: {0}")]
+    Socket(io::Error),
+    /// Everybody may do everything, and everybody can reach it.
+    #[error("without tokens it serves this machine only; listen on loopback, or set tokens")]
+    Open,
+}
+
+/// Serves until `stop` resolves; then takes no more, lets open requests end, and closes the store.
+pub async fn serve(
+    listener: TcpListener,
+    config: Config,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), ServeError> {
+    let address = listener.local_addr().map_err(ServeError::Socket)?;
+    if config.access.open() && !address.ip().is_loopback() {
+        return Err(ServeError::Open);
+    }
+    let app = App::open(config).await?;
+    let sweeps = tokio::spawn(app.clone().sweep());
+    tracing::info!(%address, "the orchestrator serves");
+    accept(listener, &app, stop).await;
+    sweeps.abort();
+    // It ends at its next rest; then nobody has the app but this.
+    let _ = sweeps.await;
+    match Arc::try_unwrap(app.0) {
+        Ok(inner) => Ok(inner.store.close().await?),
+        // Somebody did not end in time. Everything that was answered is kept all the same.
+        Err(_) => Ok(()),
+    }
+}
+
+async fn accept(listener: TcpListener, app: &App, stop: impl Future<Output = ()> + Send) {
+    let config = &app.0.config;
+    let service = router(app.clone());
+    let places = Arc::new(Semaphore::new(config.connections_max));
+    let open = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
+    let mut stop = std::pin::pin!(stop.fuse());
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = &mut stop => break,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        // Over the limit: closed at once, which costs less than an answer.
+        let Ok(place) = places.clone().try_acquire_owned() else { continue };
+        let _ = stream.set_nodelay(true);
+        let service = service.clone();
+        let answer = service_fn(move |request: hyper::Request<Incoming>| {
+            service.clone().oneshot(request.map(Body::new))
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(config.request_timeout)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), answer);
+        let connection = open.watch(connection);
+        while connections.try_join_next().is_some() {}
+        connections.spawn(async move {
+            // A peer that breaks off, or speaks no HTTP, is its own business.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop((listener, service));
+    app.stop();
+    if tokio::time::timeout(config.drain, open.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not end in time");
+    }
+    connections.shutdown().await;
+}

@@ -1,0 +1,91 @@
+//! Objects over HTTP: `PUT /api/v1/internal/objects/{path}` and `GET /api/v1/objects/{path}`.
+//!
+//! The lease is looked at twice: before the first byte is taken, and again when all are there, before
+//! they get their name. A runner that was suspended meanwhile leaves nothing.
+
+use super::answer::Failure;
+use super::app::App;
+use crate::auth::Scope;
+use crate::id::{LeaseId, RunnerId};
+use crate::lease::Event;
+use crate::object::ObjectError;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures::{StreamExt, stream};
+use tokio::io::AsyncReadExt;
+
+/// Bytes that are read from the disk at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+
+fn field<T>(
+    headers: &HeaderMap,
+    name: &'static str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, Failure> {
+    let value = headers.get(name).and_then(|value| read(value.to_str().ok()?));
+    value.ok_or_else(|| {
+        let text = format!("`{name}` must be there, as UploadGranted and the lease say it");
+        Failure::new(StatusCode::BAD_REQUEST, "BAD_HEADER", text)
+    })
+}
+
+pub(super) async fn put(
+    State(app): State<App>,
+    Path(path): Path<String>,
+    request: Request,
+) -> Result<Response, Failure> {
+    let (parts, body) = request.into_parts();
+    let (sha256, machine) = app.head(&parts).await?;
+    let lease_id = field(&parts.headers, "remuda-lease", |text| LeaseId::new(text).ok())?;
+    let runner_id = field(&parts.headers, "remuda-runner", |text| RunnerId::new(text).ok())?;
+    let grant = field(&parts.headers, "remuda-grant", |text| Some(text.to_owned()))?;
+    machine.speaks_for(&runner_id)?;
+    let bytes = app.0.grants.open(&lease_id, &path, &grant).ok_or_else(|| {
+        let text = "this grant is not for this lease and path, or from before a restart; ask again";
+        Failure::new(StatusCode::FORBIDDEN, "BAD_GRANT", text)
+    })?;
+    let may = Event::Store { lease_id, runner_id, path: path.clone() };
+    app.ask(may.clone()).await?;
+    let mut incoming = app.0.objects.begin(bytes).await?;
+    let mut pieces = body.into_data_stream();
+    loop {
+        let next = tokio::time::timeout(app.0.config.request_timeout, pieces.next());
+        match next.await {
+            Ok(Some(Ok(piece))) => incoming.write(&piece).await?,
+            Ok(None) => break,
+            _ => {
+                let text = "the bytes stopped coming; send the object again";
+                return Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text));
+            }
+        }
+    }
+    let sent = incoming.finish(&sha256).await?;
+    app.ask(may).await?;
+    app.0.objects.keep(sent, &path).await?;
+    Ok((StatusCode::CREATED, "{}").into_response())
+}
+
+pub(super) async fn get(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(path): Path<String>,
+) -> Result<Response, Failure> {
+    app.person(&headers, Scope::Viewer)?;
+    let object = app.0.objects.read(&path).await?;
+    let (file, bytes) = object.ok_or_else(|| Failure::not_found("object"))?;
+    let pieces = stream::try_unfold(file, |mut file| async move {
+        let mut piece = vec![0; PIECE_BYTES];
+        let read = file.read(&mut piece).await.map_err(ObjectError::from)?;
+        piece.truncate(read);
+        Ok::<_, ObjectError>((read > 0).then(|| (Bytes::from(piece), file)))
+    });
+    // A job wrote it: no browser takes it for a page of ours.
+    let kind = HeaderValue::from_static("application/octet-stream");
+    let mut response = ([(header::CONTENT_TYPE, kind)], Body::from_stream(pieces)).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    Ok(response)
+}

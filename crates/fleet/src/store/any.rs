@@ -1,0 +1,87 @@
+//! The store that an operator chose.
+
+use super::{
+    Counts, JobRows, Memory, Postgres, RunCursor, RunRows, Sqlite, Store, StoreError, Tables,
+};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
+use crate::time::Millis;
+
+/// Any of the stores.
+#[derive(Debug)]
+pub enum AnyStore {
+    /// Gone with the process.
+    Memory(Box<Memory>),
+    /// A file.
+    Sqlite(Sqlite),
+    /// A server, which other orchestrators may share.
+    Postgres(Postgres),
+}
+
+macro_rules! each {
+    ($self:ident, $store:ident => $call:expr) => {
+        match $self {
+            AnyStore::Memory($store) => $call.await,
+            AnyStore::Sqlite($store) => $call.await,
+            AnyStore::Postgres($store) => $call.await,
+        }
+    };
+}
+
+impl AnyStore {
+    /// Finishes what waits and lets go of the database.
+    pub async fn close(self) -> Result<(), StoreError> {
+        match self {
+            Self::Memory(_) => Ok(()),
+            Self::Sqlite(store) => store.close().await,
+            Self::Postgres(store) => {
+                store.close().await;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Store for AnyStore {
+    async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
+        each!(self, store => store.handle(now, event))
+    }
+
+    async fn log(
+        &self,
+        job: &JobId,
+        fence: Fence,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<Vec<u8>, StoreError> {
+        each!(self, store => store.log(job, fence, offset, bytes))
+    }
+
+    async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
+        each!(self, store => store.run(id))
+    }
+
+    async fn runs(
+        &self,
+        before: Option<RunCursor>,
+        most: usize,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        each!(self, store => store.runs(before, most))
+    }
+
+    async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
+        each!(self, store => store.job(id))
+    }
+
+    async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
+        each!(self, store => store.worker(id))
+    }
+
+    async fn counts(&self) -> Result<Counts, StoreError> {
+        each!(self, store => store.counts())
+    }
+
+    async fn snapshot(&self) -> Result<Tables, StoreError> {
+        each!(self, store => store.snapshot())
+    }
+}

@@ -1,0 +1,115 @@
+//! What people ask for; nothing is locked.
+
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::store::row::{number, read, read_job, rest};
+use crate::store::{Counts, JobRows, RunCursor, RunRows, StoreError, Tables};
+use futures::TryStreamExt;
+use serde::de::DeserializeOwned;
+use sqlx::postgres::PgRow;
+use sqlx::{PgPool, Row};
+use std::collections::BTreeMap;
+
+fn records<T: DeserializeOwned>(rows: &[PgRow], table: &'static str) -> Result<Vec<T>, StoreError> {
+    rows.iter().map(|row| read(table, row.get(0))).collect()
+}
+
+fn jobs(rows: &[PgRow]) -> Result<Vec<JobRecord>, StoreError> {
+    rows.iter().map(|row| read_job(row.get(0), row.get(1), row.get(2))).collect()
+}
+
+pub(super) async fn run(pool: &PgPool, id: &RunId) -> Result<Option<RunRows>, StoreError> {
+    // At one moment: a job's state and its lease's must fit.
+    let mut sql = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let run = "SELECT record FROM run WHERE run_id = $1";
+    let run = sqlx::query(run).bind(id.as_str()).fetch_all(&mut *sql).await?;
+    let Some(run) = records(&run, "run")?.pop() else { return Ok(None) };
+    let all = "SELECT seq, fixed, changing FROM job WHERE run_id = $1 ORDER BY seq";
+    let all = jobs(&sqlx::query(all).bind(id.as_str()).fetch_all(&mut *sql).await?)?;
+    let newest = "SELECT DISTINCT ON (job_id) record FROM lease WHERE run_id = $1
+        ORDER BY job_id, fence DESC";
+    let newest = sqlx::query(newest).bind(id.as_str()).fetch_all(&mut *sql).await?;
+    let newest: Vec<LeaseRecord> = records(&newest, "lease")?;
+    let mut leases: BTreeMap<JobId, LeaseRecord> =
+        newest.into_iter().map(|lease| (lease.job_id.clone(), lease)).collect();
+    let with_lease = |job: JobRecord| JobRows { lease: leases.remove(&job.job_id), job };
+    Ok(Some(RunRows { run, jobs: all.into_iter().map(with_lease).collect() }))
+}
+
+pub(super) async fn job(pool: &PgPool, id: &JobId) -> Result<Option<JobRows>, StoreError> {
+    let mut sql = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let job = "SELECT seq, fixed, changing FROM job WHERE job_id = $1";
+    let job = jobs(&sqlx::query(job).bind(id.as_str()).fetch_all(&mut *sql).await?)?.pop();
+    let newest = "SELECT record FROM lease WHERE job_id = $1 ORDER BY fence DESC LIMIT 1";
+    let newest = sqlx::query(newest).bind(id.as_str()).fetch_all(&mut *sql).await?;
+    let lease = records(&newest, "lease")?.pop();
+    Ok(job.map(|job| JobRows { job, lease }))
+}
+
+pub(super) async fn runs(
+    pool: &PgPool,
+    before: Option<RunCursor>,
+    most: usize,
+) -> Result<Vec<RunRecord>, StoreError> {
+    let query = "SELECT record FROM run WHERE $1 IS NULL OR (created, run_id) < ($1, $2)
+        ORDER BY created DESC, run_id DESC LIMIT $3";
+    let query = sqlx::query(query)
+        .bind(before.as_ref().map(|(at, _)| number(at.0)))
+        .bind(before.as_ref().map(|(_, id)| id.as_str()))
+        .bind(number(most as u64));
+    records(&query.fetch_all(pool).await?, "run")
+}
+
+pub(super) async fn worker(pool: &PgPool, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
+    let query = "SELECT record FROM worker WHERE id = $1";
+    let rows = sqlx::query(query).bind(id.as_str()).fetch_all(pool).await?;
+    Ok(records(&rows, "worker")?.pop())
+}
+
+pub(super) async fn counts(pool: &PgPool) -> Result<Counts, StoreError> {
+    let query = "SELECT (SELECT count(*) FROM job WHERE waiting),
+        (SELECT count(*) FROM lease WHERE due IS NOT NULL)";
+    let row = sqlx::query(query).fetch_one(pool).await?;
+    let count = |index: usize| row.get::<i64, _>(index).unsigned_abs();
+    Ok(Counts { waiting: count(0), held: count(1) })
+}
+
+pub(super) async fn log(
+    pool: &PgPool,
+    job: &JobId,
+    fence: Fence,
+    offset: u64,
+    bytes: usize,
+) -> Result<Vec<u8>, StoreError> {
+    let pieces = "SELECT byte_offset, data FROM log
+        WHERE job_id = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
+    let query = sqlx::query(pieces);
+    let query = query.bind(job.as_str()).bind(number(fence.0)).bind(number(offset));
+    let mut rows = query.fetch(pool);
+    let mut log = Vec::new();
+    while log.len() < bytes
+        && let Some(row) = rows.try_next().await?
+    {
+        log.extend(rest(row.get(0), row.get(1), offset));
+    }
+    Ok(log)
+}
+
+/// Every row, at one moment.
+pub(super) async fn snapshot(pool: &PgPool) -> Result<Tables, StoreError> {
+    let mut sql = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let mut tables = Tables::default();
+    let rows = sqlx::query("SELECT record FROM run").fetch_all(&mut *sql).await?;
+    records::<RunRecord>(&rows, "run")?.into_iter().for_each(|run| tables.put_run(run));
+    let rows = sqlx::query("SELECT record FROM label").fetch_all(&mut *sql).await?;
+    records::<LabelRecord>(&rows, "label")?.into_iter().for_each(|label| tables.put_label(label));
+    let rows = sqlx::query("SELECT record FROM worker").fetch_all(&mut *sql).await?;
+    let workers: Vec<WorkerRecord> = records(&rows, "worker")?;
+    workers.into_iter().for_each(|worker| tables.put_worker(worker));
+    let all = "SELECT seq, fixed, changing FROM job ORDER BY seq";
+    let rows = sqlx::query(all).fetch_all(&mut *sql).await?;
+    jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
+    let rows = sqlx::query("SELECT record FROM lease").fetch_all(&mut *sql).await?;
+    records::<LeaseRecord>(&rows, "lease")?.into_iter().for_each(|lease| tables.put_lease(lease));
+    Ok(tables)
+}

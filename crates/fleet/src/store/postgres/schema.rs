@@ -1,0 +1,102 @@
+//! The tables.
+
+use super::Trouble;
+use crate::store::StoreError;
+use crate::store::row::number;
+use crate::time::Millis;
+use sqlx::{PgConnection, PgPool};
+
+/// The layout, in the table `clock`.
+const VERSION: i32 = 1;
+
+/// Orchestrators that start together make the tables once.
+const LOCK: i64 = 0x7265_6d75_6461;
+
+/// Keys that are compared are compared as bytes, so that they sort here as they do in the program.
+/// A lease's id is its primary key: heartbeats find their row by it and by nothing else.
+const SCHEMA: &str = r#"
+CREATE TABLE clock (version INTEGER NOT NULL, seen BIGINT NOT NULL);
+INSERT INTO clock VALUES (1, 0);
+-- A run has at most a thousand jobs: each submission has a block of numbers to itself.
+CREATE SEQUENCE job_block;
+CREATE TABLE run (
+    run_id TEXT COLLATE "C" PRIMARY KEY,
+    key TEXT COLLATE "C" UNIQUE,
+    created BIGINT NOT NULL,
+    ended BIGINT,
+    room BOOLEAN NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE INDEX run_newest ON run (created, run_id);
+CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;
+CREATE TABLE job (
+    seq BIGINT PRIMARY KEY,
+    job_id TEXT COLLATE "C" NOT NULL UNIQUE,
+    run_id TEXT COLLATE "C" NOT NULL REFERENCES run,
+    priority SMALLINT NOT NULL,
+    tags TEXT[] NOT NULL,
+    labels TEXT[] NOT NULL,
+    waiting BOOLEAN NOT NULL,
+    not_before BIGINT NOT NULL,
+    fixed TEXT NOT NULL,
+    changing TEXT NOT NULL
+);
+CREATE INDEX job_queue ON job (priority DESC, seq) WHERE waiting;
+CREATE INDEX job_run ON job (run_id, seq);
+CREATE TABLE need (
+    needed TEXT COLLATE "C" NOT NULL,
+    job_id TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (needed, job_id)
+);
+CREATE TABLE label (
+    label TEXT COLLATE "C" PRIMARY KEY,
+    room BOOLEAN NOT NULL,
+    record TEXT NOT NULL
+);
+CREATE TABLE lease (
+    lease_id TEXT COLLATE "C" PRIMARY KEY,
+    job_id TEXT COLLATE "C" NOT NULL,
+    run_id TEXT COLLATE "C" NOT NULL,
+    fence BIGINT NOT NULL,
+    runner_id TEXT COLLATE "C" NOT NULL,
+    -- When something happens to it by itself; none once it has ended.
+    due BIGINT,
+    record TEXT NOT NULL
+);
+CREATE UNIQUE INDEX lease_runner ON lease (runner_id) WHERE due IS NOT NULL;
+CREATE INDEX lease_due ON lease (due) WHERE due IS NOT NULL;
+CREATE UNIQUE INDEX lease_job ON lease (job_id, fence);
+CREATE INDEX lease_run ON lease (run_id);
+CREATE TABLE log (
+    job_id TEXT COLLATE "C" NOT NULL,
+    fence BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    byte_offset BIGINT NOT NULL,
+    data BYTEA NOT NULL,
+    PRIMARY KEY (job_id, fence, number)
+);
+CREATE TABLE worker (id TEXT COLLATE "C" PRIMARY KEY, record TEXT NOT NULL);
+"#;
+
+/// An empty database gets its tables; one of another version is not touched.
+pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
+    let mut sql = pool.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *sql).await?;
+    let there: bool =
+        sqlx::query_scalar("SELECT to_regclass('clock') IS NOT NULL").fetch_one(&mut *sql).await?;
+    if !there {
+        sqlx::raw_sql(SCHEMA).execute(&mut *sql).await?;
+    }
+    let version: i32 = sqlx::query_scalar("SELECT version FROM clock").fetch_one(&mut *sql).await?;
+    if version != VERSION {
+        return Err(StoreError::Database(format!("its version is {version}, not {VERSION}")));
+    }
+    Ok(sql.commit().await?)
+}
+
+/// An orchestrator was there at this time.
+pub(super) async fn saw(sql: &mut PgConnection, now: Millis) -> Result<(), Trouble> {
+    let saw = "UPDATE clock SET seen = $1 WHERE seen < $1";
+    sqlx::query(saw).bind(number(now.0)).execute(sql).await?;
+    Ok(())
+}

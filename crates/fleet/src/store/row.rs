@@ -1,0 +1,87 @@
+//! Rows as SQL stores write them: keys as columns, what nobody asks SQL for as JSON.
+
+use super::StoreError;
+use crate::id::{Attempt, Fence, JobId, RunId};
+use crate::lease::{JobRecord, Standing};
+use crate::message::JobSubmission;
+use crate::time::Millis;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What of a job never changes, and may be large: written once.
+#[derive(Serialize, Deserialize)]
+struct Fixed {
+    job_id: JobId,
+    run_id: RunId,
+    order: JobSubmission,
+    needs: Vec<JobId>,
+}
+
+/// The rest.
+#[derive(Serialize, Deserialize)]
+struct Changing {
+    needs_open: u32,
+    attempt: Attempt,
+    fence: Fence,
+    losses: u32,
+    not_before: Millis,
+    standing: Standing,
+}
+
+fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
+    move |error| StoreError::Corrupt { table, why: error.to_string() }
+}
+
+/// Writes a row.
+pub(super) fn text<T: Serialize>(table: &'static str, value: &T) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(corrupt(table))
+}
+
+/// Reads a row.
+pub(super) fn read<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(corrupt(table))
+}
+
+/// As SQL has numbers.
+pub(super) fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// The part of a job's row that is written once.
+pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
+    let JobRecord { job_id, run_id, order, needs, .. } = job.clone();
+    text("job", &Fixed { job_id, run_id, order: (*order).clone(), needs })
+}
+
+/// The part that is written often.
+pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
+    let JobRecord { needs_open, attempt, fence, losses, not_before, standing, .. } = job.clone();
+    text("job", &Changing { needs_open, attempt, fence, losses, not_before, standing })
+}
+
+/// Both together.
+pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecord, StoreError> {
+    let Fixed { job_id, run_id, order, needs } = read("job", fixed)?;
+    let Changing { needs_open, attempt, fence, losses, not_before, standing } =
+        read("job", changing)?;
+    Ok(JobRecord {
+        job_id,
+        run_id,
+        seq: seq.unsigned_abs(),
+        order: Arc::new(order),
+        needs,
+        needs_open,
+        attempt,
+        fence,
+        losses,
+        not_before,
+        standing,
+    })
+}
+
+/// What of a piece of log, which begins at `begins`, lies behind an offset.
+pub(super) fn rest(begins: i64, piece: Vec<u8>, offset: u64) -> impl Iterator<Item = u8> {
+    let before = offset.saturating_sub(begins.unsigned_abs());
+    piece.into_iter().skip(usize::try_from(before).unwrap_or(usize::MAX))
+}

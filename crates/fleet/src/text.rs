@@ -1,0 +1,57 @@
+//! Short texts with rules: each kind has its own type and is checked once, where it enters.
+
+/// Defines a type of text. `$check` says what is wrong with one, `$show` what of it may be printed:
+/// only serialising writes it out whole.
+macro_rules! bounded_text {
+    ($(#[$doc:meta])* $name:ident, $error:ty, $check:expr, $show:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(std::sync::Arc<str>);
+
+        impl $name {
+            /// Reads one.
+            pub fn new(text: &str) -> Result<Self, $error> {
+                let check: fn(&str) -> Result<(), $error> = $check;
+                check(text)?;
+                Ok(Self(text.into()))
+            }
+
+            /// The whole text. Never into logs, if it is a secret.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let show: fn(&str, &mut std::fmt::Formatter<'_>) -> std::fmt::Result = $show;
+                show(&self.0, f)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(json)?;
+                Self::new(&text).map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+pub(crate) use bounded_text;
+
+/// Prints a text as it is.
+pub(crate) fn plain(text: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    f.write_str(text)
+}

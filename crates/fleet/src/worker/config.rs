@@ -1,0 +1,100 @@
+//! What an operator chooses.
+
+use crate::message::Tag;
+use crate::orchestrator::Clock;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a job's processes run in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// Bubblewrap: namespaces of their own, a root that they cannot write, no capabilities.
+    Bubblewrap {
+        /// The program.
+        program: PathBuf,
+        /// Whether they have the machine's network.
+        network: bool,
+    },
+    /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
+    Process,
+}
+
+impl Sandbox {
+    /// Bubblewrap, if it is on the search path and starts.
+    pub fn find() -> Option<Self> {
+        let path = std::env::var_os("PATH")?;
+        let program = std::env::split_paths(&path)
+            .map(|folder| folder.join("bwrap"))
+            .find(|at| at.is_file())?;
+        let tried = std::process::Command::new(&program)
+            .args(["--unshare-all", "--ro-bind", "/", "/", "true"])
+            .stderr(std::process::Stdio::null())
+            .status();
+        // User namespaces may be forbidden on this machine.
+        tried
+            .is_ok_and(|status| status.success())
+            .then_some(Self::Bubblewrap { program, network: true })
+    }
+}
+
+/// What becomes of a job that wants an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Images {
+    /// It fails: this worker has no way to have one.
+    Refuse,
+    /// It runs without: this machine is what the image would be.
+    Ignore,
+}
+
+/// A worker.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the orchestrator is.
+    pub orchestrator: String,
+    /// A token to bring the key with. None: the key was brought before, or nobody asks for it.
+    pub token: Option<String>,
+    /// Everything that it keeps: key, jobs, caches.
+    pub folder: PathBuf,
+    /// What it can do.
+    pub capabilities: BTreeSet<Tag>,
+    /// What jobs run in.
+    pub sandbox: Sandbox,
+    /// What becomes of jobs that want an image.
+    pub images: Images,
+    /// Most memory of a job's processes together, in bytes.
+    pub memory_bytes_max: Option<u64>,
+    /// Variables of every job. Their values are masked in logs.
+    pub secrets: BTreeMap<String, String>,
+    /// The time that processes have to end by themselves.
+    pub grace: Duration,
+    /// The time that a job has to end when the worker is told to; then it is given back.
+    pub drain: Duration,
+    /// Ends after one job, for machines that are made for each.
+    pub one_shot: bool,
+    /// How long one question for work may wait.
+    pub wait_seconds: u32,
+    /// Its clock. Nothing depends on it.
+    pub clock: Clock,
+}
+
+impl Config {
+    /// A worker with defaults.
+    pub fn new(orchestrator: &str, folder: PathBuf, sandbox: Sandbox) -> Self {
+        Self {
+            orchestrator: orchestrator.to_owned(),
+            token: None,
+            folder,
+            capabilities: BTreeSet::new(),
+            sandbox,
+            images: Images::Refuse,
+            memory_bytes_max: None,
+            secrets: BTreeMap::new(),
+            grace: Duration::from_secs(10),
+            drain: Duration::from_secs(60),
+            one_shot: false,
+            wait_seconds: 30,
+            clock: Clock::default(),
+        }
+    }
+}

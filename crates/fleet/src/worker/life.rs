@@ -1,0 +1,384 @@
+//! The life of one lease, from its grant to the answer to its last message.
+
+use super::artifact;
+use super::beat::{Beats, insist};
+use super::cache::Caches;
+use super::config::{Config, Images};
+use super::link::{Link, LinkError};
+use super::log::Log;
+use super::mask::Mask;
+use super::place::Place;
+use super::status::{Control, Status};
+use super::steps::{Ended, Steps};
+use super::tree::Tree;
+use crate::auth::random_hex;
+use crate::id::RunnerId;
+use crate::message::{
+    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck,
+    CompleteStatus, Failure, FinalStatus, JobSpec, LeaseGranted, Phase, TEXT_BYTES_MAX, Timings,
+};
+use crate::time::Timestamp;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+/// The last of a log has so long to be sent, once the job is over. Then the end matters more.
+const LOG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where a job's mark is, in its folder.
+const MARK_FILE: &str = "mark";
+
+/// Ends what a worker that was killed left running in this folder, and removes its files.
+pub(super) async fn clear(jobs: &Path) -> io::Result<()> {
+    let folders = match std::fs::read_dir(jobs) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        folders => folders?,
+    };
+    for folder in folders {
+        if let Ok(mark) = std::fs::read_to_string(folder?.path().join(MARK_FILE)) {
+            Tree { first: None, mark, sandbox: false }.kill().await;
+        }
+    }
+    std::fs::remove_dir_all(jobs)
+}
+
+/// What a worker has for all of its leases.
+pub(super) struct Workshop {
+    /// Its settings.
+    pub(super) config: Config,
+    /// Its way to the orchestrator.
+    pub(super) link: Link,
+    /// Who it is.
+    pub(super) runner_id: RunnerId,
+    /// Its caches.
+    pub(super) caches: Caches,
+}
+
+/// One lease.
+struct Life<'a> {
+    shop: &'a Workshop,
+    granted: &'a LeaseGranted,
+    control: watch::Sender<Control>,
+    status: watch::Sender<Status>,
+    held_until: watch::Sender<Instant>,
+    mask: Mask,
+    started: Timestamp,
+}
+
+/// What is said at the end.
+struct Verdict {
+    status: CompleteStatus,
+    failure: Option<Failure>,
+    exit_code: Option<i32>,
+    summary: String,
+}
+
+/// Variables whose names say that their values are nobody's business.
+fn secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "KEY", "CREDENTIAL"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
+impl Workshop {
+    /// Does what was granted, and says how it went. Returns when the orchestrator knows, or does not
+    /// want to. `drain` becomes true when the worker is told to end.
+    pub(super) async fn work(&self, granted: LeaseGranted, mut drain: watch::Receiver<bool>) {
+        let ack = AckLease {
+            job_id: granted.job_id.clone(),
+            lease_id: granted.lease_id.clone(),
+            runner_id: self.runner_id.clone(),
+            accepted_at: Some(self.time()),
+        };
+        let sent = Instant::now();
+        let acked: AckLeaseAck = match insist(|| self.link.send("ack-lease", &ack)).await {
+            Ok(acked) => acked,
+            Err(error) => {
+                tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
+                return;
+            }
+        };
+        let env = granted.job_spec.iter().flat_map(|spec| &spec.env);
+        let marked = env.filter(|(name, _)| secret_name(name)).map(|(_, value)| value);
+        let tokens = granted.cancel_token.iter().map(|token| token.as_str());
+        let secrets = self.config.secrets.values().chain(marked).map(String::as_str);
+        let mask = Mask::new(secrets.chain(tokens).chain([granted.lease_id.as_str()]));
+        let ttl = Duration::from_secs(acked.lease_ttl_seconds.into());
+        let life = Life {
+            shop: self,
+            granted: &granted,
+            control: watch::channel(Control::Go).0,
+            status: watch::channel(Status::default()).0,
+            held_until: watch::channel(sent + ttl).0,
+            mask,
+            started: self.time(),
+        };
+        let beats = Beats {
+            link: self.link.clone(),
+            runner_id: self.runner_id.clone(),
+            granted: granted.clone(),
+            status: life.status.subscribe(),
+            control: life.control.clone(),
+            held_until: life.held_until.clone(),
+        };
+        let patience = async {
+            let _ = drain.wait_for(|drain| *drain).await;
+            tokio::time::sleep(self.config.drain).await;
+            life.control.send_if_modified(|control| control.raise(Control::Shutdown));
+            std::future::pending::<()>().await;
+        };
+        // Beats last until the last message is answered: the lease is needed until then.
+        tokio::select! {
+            () = life.live(sent) => {}
+            () = async { tokio::join!(beats.run(), patience); } => {}
+        }
+    }
+
+    fn time(&self) -> Timestamp {
+        self.config.clock.now().timestamp()
+    }
+}
+
+impl Life<'_> {
+    async fn live(&self, acked: Instant) {
+        tracing::info!(job = %self.granted.job_id, fence = %self.granted.fence, "a job begins");
+        let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
+        let Some(spec) = &self.granted.job_spec else {
+            let why = "this worker reads embedded specs only";
+            return self
+                .end(Ended::Broken(why.to_owned()), Some(Failure::SpecInvalid), vec![])
+                .await;
+        };
+        if spec.image.is_some() && self.shop.config.images == Images::Refuse {
+            let why = "this worker has no container runtime".to_owned();
+            return self.end(Ended::Broken(why), Some(Failure::ImageUnavailable), vec![]).await;
+        }
+        let place = match Place::make(&self.shop.config, self.granted, spec) {
+            Ok(Some(place)) => place,
+            Ok(None) => {
+                let why = "the workdir leads out of the job's folder".to_owned();
+                return self.end(Ended::Broken(why), Some(Failure::SpecInvalid), vec![]).await;
+            }
+            Err(error) => {
+                let why = format!("the job's folders cannot be made: {error}");
+                return self.end(Ended::Broken(why), None, vec![]).await;
+            }
+        };
+        let ended = self.steps(spec, &place, until).await;
+        if ended == Ended::Stale {
+            return;
+        }
+        self.status.send_modify(|status| status.phase = Phase::Uploading);
+        let (artifacts, kept) = self.keep(spec, &place, &ended).await;
+        let ended = match kept {
+            Err(why) if ended == Ended::Succeeded => Ended::Broken(why),
+            _ => ended,
+        };
+        // Gone before it is said that it is over.
+        drop(place);
+        self.end(ended, None, artifacts).await;
+    }
+
+    async fn steps(&self, spec: &JobSpec, place: &Place, until: Instant) -> Ended {
+        let broken =
+            |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
+        for cache in &spec.caches {
+            if let Err(error) = self.shop.caches.restore(cache, place) {
+                return broken(error);
+            }
+        }
+        let (input, output) = match std::io::pipe() {
+            Ok(ends) => ends,
+            Err(error) => return broken(error),
+        };
+        let input = match pipe::Receiver::from_owned_fd(input.into()) {
+            Ok(input) => input,
+            Err(error) => return broken(error),
+        };
+        let log = Log {
+            link: self.shop.link.clone(),
+            lease_id: self.granted.lease_id.clone(),
+            runner_id: self.shop.runner_id.clone(),
+            mask: self.mask.clone(),
+            status: self.status.clone(),
+        };
+        let mark = random_hex::<16>();
+        // If the worker is killed, the next one in its place finds the processes by this.
+        if let Err(error) = std::fs::write(place.folder.join(MARK_FILE), &mark) {
+            return broken(error);
+        }
+        let steps = Steps {
+            config: &self.shop.config,
+            granted: self.granted,
+            spec,
+            place,
+            mark: &mark,
+            output,
+            control: self.control.subscribe(),
+            status: &self.status,
+            until,
+        };
+        let log = log.run(input);
+        tokio::pin!(log);
+        let mut logged = false;
+        let steps = steps.run();
+        tokio::pin!(steps);
+        let ended = loop {
+            tokio::select! {
+                ended = &mut steps => break ended,
+                () = &mut log, if !logged => logged = true,
+            }
+        };
+        // Every process that could write is gone: the rest of the log has an end.
+        let mut control = self.control.subscribe();
+        if !logged && ended != Ended::Stale {
+            tokio::select! {
+                sent = timeout(LOG_PATIENCE, log) => if sent.is_err() {
+                    tracing::warn!(job = %self.granted.job_id, "the end of a log is not sent");
+                },
+                _ = control.wait_for(|control| *control == Control::Stale) => return Ended::Stale,
+            }
+        }
+        ended
+    }
+
+    /// Artifacts, of failed jobs too: they say why. Caches, of jobs that went well.
+    async fn keep(
+        &self,
+        spec: &JobSpec,
+        place: &Place,
+        ended: &Ended,
+    ) -> (Vec<Artifact>, Result<(), String>) {
+        let log_uri =
+            format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
+        let mut artifacts = vec![Artifact { kind: "log".to_owned(), uri: log_uri }];
+        if matches!(ended, Ended::Canceled | Ended::Shutdown) {
+            // There is a deadline, or nobody who would look.
+            return (artifacts, Ok(()));
+        }
+        let lease = &self.granted.lease_id;
+        for found in artifact::find(&place.start, &spec.artifacts) {
+            match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
+                Ok(artifact) => artifacts.push(artifact),
+                Err(error) => {
+                    return (artifacts, Err(format!("{} is not kept: {error}", found.name)));
+                }
+            }
+        }
+        if *ended == Ended::Succeeded {
+            for cache in &spec.caches {
+                if let Err(error) = self.shop.caches.save(cache, place) {
+                    // The next job does without.
+                    tracing::warn!(%error, "a cache is not saved");
+                }
+            }
+        }
+        (artifacts, Ok(()))
+    }
+
+    /// Says how it went, until it is heard.
+    async fn end(&self, ended: Ended, failure: Option<Failure>, artifacts: Vec<Artifact>) {
+        if ended == Ended::Stale || !self.sure().await {
+            return;
+        }
+        let said = match ended {
+            Ended::Canceled => self.cancel_ack(artifacts).await,
+            ended => {
+                let verdict = verdict(ended, failure);
+                let complete = self.complete(&verdict, artifacts);
+                insist(|| self.shop.link.send("complete", &complete))
+                    .await
+                    .map(|CompleteAck { .. }| ())
+            }
+        };
+        match said {
+            Ok(()) => tracing::info!(job = %self.granted.job_id, "a job is over"),
+            Err(error) => {
+                tracing::warn!(%error, job = %self.granted.job_id, "a job's end is not taken")
+            }
+        }
+    }
+
+    /// A lease that may be over is not completed: first a heartbeat must have said that it is not.
+    /// False: it said that it is.
+    async fn sure(&self) -> bool {
+        let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
+        tokio::select! {
+            _ = held.wait_for(|until| *until > Instant::now()) => true,
+            _ = control.wait_for(|control| *control == Control::Stale) => false,
+        }
+    }
+
+    async fn cancel_ack(&self, artifacts: Vec<Artifact>) -> Result<(), LinkError> {
+        let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
+        let message = CancelAck {
+            lease_id: self.granted.lease_id.clone(),
+            runner_id: self.shop.runner_id.clone(),
+            final_status: FinalStatus::Canceled,
+            ts: Some(self.shop.time()),
+            artifacts,
+            summary: self.summary(&format!("Canceled during step: {step}")),
+        };
+        insist(|| self.shop.link.send("cancel-ack", &message)).await.map(|CancelAckAck { .. }| ())
+    }
+
+    fn complete(&self, verdict: &Verdict, artifacts: Vec<Artifact>) -> Complete {
+        let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
+        Complete {
+            lease_id: self.granted.lease_id.clone(),
+            runner_id: self.shop.runner_id.clone(),
+            status: verdict.status,
+            exit_code: verdict.exit_code,
+            failure: verdict.failure,
+            timings: Some(timings),
+            artifacts,
+            summary: self.summary(&verdict.summary),
+        }
+    }
+
+    fn summary(&self, text: &str) -> String {
+        let mut text = self.mask.text(text);
+        let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or(0));
+        text
+    }
+}
+
+fn verdict(ended: Ended, failure: Option<Failure>) -> Verdict {
+    use CompleteStatus::{Failed, Succeeded, TimedOut};
+    let (status, why, exit_code, summary) = match ended {
+        Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
+        Ended::Failed { step, code } => {
+            let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
+            (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
+        }
+        Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
+        Ended::OutOfMemory => {
+            (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
+        }
+        Ended::Shutdown => {
+            (Failed, Some(Failure::RunnerShutdown), None, "The worker was told to end.".to_owned())
+        }
+        Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
+        // Neither is reported this way.
+        Ended::Canceled | Ended::Stale => (Failed, Some(Failure::RunnerError), None, String::new()),
+    };
+    Verdict { status, failure: failure.or(why), exit_code, summary }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_sound_secret_are() {
+        for name in ["API_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY"] {
+            assert!(secret_name(name), "{name}");
+        }
+        assert!(!secret_name("CI") && !secret_name("PATH"));
+    }
+}

@@ -1,0 +1,213 @@
+//! The way to the orchestrator: signed requests, and what their answers mean.
+
+use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
+use crate::id::{LeaseId, RunnerId};
+use crate::message::{
+    self, Body, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message, MessageError, StaleLease,
+};
+use crate::orchestrator::Clock;
+use crate::time::Millis;
+use reqwest::{Client, Method, Response, StatusCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+/// The time that an answer may take, besides what it was asked to wait.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Why a message has no answer that is of use.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// The lease gives no rights any more.
+    #[error("the lease is stale ({:?})", .0.reason)]
+    Stale(StaleLease),
+    /// The orchestrator does not take this message, and will not if it comes again.
+    #[error("the orchestrator refuses: {code}: {message}")]
+    Refused {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// Nobody knows whether it arrived. It can be sent again.
+    #[error("the orchestrator cannot be reached: {0}")]
+    Unreachable(String),
+}
+
+impl LinkError {
+    /// Whether sending it again may help.
+    pub fn passes(&self) -> bool {
+        matches!(self, Self::Unreachable(_))
+    }
+}
+
+/// A worker's way to its orchestrator.
+#[derive(Clone, Debug)]
+pub struct Link {
+    http: Client,
+    url: String,
+    key: Arc<KeyPair>,
+    /// How far the orchestrator's clock is ahead of ours, by its last answer.
+    ahead: Arc<AtomicI64>,
+    clock: Clock,
+}
+
+impl Link {
+    /// A way to the orchestrator at this URL.
+    pub fn new(url: &str, key: Arc<KeyPair>, clock: Clock) -> Self {
+        let url = url.trim_end_matches('/').to_owned();
+        Self { http: Client::new(), url, key, ahead: Arc::default(), clock }
+    }
+
+    /// Brings the key, with a token that allows it to.
+    pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
+        let body = message::encode(&Enrol { key: self.key.public().clone() });
+        let request = self.http.post(format!("{}/api/v1/internal/enrol", self.url));
+        let request = request.bearer_auth(token).timeout(ANSWER_TIMEOUT).body(body);
+        let bytes = self.read(request.send().await.map_err(unreachable)?).await?;
+        message::decode(&bytes).map_err(nonsense)
+    }
+
+    /// Sends a message, and reads what is answered to it.
+    pub async fn send<B: Body, A: Body>(&self, path: &str, body: &B) -> Result<A, LinkError> {
+        let bytes = self.post(path, body, Duration::ZERO).await?;
+        message::decode(&bytes).map_err(nonsense)
+    }
+
+    /// Sends a message that has several answers, and may wait so long for one.
+    pub async fn ask<B: Body>(
+        &self,
+        path: &str,
+        body: &B,
+        wait: Duration,
+    ) -> Result<Message, LinkError> {
+        let bytes = self.post(path, body, wait).await?;
+        Message::decode(&bytes).map_err(nonsense)
+    }
+
+    async fn post<B: Body>(
+        &self,
+        path: &str,
+        body: &B,
+        wait: Duration,
+    ) -> Result<Vec<u8>, LinkError> {
+        let bytes = message::encode(body);
+        let path = format!("/api/v1/internal/{path}");
+        let hash = sha256_hex(&bytes);
+        let mut first = true;
+        loop {
+            let request = self
+                .http
+                .post(format!("{}{path}", self.url))
+                .header("authorization", self.signature(&Method::POST, &path, &hash))
+                .timeout(ANSWER_TIMEOUT + wait)
+                .body(bytes.clone());
+            let answer = request.send().await.map_err(unreachable)?;
+            match self.read(answer).await {
+                // The answer said what time it is there.
+                Err(LinkError::Refused { code, .. }) if code == "BAD_CLOCK" && first => {
+                    first = false
+                }
+                read => return read,
+            }
+        }
+    }
+
+    /// Sends an object's bytes, under a grant.
+    pub async fn put(
+        &self,
+        path: &str,
+        lease: (&LeaseId, &RunnerId),
+        grant: &str,
+        sha256: &str,
+        file: tokio::fs::File,
+    ) -> Result<(), LinkError> {
+        let path = format!("/api/v1/internal/objects/{path}");
+        let bytes = file.metadata().await.map_err(|e| LinkError::Unreachable(e.to_string()))?.len();
+        let pieces = futures::stream::try_unfold(file, |mut file| async move {
+            let mut piece = vec![0; 64 * 1024];
+            let read = tokio::io::AsyncReadExt::read(&mut file, &mut piece).await?;
+            piece.truncate(read);
+            Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
+        });
+        let request = self
+            .http
+            .put(format!("{}{path}", self.url))
+            .header("authorization", self.signature(&Method::PUT, &path, sha256))
+            .header("remuda-lease", lease.0.as_str())
+            .header("remuda-runner", lease.1.as_str())
+            .header("remuda-grant", grant)
+            .header("remuda-content-sha256", sha256)
+            .header("content-length", bytes)
+            .body(reqwest::Body::wrap_stream(pieces));
+        self.read(request.send().await.map_err(unreachable)?).await.map(drop)
+    }
+
+    fn signature(&self, method: &Method, path: &str, body: &str) -> String {
+        let now = self.clock.now().0.saturating_add_signed(self.ahead.load(Ordering::Relaxed));
+        let request = Signed { method: method.as_str(), path, body };
+        self.key.sign(Millis(now), random_hex::<16>(), request).header()
+    }
+
+    fn note_time(&self, answer: &Response) {
+        let time =
+            answer.headers().get("remuda-time").and_then(|time| time.to_str().ok()?.parse().ok());
+        let ahead = time.and_then(|time: i64| time.checked_sub_unsigned(self.clock.now().0));
+        ahead.into_iter().for_each(|ahead| self.ahead.store(ahead, Ordering::Relaxed));
+    }
+
+    async fn read(&self, answer: Response) -> Result<Vec<u8>, LinkError> {
+        self.note_time(&answer);
+        match answer.status().is_success() {
+            true => bounded(answer).await,
+            false => Err(self.refusal(answer).await),
+        }
+    }
+
+    async fn refusal(&self, answer: Response) -> LinkError {
+        let status = answer.status();
+        let bytes = match bounded(answer).await {
+            Ok(bytes) => bytes,
+            Err(error) => return error,
+        };
+        if let Ok(stale) = message::decode::<StaleLease>(&bytes)
+            && status == StatusCode::CONFLICT
+        {
+            return LinkError::Stale(stale);
+        }
+        let passes = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
+        match serde_json::from_slice::<ErrorBody>(&bytes) {
+            // A disk that is full stays so for longer than a lease lasts.
+            Ok(body)
+                if (status.is_client_error() && !passes.contains(&status))
+                    || status == StatusCode::INSUFFICIENT_STORAGE =>
+            {
+                LinkError::Refused { code: body.error.code, message: body.error.message }
+            }
+            Ok(body) => LinkError::Unreachable(body.error.message),
+            // Not the orchestrator: something in between.
+            Err(_) => LinkError::Unreachable(format!("status {status}")),
+        }
+    }
+}
+
+/// An answer's body, no longer than a message.
+async fn bounded(mut answer: Response) -> Result<Vec<u8>, LinkError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(unreachable)? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return Err(LinkError::Unreachable("its answer does not end".to_owned()));
+        }
+    }
+    Ok(bytes)
+}
+
+fn nonsense(error: MessageError) -> LinkError {
+    LinkError::Unreachable(format!("its answer is none: {error}"))
+}
+
+fn unreachable(error: reqwest::Error) -> LinkError {
+    // Without the URL: it is known, and nothing secret is ever in a log by accident.
+    LinkError::Unreachable(error.without_url().to_string())
+}

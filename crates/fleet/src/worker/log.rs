@@ -1,0 +1,100 @@
+//! A job's log on its way: read, masked, sent in pieces, resumed after a break.
+
+use super::link::{Link, LinkError};
+use super::mask::Mask;
+use super::outbox::Outbox;
+use super::pace::{random, retry_pause};
+use super::status::Status;
+use crate::id::{LeaseId, RunnerId};
+use crate::message::{LogAck, LogChunk};
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::net::unix::pipe;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+/// What came in this time is sent together.
+const GATHER: Duration = Duration::from_millis(200);
+const READ_BYTES: usize = 64 * 1024;
+
+/// What is needed to send a log.
+pub(super) struct Log {
+    /// The way to the orchestrator.
+    pub(super) link: Link,
+    /// Whose log it is.
+    pub(super) lease_id: LeaseId,
+    /// Who sends it.
+    pub(super) runner_id: RunnerId,
+    /// What must not be in it.
+    pub(super) mask: Mask,
+    /// Where it is told how much was sent.
+    pub(super) status: watch::Sender<Status>,
+}
+
+impl Log {
+    /// Until nobody can write any more and all of it is sent, or nobody wants it.
+    pub(super) async fn run(mut self, mut input: pipe::Receiver) {
+        let mut outbox = Outbox::default();
+        let mut buffer = vec![0; READ_BYTES];
+        let (mut open, mut wanted, mut failures) = (true, true, 0);
+        while open || outbox.next().is_some() {
+            if open && !outbox.full() {
+                open = self.gather(&mut input, &mut buffer, &mut outbox).await;
+            }
+            let Some(piece) = outbox.next() else { continue };
+            if !wanted {
+                // The job must not wait for a log that nobody takes.
+                outbox.discard();
+                continue;
+            }
+            let chunk = LogChunk {
+                lease_id: self.lease_id.clone(),
+                runner_id: self.runner_id.clone(),
+                number: piece.number,
+                offset: piece.offset,
+                data: piece.data.to_vec(),
+            };
+            match self.link.send::<_, LogAck>("log", &chunk).await {
+                Ok(ack) => {
+                    failures = 0;
+                    wanted = outbox.acknowledge(&ack);
+                    self.status.send_modify(|status| status.log_bytes = outbox.sent());
+                }
+                Err(LinkError::Unreachable(_)) => {
+                    sleep(retry_pause(failures, random())).await;
+                    failures += 1;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "the rest of a log is not sent");
+                    wanted = false;
+                }
+            }
+        }
+    }
+
+    /// Reads what comes in a short time. False: nothing more will.
+    async fn gather(
+        &mut self,
+        input: &mut pipe::Receiver,
+        buffer: &mut [u8],
+        outbox: &mut Outbox,
+    ) -> bool {
+        let until = sleep(GATHER);
+        tokio::pin!(until);
+        loop {
+            tokio::select! {
+                read = input.read(buffer) => match read {
+                    Ok(bytes @ 1..) => outbox.push(&self.mask.push(&buffer[..bytes])),
+                    _ => {
+                        outbox.push(&self.mask.finish());
+                        return false;
+                    }
+                },
+                () = &mut until => return true,
+            }
+            if outbox.full() {
+                return true;
+            }
+        }
+    }
+}

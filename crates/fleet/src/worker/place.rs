@@ -1,0 +1,147 @@
+//! A job's own folders, and the command that starts a step there.
+
+use super::config::{Config, Sandbox};
+use super::tree::MARK;
+use crate::message::{JobSpec, LeaseGranted};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Where a job works. Removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// All of it.
+    pub(super) folder: PathBuf,
+    /// Where its files are.
+    pub(super) work: PathBuf,
+    /// Its `$HOME`.
+    pub(super) home: PathBuf,
+    /// Where steps begin.
+    pub(super) start: PathBuf,
+}
+
+/// A path that stays where it is put.
+pub(super) fn inside(path: &str) -> Option<PathBuf> {
+    let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
+    parts
+        .map(|part| match part {
+            Component::Normal(part) => Some(part),
+            _ => None,
+        })
+        .collect()
+}
+
+impl Place {
+    /// Makes the folders of a job. None: the spec's `workdir` leads somewhere else.
+    pub(super) fn make(
+        config: &Config,
+        granted: &LeaseGranted,
+        spec: &JobSpec,
+    ) -> io::Result<Option<Self>> {
+        let Some(workdir) = inside(&spec.workdir) else { return Ok(None) };
+        let name = format!("{}-{}", granted.job_id, granted.fence);
+        let folder = std::path::absolute(&config.folder)?.join("jobs").join(name);
+        // Of the same grant, if the worker was killed while it had it.
+        let _ = std::fs::remove_dir_all(&folder);
+        let (work, home) = (folder.join("work"), folder.join("home"));
+        let start = work.join(workdir);
+        for folder in [&start, &home, &folder.join("tmp")] {
+            std::fs::create_dir_all(folder)?;
+        }
+        Ok(Some(Self { folder, work, home, start }))
+    }
+
+    /// Where a path of a cache is: `~` is the job's home, anything else is under its files.
+    pub(super) fn locate(&self, path: &str) -> Option<PathBuf> {
+        match path.strip_prefix("~/") {
+            Some(rest) => inside(rest).map(|rest| self.home.join(rest)),
+            None => inside(path).map(|path| self.work.join(path)),
+        }
+    }
+
+    /// Whether a path is among the job's files, wherever links on the way to it lead.
+    pub(super) fn holds(&self, path: &Path) -> bool {
+        let root = self.folder.canonicalize();
+        let above = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
+        root.is_ok_and(|root| above.is_some_and(|above| above.starts_with(root)))
+    }
+
+    /// The shell with one step. Of the worker's own environment it has the search path, and no more.
+    pub(super) fn command(
+        &self,
+        config: &Config,
+        env: &BTreeMap<String, String>,
+        mark: &str,
+        step: &str,
+    ) -> Command {
+        let mut command = match &config.sandbox {
+            Sandbox::Process => Command::new("/bin/sh"),
+            Sandbox::Bubblewrap { program, network } => {
+                let mut command = Command::new(program);
+                // A session of its own: whoever started the worker at a terminal keeps it to himself.
+                command.args(["--unshare-all", "--die-with-parent", "--new-session"]);
+                command.args(["--cap-drop", "ALL"]);
+                if *network {
+                    command.arg("--share-net");
+                }
+                command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+                // Nor does it reach the sockets of the machine's services, but names are resolved.
+                command.args([
+                    "--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home", "--tmpfs", "/run",
+                ]);
+                let names = "/run/systemd/resolve";
+                command.args(["--ro-bind-try", names, names]);
+                // The worker's key and other jobs' files are not there, this job's are.
+                let all =
+                    std::path::absolute(&config.folder).unwrap_or_else(|_| config.folder.clone());
+                command.arg("--tmpfs").arg(all);
+                command.arg("--bind").arg(&self.folder).arg(&self.folder);
+                command.arg("--chdir").arg(&self.start);
+                command.arg("/bin/sh");
+                command
+            }
+        };
+        // If memory runs out, the system should take the job, and not the worker.
+        let script = "echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec /bin/sh -e -c \"$1\"";
+        command.args(["-c", script, "sh", step]);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
+            .env("HOME", &self.home)
+            .env("TMPDIR", self.folder.join("tmp"))
+            .envs(&config.secrets)
+            .envs(env)
+            .env(MARK, mark)
+            .current_dir(&self.start)
+            .stdin(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true);
+        command
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Files that the job made unreadable stay, and are told.
+        if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+            tracing::warn!(%error, "a job's folder is left behind");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside;
+    use std::path::PathBuf;
+
+    #[test]
+    fn no_path_leads_out_of_the_job() {
+        assert_eq!(inside("."), Some(PathBuf::new()));
+        assert_eq!(inside("a/./b"), Some(PathBuf::from("a/b")));
+        for bad in ["..", "a/../../b", "/etc", "a/.."] {
+            assert_eq!(inside(bad), None, "{bad}");
+        }
+    }
+}

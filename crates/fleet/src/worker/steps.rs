@@ -1,0 +1,187 @@
+//! Steps, one after the other, and whatever can end them early.
+
+use super::config::Config;
+use super::place::Place;
+use super::status::{Control, Status};
+use super::tree::Tree;
+use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
+use std::collections::BTreeMap;
+use std::io::{self, PipeWriter};
+use std::process::ExitStatus;
+use std::time::Duration;
+use tokio::process::Child;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// How often memory is looked at.
+const MEMORY_EVERY: Duration = Duration::from_millis(100);
+
+/// How the steps ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Every one, well.
+    Succeeded,
+    /// One did not: its place and its code, if it had one.
+    Failed {
+        /// From 0.
+        step: usize,
+        /// None: a signal ended it.
+        code: Option<i32>,
+    },
+    /// `max_runtime_seconds` were over.
+    TimedOut,
+    /// They wanted more memory than they may have.
+    OutOfMemory,
+    /// Somebody asked for it.
+    Canceled,
+    /// The lease is lost: nobody wants to hear of it.
+    Stale,
+    /// The worker ends.
+    Shutdown,
+    /// The worker could not: its disk, its sandbox.
+    Broken(String),
+}
+
+/// What steps need.
+pub(super) struct Steps<'a> {
+    /// The worker's settings.
+    pub(super) config: &'a Config,
+    /// What was granted.
+    pub(super) granted: &'a LeaseGranted,
+    /// What to do.
+    pub(super) spec: &'a JobSpec,
+    /// Where.
+    pub(super) place: &'a Place,
+    /// What tells this job's processes from others.
+    pub(super) mark: &'a str,
+    /// Where their output goes.
+    pub(super) output: PipeWriter,
+    /// What others want of the job.
+    pub(super) control: watch::Receiver<Control>,
+    /// What others should know of it.
+    pub(super) status: &'a watch::Sender<Status>,
+    /// The end that nothing moves.
+    pub(super) until: Instant,
+}
+
+impl Steps<'_> {
+    /// Runs them. When it returns, none of their processes lives.
+    pub(super) async fn run(mut self) -> Ended {
+        let env = self.env();
+        for (index, step) in self.spec.steps.iter().enumerate() {
+            self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
+            let (mut child, tree) = match self.start(&env, step) {
+                Ok(started) => started,
+                Err(error) => return Ended::Broken(format!("a step cannot be started: {error}")),
+            };
+            let ended = self.watch(&mut child, &tree, index).await;
+            if ended != Ended::Succeeded && ended != Ended::Stale {
+                self.end_gently(&mut child, &tree).await;
+            }
+            // What a step left running is part of it. It also holds the log open.
+            let gone = tree.kill().await;
+            let _ = child.wait().await;
+            match ended {
+                Ended::Succeeded if gone => {}
+                Ended::Succeeded => {
+                    return Ended::Broken("processes of a step do not go".to_owned());
+                }
+                other => return other,
+            }
+        }
+        Ended::Succeeded
+    }
+
+    fn env(&self) -> BTreeMap<String, String> {
+        let LeaseGranted { job_id, run_id, attempt, fence, .. } = self.granted;
+        let mut env = BTreeMap::from([
+            ("REMUDA_JOB_ID".to_owned(), job_id.to_string()),
+            ("REMUDA_RUN_ID".to_owned(), run_id.to_string()),
+            ("REMUDA_ATTEMPT".to_owned(), attempt.to_string()),
+            ("REMUDA_FENCE".to_owned(), fence.to_string()),
+        ]);
+        env.extend(self.spec.env.clone());
+        env
+    }
+
+    fn start(&self, env: &BTreeMap<String, String>, step: &str) -> io::Result<(Child, Tree)> {
+        let mut command = self.place.command(self.config, env, self.mark, step);
+        command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
+        let child = command.spawn()?;
+        let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
+        let sandbox = self.config.sandbox != super::config::Sandbox::Process;
+        Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox }))
+    }
+
+    /// Until the step ends, or something ends it.
+    async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
+        let failed = |status: ExitStatus| match status.success() {
+            true => Ended::Succeeded,
+            false => Ended::Failed { step, code: status.code() },
+        };
+        tokio::select! {
+            ended = child.wait() => match ended {
+                Ok(status) => failed(status),
+                Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
+            },
+            () = sleep_until(self.until) => Ended::TimedOut,
+            () = too_much(tree, self.config.memory_bytes_max) => Ended::OutOfMemory,
+            wish = self.control.wait_for(|control| *control != Control::Go) => match wish.as_deref() {
+                Ok(Control::Cancel { .. }) => Ended::Canceled,
+                Ok(Control::Shutdown) => Ended::Shutdown,
+                _ => Ended::Stale,
+            },
+        }
+    }
+
+    /// Asks the processes to end, and waits as long as they may take.
+    async fn end_gently(&mut self, child: &mut Child, tree: &Tree) {
+        let mut grace = self.config.grace;
+        if let Control::Cancel { until } = *self.control.borrow() {
+            // A second is left to say that it is over.
+            let left = until.saturating_duration_since(Instant::now());
+            grace = grace.min(left.saturating_sub(Duration::from_secs(1)));
+        }
+        tree.terminate();
+        tokio::select! {
+            () = sleep(grace) => {}
+            () = gone(tree) => {}
+            // Nobody waits for the work of a lease that is lost.
+            _ = self.control.wait_for(|control| *control == Control::Stale) => {}
+        }
+        // Reaps it, if it ended.
+        let _ = child.try_wait();
+    }
+}
+
+async fn gone(tree: &Tree) {
+    // A sandbox's first process goes with the last that it has; until then it is no reason to wait.
+    while tree.members().iter().any(|id| !(tree.sandbox && Some(*id) == tree.first)) {
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Until the job has more memory than it may; never, if it may have all.
+async fn too_much(tree: &Tree, most: Option<u64>) {
+    let Some(most) = most else { return std::future::pending().await };
+    loop {
+        sleep(MEMORY_EVERY).await;
+        if tree.memory() > most {
+            return;
+        }
+    }
+}
+
+impl Status {
+    fn begin(&mut self, index: usize, steps: usize, step: &str) {
+        self.phase = Phase::Running;
+        let percent = index * 100 / steps.max(1);
+        self.progress = Progress {
+            percent: u8::try_from(percent).ok(),
+            // A step may be a long script: its first line is its title.
+            current_step: step.lines().next().map(|line| line.chars().take(200).collect()),
+            step_index: u32::try_from(index).ok(),
+            message: None,
+        };
+    }
+}

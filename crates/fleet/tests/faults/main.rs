@@ -1,0 +1,8 @@
+//! Faults that other systems fell over, with real processes that are killed, stopped and starved.
+
+#![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
+
+mod disk;
+mod killed;
+mod peer;
+mod stopped;

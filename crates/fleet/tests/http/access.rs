@@ -1,0 +1,218 @@
+//! Tokens, keys, signatures.
+
+use crate::server::Server;
+use remuda_fleet::auth::{
+    Access, KeyPair, Scope, Signature, Signed, Token, TokenHash, random_hex, sha256_hex,
+};
+use remuda_fleet::id::RunnerId;
+use remuda_fleet::time::Millis;
+use serde_json::{Value, json};
+
+fn token(name: &str, scope: Scope) -> Token {
+    Token { name: name.to_owned(), scope, sha256: TokenHash::of(&format!("secret-{name}")) }
+}
+
+async fn guarded() -> Server {
+    Server::with(|config| {
+        config.access = Access(vec![
+            token("viewer", Scope::Viewer),
+            token("submitter", Scope::Submitter),
+            token("operator", Scope::Operator),
+            token("enrol", Scope::Enrol),
+        ]);
+    })
+    .await
+}
+
+/// A request with an authorization; the status, the code or type of the answer, the answer.
+async fn send(
+    server: &Server,
+    method: &str,
+    path: &str,
+    authorization: Option<&str>,
+    body: &Value,
+) -> (u16, Value) {
+    let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+    let request = server.http.request(method, format!("{}/api/v1{path}", server.url));
+    let request = match authorization {
+        Some(value) => request.header("authorization", value),
+        None => request,
+    };
+    let answer = request.body(body.to_string()).send().await.expect("an answer");
+    (answer.status().as_u16(), answer.json().await.unwrap_or(Value::Null))
+}
+
+fn code(answer: &(u16, Value)) -> (u16, &str) {
+    (answer.0, answer.1["error"]["code"].as_str().unwrap_or("none"))
+}
+
+fn now() -> Millis {
+    remuda_fleet::orchestrator::Clock::default().now()
+}
+
+fn sign(key: &KeyPair, path: &str, body: &Value, time: Millis) -> Signature {
+    let (path, hash) = (format!("/api/v1{path}"), sha256_hex(body.to_string().as_bytes()));
+    key.sign(time, random_hex::<16>(), Signed { method: "POST", path: &path, body: &hash })
+}
+
+async fn enrolled(server: &Server) -> KeyPair {
+    let key = KeyPair::generate();
+    let body = json!({ "key": key.public() });
+    let answer = send(server, "POST", "/internal/enrol", Some("Bearer secret-enrol"), &body).await;
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    assert_eq!(answer.1["key_id"], json!(key.id()));
+    key
+}
+
+fn ask(key: &KeyPair) -> Value {
+    json!({ "runner_id": RunnerId::of(&key.id(), "1").expect("an id"), "capabilities": [] })
+}
+
+#[tokio::test]
+async fn each_token_does_what_its_scope_says_and_no_more() {
+    let server = guarded().await;
+    let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
+    let run = json!({ "jobs": [job] });
+    let none = json!({});
+    for (who, look, submit, limit) in [
+        (None, 401, 401, 401),
+        (Some("Bearer nonsense"), 401, 401, 401),
+        (Some("Bearer secret-enrol"), 403, 403, 403),
+        (Some("Bearer secret-viewer"), 200, 403, 403),
+        (Some("Bearer secret-submitter"), 200, 201, 403),
+        (Some("Bearer secret-operator"), 200, 201, 200),
+    ] {
+        assert_eq!(send(&server, "GET", "/runs", who, &none).await.0, look, "{who:?} looks");
+        assert_eq!(send(&server, "POST", "/runs", who, &run).await.0, submit, "{who:?} submits");
+        let limited = send(&server, "PUT", "/limits/x?limit=1", who, &none).await.0;
+        assert_eq!(limited, limit, "{who:?} limits");
+        let leased = send(&server, "POST", "/internal/lease", who, &none).await;
+        assert_eq!(code(&leased), (401, "UNAUTHORIZED"), "{who:?} is no worker");
+    }
+}
+
+#[tokio::test]
+async fn a_worker_is_let_in_by_a_token_and_then_by_its_key() {
+    let server = guarded().await;
+    let stranger = KeyPair::generate();
+    let body = ask(&stranger);
+    let path = "/internal/lease";
+    let signed = sign(&stranger, path, &body, now()).header();
+    let unknown = send(&server, "POST", path, Some(&signed), &body).await;
+    assert_eq!(code(&unknown), (401, "UNKNOWN_KEY"));
+    let body = json!({ "key": stranger.public() });
+    for who in [None, Some("Bearer secret-operator"), Some("Bearer secret-viewer")] {
+        let refused = send(&server, "POST", "/internal/enrol", who, &body).await.0;
+        assert!(refused == 401 || refused == 403, "{who:?}: {refused}");
+    }
+    let key = enrolled(&server).await;
+    let body = ask(&key);
+    let signed = sign(&key, path, &body, now()).header();
+    assert_eq!(send(&server, "POST", path, Some(&signed), &body).await.1["type"], "NoWork");
+}
+
+#[tokio::test]
+async fn a_signature_is_for_one_request_and_counts_once() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let (body, path) = (ask(&key), "/internal/lease");
+    let signed = sign(&key, path, &body, now()).header();
+    assert_eq!(send(&server, "POST", path, Some(&signed), &body).await.0, 200);
+    let replayed = send(&server, "POST", path, Some(&signed), &body).await;
+    assert_eq!(code(&replayed), (401, "REPLAYED"));
+    let mut other = body.clone();
+    other["max_wait_seconds"] = json!(1);
+    let signed = sign(&key, path, &body, now()).header();
+    let changed = send(&server, "POST", path, Some(&signed), &other).await;
+    assert_eq!(code(&changed), (401, "BAD_SIGNATURE"));
+}
+
+/// Fault 8, the half that signatures bring with them.
+#[tokio::test]
+async fn a_clock_that_is_off_is_told_the_time() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let (body, path) = (ask(&key), "/internal/lease");
+    let signed = sign(&key, path, &body, Millis(now().0 - 3_600_000)).header();
+    let request = server.http.post(format!("{}/api/v1{path}", server.url));
+    let request = request.header("authorization", signed).body(body.to_string());
+    let answer = request.send().await.expect("an answer");
+    assert_eq!(answer.status(), 401);
+    let time = answer.headers()["remuda-time"].to_str().expect("text").parse().expect("a number");
+    let signed = sign(&key, path, &body, Millis(time)).header();
+    assert_eq!(send(&server, "POST", path, Some(&signed), &body).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_lease_is_of_no_use_with_another_key() {
+    let server = guarded().await;
+    let (key, thief) = (enrolled(&server).await, enrolled(&server).await);
+    let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
+    let submitter = Some("Bearer secret-submitter");
+    send(&server, "POST", "/runs", submitter, &json!({ "jobs": [job] })).await;
+    let (body, path) = (ask(&key), "/internal/lease");
+    let signed = sign(&key, path, &body, now()).header();
+    let granted = send(&server, "POST", path, Some(&signed), &body).await.1;
+    assert_eq!(granted["type"], "LeaseGranted");
+    let path = "/internal/ack-lease";
+    for (runner, expected) in [
+        // It speaks for a runner that is not its own; then for its own, whose lease it is not.
+        (body["runner_id"].clone(), (403, "WRONG_RUNNER")),
+        (ask(&thief)["runner_id"].clone(), (403, "WRONG_RUNNER")),
+    ] {
+        let ack = json!({ "job_id": granted["job_id"], "lease_id": granted["lease_id"], "runner_id": runner });
+        let signed = sign(&thief, path, &ack, now()).header();
+        assert_eq!(code(&send(&server, "POST", path, Some(&signed), &ack).await), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_was_expelled_stays_out() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let (body, path) = (ask(&key), "/internal/lease");
+    let signed = sign(&key, path, &body, now()).header();
+    assert_eq!(send(&server, "POST", path, Some(&signed), &body).await.0, 200);
+    let expel = format!("/workers/{}", key.id());
+    let operator = Some("Bearer secret-operator");
+    assert_eq!(send(&server, "DELETE", &expel, operator, &json!({})).await.0, 200);
+    let signed = sign(&key, path, &body, now()).header();
+    let refused = send(&server, "POST", path, Some(&signed), &body).await;
+    assert_eq!(code(&refused), (403, "EXPELLED"));
+    let again = json!({ "key": key.public() });
+    let again = send(&server, "POST", "/internal/enrol", Some("Bearer secret-enrol"), &again).await;
+    assert_eq!(code(&again), (403, "EXPELLED"));
+}
+
+#[tokio::test]
+async fn who_did_what_is_written_down() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    send(&server, "POST", "/runs", Some("Bearer secret-viewer"), &json!({})).await;
+    send(&server, "POST", "/runs/run_x/cancel", Some("Bearer secret-submitter"), &json!({})).await;
+    let text = std::fs::read_to_string(server.folder.join("audit.jsonl")).expect("a log");
+    let lines: Vec<Value> =
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|line| ["who", "action", "of", "outcome"].map(|f| line[f].as_str().expect("text")))
+        .collect();
+    let id = key.id();
+    let expected = [
+        ["enrol", "enrol", id.as_str(), "ok"],
+        ["nobody", "submit", "", "FORBIDDEN"],
+        ["submitter", "cancel", "run_x", "UNKNOWN_RUN"],
+    ];
+    assert_eq!(told, expected);
+    assert!(!text.contains("secret-"), "no token is in the log");
+}
+
+#[tokio::test]
+async fn without_tokens_it_serves_this_machine_only() {
+    let folder = crate::server::folder();
+    let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("a socket");
+    let config = remuda_fleet::orchestrator::Config::in_folder(&folder);
+    let refused = remuda_fleet::orchestrator::serve(listener, config, async {}).await;
+    assert!(matches!(refused, Err(remuda_fleet::orchestrator::ServeError::Open)), "{refused:?}");
+    std::fs::remove_dir_all(folder).expect("removed");
+}

@@ -1,0 +1,10 @@
+//! The orchestrator over HTTP, on a real socket.
+
+#![allow(unreachable_pub, reason = "what these modules have is for this test only")]
+
+mod access;
+mod objects;
+mod refusals;
+mod runs;
+mod seed;
+mod server;

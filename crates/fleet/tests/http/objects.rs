@@ -1,0 +1,102 @@
+//! Objects: written once, under the lease, or not at all.
+
+use crate::server::{Server, hasty};
+use remuda_fleet::auth::sha256_hex;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const RUNNER: &str = "runner_a";
+
+async fn grant(server: &Server, granted: &Value, name: &str, bytes: usize) -> Value {
+    let ask = json!({ "lease_id": granted["lease_id"], "runner_id": RUNNER, "name": name, "bytes": bytes });
+    server.ok("/internal/upload", ask).await
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().expect("text")
+}
+
+/// Sends an object under a grant; the status and the code of the answer.
+async fn put(server: &Server, upload: &Value, path: &str, body: &'static [u8]) -> (u16, String) {
+    let answer = server
+        .http
+        .put(format!("{}/api/v1/internal/objects/{path}", server.url))
+        .header("remuda-lease", text(&upload["lease_id"]))
+        .header("remuda-runner", RUNNER)
+        .header("remuda-grant", text(&upload["grant"]))
+        .header("remuda-content-sha256", sha256_hex(body))
+        .body(body);
+    let answer = answer.send().await.expect("an answer");
+    let status = answer.status().as_u16();
+    let value: Value = answer.json().await.unwrap_or(Value::Null);
+    let code = value["error"]["code"].as_str().or(value["reason"].as_str());
+    (status, code.unwrap_or_default().to_owned())
+}
+
+#[tokio::test]
+async fn an_object_is_kept_under_attempt_and_fence_and_never_changes() {
+    let server = Server::open().await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let upload = grant(&server, &granted, "out/a.txt", 5).await;
+    let (run, job) = (text(&granted["run_id"]), text(&granted["job_id"]));
+    let path = format!("runs/{run}/jobs/{job}/1-1/out/a.txt");
+    assert_eq!(upload["path"], json!(path));
+    assert_eq!(put(&server, &upload, &path, b"hello").await.0, 201);
+    assert_eq!(put(&server, &upload, &path, b"hello").await.0, 201, "its answer was lost");
+    assert_eq!(put(&server, &upload, &path, b"hallo").await, (409, "OBJECT_EXISTS".to_owned()));
+    let url = format!("{}/api/v1/objects/{path}", server.url);
+    let read = server.http.get(&url).send().await.expect("an answer");
+    assert_eq!(read.bytes().await.expect("bytes"), "hello");
+}
+
+#[tokio::test]
+async fn a_grant_is_for_what_it_says() {
+    let server = Server::open().await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let upload = grant(&server, &granted, "a", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    let other = path.replace("1-1/a", "1-1/b");
+    assert_eq!(put(&server, &upload, &other, b"hello").await, (403, "BAD_GRANT".to_owned()));
+    assert_eq!(put(&server, &upload, &path, b"hello!").await, (413, "WRONG_SIZE".to_owned()));
+    assert_eq!(put(&server, &upload, &path, b"hell").await, (413, "WRONG_SIZE".to_owned()));
+    for name in ["../../x", "/x", "a/../b", ""] {
+        let ask = json!({ "lease_id": granted["lease_id"], "runner_id": RUNNER, "name": name, "bytes": 1 });
+        assert_eq!(server.post("/internal/upload", ask).await.0, 422, "{name}");
+    }
+    assert_eq!(server.get("/objects/..%2f..%2faudit.jsonl").await.0, 422);
+}
+
+/// Fault 2, the orchestrator's half: the lease ends between the grant and the bytes, or while they come.
+#[tokio::test]
+async fn a_runner_that_lost_its_lease_leaves_nothing() {
+    let server = Server::with(|config| config.policy = hasty()).await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let upload = grant(&server, &granted, "a", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    // Slowly, so that the lease ends before the last byte.
+    let pieces = futures::stream::unfold(0, |n| async move {
+        if n == 5 {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        Some((Ok::<_, std::io::Error>(&b"hello"[n..=n]), n + 1))
+    });
+    let slow = server
+        .http
+        .put(format!("{}/api/v1/internal/objects/{path}", server.url))
+        .header("remuda-lease", text(&upload["lease_id"]))
+        .header("remuda-runner", RUNNER)
+        .header("remuda-grant", text(&upload["grant"]))
+        .header("remuda-content-sha256", sha256_hex(b"hello"))
+        .body(reqwest::Body::wrap_stream(pieces));
+    let answer = slow.send().await.expect("an answer");
+    assert_eq!(answer.status(), 409);
+    assert_eq!(answer.json::<Value>().await.expect("JSON")["type"], "StaleLease");
+    assert_eq!(put(&server, &upload, &path, b"hello").await.0, 409);
+    assert_eq!(server.get(&format!("/objects/{path}")).await.0, 404);
+    let left = std::fs::read_dir(server.folder.join("objects/.incoming")).expect("a folder");
+    assert_eq!(left.count(), 0);
+}

@@ -1,0 +1,21 @@
+//! The fleet with programs that others wrote: each module is named after the part that it needs, which
+//! `scripts/parts/NAME.sh` installs. Without it the module's tests fail; `make test` leaves them out
+//! and counts them as skipped.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    async_fn_in_trait,
+    reason = "what these modules share is for tests only, and none uses all of it"
+)]
+
+mod bwrap;
+#[path = "../faults/peer.rs"]
+mod peer;
+mod postgres;
+#[path = "../http/server.rs"]
+mod server;
+#[path = "../history/suite.rs"]
+mod suite;
+#[path = "../../../runner/tests/parts/support.rs"]
+mod support;

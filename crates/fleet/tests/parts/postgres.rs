@@ -1,0 +1,293 @@
+//! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
+
+use crate::peer::{self, Fleet, Peer};
+use crate::suite::common::{complete, forgets, job, runner_id, submission};
+use crate::suite::{Place, histories, naive, policy, seeds};
+use crate::support::{Folder, Running, part};
+use remuda_fleet::auth::random_id;
+use remuda_fleet::id::{LeaseId, RunId};
+use remuda_fleet::lease::{AttemptState, Event, Policy, Reply};
+use remuda_fleet::message::{AckLease, CompleteStatus, Label, LeaseRequest};
+use remuda_fleet::store::{Postgres, Store, Time};
+use remuda_fleet::time::Millis;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A server that runs until this is dropped.
+struct Server {
+    _running: Running,
+    _folder: Folder,
+    url: String,
+}
+
+impl Server {
+    fn start(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let data = folder.path().join("data");
+        let made = Command::new(part("postgres").join("bin/initdb"))
+            .args(["-A", "trust", "-U", "fleet", "--no-sync", "-E", "UTF8", "-D"])
+            .arg(&data)
+            .output()
+            .expect("initdb");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let mut postgres = Command::new(part("postgres").join("bin/postgres"));
+        // Nothing is killed here: waiting for the disk would only take time.
+        postgres.args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"]).arg(folder.path());
+        postgres.arg("-D").arg(&data);
+        let mut running = Running::start(&folder, "postgres", &postgres);
+        running.until(|output| output.contains("ready to accept connections").then_some(()));
+        let url = format!("postgres://fleet@localhost/postgres?host={}", folder.path().display());
+        Self { _running: running, _folder: folder, url }
+    }
+
+    async fn store(&self, time: Time) -> Postgres {
+        Postgres::open(&self.url, Policy::default(), time, Millis(0)).await.expect("a store")
+    }
+}
+
+static URL: OnceLock<String> = OnceLock::new();
+
+struct OnServer;
+
+impl OnServer {
+    async fn connect(now: Millis) -> Postgres {
+        let url = URL.get().expect("a server");
+        Postgres::open(url, policy(), Time::Caller, now).await.expect("a store")
+    }
+}
+
+impl Place for OnServer {
+    type Store = Postgres;
+
+    async fn open(now: Millis) -> Postgres {
+        let url = URL.get().expect("a server");
+        let mut sql = <sqlx::PgConnection as sqlx::Connection>::connect(url).await.expect("sql");
+        let empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
+        sqlx::raw_sql(empty).execute(&mut sql).await.expect("emptied");
+        Self::connect(now).await
+    }
+
+    async fn restart(store: Postgres, now: Millis) -> Postgres {
+        store.close().await;
+        Self::connect(now).await
+    }
+}
+
+#[test]
+fn on_a_server_every_job_and_lease_is_accounted_for() {
+    let server = Server::start("pg-history");
+    URL.set(server.url.clone()).expect("once");
+    histories::<OnServer>(&seeds(2), 4);
+}
+
+/// Works until nothing is left to do; how many jobs it did.
+async fn work(store: Arc<Postgres>, name: String) -> usize {
+    let (runner, mut done, mut idle) = (runner_id(&name), 0, 0);
+    while idle < 20 {
+        let request = LeaseRequest {
+            runner_id: runner.clone(),
+            capabilities: BTreeSet::new(),
+            max_wait_seconds: 0,
+        };
+        let lease_id = random_id(LeaseId::PREFIX, LeaseId::new);
+        let event = Event::Lease { lease_id, cancel_token: None, request };
+        let granted = match store.handle(Millis(0), event).await.expect("a store").reply {
+            Ok(Reply::Granted(granted)) => granted,
+            Ok(Reply::NoWork(_)) => {
+                idle += 1;
+                tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                continue;
+            }
+            other => panic!("{other:?}"),
+        };
+        idle = 0;
+        let ack = AckLease {
+            job_id: granted.job_id.clone(),
+            lease_id: granted.lease_id.clone(),
+            runner_id: runner.clone(),
+            accepted_at: None,
+        };
+        store.handle(Millis(0), Event::Ack(ack)).await.expect("a store").reply.expect("acked");
+        let end = Event::Complete(complete(&granted.lease_id, &runner, CompleteStatus::Succeeded));
+        store.handle(Millis(0), end.clone()).await.expect("a store").reply.expect("completed");
+        let again = store.handle(Millis(0), end).await.expect("a store").reply;
+        assert!(matches!(again, Ok(Reply::Completed(_))), "{again:?}");
+        done += 1;
+    }
+    done
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_orchestrators_grant_each_job_once_and_keep_every_limit() {
+    let server = Server::start("pg-two");
+    let stores = [
+        Arc::new(server.store(Time::Database).await),
+        Arc::new(server.store(Time::Database).await),
+    ];
+    let label = Label::new("few").expect("a label");
+    let limit = Event::SetLimit { label: label.clone(), limit: Some(2) };
+    stores[0].handle(Millis(0), limit).await.expect("a store").reply.expect("set");
+    for index in 0..12 {
+        let jobs = (0..10).map(|n| {
+            let mut job = job(&format!("j{n}"));
+            if n % 3 == 0 {
+                job.labels.insert(label.clone());
+            }
+            if n == 9 {
+                job.needs = (0..9).map(|n| format!("j{n}")).collect();
+            }
+            job
+        });
+        let mut submission = submission(jobs.collect());
+        submission.max_parallel = (index % 2 == 0).then_some(3);
+        let run_id = random_id(RunId::PREFIX, RunId::new);
+        let event = Event::Submit { run_id, key: None, submission };
+        stores[index % 2]
+            .handle(Millis(0), event)
+            .await
+            .expect("a store")
+            .reply
+            .expect("submitted");
+    }
+    let workers: Vec<_> =
+        (0..8).map(|n| tokio::spawn(work(stores[n % 2].clone(), n.to_string()))).collect();
+    let watching = async {
+        // While they work: no limit is ever exceeded, no sum is ever wrong.
+        for _ in 0..20 {
+            let tables = stores[0].snapshot().await.expect("rows");
+            naive::account(&tables, &Policy::default()).expect("accounts");
+            let few = tables.labels().find(|record| record.label == label).expect("a label");
+            assert!(few.in_use <= 2, "{few:?}");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    let (done, ()) = tokio::join!(futures::future::join_all(workers), watching);
+    let done: usize = done.into_iter().map(|done| done.expect("worked")).sum();
+    assert_eq!(done, 120);
+    let tables = stores[1].snapshot().await.expect("rows");
+    naive::account(&tables, &Policy::default()).expect("accounts");
+    for job in tables.jobs() {
+        assert_eq!(job.outcome().map(|end| end.status), Some(AttemptState::Succeeded), "{job:?}");
+        assert_eq!(job.fence.0, 1, "granted once: {job:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_key_at_two_orchestrators_is_one_run() {
+    let server = Server::start("pg-key");
+    let stores = [server.store(Time::Database).await, server.store(Time::Database).await];
+    for round in 0..10 {
+        let submit = async |store: &Postgres| {
+            let event = Event::Submit {
+                run_id: random_id(RunId::PREFIX, RunId::new),
+                key: Some(format!("k{round}")),
+                submission: submission(vec![job("a")]),
+            };
+            match store.handle(Millis(0), event).await.expect("a store").reply {
+                Ok(Reply::Submitted { run_id, before }) => (run_id, before),
+                other => panic!("{other:?}"),
+            }
+        };
+        let (one, two) = tokio::join!(submit(&stores[0]), submit(&stores[1]));
+        assert_eq!(one.0, two.0);
+        assert_ne!(one.1, two.1, "one of them was first");
+    }
+    let runs = stores[0].runs(None, 100).await.expect("runs");
+    assert_eq!(runs.len(), 10);
+    let rest = stores[0].runs(Some((runs[3].created_at, runs[3].run_id.clone())), 100).await;
+    assert_eq!(rest.expect("runs"), runs[4..]);
+}
+
+#[tokio::test]
+async fn what_was_kept_long_enough_is_gone_from_the_server() {
+    let server = Server::start("pg-forget");
+    let now = Millis(1_000_000);
+    let store = Postgres::open(&server.url, Policy::default(), Time::Caller, now).await;
+    forgets(&store.expect("a store"), now).await;
+}
+
+/// Fault 8: the callers' clocks are an hour apart, and nobody's lease ends.
+#[tokio::test]
+async fn only_the_databases_clock_counts() {
+    let server = Server::start("pg-clock");
+    let store = server.store(Time::Database).await;
+    let run_id = random_id(RunId::PREFIX, RunId::new);
+    let event =
+        Event::Submit { run_id: run_id.clone(), key: None, submission: submission(vec![job("a")]) };
+    store.handle(Millis(0), event).await.expect("a store").reply.expect("submitted");
+    let request = LeaseRequest {
+        runner_id: runner_id("a"),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let lease_id = random_id(LeaseId::PREFIX, LeaseId::new);
+    let event = Event::Lease { lease_id, cancel_token: None, request };
+    store.handle(Millis(0), event).await.expect("a store").reply.expect("granted");
+    let hour = 3_600_000;
+    let now = remuda_fleet::orchestrator::Clock::default().now().0;
+    for now in [now - hour, now + hour, 0, u64::MAX / 2] {
+        let swept = store.handle(Millis(now), Event::Sweep).await.expect("a store").reply;
+        assert_eq!(swept, Ok(Reply::Swept { lapsed: 0, more: false }));
+    }
+    let rows = store.run(&run_id).await.expect("rows").expect("a run");
+    assert_eq!(rows.jobs[0].lease.as_ref().map(|lease| lease.state.live()), Some(true));
+}
+
+/// Fault 8, and the death of one of several: orchestrators whose clocks are two hours apart share the
+/// work, and a job that one granted is ended at the other when the first is killed.
+#[tokio::test]
+async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
+    let server = Server::start("pg-peers");
+    let settings = |offset: i64| json!({ "lease_ttl_seconds": 3, "postgres": server.url, "clock_offset": offset });
+    let hour = 3_600_000;
+    let (mut early, late) = (Fleet::start(settings(-hour)), Fleet::start(settings(hour)));
+    let run = early.submit(vec![peer::job("a", "echo begun; sleep 5; echo done")]).await;
+    // The worker's requests go through a door that leads to whoever is there.
+    let door = Door::open(&early.url, &late.url).await;
+    let mut worker = early.worker_settings("worker", json!({}));
+    worker["orchestrator"] = json!(door.url);
+    let _worker = Peer::start(&worker);
+    late.begun(&run).await;
+    early.kill();
+    let view = late.ended(&run).await;
+    let job = &view["jobs"][0];
+    assert_eq!((&job["state"], &job["fence"]), (&json!("SUCCEEDED"), &json!(1)), "{view}");
+    assert_eq!(late.log(job).await, "begun\ndone\n");
+}
+
+/// A proxy: connections go to the first address that takes them.
+struct Door {
+    url: String,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Door {
+    async fn open(first: &str, second: &str) -> Self {
+        let addresses = [first, second].map(|url| url.trim_start_matches("http://").to_owned());
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let task = tokio::spawn(async move {
+            while let Ok((mut inside, _)) = listener.accept().await {
+                let addresses = addresses.clone();
+                tokio::spawn(async move {
+                    for address in addresses {
+                        if let Ok(mut outside) = TcpStream::connect(&address).await {
+                            let _ = tokio::io::copy_bidirectional(&mut inside, &mut outside).await;
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Self { url, task }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

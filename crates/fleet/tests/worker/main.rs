@@ -1,0 +1,8 @@
+//! Workers and an orchestrator in one process: real steps, real sockets.
+
+#![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
+
+mod client;
+mod jobs;
+#[path = "../http/server.rs"]
+mod server;
