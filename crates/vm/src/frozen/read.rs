@@ -214,9 +214,11 @@ impl Thaw<'_> {
             kind::STR | kind::INTERNED => {
                 let text = std::str::from_utf8(self.bytes.blob()?)
                     .map_err(|_| ThawError::Malformed("text"))?;
-                let interned = kind == kind::INTERNED;
-                if interned && self.vm.interned.insert(text.to_owned(), handle).is_some() {
-                    return Err(ThawError::Malformed("a name twice"));
+                if kind == kind::INTERNED {
+                    if self.vm.interned.get(text).is_some() {
+                        return Err(ThawError::Malformed("a name twice"));
+                    }
+                    self.vm.interned.insert(text.to_owned(), handle);
                 }
                 Obj::Str(crate::heap::object::Str::new(text))
             }

@@ -155,7 +155,7 @@ impl Writer<'_> {
             // Nothing reaches a place that is free.
             Obj::Free => return Err(FreezeError::NotAlone),
             Obj::Str(text) => {
-                let interned = self.vm.interned.get(&*text.text) == Some(&handle);
+                let interned = self.vm.interned.get(&text.text) == Some(&handle);
                 self.out.push(if interned { kind::INTERNED } else { kind::STR });
                 self.blob(text.text.as_bytes())?;
             }
