@@ -33,7 +33,8 @@ struct Thaw<'a> {
 
 impl Vm {
     /// A machine in which the call that was written down goes on: by `resume`, with one of the tokens
-    /// that it waits for. The program must be the one that the call began in; it is not run again.
+    /// that it waits for. The program must be the one that the call began in; it is not run again. The
+    /// machine has no host yet.
     pub fn thaw(program: &Program, bytes: &[u8], limits: Limits) -> Result<Vm, ThawError> {
         if bytes.len() > FROZEN_BYTES_MAX {
             return Err(ThawError::TooLarge);

@@ -1,5 +1,5 @@
 //! The image that every machine starts from: names, types, natives, the prelude, the modules. Built
-//! once for a process, then copied.
+//! once for a process; machines share it and copy what they change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
