@@ -26,6 +26,16 @@
 //! result is a word on the frame (`After`). Recursion inside Rust over nested containers is bounded by
 //! `limits::NESTING_MAX`.
 //!
+//! # Where it differs from CPython, on purpose
+//! - Sets iterate in the order of insertion; hashes of strings are fixed; there is no `id`, and objects
+//!   without a `__repr__` are shown without an address.
+//! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 256 frames deep.
+//! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
+//! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
+//!   see the machine.
+//! - `re` has no backtracking (see `regex`); functions of `math` beyond the basic operations may differ
+//!   from a C library in their last digit, and never between machines.
+//!
 //! # Limits are not exceptions
 //! Running out of cycles or memory ends the run; no `except` sees it.
 mod cost;

@@ -152,3 +152,19 @@ fn the_first_failure_of_gathered_jobs_ends_the_others() {
     assert_eq!(vm.resume(2, Err(failure)), Ok(HostValue::List(vec![text("gone"), log])));
     assert_eq!(vm.resume(1, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));
 }
+
+#[test]
+fn what_one_program_changes_of_the_library_no_other_machine_sees() {
+    let changes = "import json\nimport collections\njson.mine = 1\n\
+         collections.Counter.most_common = lambda self, n=None: 'changed'\n\
+         def look():\n    return [json.mine, collections.Counter('aa').most_common()]\n";
+    let mut changed = machine(changes);
+    let looks = "import json\nimport collections\n\
+         def look():\n    return [hasattr(json, 'mine'), len(collections.Counter('aab').most_common())]\n";
+    let mut other = machine(looks);
+    let pair = |a: HostValue, b: HostValue| Ok(HostValue::List(vec![a, b]));
+    let expected = pair(HostValue::Int(1), text("changed"));
+    assert_eq!(changed.call_handler("look", &[]), expected);
+    assert_eq!(other.call_handler("look", &[]), pair(HostValue::Bool(false), HostValue::Int(2)));
+    assert_eq!(changed.call_handler("look", &[]), expected);
+}

@@ -33,7 +33,8 @@ struct Thaw<'a> {
 
 impl Vm {
     /// A machine in which the call that was written down goes on: by `resume`, with one of the tokens
-    /// that it waits for. The program must be the one that the call began in; it is not run again.
+    /// that it waits for. The program must be the one that the call began in; it is not run again. The
+    /// machine has no host yet.
     pub fn thaw(program: &Program, bytes: &[u8], limits: Limits) -> Result<Vm, ThawError> {
         if bytes.len() > FROZEN_BYTES_MAX {
             return Err(ThawError::TooLarge);
@@ -214,9 +215,11 @@ impl Thaw<'_> {
             kind::STR | kind::INTERNED => {
                 let text = std::str::from_utf8(self.bytes.blob()?)
                     .map_err(|_| ThawError::Malformed("text"))?;
-                let interned = kind == kind::INTERNED;
-                if interned && self.vm.interned.insert(text.to_owned(), handle).is_some() {
-                    return Err(ThawError::Malformed("a name twice"));
+                if kind == kind::INTERNED {
+                    if self.vm.interned.get(text).is_some() {
+                        return Err(ThawError::Malformed("a name twice"));
+                    }
+                    self.vm.interned.insert(text.to_owned(), handle);
                 }
                 Obj::Str(crate::heap::object::Str::new(text))
             }

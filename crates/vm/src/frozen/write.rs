@@ -22,7 +22,8 @@ struct Writer<'a> {
 }
 
 impl Vm {
-    /// The call that waits for `token`, as bytes. The machine keeps it, too.
+    /// The call that waits for `token`, as bytes. The machine keeps it, too: one that is too large to be
+    /// written can still be told so, by `resume` with an error.
     pub fn freeze(&self, token: u64) -> Result<Vec<u8>, FreezeError> {
         let Some(Value::Ref(coroutine)) = self.waiting.get(&token).copied() else {
             return Err(FreezeError::NotWaiting);
@@ -155,7 +156,7 @@ impl Writer<'_> {
             // Nothing reaches a place that is free.
             Obj::Free => return Err(FreezeError::NotAlone),
             Obj::Str(text) => {
-                let interned = self.vm.interned.get(&*text.text) == Some(&handle);
+                let interned = self.vm.interned.get(&text.text) == Some(&handle);
                 self.out.push(if interned { kind::INTERNED } else { kind::STR });
                 self.blob(text.text.as_bytes())?;
             }

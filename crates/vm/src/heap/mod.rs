@@ -2,27 +2,23 @@
 //! nothing but what the program did.
 
 pub(crate) mod dict;
+pub(crate) mod interned;
 pub(crate) mod object;
+mod slots;
 pub(crate) mod types;
 pub(crate) mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use object::{Obj, Str};
+use slots::{Slot, Slots};
 use value::{Handle, Value};
 
 use crate::run::fault::Fatal;
 
 #[derive(Clone, Debug)]
-struct Slot {
-    obj: Obj,
-    size: u32,
-    marked: bool,
-}
-
-#[derive(Clone, Debug)]
 pub(crate) struct Heap {
-    slots: Vec<Slot>,
+    slots: Slots,
     free: Vec<u32>,
     /// With those of the image.
     bytes: usize,
@@ -44,7 +40,7 @@ const COLLECT_STEP_MIN: usize = 512 * 1024;
 impl Heap {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Vec::new(),
+            slots: Slots::default(),
             free: Vec::new(),
             bytes: 0,
             image: 0,
@@ -55,6 +51,11 @@ impl Heap {
             serial: 0,
             identities: BTreeMap::new(),
         }
+    }
+
+    /// What is here now is the image of all machines that are copied from this one.
+    pub(crate) fn share(&mut self) {
+        self.slots.share();
     }
 
     /// What is here now stays, and is not counted; from now on at most `limit` bytes more.
@@ -86,7 +87,7 @@ impl Heap {
     }
 
     pub(crate) fn is_live(&self, handle: Handle) -> bool {
-        !matches!(self.slots[handle.0 as usize].obj, Obj::Free)
+        !matches!(self.get(handle), Obj::Free)
     }
 
     /// A number that is an object's own while it lives, and goes with it when it is written down.
@@ -124,12 +125,10 @@ impl Heap {
     /// with a fresh index, sizes by contents. Returns how many entries the tables have.
     pub(crate) fn normalise(&mut self) -> usize {
         let mut entries = 0;
-        for place in 0..self.slots.len() {
-            let image = place < self.immortal;
-            if image && !self.touched.contains(&(place as u32)) {
-                continue;
-            }
-            let slot = &mut self.slots[place];
+        // What was there before the program ran, as far as it was changed; then the rest.
+        let known: Vec<usize> = self.touched.iter().map(|place| *place as usize).collect();
+        for place in known.into_iter().chain(self.immortal..self.slots.len()) {
+            let slot = self.slots.get_mut(place);
             if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
                 table.normalise();
                 entries += table.places();
@@ -172,7 +171,7 @@ impl Heap {
         self.bytes += size;
         let slot = Slot { obj, size: size as u32, marked: false };
         if let Some(place) = self.free.pop() {
-            self.slots[place as usize] = slot;
+            *self.slots.get_mut(place as usize) = slot;
             return Ok(Handle(place));
         }
         self.slots.push(slot);
@@ -181,7 +180,7 @@ impl Heap {
 
     #[inline]
     pub(crate) fn get(&self, handle: Handle) -> &Obj {
-        &self.slots[handle.0 as usize].obj
+        &self.slots.get(handle.0 as usize).obj
     }
 
     #[inline]
@@ -189,12 +188,12 @@ impl Heap {
         if (handle.0 as usize) < self.immortal {
             self.touched.insert(handle.0);
         }
-        &mut self.slots[handle.0 as usize].obj
+        &mut self.slots.get_mut(handle.0 as usize).obj
     }
 
     /// Accounts for what a change made of an object.
     pub(crate) fn resized(&mut self, handle: Handle) -> Result<(), Fatal> {
-        let slot = &mut self.slots[handle.0 as usize];
+        let slot = self.slots.get_mut(handle.0 as usize);
         let (old, new) = (slot.size as usize, slot.obj.size());
         slot.size = new as u32;
         self.bytes = (self.bytes + new).saturating_sub(old);
@@ -204,7 +203,7 @@ impl Heap {
     /// Accounts for bytes added to an object.
     #[inline]
     pub(crate) fn grown(&mut self, handle: Handle, by: usize) -> Result<(), Fatal> {
-        self.slots[handle.0 as usize].size += by as u32;
+        self.slots.get_mut(handle.0 as usize).size += by as u32;
         self.bytes += by;
         if self.bytes > self.limit { Err(Fatal::Memory) } else { Ok(()) }
     }
@@ -222,24 +221,33 @@ impl Heap {
 
     /// Frees what `roots` and the immortals do not reach. Returns how many objects were visited.
     pub(crate) fn collect(&mut self, roots: impl Iterator<Item = Value>) -> usize {
-        let mut pending: Vec<u32> = (0..self.immortal as u32).collect();
-        pending.extend(roots.filter_map(Value::handle).map(|handle| handle.0));
+        // What the image has unchanged reaches nothing but the image.
+        let shared = self.slots.shared();
+        let mut pending: Vec<usize> = self.slots.changed().chain(shared..self.immortal).collect();
+        pending.extend(roots.filter_map(Value::handle).map(|handle| handle.0 as usize));
         let mut visited = 0usize;
         while let Some(place) = pending.pop() {
-            let slot = &mut self.slots[place as usize];
+            if !self.slots.is_own(place) {
+                continue;
+            }
+            let slot = self.slots.get_mut(place);
             if std::mem::replace(&mut slot.marked, true) {
                 continue;
             }
-            visited += 1;
+            visited += usize::from(place >= self.immortal);
             slot.obj.trace(|value| {
                 if let Value::Ref(handle) = value {
-                    pending.push(handle.0);
+                    pending.push(handle.0 as usize);
                 }
             });
         }
+        let changed: Vec<usize> = self.slots.changed().collect();
+        for place in changed {
+            self.slots.get_mut(place).marked = false;
+        }
         // From the back, so that low places are taken first again.
-        for place in (0..self.slots.len()).rev() {
-            let slot = &mut self.slots[place];
+        for place in (shared..self.slots.len()).rev() {
+            let slot = self.slots.get_mut(place);
             if std::mem::replace(&mut slot.marked, false) || matches!(slot.obj, Obj::Free) {
                 continue;
             }
@@ -249,9 +257,9 @@ impl Heap {
             self.free.push(place as u32);
         }
         let slots = &self.slots;
-        self.identities.retain(|place, _| !matches!(slots[*place as usize].obj, Obj::Free));
+        self.identities.retain(|place, _| !matches!(slots.get(*place as usize).obj, Obj::Free));
         self.plan_collection();
-        visited.saturating_sub(self.immortal)
+        visited
     }
 
     fn plan_collection(&mut self) {

@@ -104,13 +104,20 @@ class EnumMeta(type):
         return EnumMeta.__new__(EnumMeta, name, (cls,), namespace)
 
     def __iter__(cls):
-        return iter([member for _, member in cls._value2member_map_])
+        return iter(cls._own_members())
+
+    def _own_members(cls):
+        members = [member for _, member in cls._value2member_map_]
+        if getattr(cls, '_is_flag', False):
+            # Combinations have names, too, but are no members of their own.
+            members = [member for member in members if member._value_ and not member._value_ & (member._value_ - 1)]
+        return members
 
     def __reversed__(cls):
         return reversed([member for _, member in cls._value2member_map_])
 
     def __len__(cls):
-        return len(cls._value2member_map_)
+        return len(cls._own_members())
 
     def __bool__(cls):
         return True

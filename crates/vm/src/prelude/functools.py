@@ -197,7 +197,7 @@ def singledispatch(function):
             if isinstance(kind, type):
                 return lambda implementation: register(kind, implementation)
             implementation = kind
-            written = [text for name, text in kind.__annotations__.items() if name != 'return']
+            written = [text for name, text in kind.__annotations__.items() if name != 'return' and name != 'self']
             if not written:
                 raise TypeError('Invalid first argument to `register()`: ' + repr(kind) + '. Use either `@register(some_class)` or plain `@register` on an annotated function.')
             kind = _resolve(kind, written[0].strip('\'"'))
@@ -210,3 +210,23 @@ def singledispatch(function):
     wrapper.register = register
     wrapper.dispatch = dispatch
     return wrapper
+
+
+class singledispatchmethod:
+    def __init__(self, function):
+        self.dispatcher = singledispatch(function)
+        self.function = function
+
+    def register(self, kind, implementation=None):
+        return self.dispatcher.register(kind, implementation)
+
+    def __get__(self, instance, owner=None):
+        dispatcher = self.dispatcher
+
+        def method(*args, **kwargs):
+            found = dispatcher.dispatch(type(args[0]))
+            if isinstance(found, (classmethod, staticmethod)):
+                return found.__get__(instance, owner)(*args, **kwargs)
+            return found(instance, *args, **kwargs)
+        update_wrapper(method, self.function)
+        return method

@@ -1,5 +1,5 @@
 //! The image that every machine starts from: names, types, natives, the prelude, the modules. Built
-//! once for a process, then copied.
+//! once for a process; machines share it and copy what they change.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -14,6 +14,7 @@ use crate::front::Program;
 use crate::front::code::Const;
 use crate::heap::Heap;
 use crate::heap::dict::Dict;
+use crate::heap::interned::Interned;
 use crate::heap::object::{Class, Obj};
 use crate::heap::types::{NAMES, TYPES, Type, name};
 use crate::heap::value::{Handle, Value, float};
@@ -58,7 +59,7 @@ impl Vm {
             cycles: u64::MAX,
             limits: Limits::default(),
             output: String::new(),
-            interned: BTreeMap::new(),
+            interned: Interned::default(),
             builtins: Handle(0),
             prelude: Handle(0),
             modules: BTreeMap::new(),
@@ -219,6 +220,8 @@ fn build() -> Result<Vm, String> {
         }
     }
     vm.image_hash = hasher.finalize().into();
+    vm.heap.share();
+    vm.interned.share();
     Ok(vm)
 }
 

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use crate::front::code::Code;
 use crate::heap::Heap;
+use crate::heap::interned::Interned;
 use crate::heap::object::{Exception, Instance, Obj};
 use crate::heap::value::{Handle, Value};
 use crate::host::Host;
@@ -77,7 +78,7 @@ pub struct Vm {
     pub(crate) cycles: u64,
     pub(crate) limits: Limits,
     pub(crate) output: String,
-    pub(crate) interned: BTreeMap<String, Handle>,
+    pub(crate) interned: Interned,
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.
     pub(crate) prelude: Handle,
@@ -235,7 +236,7 @@ impl Vm {
         let visited = self.heap.collect(roots.into_iter());
         // Being interned keeps nothing alive.
         let heap = &self.heap;
-        self.interned.retain(|_, handle| heap.is_live(*handle));
+        self.interned.retain(|handle| heap.is_live(handle));
         // Places of classes that are gone may be taken by others.
         self.class_version += 1;
         self.charge(crate::cost::collect(visited))

@@ -122,6 +122,12 @@ pub(crate) const TABLE: Table = &[
     ("float", "__abs__", absolute, ""),
     ("float", "__bool__", truth, ""),
     ("int", "__invert__", invert, ""),
+    ("int", "__hash__", hash, ""),
+    ("float", "__hash__", hash, ""),
+    ("str", "__hash__", hash, ""),
+    ("bytes", "__hash__", hash, ""),
+    ("tuple", "__hash__", hash, ""),
+    ("frozenset", "__hash__", hash, ""),
 ];
 
 /// What kind of operand a value is.
@@ -274,4 +280,10 @@ fn absolute(vm: &mut Vm, args: Args) -> Outcome {
 fn truth(vm: &mut Vm, args: Args) -> Outcome {
     let value = own(vm, args)?;
     Ok(Value::Bool(vm.truth(value)?))
+}
+
+/// Of the value itself, whatever class an instance has around it.
+fn hash(vm: &mut Vm, args: Args) -> Outcome {
+    let value = own(vm, args)?;
+    Ok(Value::Int(vm.hash(value, 0)? as i64))
 }

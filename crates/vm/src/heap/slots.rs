@@ -1,0 +1,86 @@
+//! Places of objects. Those of the image are shared by all machines; a machine that changes one has a
+//! copy of its own from then on. So a new machine costs next to nothing.
+
+use std::sync::Arc;
+
+use super::object::Obj;
+
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub(super) obj: Obj,
+    pub(super) size: u32,
+    pub(super) marked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slots {
+    image: Arc<Vec<Slot>>,
+    /// By the place in the image; empty as long as nothing was changed.
+    changed: Vec<Option<Box<Slot>>>,
+    own: Vec<Slot>,
+}
+
+impl Slots {
+    pub(super) fn len(&self) -> usize {
+        self.image.len() + self.own.len()
+    }
+
+    /// Places below are the image's.
+    pub(super) fn shared(&self) -> usize {
+        self.image.len()
+    }
+
+    /// Everything that is here now becomes the image.
+    pub(super) fn share(&mut self) {
+        let own = std::mem::take(&mut self.own);
+        self.image = Arc::new(own);
+    }
+
+    #[inline]
+    pub(super) fn get(&self, place: usize) -> &Slot {
+        match place.checked_sub(self.image.len()) {
+            Some(own) => &self.own[own],
+            None => self.get_shared(place),
+        }
+    }
+
+    #[inline]
+    fn get_shared(&self, place: usize) -> &Slot {
+        match self.changed.get(place) {
+            Some(Some(slot)) => slot,
+            _ => &self.image[place],
+        }
+    }
+
+    #[inline]
+    pub(super) fn get_mut(&mut self, place: usize) -> &mut Slot {
+        match place.checked_sub(self.image.len()) {
+            Some(own) => &mut self.own[own],
+            None => self.change(place),
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, place: usize) -> &mut Slot {
+        if self.changed.is_empty() {
+            self.changed.resize(self.image.len(), None);
+        }
+        let image = &self.image;
+        self.changed[place].get_or_insert_with(|| Box::new(image[place].clone()))
+    }
+
+    pub(super) fn push(&mut self, slot: Slot) {
+        self.own.push(slot);
+    }
+
+    /// Whether a machine of its own has this place: it did not leave it as the image has it.
+    pub(super) fn is_own(&self, place: usize) -> bool {
+        place >= self.image.len() || matches!(self.changed.get(place), Some(Some(_)))
+    }
+
+    /// Places of the image that were changed.
+    pub(super) fn changed(&self) -> impl Iterator<Item = usize> {
+        let all = self.changed.iter().enumerate();
+        all.filter(|(_, slot)| slot.is_some()).map(|(place, _)| place)
+    }
+}
