@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{complete, forgets, job, lease_id, run_id, runner_id, submission};
+use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, submission};
 use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
@@ -91,6 +91,55 @@ async fn a_file_of_another_version_is_not_touched() {
     drop(other);
     let error = Sqlite::open(&path, Policy::default(), NOW).await.expect_err("another version");
     assert!(error.to_string().contains("77"), "{error}");
+}
+
+/// Fault 13: thousands whose leases end in the same moment are ended a few at a time, and one that
+/// beats is answered in between.
+#[tokio::test]
+async fn three_thousand_silent_runners_do_not_hold_up_one_that_beats() {
+    const SILENT: u64 = 3_000;
+    let store = Sqlite::open(&fresh("herd"), Policy::default(), NOW).await.expect("a file");
+    let after = |seconds: u64| Millis(NOW.0 + seconds * 1_000);
+    let take = async |now, n: u64| {
+        let runner_id = runner_id(&n.to_string());
+        let submission = submission(vec![job("a")]);
+        let event = Event::Submit { run_id: run_id(n), key: None, submission };
+        store.handle(now, event).await.expect("a store").reply.expect("submitted");
+        let request = LeaseRequest {
+            runner_id: runner_id.clone(),
+            capabilities: BTreeSet::new(),
+            max_wait_seconds: 0,
+        };
+        let event = Event::Lease { lease_id: lease_id(n), cancel_token: None, request };
+        let reply = store.handle(now, event).await.expect("a store").reply;
+        let Ok(Reply::Granted(granted)) = reply else { panic!("{reply:?}") };
+        let (job_id, lease_id) = (granted.job_id.clone(), granted.lease_id.clone());
+        let ack = AckLease { job_id, lease_id, runner_id, accepted_at: None };
+        store.handle(now, Event::Ack(ack)).await.expect("a store").reply.expect("acked");
+    };
+    futures::future::join_all((0..SILENT).map(|n| take(NOW, n))).await;
+    // Sweeps go on meanwhile, or it would be taken for an outage.
+    for seconds in (10..=110).step_by(10) {
+        let swept = store.handle(after(seconds), Event::Sweep).await.expect("a store").reply;
+        assert_eq!(swept, Ok(Reply::Swept { lapsed: 0, more: false }));
+    }
+    take(after(110), SILENT).await;
+    let (mut ended, mut beats) = (0, 0);
+    loop {
+        let swept = store.handle(after(121), Event::Sweep).await.expect("a store").reply;
+        let Ok(Reply::Swept { lapsed, more }) = swept else { panic!("{swept:?}") };
+        assert!(lapsed <= Policy::default().sweep_lapses_max);
+        ended += lapsed as u64;
+        beats += 1;
+        let beat = heartbeat(&lease_id(SILENT), &runner_id(&SILENT.to_string()), beats);
+        let beat = store.handle(after(121), Event::Heartbeat(beat)).await.expect("a store").reply;
+        assert!(matches!(&beat, Ok(Reply::Beat(ack)) if ack.extend_lease), "{beat:?}");
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(ended, SILENT);
+    assert!(beats > 10, "{beats}");
 }
 
 /// Not a test: what the next one starts and kills. It says which jobs it was told are complete.

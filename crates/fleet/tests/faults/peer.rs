@@ -4,7 +4,7 @@ use reqwest::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -201,8 +201,4 @@ pub async fn gone(words: &str) {
 /// A number that is in no other test's command lines.
 pub fn mark(test: u32) -> String {
     format!("98{test}{:07}", std::process::id() % 10_000_000)
-}
-
-pub fn exists(path: &Path) -> bool {
-    path.exists()
 }
