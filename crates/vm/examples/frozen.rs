@@ -54,5 +54,8 @@ fn main() {
     for _ in 0..rounds {
         std::hint::black_box(Vm::thaw(&program, &bytes, Limits::default()).is_ok());
     }
-    println!("{} us to read, a new machine included", start.elapsed().as_micros() / u128::from(rounds));
+    println!(
+        "{} us to read, a new machine included",
+        start.elapsed().as_micros() / u128::from(rounds)
+    );
 }

@@ -94,11 +94,15 @@ fn coroutine_chains_do_not_recurse_in_rust() {
     let drive = "c = f(0)\nc.send(None)";
     raises(&format!("async def f(n): await f(n)\n{drive}"), "RecursionError");
     raises(
-        &format!("async def f(n):\n    async for x in g(n): pass\nasync def g(n):\n    async for x in g(n): yield x\n{drive}"),
+        &format!(
+            "async def f(n):\n    async for x in g(n): pass\nasync def g(n):\n    async for x in g(n): yield x\n{drive}"
+        ),
         "RecursionError",
     );
     raises(
-        &format!("class A:\n    async def __aenter__(self):\n        async with self: pass\n    async def __aexit__(self, *a): pass\nasync def f(n):\n    async with A(): pass\n{drive}"),
+        &format!(
+            "class A:\n    async def __aenter__(self):\n        async with self: pass\n    async def __aexit__(self, *a): pass\nasync def f(n):\n    async with A(): pass\n{drive}"
+        ),
         "RecursionError",
     );
     raises(
