@@ -4,6 +4,7 @@ mod chain;
 mod push;
 mod select;
 mod sessions;
+mod timers;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -26,6 +27,7 @@ enum Bench {
     Push(push::Args),
     Select(select::Args),
     Sessions(sessions::Args),
+    Timers(timers::Args),
 }
 
 /// Runs a benchmark.
@@ -35,6 +37,7 @@ pub fn main(args: &Args) -> ExitCode {
         Bench::Push(args) => push::main(args),
         Bench::Select(args) => select::main(args),
         Bench::Sessions(args) => sessions::main(args),
+        Bench::Timers(args) => timers::main(args),
     }
 }
 

@@ -3,7 +3,7 @@
 //! # Layout
 //! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
-//! - `audit`, `bench`, `demo`, `sim`: what brings all that it needs
+//! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`: from data to words
 
@@ -30,3 +30,4 @@ pub mod status;
 mod style;
 mod timeline;
 pub mod tx;
+pub mod vm;

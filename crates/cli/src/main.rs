@@ -1,7 +1,9 @@
 //! `remuda`: the command line.
 
 use clap::{Parser, Subcommand};
-use remuda::{account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, tx};
+use remuda::{
+    account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, tx, vm,
+};
 use std::process::ExitCode;
 
 /// Remuda: a network for verifiable off-chain computation.
@@ -27,6 +29,7 @@ enum Command {
     Sim(sim::Args),
     Status(status::Args),
     Tx(tx::Args),
+    Vm(vm::Args),
 }
 
 fn main() -> ExitCode {
@@ -44,5 +47,6 @@ fn main() -> ExitCode {
         Command::Sim(args) => sim::main(&args),
         Command::Status(args) => status::main(&args),
         Command::Tx(args) => tx::main(&args),
+        Command::Vm(args) => vm::main(&args),
     }
 }

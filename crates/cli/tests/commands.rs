@@ -97,6 +97,30 @@ fn a_job_to_begin_with_is_one_that_can_be_read() {
     run(&["job", "example", "magic"]).failed(2);
 }
 
+#[test]
+fn a_script_prints_what_python_prints_and_says_what_it_took() {
+    let folder = Folder::new("vm-run");
+    let script = folder.write(
+        "fib.py",
+        "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nprint(fib(15))\n",
+    );
+    let shown = run(&["vm", "run", &script, "--profile"]).ok();
+    assert_eq!(shown.stdout, "610\n");
+    assert!(shown.stderr.contains(" cycles") && shown.stderr.contains("fib, line 1"), "{shown:?}");
+    let once = run(&["vm", "run", &script, "--json"]).ok().json()["cycles"].clone();
+    let again = run(&["vm", "run", &script, "--json"]).ok().json()["cycles"].clone();
+    assert_eq!(once, again, "the same cycles every time");
+    let stopped = run(&["vm", "run", &script, "--cycles", "1000"]).failed(2);
+    assert!(stopped.stderr.contains("1000 cycles"), "{stopped:?}");
+    let raising = folder.write("raise.py", "x = {}\nx['a']\n");
+    let failed = run(&["vm", "run", &raising]).failed(1);
+    assert!(
+        failed.stderr.contains("KeyError: 'a'") && failed.stderr.contains("line 2"),
+        "{failed:?}"
+    );
+    run(&["vm", "run", &folder.file("nothing.py")]).failed(2);
+}
+
 /// Commands that run side by side take each other's nonces.
 #[test]
 fn one_key_pays_many_times_at_once() {

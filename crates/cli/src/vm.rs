@@ -1,0 +1,125 @@
+//! `remuda vm`: Python as actors run it, on this machine.
+
+use crate::format::grouped;
+use crate::session::read_input;
+use clap::Subcommand;
+use remuda_vm::Limits;
+use remuda_vm::script::{Options, Profile, run};
+use serde_json::json;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Lines and functions that a profile shows.
+const DEAREST: usize = 15;
+
+/// Run Python as the chain does: the same answer and the same cycles on every machine.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  $ remuda vm run fib.py
+  $ remuda vm run fib.py --cycles 1000000 --profile
+  $ remuda vm run fib.py --json")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a script, print what it prints, and say how many cycles it took.
+    ///
+    /// The exit status is the script's own: 0, 1 after an exception, what it gave to sys.exit. It is 2
+    /// if the script is not one that the chain takes, or was stopped at a limit. What it prints goes to
+    /// standard output, all else to standard error.
+    #[command(after_help = "Examples:
+  $ remuda vm run fib.py
+  $ remuda vm run fib.py --cycles 1000000 --profile
+  $ echo 'print(6 * 7)' | remuda vm run -")]
+    Run {
+        /// The script; `-` for standard input.
+        file: PathBuf,
+        /// Cycles it may take.
+        #[arg(long, default_value_t = 10_000_000_000)]
+        cycles: u64,
+        /// Show where the cycles went.
+        #[arg(long)]
+        profile: bool,
+        /// Print one JSON object instead.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    let Command::Run { file, cycles, profile, json } = &args.command;
+    match run_file(file, *cycles, *profile, *json) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("remuda vm run: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_file(file: &Path, cycles: u64, profile: bool, json: bool) -> Result<ExitCode, String> {
+    let bytes = read_input(file).map_err(|error| error.to_string())?;
+    let name = file.display().to_string();
+    let source = String::from_utf8(bytes).map_err(|_| format!("{name} is no UTF-8 text"))?;
+    let limits = Limits { cycles, ..Limits::default() };
+    let report = run(&source, &name, Options { limits, profile });
+    let out = match json {
+        true => {
+            let shown = json!({
+                "stdout": report.stdout,
+                "stderr": report.stderr,
+                "exit_code": report.exit_code,
+                "cycles": report.cycles,
+                "heap_bytes": report.heap_bytes,
+                "lines": report.profile.as_ref().map(lines),
+                "functions": report.profile.as_ref().map(functions),
+            });
+            format!("{shown}\n")
+        }
+        false => report.stdout,
+    };
+    let mut stdout = std::io::stdout();
+    stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| e.to_string())?;
+    if !json {
+        eprint!("{}", report.stderr);
+        eprintln!("{} cycles", grouped(report.cycles));
+        if let Some(profile) = &report.profile {
+            eprint!("{}", words(profile, &source));
+        }
+    }
+    // A process has one byte for its status; what does not fit is a failure, too.
+    Ok(ExitCode::from(u8::try_from(report.exit_code & 0xff).unwrap_or(1)))
+}
+
+fn lines(profile: &Profile) -> Vec<serde_json::Value> {
+    let row = |it: &remuda_vm::script::LineCost| json!({ "line": it.line, "cycles": it.cycles, "visits": it.visits });
+    profile.lines.iter().map(row).collect()
+}
+
+fn functions(profile: &Profile) -> Vec<serde_json::Value> {
+    let row = |it: &remuda_vm::script::FunctionCost| json!({ "name": it.name, "line": it.line, "calls": it.calls, "own": it.own, "total": it.total });
+    profile.functions.iter().map(row).collect()
+}
+
+fn words(profile: &Profile, source: &str) -> String {
+    let text_of = |line: u32| source.lines().nth((line as usize).saturating_sub(1)).unwrap_or("");
+    let percent = |cycles: u64| cycles.saturating_mul(100) / profile.cycles.max(1);
+    let mut text = String::from("\n      cycles    %   visits  line\n");
+    for row in profile.lines.iter().take(DEAREST) {
+        let code = crate::style::clean(text_of(row.line).trim_end());
+        let (cycles, share) = (grouped(row.cycles), percent(row.cycles));
+        text += &format!("{cycles:>12} {share:>3}% {:>8}  {:>4} {code}\n", row.visits, row.line);
+    }
+    text += "\n       total          own    calls  function\n";
+    for row in profile.functions.iter().take(DEAREST) {
+        let (total, own) = (grouped(row.total), grouped(row.own));
+        let name = crate::style::clean(&row.name);
+        text += &format!("{total:>12} {own:>12} {:>8}  {name}, line {}\n", row.calls, row.line);
+    }
+    text
+}
