@@ -96,8 +96,7 @@ where
     let sealed = batch.merkleize(&database, None, &mut Proportional).await;
     let sealed = sealed.map_err(|error| error.to_string())?;
     let database = database.apply_batch(sealed).await.map_err(|error| error.to_string())?;
-    database.sync().await.map_err(|error| error.to_string())?;
-    Ok(database)
+    database.sync().await.map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
