@@ -45,7 +45,7 @@ enum Command {
     ///
     /// On a terminal it says what its results look like and which checks fit which mode; in a file it
     /// is the job alone. Nobody is asked for it, and nothing is sent.
-    #[command(after_help = example::MODES)]
+    #[command(after_help = example::HELP)]
     Example {
         /// The kind of work.
         kind: example::Kind,

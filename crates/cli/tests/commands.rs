@@ -106,7 +106,7 @@ fn a_script_prints_what_python_prints_and_says_what_it_took() {
     );
     let shown = run(&["vm", "run", &script, "--profile"]).ok();
     assert_eq!(shown.stdout, "610\n");
-    assert!(shown.stderr.contains(" cycles") && shown.stderr.contains("fib, line 1"), "{shown:?}");
+    assert!(shown.stderr.contains(" cycles") && shown.stderr.contains("fib, line 2"), "{shown:?}");
     let once = run(&["vm", "run", &script, "--json"]).ok().json()["cycles"].clone();
     let again = run(&["vm", "run", &script, "--json"]).ok().json()["cycles"].clone();
     assert_eq!(once, again, "the same cycles every time");

@@ -213,6 +213,7 @@ fn fuzzers_start_from_inputs_that_reach_everything() {
         "HardFailure",
         "Head",
         "Load",
+        "NoStream",
         "Opened",
         "Opened by the runner",
         "Presence",

@@ -22,8 +22,10 @@ pub(super) enum Kind {
     Dns,
 }
 
-/// Which checks fit which mode.
-pub(super) const MODES: &str = "\
+/// Which checks fit which mode; for two constants.
+macro_rules! modes {
+    () => {
+        "\
 Modes, and the checks that they take:
   none              one runner, taken at its word; no checks
   economic_bond     one runner, whose stake answers for 900 blocks if anybody challenges; no checks
@@ -33,7 +35,18 @@ Modes, and the checks that they take:
   deterministic     all results are the same bytes; programs that governance vouches for; no checks
 Where the job itself is why it cannot be done (nobody listens, the result is too large, the program
 traps), a runner answers {\"error\": …, \"detail\": …, …}: a committee then agrees on nothing,
-and the price goes back. For a single runner that answer is the result.";
+and the price goes back. For a single runner that answer is the result."
+    };
+}
+
+/// Which checks fit which mode.
+const MODES: &str = modes!();
+
+/// Shown by `--help`.
+pub(super) const HELP: &str = concat!(
+    "Examples:\n  $ remuda job example http > job.json\n  $ remuda job example llm\n\n",
+    modes!()
+);
 
 impl Kind {
     fn json(self) -> &'static str {

@@ -21,7 +21,7 @@ pub struct LineCost {
 pub struct FunctionCost {
     /// Its qualified name.
     pub name: String,
-    /// Its first line.
+    /// The line of its first statement.
     pub line: u32,
     /// How often it began.
     pub calls: u64,

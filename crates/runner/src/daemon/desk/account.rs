@@ -169,10 +169,10 @@ impl Desk {
         let Some(view) = &self.standing else { return self.judge_drained() };
         let (status, seen) = (view.status, self.at());
         match status {
-            // Wanted until it is so: a transaction may be lost.
             RunnerStatusName::Paused
                 if !self.draining() && self.resumes() && !self.unfit() && self.rested() =>
             {
+                (self.resumed, self.resting) = (true, false);
                 self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
             }
             RunnerStatusName::Active => {
@@ -313,6 +313,8 @@ impl Desk {
                 warn!(?purpose, "its nonce was used by another transaction of this key");
                 self.twin_ms = Some(self.now_ms);
                 self.outbox.not_done(&purpose);
+                // It is paused yet, and nobody meant that.
+                self.resting |= purpose == Purpose::Resume;
             }
         }
         if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {

@@ -123,8 +123,10 @@ fn who_runs_out_of_money_pauses_and_comes_back_by_itself() {
     scene.note(stands(RunnerStatusName::Paused));
     assert!(sends(&scene, Purpose::Resume));
     // Somebody took its nonce: it is wanted again.
-    scene.desk.outbox.not_done(&Purpose::Resume);
     scene.note(pulse_with(140, 7, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!sends(&scene, Purpose::Resume), "as far as it knows it is done");
+    scene.note(Note::LookedUp(Purpose::Resume, TransactionStatus::Unknown {}));
     scene.note(stands(RunnerStatusName::Paused));
     assert!(sends(&scene, Purpose::Resume));
     scene.note(pulse_with(150, 8, 2 * usual()));
