@@ -11,7 +11,7 @@ const DECIMALS: usize = 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AmountError {
     /// Not digits, or a fraction without a unit.
-    #[error("write an amount like 1.5cby, or in base units like 1500000000")]
+    #[error("write an amount like 1.5cby, or in base units like 1500000000units")]
     NotAnAmount,
     /// A number that may be meant either way.
     #[error("{0} of what? Write {0}cby, or {0}units for base units, of which a CBY has 1000000000")]

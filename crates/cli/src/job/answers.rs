@@ -4,8 +4,10 @@
 use crate::failure::Failure;
 use crate::session::Session;
 use remuda_client::types::{
-    EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
+    CheckView, EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
 };
+use remuda_protocol::verifier::json::{Json, parse};
+use remuda_protocol::verifier::path::Path;
 use remuda_runner::executor::excuse;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +54,7 @@ pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, 
 }
 
 /// What to do about a job that nobody agreed on.
-pub(super) fn advice(answers: &[Answer]) -> String {
+pub(super) fn advice(answers: &[Answer], fields: &[String]) -> String {
     let excuses: Vec<&str> = answers.iter().filter_map(|it| it.excuse.as_deref()).collect();
     match (excuses.first(), excuses.len() == answers.len()) {
         (Some(first), true) => format!(
@@ -65,13 +67,49 @@ pub(super) fn advice(answers: &[Answer]) -> String {
             excuses.len(),
             answers.len()
         ),
-        (None, _) => {
-            ". The results differ, or lack a field that they are compared by, so its price \
-                      went back. `remuda job show` has what each answered; compare other fields in \
-                      `checks`, or lower the threshold"
-                .to_owned()
-        }
+        (None, _) => format!(
+            ". {}, so its price went back. `remuda job show` has what each answered",
+            difference(answers, fields)
+        ),
     }
+}
+
+/// What is wrong with answers that are no excuses.
+fn difference(answers: &[Answer], fields: &[String]) -> String {
+    let documents: Vec<Option<Json>> =
+        answers.iter().map(|answer| parse(&answer.answer.0).ok()).collect();
+    let lacks = |field: &&String| {
+        let Ok(path) = Path::parse(field) else { return false };
+        let has = |it: &Option<Json>| it.as_ref().is_some_and(|it| path.get(it).is_some());
+        !documents.is_empty() && !documents.iter().any(has)
+    };
+    let same = answers.windows(2).all(|two| two[0].answer == two[1].answer);
+    if let Some(field) = fields.iter().find(lacks) {
+        return format!(
+            "No result has {field:?}, which they are compared by; name a field that they have"
+        );
+    }
+    let text = if same && !answers.is_empty() {
+        "All results are the same, and a check turned them down: a record that was not confirmed, a \
+         number out of its range, a schema that does not fit"
+    } else {
+        "The results differ, or too few pass the checks; compare other fields in `checks`, or allow a \
+         tolerance"
+    };
+    text.to_owned()
+}
+
+/// The fields by which results of a job are compared.
+pub(super) fn fields(job: &JobView) -> Vec<String> {
+    let checks = job.spec.verification.checks.iter();
+    let named = checks.flat_map(|check| match check {
+        CheckView::MajorityVote { field }
+        | CheckView::NumericTolerance { field, .. }
+        | CheckView::NumericRange { field, .. } => vec![field.clone()],
+        CheckView::StructuredMatch { fields } => fields.clone(),
+        _ => Vec::new(),
+    });
+    named.collect()
 }
 
 #[cfg(test)]
@@ -90,11 +128,18 @@ mod tests {
     #[test]
     fn the_advice_is_about_what_happened() {
         let (no, yes) = (answer(Some("cannot reach it")), answer(None));
-        let all = advice(&[no.clone(), no.clone()]);
+        let all = advice(&[no.clone(), no.clone()], &[]);
         assert!(all.contains("say all who tried (cannot reach it)"), "{all}");
-        let some = advice(&[no, yes.clone(), yes.clone()]);
+        let some = advice(&[no, yes.clone(), yes.clone()], &[]);
         assert!(some.contains("1 of 3 could not do it"), "{some}");
-        assert!(advice(&[yes]).contains("`checks`"));
-        assert!(advice(&[]).contains("`checks`"));
+        let said = |text: &str| Answer { answer: HexBytes(text.into()), ..yes.clone() };
+        let (one, two) = (said(r#"{"body":1}"#), said(r#"{"body":2}"#));
+        let fields = ["body".to_owned()];
+        assert!(advice(&[one.clone(), two.clone()], &fields).contains("differ"));
+        let same = advice(&[one.clone(), one.clone()], &fields);
+        assert!(same.contains("a check turned them down"), "{same}");
+        let lacking = advice(&[one, two], &["body.price".to_owned()]);
+        assert!(lacking.contains("No result has \"body.price\""), "{lacking}");
+        assert!(advice(&[], &fields).contains("`checks`"));
     }
 }

@@ -95,8 +95,9 @@ impl Kind {
             }
             Self::Dns => {
                 "Each runner asks its own resolvers, min_resolvers of them at least, and a strict majority \
-                 of them decides. The result is {\"dns\": […], \"passed\": true or false}. The same checks \
-                 can be added to a web request, whose result then has a field `dns` more."
+                 of them decides. The result is {\"dns\": […], \"passed\": true}; where the record is not \
+                 confirmed nobody wins, and the price goes back. The same checks can be added to a web \
+                 request, whose result then has a field `dns` more."
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) async fn explain(session: &Session, job: &JobView) -> Result<String, 
 }
 
 /// The numbers of this chain; those that this version does not know do not matter to it.
-fn params(view: &ParamsView) -> ChainParams {
+pub(super) fn params(view: &ParamsView) -> ChainParams {
     let mut params = ChainParams::one_second();
     for row in &view.params {
         let _ = params.set(&row.key, row.value.0);
@@ -65,13 +65,26 @@ impl Needs {
                 break;
             }
         }
+        let cheapest = self.cheapest(runners, &left);
         let (needed, all) = (count(self.least, "runner"), runners.len());
         if left.len() >= self.least {
             return format!(
                 "It needs {needed} at least. By now there would be enough: order again"
             );
         }
-        format!("It needs {needed} at least. Of {all} registered: {}", steps.join("; of these, "))
+        let steps = steps.join("; of these, ");
+        format!("It needs {needed} at least. Of {all} registered: {steps}{cheapest}")
+    }
+
+    /// What the cheapest of those asks who could do it and are not paid enough; or nothing.
+    fn cheapest(&self, runners: &[RunnerView], left: &[&RunnerView]) -> String {
+        let Some(quote) = self.query.quote else { return String::new() };
+        let able = |it: &&RunnerView| it.healthy && self.capable(it) && !self.pays(it);
+        let asks = runners.iter().filter(able).map(|it| asked(&quote, &it.offer.rates)).min();
+        match asks.filter(|_| left.len() < self.least) {
+            Some(asks) => format!(". The cheapest of the others asks {} for a seat", cby(asks)),
+            None => String::new(),
+        }
     }
 
     /// As the chain applies them.
@@ -168,6 +181,16 @@ impl Needs {
     }
 }
 
+/// What a runner asks for one seat of a job like this.
+fn asked(quote: &Quote, rates: &RatesView) -> Amount {
+    let per = |rate: u128, units: u32| rate.saturating_mul(units.into());
+    let tokens = per(rates.per_1k_in.0, quote.input_tokens) / 1_000
+        + per(rates.per_1k_out.0, quote.output_tokens) / 1_000;
+    Amount(
+        rates.base.0.saturating_add(per(rates.per_second.0, quote.seconds)).saturating_add(tokens),
+    )
+}
+
 fn covers(runner: &RunnerView, least: Amount, price: Amount) -> bool {
     let (stake, open) = (runner.effective_stake.0, runner.open_value.0);
     let free = stake.saturating_sub(runner.locked.0);
@@ -224,6 +247,7 @@ mod tests {
         let told = needs().told(&[able(), able(), dear(able())]);
         assert!(told.starts_with("It needs 3 runners at least. Of 3 registered: 3 are"), "{told}");
         assert!(told.contains("of these, 2 work for its price: a seat earns"), "{told}");
+        assert!(told.contains("The cheapest of the others asks 1,0"), "{told}");
         assert!(!told.contains("place"), "what came after does not matter: {told}");
     }
 

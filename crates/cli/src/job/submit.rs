@@ -1,6 +1,6 @@
 //! `remuda job submit`.
 
-use super::{show, watch};
+use super::{shortage, show, watch};
 use crate::failure::Failure;
 use crate::send::SendArgs;
 use crate::session::{Session, read_input};
@@ -8,7 +8,8 @@ use crate::style::Style;
 use remuda_client::types::{EventBody, HexHash, JobSpecView, ReceiptView};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::dispatcher::submit::job_id;
-use remuda_protocol::dispatcher::validate::compile_checks;
+use remuda_protocol::dispatcher::validate::{compile_checks, normalise, validate};
+use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::Height;
 use remuda_protocol::transaction::Instruction;
 use serde::Serialize;
@@ -57,6 +58,7 @@ struct Ordered {
 pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure> {
     let spec = read_spec(&read_input(&args.file)?)?;
     let key = args.send.key.read()?;
+    check(&spec, &shortage::params(&session.client.params().await?))?;
     let quote = session.client.quote(key.address()).await?;
     let signed = quote.sign(&key, Instruction::SubmitJob { spec });
     let (transaction, job) =
@@ -97,6 +99,14 @@ fn read_spec(json: &[u8]) -> Result<JobSpec, Failure> {
     let spec = JobSpec::try_from(&JobSpecView::from_json(json)?)?;
     compile_checks(&spec)?;
     Ok(spec)
+}
+
+/// Refuses what the chain would refuse: that would cost a fee. Whether governance vouches for a program,
+/// only the chain knows.
+fn check(spec: &JobSpec, params: &ChainParams) -> Result<(), Failure> {
+    let mut spec = spec.clone();
+    normalise(&mut spec, params);
+    Ok(validate(&spec, params, |_| true)?)
 }
 
 fn job_of(receipt: &ReceiptView) -> Option<HexHash> {
@@ -151,5 +161,8 @@ mod tests {
         assert!(words.contains("verification.treshold"), "{words}");
         let malformed = example().replace("\"body.price\"}", "\"a..b\"}");
         assert!(matches!(read_spec(malformed.as_bytes()), Err(Failure::Rules(Refusal::BadCheck))));
+        let hasty = example().replace("60\n", "1\n");
+        let refused = check(&read_spec(hasty.as_bytes()).unwrap(), &ChainParams::one_second());
+        assert!(matches!(refused, Err(Failure::Rules(Refusal::TimeoutTooShort))), "{hasty}");
     }
 }

@@ -110,7 +110,8 @@ async fn advice(session: &Session, job: &JobView, reason: FailureName) -> String
              shows who is there; order it again, with more timeout_blocks if it is long work"
         }
         FailureName::NoAgreement => {
-            return answers::advice(&answers::of(session, job).await.unwrap_or_default());
+            let answers = answers::of(session, job).await.unwrap_or_default();
+            return answers::advice(&answers, &answers::fields(job));
         }
         FailureName::NoSeed => {
             ". The network lost its draw, so its price went back; order it again"

@@ -79,13 +79,17 @@ fn words(view: &StatusView, style: Style) -> String {
     for problem in &view.problems {
         card.put("problem", Cell::new(Tone::Bad, problem));
     }
-    let last = if view.reachable { "" } else { ", the last one known: no node answers" };
+    let last = match (view.reachable, view.chain_id) {
+        (true, _) => "",
+        (false, Some(_)) => ", the last one known: no node answers",
+        (false, None) => ": no node has answered yet",
+    };
     card.add("height", format!("{}{last}", view.height));
     card.add("policy", &view.policy);
     if let Some(standing) = &view.standing {
         card.put("on chain", on_chain(standing));
-        card.put("present", Cell::yes(standing.present));
-        card.put("can be drawn", Cell::yes(standing.healthy));
+        card.put("present", known(view, standing.present));
+        card.put("can be drawn", known(view, standing.healthy));
         card.add("stake", money(standing.effective_stake));
         card.add("reputation", thousandths(standing.reputation_nano.0));
         card.add("balance", money(standing.balance));
@@ -95,8 +99,9 @@ fn words(view: &StatusView, style: Style) -> String {
     card.add(
         "since start",
         format!(
-            "{} settled, {} failed, {} missed, {} earned",
+            "{} settled ({} of them outvoted), {} failed, {} missed, {} earned",
             totals.settled,
+            totals.outvoted,
             totals.failed,
             totals.missed,
             money(totals.paid)
@@ -106,6 +111,15 @@ fn words(view: &StatusView, style: Style) -> String {
     text += &sessions(view, style);
     text += &open(view, style);
     text + &finished(view, style)
+}
+
+/// Something that the chain says, as long as somebody can ask it.
+fn known(view: &StatusView, is_so: bool) -> Cell {
+    match (view.reachable, is_so) {
+        (true, is_so) => Cell::yes(is_so),
+        (false, true) => Cell::plain("yes, when last heard of"),
+        (false, false) => Cell::plain("no, when last heard of"),
+    }
 }
 
 /// Whether a runner wants work and may have it, and when that was so.

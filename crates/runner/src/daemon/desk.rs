@@ -72,8 +72,8 @@ pub(crate) enum Note {
     Polled(Polled),
     /// How far a job's work is.
     Progress(JobId, u32, u8, String),
-    /// A job's work is over, and so the journal says.
-    Worked(JobId, u32, Result<Outcome, String>),
+    /// A job's work is over, and so the journal says. With a result may come why it is an excuse.
+    Worked(JobId, u32, Result<(Outcome, Option<String>), String>),
     /// A node did not take a transaction: the code, and the reason for people.
     Refused(TxHash, String, String),
     /// What became of a transaction whose nonce was used.
@@ -81,13 +81,23 @@ pub(crate) enum Note {
     /// A result was given to its aggregator, or not.
     HandedOver(JobId, Result<(), String>),
     /// What a finished job earned, and what went wrong with it.
-    Earned(JobId, u32, u128, Option<String>),
+    Earned(JobId, u32, Earned),
     /// Those of the programs here that governance vouches for.
     Pinned(Vec<B256>),
     /// Whether each of the things that work depends on is there.
     Probed(Vec<(String, bool)>),
     /// Stop when everything is done.
     Drain,
+}
+
+/// What a finished job brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Earned {
+    pub(crate) amount: u128,
+    /// What went wrong with it, if anything did.
+    pub(crate) why: Option<String>,
+    /// Others won, with something else.
+    pub(crate) outvoted: bool,
 }
 
 /// Something to do.
@@ -292,7 +302,7 @@ impl Desk {
             Note::Refused(hash, code, reason) => self.refused(hash, &code, reason),
             Note::LookedUp(purpose, status) => self.looked_up(purpose, &status),
             Note::HandedOver(job, result) => self.handed_over(job, result),
-            Note::Earned(job, attempt, amount, why) => self.earned(job, attempt, amount, why),
+            Note::Earned(job, attempt, earned) => self.earned(job, attempt, earned),
             Note::Pinned(programs) => self.pinned(programs),
             Note::Probed(found) => self.probed(found),
             Note::Drain => self.drain(),

@@ -1,7 +1,7 @@
 //! Carries out what the desk says, and brings back what comes of it.
 
 use super::backends::{Backend, PROBE_EVERY};
-use super::desk::{Action, Desk, Note};
+use super::desk::{Action, Desk, Earned, Note};
 use super::handover::prepare;
 use super::links::{LinkNews, Links, News};
 use super::nodes::Nodes;
@@ -331,10 +331,7 @@ impl Hands {
             }
             Action::Earned(job, attempt) => {
                 let history = self.nodes.history(job).await.ok();
-                history.map(|history| {
-                    let (amount, why) = earned(&history, self.me);
-                    Note::Earned(job, attempt, amount, why)
-                })
+                history.map(|history| Note::Earned(job, attempt, earned(&history, self.me)))
             }
             _ => None,
         };
@@ -390,13 +387,14 @@ impl Hands {
 }
 
 /// What a job paid a runner, and what went wrong with it.
-fn earned(history: &JobHistory, me: Address) -> (u128, Option<String>) {
-    let (mut amount, mut why) = (0, None);
+fn earned(history: &JobHistory, me: Address) -> Earned {
+    let Earned { mut amount, mut why, mut outvoted } = Earned::default();
     for entry in &history.entries {
         match &entry.event {
             EventBody::Paid { runner, amount: paid, .. } if runner.0 == me => amount += paid.0,
             EventBody::ResultRejected { runner, .. } if runner.0 == me => {
-                why = Some("its result broke the schema or differed from the winners'".to_owned());
+                outvoted = true;
+                why = Some("scored 0: the others' result won, and this one differed".to_owned());
             }
             EventBody::RunnerTimedOut { runner, excused, .. } if runner.0 == me => {
                 let blame = if *excused { "excused" } else { "and is scored for it" };
@@ -411,7 +409,7 @@ fn earned(history: &JobHistory, me: Address) -> (u128, Option<String>) {
             _ => {}
         }
     }
-    (amount, why)
+    Earned { amount, why, outvoted }
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub(crate) struct Open {
     pub(crate) handing: bool,
     /// How often it was given.
     pub(crate) handings: usize,
+    /// Why its result is an excuse, if it is and that is known.
+    pub(crate) excuse: Option<String>,
     /// What it does now, for people.
     pub(crate) doing: String,
 }
@@ -100,6 +102,7 @@ impl Open {
             handed: None,
             handing: false,
             handings: 0,
+            excuse: None,
             doing: "checks it against the chain".to_owned(),
         }
     }
@@ -308,7 +311,8 @@ impl Open {
     pub(crate) fn failure(&self, identity: &Identity) -> Option<String> {
         match &self.stage {
             Stage::Failed(reason) => Some(reason.clone()),
-            Stage::Done(outcome) => excuse::read(&outcome.result, identity.me)
+            Stage::Done(outcome) => (self.excuse.clone())
+                .or_else(|| excuse::read(&outcome.result, identity.me))
                 .map(|reason| format!("it cannot be done, and is answered so: {reason}")),
             Stage::Taken | Stage::Begun => None,
         }

@@ -151,6 +151,9 @@ pub struct FinishedView {
 pub struct TotalsView {
     /// Jobs that were settled.
     pub settled: Uint,
+    /// Those of them in which others found something else: this runner was scored 0.
+    #[serde(default)]
+    pub outvoted: Uint,
     /// Jobs that failed or were called off.
     pub failed: Uint,
     /// Jobs that this runner had no result for, or not in time.

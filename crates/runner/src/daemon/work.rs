@@ -33,13 +33,13 @@ pub(crate) struct Task {
 }
 
 impl Bench {
-    /// Does the work. What comes back is on disk: a result, or an excuse that stands for one; or the
-    /// reason why there is neither.
+    /// Does the work. What comes back is on disk: a result, or an excuse that stands for one, with
+    /// the reason for the operator's eyes; or the reason why there is neither.
     pub(crate) async fn run(
         &self,
         task: &Task,
         progress: &dyn Progress,
-    ) -> Result<Outcome, String> {
+    ) -> Result<(Outcome, Option<String>), String> {
         self.write(task, Stage::Begun).await?;
         let work = Work { job_id: task.job_id, spec: &task.spec, within: task.within, progress };
         // Executors keep to their time; this is for one that does not.
@@ -58,10 +58,11 @@ impl Bench {
             Ok(result) => result,
             Err(_) => Err(ExecuteError::TimedOut(task.within)),
         };
-        let answer = match result {
-            Ok(result) => self.conduct.tell(result),
+        let (answer, why) = match result {
+            Ok(result) => (self.conduct.tell(result), None),
             Err(error) if excuse::is_due(&task.spec, &error) => {
-                excuse::excuse(&task.spec, &error, self.key.address(), rand::random())
+                let answer = excuse::excuse(&task.spec, &error, self.key.address(), rand::random());
+                (answer, Some(error.to_string()))
             }
             Err(error) => {
                 let reason = error.to_string();
@@ -71,7 +72,7 @@ impl Bench {
         };
         let outcome = self.sign(task, answer);
         self.write(task, Stage::Done(outcome.clone())).await?;
-        Ok(outcome)
+        Ok((outcome, why))
     }
 
     fn sign(&self, task: &Task, result: Vec<u8>) -> Outcome {

@@ -49,7 +49,7 @@ impl Response {
         ];
         match self.body {
             None => envelope.push(("body", Json::Null)),
-            Some(body) if json => envelope.push(("body", read(&body)?)),
+            Some(body) if json => envelope.push(("body", read(&body, self.status)?)),
             Some(body) => match String::from_utf8(body) {
                 Ok(text) => envelope.push(("body", string(text))),
                 Err(error) => {
@@ -65,7 +65,8 @@ impl Response {
     /// One part of it, whatever the body calls itself: whoever names a part knows that it is JSON.
     fn part(self, extract: &Path) -> Result<Json, ExecuteError> {
         self.require_plain()?;
-        let body = read(&self.body.ok_or_else(|| bad("there is no body to take a part from"))?)?;
+        let body = self.body.ok_or_else(|| bad("there is no body to take a part from"))?;
+        let body = read(&body, self.status)?;
         let value = extract.get(&body).ok_or_else(|| {
             bad(format!("status {}, and the body has no {:?}", self.status, extract.text()))
         })?;
@@ -91,8 +92,10 @@ impl Response {
     }
 }
 
-fn read(body: &[u8]) -> Result<Json, ExecuteError> {
-    parse(body).map_err(|error| bad(format!("the body is no acceptable JSON: {error}")))
+fn read(body: &[u8], status: u16) -> Result<Json, ExecuteError> {
+    parse(body).map_err(|error| {
+        bad(format!("status {status}, and the body is no acceptable JSON: {error}"))
+    })
 }
 
 fn bad(reason: impl Into<String>) -> ExecuteError {

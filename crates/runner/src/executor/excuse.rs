@@ -23,6 +23,7 @@
 use super::ExecuteError;
 use super::dns::DNS_VERIFIER_EXECUTOR_HASH;
 use super::document::{object, string};
+use super::transport::NOT_FOUND;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::Address;
@@ -30,8 +31,8 @@ use remuda_protocol::verifier::json::{Json, parse};
 
 /// Characters of the detail.
 const DETAIL: usize = 200;
-/// Of a web server that does not answer, or that jobs may not reach.
-const UNREACHABLE: &str = "no public server answers there";
+/// Of a name without an address, or with one that jobs may not reach.
+const UNREACHABLE: &str = "there is no public server of that name";
 
 /// Whether the job, and not this runner, is why there is no result.
 pub fn is_due(spec: &JobSpec, error: &ExecuteError) -> bool {
@@ -96,15 +97,22 @@ fn brief(text: &str) -> String {
 fn words(spec: &JobSpec, error: &ExecuteError) -> (&'static str, String) {
     let web = matches!(spec.job_type, JobType::Http { .. });
     let code = match error {
-        ExecuteError::NotAllowed(_) | ExecuteError::Unreachable(_) if web => {
+        ExecuteError::NotAllowed(_) if web => return ("unreachable", UNREACHABLE.to_owned()),
+        ExecuteError::Unreachable(why) if web && why.starts_with(NOT_FOUND) => {
             return ("unreachable", UNREACHABLE.to_owned());
+        }
+        // In the words of whoever orders.
+        ExecuteError::TooLarge { limit } => {
+            return ("too_large", format!("the result has more than max_return_bytes, {limit}"));
+        }
+        ExecuteError::TimedOut(within) => {
+            let bounds = "max_wall_time_seconds and timeout_blocks bound it";
+            return ("timed_out", format!("not done within {within:?}; {bounds}"));
         }
         ExecuteError::NotAllowed(_) => "not_allowed",
         ExecuteError::BadJob(_) => "bad_job",
         ExecuteError::Unreachable(_) => "unreachable",
         ExecuteError::BadAnswer(_) => "bad_answer",
-        ExecuteError::TooLarge { .. } => "too_large",
-        ExecuteError::TimedOut(_) => "timed_out",
         ExecuteError::Program(_) => "program_failed",
         ExecuteError::Backend(_) => "backend",
     };
@@ -248,7 +256,7 @@ mod tests {
 
     #[test]
     fn an_excuse_can_be_read_again_and_nothing_else_is_one() {
-        let error = ExecuteError::TooLarge { limit: 9 };
+        let error = ExecuteError::BadAnswer("no".into());
         let answer = excuse(&spec(1_024), &error, RUNNERS[0], 7);
         assert_eq!(read(&answer, RUNNERS[0]).as_deref(), Some(&error.to_string()[..]));
         assert_eq!(read(&answer, RUNNERS[1]), None, "somebody else's");

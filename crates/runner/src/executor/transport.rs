@@ -28,6 +28,9 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
+/// How it is told that a name has no address.
+pub(super) const NOT_FOUND: &str = "cannot look up";
+
 /// Addresses of one name that are tried; a name may have hundreds.
 const ADDRESSES_MAX: usize = 4;
 /// Header lines of an answer.
@@ -150,7 +153,7 @@ impl Transport {
             Host::Ipv4(address) => vec![IpAddr::V4(*address)],
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
             Host::Domain(name) => self.resolver.resolve(name).await.map_err(|error| {
-                TransportError::NotConnected(format!("cannot look up {name}: {error}"))
+                TransportError::NotConnected(format!("{NOT_FOUND} {name}: {error}"))
             })?,
         };
         let mut refusal = None;

@@ -15,7 +15,7 @@ use tracing::{info, warn};
 /// Blocks between two questions for the validators, unless something is wrong.
 const VALIDATORS_BLOCKS: u64 = 30;
 /// Blocks between two questions for the own standing.
-const STANDING_BLOCKS: u64 = 10;
+const STANDING_BLOCKS: u64 = 4;
 /// Blocks between two polls while sessions are open: for what no validator pushes.
 const POLL_BLOCKS: u64 = 8;
 /// Blocks without a sign of life after which one is given. The chain allows 100.

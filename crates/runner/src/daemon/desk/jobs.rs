@@ -1,6 +1,6 @@
 //! Jobs: how they come, what is done about them, how they end.
 
-use super::{Action, DONE_MAX, Desk};
+use super::{Action, DONE_MAX, Desk, Earned};
 use crate::case::{End, Step};
 use crate::daemon::intake::{Claim, Known, Load, MARGIN_BLOCKS, Verdict, answer, verdict};
 use crate::daemon::nodes::Reading;
@@ -9,7 +9,6 @@ use crate::daemon::sender::{Deed, Purpose};
 use crate::daemon::status::{FalseAssignmentView, FinishedView, REMEMBERED};
 use crate::daemon::unable::Unable;
 use crate::daemon::work::Task;
-use crate::executor::excuse;
 use crate::journal::{Outcome, Stage};
 use remuda_client::types::{BigUint, HexHash, Uint};
 use remuda_link::frame::{AckStatus, Handover, JobAssignment, JobCancel};
@@ -387,14 +386,20 @@ impl Desk {
         }
     }
 
-    pub(super) fn worked(&mut self, job: JobId, attempt: u32, result: Result<Outcome, String>) {
+    pub(super) fn worked(
+        &mut self,
+        job: JobId,
+        attempt: u32,
+        result: Result<(Outcome, Option<String>), String>,
+    ) {
         if let Some(open) = self.jobs.get_mut(&job).filter(|open| open.attempt == attempt) {
             open.working = false;
             open.stage = match result {
-                Ok(outcome) => {
-                    if let Some(reason) = excuse::read(&outcome.result, self.identity.me) {
+                Ok((outcome, excuse)) => {
+                    if let Some(reason) = &excuse {
                         warn!(%job, %reason, "a job cannot be done, and is answered so");
                     }
+                    open.excuse = excuse;
                     Stage::Done(outcome)
                 }
                 Err(reason) => {
@@ -496,13 +501,23 @@ impl Desk {
         }
     }
 
-    pub(super) fn earned(&mut self, job: JobId, attempt: u32, amount: u128, why: Option<String>) {
+    /// What became of a finished job, says its history. Who is outvoted is scored for it.
+    pub(super) fn earned(&mut self, job: JobId, attempt: u32, earned: Earned) {
+        let Earned { amount, why, outvoted } = earned;
         self.totals.paid = BigUint(self.totals.paid.0.saturating_add(amount));
+        self.totals.outvoted.0 += u64::from(outvoted);
         let mut finished = self.finished.iter_mut();
         let of = finished.find(|view| view.job.0 == job && view.attempt == attempt);
         if let Some(view) = of {
             view.paid = Some(BigUint(amount));
-            view.why = view.why.take().or(why);
+            if outvoted {
+                view.end = format!("{}, outvoted", view.end);
+            }
+            // What the chain made of it, and what the runner knew before.
+            view.why = match (why, view.why.take()) {
+                (Some(why), Some(known)) => Some(format!("{why}; {known}")),
+                (why, known) => why.or(known),
+            };
         }
     }
 }

@@ -181,7 +181,7 @@ fn a_commit_goes_to_one_then_to_the_others_then_also_by_http() {
         scene.assign(validator, 1);
     }
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
-    let sent = scene.note(Note::Worked(id(1), 0, Ok(outcome(1))));
+    let sent = scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))));
     assert_eq!(carried(&sent), [A]);
     assert!(carried(&scene.note(pulse(101, 5))).is_empty());
     assert_eq!(carried(&scene.note(pulse(102, 5))), [B, C]);
@@ -236,7 +236,7 @@ fn places_are_for_jobs_that_the_chain_knows() {
         scene.read(n, 100, Some(drawn(Progress::Waiting)));
     }
     assert_eq!(scene.ack(C, 6), full, "both places are taken");
-    scene.note(Note::Worked(id(4), 0, Ok(outcome(4))));
+    scene.note(Note::Worked(id(4), 0, Ok((outcome(4), None))));
     assert_eq!(scene.ack(C, 7), AckStatus::Accepted, "a result waits without a place");
 }
 
@@ -249,7 +249,7 @@ fn more_jobs_than_places_wait_for_one() {
     assert!(works(&scene.read(1, 100, Some(drawn(Progress::Waiting)))));
     assert!(works(&scene.read(2, 100, Some(drawn(Progress::Waiting)))));
     assert!(!works(&scene.read(3, 100, Some(drawn(Progress::Waiting)))));
-    assert!(works(&scene.note(Note::Worked(id(1), 0, Ok(outcome(1))))));
+    assert!(works(&scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))))));
 }
 
 #[test]
@@ -417,14 +417,36 @@ fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
     let error = ExecuteError::Unreachable("connection refused".to_owned());
     let result = excuse(&spec(), &error, key().address(), 1);
-    let sent = scene.note(Note::Worked(id(1), 0, Ok(Outcome { result, ..outcome(1) })));
+    let sent = scene.note(Note::Worked(
+        id(1),
+        0,
+        Ok((Outcome { result, ..outcome(1) }, Some(error.to_string()))),
+    ));
     assert_eq!(carried(&sent), [A], "it commits like to any other result");
     let failure = scene.desk.status().jobs[0].failure.clone().unwrap();
-    assert!(failure.contains("no public server"), "{failure}");
+    assert!(failure.contains("connection refused"), "{failure}");
     let over = job(Status::Failed { reason: Failure::NoAgreement }, None, vec![]);
     scene.read(1, 102, Some(over));
     let why = scene.desk.status().finished[0].why.clone().unwrap();
-    assert!(why.contains("no public server"), "{why}");
+    assert!(why.contains("connection refused"), "{why}");
+}
+
+#[test]
+fn who_is_outvoted_sees_that_and_what_it_knew() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    let done = (outcome(1), Some("not allowed here".to_owned()));
+    scene.note(Note::Worked(id(1), 0, Ok(done)));
+    scene.read(1, 102, Some(job(Status::Settled, None, vec![])));
+    let earned = Earned { amount: 0, why: Some("scored 0".to_owned()), outvoted: true };
+    scene.note(Note::Earned(id(1), 0, earned));
+    let status = scene.desk.status();
+    assert_eq!(status.totals.outvoted, Uint(1));
+    let finished = &status.finished[0];
+    assert_eq!(finished.end, "settled, outvoted");
+    let why = finished.why.clone().unwrap();
+    assert!(why.contains("scored 0") && why.contains("not allowed here"), "{why}");
 }
 
 #[test]

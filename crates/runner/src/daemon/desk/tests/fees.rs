@@ -79,7 +79,7 @@ fn nobody_commits_to_what_it_could_not_open() {
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
     // Somebody spends the money while the work goes on; a commit could still be paid.
     scene.note(pulse_with(101, 5, commit() + 1));
-    assert!(!commits(&scene.note(Note::Worked(id(1), 0, Ok(outcome(1))))));
+    assert!(!commits(&scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))))));
     assert_eq!(scene.desk.jobs[&id(1)].doing, "waits for money for fees");
     scene.note(pulse_with(102, 5, one_job()));
     let sent = scene.read(1, 102, Some(drawn(Progress::Waiting)));
