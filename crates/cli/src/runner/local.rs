@@ -279,7 +279,10 @@ mod tests {
 
     #[test]
     fn what_was_last_known_is_called_so() {
-        let view = StatusView { reachable: false, ..view() };
+        let view = StatusView { reachable: false, chain_id: Some(Uint(7)), ..view() };
         assert!(words(&view, PLAIN).contains("9, the last one known"));
+        let standing = Some(standing());
+        let text = words(&StatusView { standing, ..view }, PLAIN);
+        assert!(text.contains("yes, when last heard of"), "{text}");
     }
 }

@@ -145,7 +145,7 @@ async fn another_chain_gets_nothing() {
     for chain in ["\"0x1\"", "\"11155111\"", "null", "11155111"] {
         let node = Server::start(move |_| result(chain)).await;
         let outcome = sending(node.url("/")).execute(&work(&send(DataFormat::Json))).await;
-        assert!(matches!(outcome, Err(ExecuteError::BadAnswer(_))), "{chain} {outcome:?}");
+        assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{chain} {outcome:?}");
         assert_eq!((node.connections(), sent(&node)), (1, 0));
     }
     let mut spec = send(DataFormat::Json);
