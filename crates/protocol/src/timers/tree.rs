@@ -6,7 +6,7 @@
 //! the greatest maximal fee, and both are static. Every subtree knows its first in either order; a
 //! basefee that swings moves nothing.
 //!
-//! An actor with several timers is an item itself ([`Own`]), so that it changes groups in one step
+//! An actor with several timers is an item itself (`Own`), so that it changes groups in one step
 //! whatever it holds. Such items are sorted by slack, too: those that `b` divides are neighbours.
 
 use crate::primitives::{Address, B256};
