@@ -35,7 +35,9 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
         "! touch /etc/x 2>/dev/null && echo no writing",
         "grep -c : /proc/net/dev",
         "grep CapEff /proc/self/status",
-        "ls -A /run /root /home | grep -v : | grep -v '^systemd$' | grep -c . || true",
+        // The way to the worker's own folder may lead through one of these.
+        "own=$(case $WORKER in /root/*|/home/*|/run/*) echo $WORKER | cut -d/ -f3;; *) echo systemd;; esac); \
+         ls -A /run /root /home | grep -v : | grep -v '^systemd$' | grep -vxF \"$own\" | grep -c . || true",
     ])
     .await;
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");

@@ -123,8 +123,9 @@ async fn persist(
 
 /// Sees to it that the right chain's node has the transaction.
 async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), ExecuteError> {
-    let there: String = rpc.require("eth_chainId", &[]).await?;
-    if quantity(&there) != Some(chain_id) {
+    let there: Option<String> =
+        rpc.call("eth_chainId", &[]).await.map_err(|failure| rpc.explain(failure))?;
+    if there.as_deref().and_then(quantity) != Some(chain_id) {
         return Err(rpc.misplaced("it is a node of another chain"));
     }
     if has(rpc, hash).await? {
