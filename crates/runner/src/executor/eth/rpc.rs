@@ -90,16 +90,6 @@ impl Rpc {
         }
     }
 
-    /// Calls a method that has a result.
-    pub(super) async fn require<T: DeserializeOwned>(
-        &self,
-        method: &str,
-        params: &[&str],
-    ) -> Result<T, ExecuteError> {
-        let result = self.call(method, params).await.map_err(|failure| self.explain(failure))?;
-        result.ok_or_else(|| self.useless(&format!("nothing as the result of {method}")))
-    }
-
     /// The error to report.
     pub(super) fn explain(&self, failure: Failure) -> ExecuteError {
         match failure {
