@@ -119,6 +119,9 @@ pub enum Failure {
         /// What to do, as a further sentence; or nothing.
         advice: String,
     },
+    /// A timer ended without firing.
+    #[error("the timer has not fired: {0}")]
+    TimerOver(&'static str),
     /// An answer that makes no sense.
     #[error("the node's answer makes no sense: {0}")]
     Nonsense(&'static str),
@@ -167,7 +170,7 @@ impl Failure {
 
     /// Whether the command has printed what it is about already.
     fn is_shown(&self) -> bool {
-        matches!(self, Self::TurnedDown(_) | Self::JobOver { .. })
+        matches!(self, Self::TurnedDown(_) | Self::JobOver { .. } | Self::TimerOver(_))
     }
 
     /// One or two sentences: what is wrong, and what to do.
@@ -225,6 +228,7 @@ impl Failure {
             Self::TurnedDown(_) => "turned_down",
             Self::StillWaiting(_) => "not_included",
             Self::JobOver { .. } => "no_result",
+            Self::TimerOver(_) => "not_fired",
             Self::Nonsense(_) => "unexpected_answer",
             Self::Start(_) | Self::Output(_) => "internal",
         }

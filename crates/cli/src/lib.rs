@@ -1,7 +1,7 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
 //!
 //! # Layout
-//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`: what users do, over the typed client
+//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
 //! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
@@ -29,5 +29,6 @@ pub mod sim;
 pub mod status;
 mod style;
 mod timeline;
+pub mod timer;
 pub mod tx;
 pub mod vm;

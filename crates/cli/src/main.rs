@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, tx, vm,
+    account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx, vm,
 };
 use std::process::ExitCode;
 
@@ -28,6 +28,7 @@ enum Command {
     Runner(runner::Args),
     Sim(sim::Args),
     Status(status::Args),
+    Timer(timer::Args),
     Tx(tx::Args),
     Vm(vm::Args),
 }
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Runner(args) => runner::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Status(args) => status::main(&args),
+        Command::Timer(args) => timer::main(&args),
         Command::Tx(args) => tx::main(&args),
         Command::Vm(args) => vm::main(&args),
     }

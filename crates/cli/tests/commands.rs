@@ -302,6 +302,48 @@ fn money_moves_and_says_what_it_cost() {
     assert!(garbage.stderr.contains("malformed"), "{garbage:?}");
 }
 
+#[test]
+fn a_timer_fires_ends_or_waits_for_longer_as_told() {
+    let network = Network::start("timer");
+    let (key, address) = network.account("timers.key", "100cby");
+    let schedule = |after: &str| {
+        let args = ["timer", "schedule", "--after", after, "--text", "tick", "--key", &key];
+        let receipt = network.json(&args);
+        text(&receipt["events"][0]["TimerScheduled"]["timer"]).to_owned()
+    };
+    let fires = schedule("40");
+    let shown = network.json(&["timer", "show", &fires]);
+    assert_eq!((text(&shown["actor"]), text(&shown["payload"])), (&*address, "0x7469636b"));
+    let watched = network.run(&["timer", "watch", &fires]).ok().stdout;
+    assert!(watched.contains("fires"), "{watched}");
+    let over = network.run(&["timer", "show", &fires]).failed(1);
+    assert!(over.stderr.contains("unknown_timer"), "{over:?}");
+
+    let ends = schedule("100000");
+    let until = text_or_number(&network.json(&["timer", "show", &ends])["expires_at"]);
+    let shorter = ["timer", "extend", &ends, "--until", &until, "--key", &key];
+    assert!(network.run(&shorter).failed(1).stderr.contains("NotAnExtension"));
+    network.run(&["timer", "cancel", &ends, "--key", &key]).ok();
+    network.run(&["timer", "watch", &ends]).failed(1);
+
+    // A stranger may not, a system deployer may.
+    let kept = schedule("100000");
+    let limits = ["timer", "limits", "--gas-limit-max", "5000000", "--key"];
+    let refused = network.run(&[&limits[..], &[&key]].concat()).failed(1);
+    assert!(refused.stderr.contains("NotSystemDeployer"), "{refused:?}");
+    let faucet = &*network.faucet_key;
+    network.run(&[&limits[..], &[faucet]].concat()).ok();
+    let lane = network.json(&["timer", "lane"]);
+    assert_eq!(lane["limits"]["gas_limit_max"], 5_000_000);
+    network.run(&["timer", "cancel", &kept, "--system", "--key", faucet]).ok();
+    let words = network.run(&["timer", "lane"]).ok().stdout;
+    assert!(words.contains("5,000,000"), "{words}");
+}
+
+fn text_or_number(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 const RUNNER: &str = r#"{"stake": "15000000000000", "offer": {"kinds": ["Http"],
     "rates": {"base": "1000000", "per_second": "0", "per_1k_in": "0", "per_1k_out": "0"},
     "max_concurrent_jobs": 8, "declared_max_job_value": "1000000000000"}}"#;

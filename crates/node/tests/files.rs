@@ -209,6 +209,7 @@ fn dealt() -> Genesis {
             timestamp_ms: 0,
             balances: Vec::new(),
             pinned_executors: Vec::new(),
+            system_deployers: Vec::new(),
             validators,
             threshold_key,
         });

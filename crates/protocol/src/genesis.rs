@@ -8,7 +8,7 @@ use crate::codec::{Bytes, Encode, codec_struct};
 use crate::fees::Basefees;
 use crate::key::{
     AccountKey, BasefeesKey, BeaconKey, ChainKey, EpochCommitteeKey, PinnedExecutorKey, SupplyKey,
-    TimerConfigKey, TimerLaneKey, ValidatorsKey,
+    SystemDeployersKey, TimerConfigKey, TimerLaneKey, ValidatorsKey,
 };
 use crate::params::{ChainParams, ParamError};
 use crate::primitives::{Address, Amount, B256, Height, Slot, keccak256};
@@ -24,6 +24,9 @@ pub const SUPPLY_MAX: Amount = Amount(1 << 96);
 /// Validators at most: a vote from each is kept in every certificate.
 pub const VALIDATORS_MAX: usize = 128;
 
+/// System deployers at most: every call of theirs reads the list.
+pub const SYSTEM_DEPLOYERS_MAX: usize = 16;
+
 /// What a chain starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Genesis {
@@ -35,6 +38,8 @@ pub struct Genesis {
     pub balances: Vec<(Address, Amount)>,
     /// Executors that governance vouches for from the start.
     pub pinned_executors: Vec<B256>,
+    /// Who may cancel and extend any timer and tune the limits on timers; ascending.
+    pub system_deployers: Vec<Address>,
     /// Who makes blocks; ascending by key. Their places in this list are their numbers.
     pub validators: Vec<Validator>,
     /// The validators' public threshold key, in the encoding of the consensus engine.
@@ -53,6 +58,9 @@ pub enum GenesisError {
     /// Validators missing, twice, or out of order.
     #[error("between 1 and {VALIDATORS_MAX} validators, ascending by key")]
     BadValidators,
+    /// System deployers twice, out of order, or too many.
+    #[error("at most {SYSTEM_DEPLOYERS_MAX} system deployers, ascending by address")]
+    BadSystemDeployers,
     /// Too much money.
     #[error("the balances add up to more than {SUPPLY_MAX} base units")]
     TooMuchMoney,
@@ -64,6 +72,7 @@ struct Contents {
     timestamp_ms: u64,
     balances: Vec<(Address, Amount)>,
     pinned_executors: Vec<B256>,
+    system_deployers: Vec<Address>,
     validators: Vec<Validator>,
     threshold_key: Bytes,
 }
@@ -72,6 +81,7 @@ codec_struct!(Contents {
     timestamp_ms,
     balances,
     pinned_executors,
+    system_deployers,
     validators,
     threshold_key,
 });
@@ -84,6 +94,7 @@ impl Genesis {
             timestamp_ms: self.timestamp_ms,
             balances: self.balances.clone(),
             pinned_executors: self.pinned_executors.clone(),
+            system_deployers: self.system_deployers.clone(),
             validators: self.validators.clone(),
             threshold_key: self.threshold_key.clone(),
         };
@@ -108,6 +119,10 @@ impl Genesis {
         if !ascending || !(1..=VALIDATORS_MAX).contains(&self.validators.len()) {
             return Err(GenesisError::BadValidators);
         }
+        let deployers = &self.system_deployers;
+        if deployers.len() > SYSTEM_DEPLOYERS_MAX || !deployers.is_sorted_by(|a, b| a < b) {
+            return Err(GenesisError::BadSystemDeployers);
+        }
         let mut entries = BTreeMap::new();
         let mut total = Amount::ZERO;
         for (address, balance) in &self.balances {
@@ -120,6 +135,9 @@ impl Genesis {
         }
         for hash in &self.pinned_executors {
             insert(&mut entries, &PinnedExecutorKey { hash: *hash }, &true);
+        }
+        if !deployers.is_empty() {
+            insert(&mut entries, &SystemDeployersKey {}, deployers);
         }
         self.insert_chain(&mut entries, total);
         Ok(entries)
@@ -157,4 +175,32 @@ impl Genesis {
 
 fn insert<K: StateKey>(entries: &mut BTreeMap<Key, Value>, key: &K, value: &K::Value) {
     entries.insert(key.bytes(), value.to_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_deployers_are_few_in_order_and_part_of_the_hash() {
+        let with = |system_deployers: Vec<Address>| Genesis {
+            params: ChainParams::development(),
+            timestamp_ms: 0,
+            balances: Vec::new(),
+            pinned_executors: Vec::new(),
+            system_deployers,
+            validators: vec![Validator { key: [1; 32], fee_recipient: Address::ZERO }],
+            threshold_key: Bytes::default(),
+        };
+        let some = |count: u8| (0..count).map(Address::repeat_byte).collect::<Vec<_>>();
+        let key = SystemDeployersKey {}.bytes();
+        assert!(!with(some(0)).entries().unwrap().contains_key(&key));
+        assert_eq!(with(some(2)).entries().unwrap()[&key], some(2).to_bytes());
+        assert_ne!(with(some(2)).hash(), with(some(1)).hash());
+        assert!(with(some(16)).entries().is_ok());
+        let twice = vec![Address::ZERO; 2];
+        for wrong in [some(17), twice, some(2).into_iter().rev().collect()] {
+            assert_eq!(with(wrong).entries().unwrap_err(), GenesisError::BadSystemDeployers);
+        }
+    }
 }

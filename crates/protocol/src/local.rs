@@ -88,6 +88,7 @@ impl LocalChain {
             timestamp_ms: 0,
             balances,
             pinned_executors,
+            system_deployers: Vec::new(),
             validators,
             threshold_key,
         };

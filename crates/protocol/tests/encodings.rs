@@ -645,6 +645,7 @@ fn pin_digests(pins: &mut Pins) {
         timestamp_ms: 93,
         balances: vec![(WHO, SOME), (OTHER, Amount(94))],
         pinned_executors: vec![HASH],
+        system_deployers: vec![OTHER],
         validators: validators(),
         threshold_key: Bytes(vec![112, 113]),
     };

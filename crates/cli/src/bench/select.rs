@@ -268,6 +268,7 @@ impl World {
             timestamp_ms: 0,
             balances,
             pinned_executors: vec![],
+            system_deployers: Vec::new(),
             validators: vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }],
             threshold_key: Bytes::default(),
         };

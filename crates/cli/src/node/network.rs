@@ -157,6 +157,7 @@ mod tests {
             timestamp_ms: 0,
             balances: options.balances.clone(),
             pinned_executors: Vec::new(),
+            system_deployers: Vec::new(),
             validators: Vec::new(),
             threshold_key: Bytes::default(),
         }

@@ -7,7 +7,7 @@ use crate::types::{
     HexAddress, HexBytes, HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView,
     PresenceView, ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerValidators,
     RunnerView, RunnersPage, StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
-    TransactionStatus, TransactionStatusView, TransactionView,
+    TimerView, TimersView, TransactionStatus, TransactionStatusView, TransactionView,
 };
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};
@@ -164,6 +164,16 @@ impl Client {
     /// An account.
     pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
         self.get(format!("/account/{}", HexAddress(address))).await
+    }
+
+    /// The timer lane: what it asks, who waits, and the limits on timers.
+    pub async fn timers(&self) -> Result<TimersView, ClientError> {
+        self.get("/timers".to_owned()).await
+    }
+
+    /// A timer that has not ended.
+    pub async fn timer(&self, timer: B256) -> Result<TimerView, ClientError> {
+        self.get(format!("/timer/{}", HexHash(timer))).await
     }
 
     /// Some of all runners: those after an address, so many at most.

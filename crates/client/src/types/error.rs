@@ -49,6 +49,7 @@ codes! {
     UNKNOWN_TRANSACTION "unknown_transaction" 404 "This node knows no such transaction.";
     UNKNOWN_RUNNER "unknown_runner" 404 "No runner was ever registered at this address.";
     UNKNOWN_JOB "unknown_job" 404 "There is no such job.";
+    UNKNOWN_TIMER "unknown_timer" 404 "There is no such timer, or it has ended.";
     NO_FAUCET "no_faucet" 404 "This chain has no faucet.";
     METHOD_NOT_ALLOWED "method_not_allowed" 405 "The endpoint does not take this method.";
     TIMEOUT "timeout" 408 "The request took too long.";

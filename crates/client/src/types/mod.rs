@@ -47,7 +47,7 @@ pub use submit::{
     FaucetRequest, FaucetResponse, PartsError, RunnerInstruction, RunnerPost, RunnerPosted,
     SignedParts, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
 };
-pub use timer::{ScheduleTimerView, TimerConfigView};
+pub use timer::{ScheduleTimerView, TimerConfigView, TimerView, TimersView};
 pub use transaction::{
     BidView, InstructionView, RevealView, TransactionStatus, TransactionStatusView, TransactionView,
 };

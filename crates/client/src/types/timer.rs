@@ -1,8 +1,10 @@
 //! Timers in JSON.
 
-use super::scalar::{BigUint, HexAddress, HexBytes, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
+use remuda_protocol::primitives::{B256, Height};
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
+use remuda_protocol::timers::record::{Timer, TimerLane};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -76,6 +78,89 @@ impl ToView for ScheduleTimer {
             max_priority_fee_per_cycle: self.max_priority_fee_per_cycle.to_view(),
             agent: self.agent.to_view(),
             bid: self.bid.to_view(),
+        }
+    }
+}
+
+/// The timer lane between two blocks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TimersView {
+    /// What the next block's lane asks per cycle, besides the cycle basefee.
+    pub basefee: BigUint,
+    /// Lower median of the tips that the newest block's timers paid.
+    pub median_tip: BigUint,
+    /// Timers that are due and have not fired.
+    pub waiting: Uint,
+    /// Timers that expired and are not cleaned away yet.
+    pub uncollected: Uint,
+    /// Limits on timers.
+    pub limits: TimerConfigView,
+    /// Who may cancel and extend any timer and change the limits.
+    pub system_deployers: Vec<HexAddress>,
+    /// The height that all of this is from.
+    pub height: Uint,
+}
+
+impl TimersView {
+    /// The lane and the limits after the block of `height`, with nobody in it.
+    pub fn new(lane: &TimerLane, limits: &TimerConfig, height: Height) -> Self {
+        Self {
+            basefee: lane.basefee.to_view(),
+            median_tip: lane.median_tip.to_view(),
+            waiting: Uint(0),
+            uncollected: Uint(0),
+            limits: limits.to_view(),
+            system_deployers: Vec::new(),
+            height: height.to_view(),
+        }
+    }
+}
+
+/// A timer that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TimerView {
+    /// Its id.
+    pub id: HexHash,
+    /// Whose handler it calls.
+    pub actor: HexAddress,
+    /// When it is due.
+    pub due: Uint,
+    /// The last block in which it may fire.
+    pub expires_at: Uint,
+    /// Who pays.
+    pub fee_payer: HexAddress,
+    /// Cycles at most.
+    pub gas_limit: Uint,
+    /// Cells at most.
+    pub max_cells: Uint,
+    /// The most it pays per cycle in the lane.
+    pub max_fee_per_cycle: BigUint,
+    /// The most of it that is tip.
+    pub max_priority_fee_per_cycle: BigUint,
+    /// The agent that names its fees when it is due.
+    pub agent: Option<HexAddress>,
+    /// What the handler gets.
+    pub payload: HexBytes,
+    /// The height that all of this is from.
+    pub height: Uint,
+}
+
+impl TimerView {
+    /// The timer after the block of `height`.
+    pub fn new(id: B256, timer: &Timer, payload: &[u8], height: Height) -> Self {
+        Self {
+            id: HexHash(id),
+            actor: HexAddress(timer.actor),
+            due: timer.due.to_view(),
+            expires_at: timer.expires_at.to_view(),
+            fee_payer: HexAddress(timer.fee_payer),
+            gas_limit: timer.gas_limit.to_view(),
+            max_cells: timer.max_cells.to_view(),
+            max_fee_per_cycle: timer.max_fee.to_view(),
+            max_priority_fee_per_cycle: timer.max_priority_fee.to_view(),
+            agent: timer.agent.to_view(),
+            payload: HexBytes(payload.to_vec()),
+            height: height.to_view(),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
-//!   `reports`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
+//!   `reports`, `timer`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
 //!   `validators`
 //! - [`index`]: where things are in the blocks, for backends that keep that in memory
 //!
@@ -37,6 +37,7 @@ mod reports;
 mod runners;
 mod server;
 mod submit;
+mod timer;
 mod transaction;
 mod validators;
 mod wait;
@@ -169,6 +170,8 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(actor::actor))
         .routes(routes!(actor::logs))
         .routes(routes!(actor::state))
+        .routes(routes!(timer::timers))
+        .routes(routes!(timer::timer))
         .routes(routes!(runners::runners))
         .routes(routes!(runners::runner))
         .routes(routes!(runners::jobs))

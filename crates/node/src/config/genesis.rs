@@ -25,6 +25,8 @@ pub struct GenesisFile {
     pub balances: BTreeMap<String, String>,
     /// Executors that governance vouches for.
     pub pinned_executors: Vec<String>,
+    /// Who may cancel and extend any timer and tune the limits on timers.
+    pub system_deployers: Vec<String>,
     /// Who makes blocks, ascending by key.
     pub validators: Vec<ValidatorEntry>,
     /// The validators' public threshold key.
@@ -54,6 +56,7 @@ impl From<&Genesis> for GenesisFile {
                 .map(|(address, balance)| (address.to_string(), balance.get().to_string()))
                 .collect(),
             pinned_executors: genesis.pinned_executors.iter().map(B256::to_string).collect(),
+            system_deployers: genesis.system_deployers.iter().map(Address::to_string).collect(),
             validators: genesis
                 .validators
                 .iter()
@@ -82,6 +85,12 @@ impl GenesisFile {
                 fee_recipient: parse("fee recipient", &entry.fee_recipient)?,
             })
         };
+        let mut system_deployers = self
+            .system_deployers
+            .iter()
+            .map(|address| parse("system deployer", address))
+            .collect::<Result<Vec<Address>, _>>()?;
+        system_deployers.sort_unstable();
         let genesis = Genesis {
             params: parameters(&self.parameters)?,
             timestamp_ms: self.timestamp_ms,
@@ -91,6 +100,7 @@ impl GenesisFile {
                 .iter()
                 .map(|hash| parse("executor hash", hash))
                 .collect::<Result<_, _>>()?,
+            system_deployers,
             validators: self.validators.iter().map(validator).collect::<Result<_, _>>()?,
             threshold_key: Bytes(
                 hex::decode(&self.threshold_key)

@@ -8,30 +8,32 @@
 //! ```
 //! A runner hears of a job when it is assigned, and again whenever it opens a session: whatever was
 //! lost in between is said again. It answers that it has it, and that is the normal case.
+//!
+//! `desk` moves the messages, `told` remembers who has heard of what, `roll` knows who may come.
 
+mod desk;
 mod roll;
+mod told;
 
 pub use roll::Roll;
 
-use crate::backend::{Backend, Finalised};
+use crate::backend::Backend;
 use crate::chain::Sessions;
-use remuda_link::frame::{CancelReason, Handover};
+use desk::{Desk, head};
+use remuda_link::frame::Handover;
 use remuda_link::quic::server::{Server, ServerError};
-use remuda_link::session::validator::{Assignment, Event, Head, Outcome, Place, Settings};
+use remuda_link::session::validator::{Outcome, Settings};
 use remuda_link::sign::Identity;
-use remuda_protocol::dispatcher::job::{Job, Progress};
-use remuda_protocol::event::Event as Happened;
-use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::presence::PRESENCE_TIMEOUT_BLOCKS;
-use remuda_protocol::primitives::{Address, Height, JobId};
-use remuda_protocol::state::{MemoryState, StateKey as _, View as _, read};
-use std::collections::{BTreeMap, BTreeSet};
+use remuda_protocol::primitives::{Address, JobId};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
+use told::Told;
 
 /// Blocks without an answer after which a push has failed (SPEC §17).
 const ACK_TIMEOUT_BLOCKS: u64 = 15;
@@ -41,15 +43,6 @@ const EVENTS: usize = 4_096;
 const NEWS: usize = 256;
 /// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
 const TIMED_MAX: usize = 65_536;
-/// Pairs of runner and job that are remembered as told. Beyond, all are told again now and then.
-const TOLD_MAX: usize = 262_144;
-
-/// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
-/// with its stream, or refused for want of a place.
-const SAY_AGAIN_BLOCKS: u64 = 16;
-/// Jobs that it is told then; half of what waits for a session at most.
-const SAID_AT_ONCE: usize = 32;
-
 /// Results of one member for one job that are passed on. It repeats them until they are opened.
 const HANDOVERS_MAX: u32 = 32;
 
@@ -115,8 +108,7 @@ pub struct Runners {
     counts: Counts,
     /// When an assignment became final here, while its answer is on its way.
     pushed: Mutex<BTreeMap<(JobId, Address), Instant>>,
-    /// What each runner was told of in its present session, and has not refused: it has a stream there.
-    told: Mutex<BTreeSet<(Address, JobId)>>,
+    told: Told,
     /// How often somebody has handed something over for a job.
     handed: Mutex<BTreeMap<(JobId, Address), u32>>,
 }
@@ -136,7 +128,7 @@ impl Runners {
             news: broadcast::Sender::new(NEWS),
             counts: Counts::default(),
             pushed: Mutex::default(),
-            told: Mutex::default(),
+            told: Told::default(),
             handed: Mutex::default(),
         }
     }
@@ -154,7 +146,7 @@ impl Runners {
     /// Gives an aggregator a result. `false` if it has no session here, or none that knows the job.
     pub fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
         let Some(server) = self.server.get() else { return false };
-        if !self.was_told(*aggregator, handover.job_id).unwrap_or(true) {
+        if !self.told.has(*aggregator, handover.job_id).unwrap_or(true) {
             return false;
         }
         // A member, or whoever repeats what it has said, must not fill an aggregator's ears. Only what
@@ -175,7 +167,7 @@ impl Runners {
     /// A job is over for a runner.
     fn forget(&self, job: JobId, runner: Address) {
         self.timed().remove(&(job, runner));
-        self.told().remove(&(runner, job));
+        self.told.remove(runner, job);
         let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
         handed.remove(&(job, runner));
     }
@@ -235,211 +227,7 @@ impl Runners {
         }
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, BTreeSet<(Address, JobId)>> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a runner knows a job by its present session. `None` if there are too many to tell.
-    fn was_told(&self, runner: Address, job: JobId) -> Option<bool> {
-        let told = self.told();
-        let known = told.contains(&(runner, job));
-        (known || told.len() < TOLD_MAX).then_some(known)
-    }
-
     fn timed(&self) -> std::sync::MutexGuard<'_, BTreeMap<(JobId, Address), Instant>> {
         self.pushed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Microseconds since 1970.
-fn to_micros(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
-}
-
-fn head(state: &MemoryState, height: Height) -> Head {
-    let subset_epoch = read(state, &PresenceKey {}).map_or(0, |state| state.epoch.number);
-    Head { height: height.get(), subset_epoch }
-}
-
-/// Moves messages between the chain and the sessions.
-struct Desk {
-    runners: Arc<Runners>,
-    server: Server,
-    backend: Arc<dyn Backend>,
-    sessions: Sessions,
-}
-
-impl Desk {
-    async fn run(
-        self,
-        mut blocks: broadcast::Receiver<Arc<Finalised>>,
-        mut events: mpsc::Receiver<(Place, Event)>,
-    ) {
-        loop {
-            tokio::select! {
-                // Blocks first: an assignment does not wait behind what sessions say.
-                biased;
-                block = blocks.recv() => match block {
-                    Ok(block) => self.block(&block),
-                    Err(broadcast::error::RecvError::Lagged(_)) => {
-                        // What ended in between is not known.
-                        self.runners.told().clear();
-                        for runner in self.server.runners() {
-                            self.say_again(runner);
-                        }
-                    }
-                    Err(broadcast::error::RecvError::Closed) => return,
-                },
-                event = events.recv() => match event {
-                    Some((place, event)) => self.heard(place, event),
-                    None => return,
-                },
-            }
-        }
-    }
-
-    fn block(&self, block: &Finalised) {
-        let state = &self.backend.tip().state;
-        // Assignments leave before anything else is told: they are what somebody waits for.
-        for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
-            if let Happened::JobAssigned { job, attempt, runners, commit_by, .. } = event {
-                for runner in runners {
-                    self.push(state, *job, *runner, *attempt, block.height(), *commit_by);
-                }
-            }
-        }
-        self.server.head(head(state, block.height()));
-        for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
-            match event {
-                Happened::RunnerTimedOut { job, runner, .. } => {
-                    self.server.cancel(runner, *job, CancelReason::Expired);
-                    self.runners.forget(*job, *runner);
-                }
-                Happened::JobSettled { job, .. }
-                | Happened::JobFailed { job, .. }
-                | Happened::JobCancelled { job, .. } => {
-                    let seats = read(state, &JobKey { job: *job }).map(|job: Job| job.seats);
-                    for seat in seats.unwrap_or_default() {
-                        self.server.cancel(&seat.runner, *job, CancelReason::Failed);
-                        self.runners.forget(*job, seat.runner);
-                    }
-                }
-                _ => {}
-            }
-        }
-        // Last: what is over must be told whatever else there is.
-        let turn = |runner: &Address| {
-            (u64::from(runner[19]) + block.height().get()).is_multiple_of(SAY_AGAIN_BLOCKS)
-        };
-        self.server.runners().into_iter().filter(turn).for_each(|runner| self.say_again(runner));
-    }
-
-    fn push(
-        &self,
-        state: &MemoryState,
-        job: JobId,
-        runner: Address,
-        attempt: u32,
-        at: Height,
-        by: Height,
-    ) {
-        let now = to_micros(SystemTime::now());
-        tracing::debug!(%job, %runner, at_micros = now, "push assigned");
-        // Read only where somebody is to be told: it may be long.
-        if !self.server.has(&runner) {
-            return;
-        }
-        let Some(job_spec) = state.get(&JobSpecKey { job }.bytes()) else { return };
-        let assignment = Assignment {
-            job_id: job,
-            attempt,
-            job_spec,
-            block_height: at.get(),
-            deadline_block: by.get(),
-        };
-        if self.server.push(&runner, assignment) {
-            let mut told = self.runners.told();
-            if told.len() < TOLD_MAX {
-                told.insert((runner, job));
-            }
-            drop(told);
-            let mut timed = self.runners.timed();
-            if timed.len() < TIMED_MAX {
-                timed.insert((job, runner), Instant::now());
-            }
-        }
-    }
-
-    /// Pushes whatever a runner sits on.
-    fn say_again(&self, runner: Address) {
-        let tip = self.backend.tip();
-        // Not more than a session takes at a time, and in turn, so that each gets through.
-        let mut jobs = self.backend.open_jobs(runner);
-        let turns = tip.finalised.height().get() / SAY_AGAIN_BLOCKS;
-        let first = (turns * SAID_AT_ONCE as u64) % (jobs.len().max(1) as u64);
-        jobs.rotate_left(first as usize);
-        // What it was told of in this session it need not hear again.
-        jobs.retain(|job| self.runners.was_told(runner, *job) != Some(true));
-        for id in jobs.into_iter().take(SAID_AT_ONCE) {
-            let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
-            let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
-            // Also what it has committed to: the results of others reach an aggregator this way.
-            if matches!(seat.progress, Progress::Waiting | Progress::Committed { .. }) {
-                let height = tip.finalised.height();
-                self.push(&tip.state, id, runner, seat.attempt, height, job.commit_by);
-            }
-        }
-    }
-
-    fn heard(&self, place: Place, event: Event) {
-        let runner = place.address;
-        match event {
-            Event::Opened(_) => {
-                tracing::info!(%runner, "a runner has connected");
-                // Another session has other streams.
-                let mut told = self.runners.told();
-                let jobs = (runner, JobId::ZERO)..=(runner, JobId::repeat_byte(0xff));
-                let old: Vec<_> = told.range(jobs).copied().collect();
-                for pair in &old {
-                    told.remove(pair);
-                }
-                drop(told);
-                self.say_again(runner);
-            }
-            Event::Presence(present) => {
-                tracing::debug!(%runner, present, "presence");
-                self.sessions.set(place.slot, present);
-            }
-            Event::Outcome(job, outcome) => {
-                self.runners.counts.of(outcome).fetch_add(1, Relaxed);
-                if matches!(outcome, Outcome::SoftFailure | Outcome::HardFailure) {
-                    self.runners.told().remove(&(runner, job));
-                }
-                let since = self.runners.timed().remove(&(job, runner));
-                let micros = since.map(|since| since.elapsed().as_micros() as u64);
-                tracing::debug!(%job, %runner, ?outcome, micros, "push answered");
-            }
-            Event::NoStream(job) => {
-                self.runners.told().remove(&(runner, job));
-            }
-            Event::Progress(progress) => {
-                // Nobody may be listening.
-                let _ = self.runners.news.send(Arc::new(JobNews {
-                    job: progress.job_id,
-                    runner,
-                    percent: progress.fraction,
-                    detail: progress.detail,
-                }));
-            }
-            Event::Transaction(job, bytes) => {
-                if let Err(refusal) = self.backend.submit(bytes) {
-                    // The same one comes through several validators, so this is nothing special.
-                    tracing::debug!(%runner, %job, code = refusal.code, "not taken");
-                }
-            }
-            Event::Load(load) => {
-                tracing::debug!(%runner, accepting = load.accepting_new, "load");
-            }
-        }
     }
 }

@@ -36,6 +36,7 @@ fn committee(n: usize) -> Committee {
         timestamp_ms: 0,
         balances: Vec::new(),
         pinned_executors: Vec::new(),
+        system_deployers: Vec::new(),
         validators,
         threshold_key,
     });

@@ -81,6 +81,7 @@ impl Chain {
             timestamp_ms: 1_000,
             balances: balances.into_iter().collect(),
             pinned_executors: Vec::new(),
+            system_deployers: vec![key(FAUCET).address()],
             validators: validators.collect(),
             threshold_key: Bytes::default(),
         };

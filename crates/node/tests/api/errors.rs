@@ -64,6 +64,8 @@ fn cases() -> Vec<Case> {
         get(format!("/job/{HASH}"), 404, "unknown_job"),
         get(format!("/job/{HASH}/history"), 404, "unknown_job"),
         get(format!("/job/{HASH}/receipt"), 404, "unknown_job"),
+        get(format!("/timer/{HASH}"), 404, "unknown_timer"),
+        get("/timer/7", 400, "malformed_path"),
         get("/job/7", 400, "malformed_path"),
         get("/jobs?after=7", 400, "malformed_query"),
         get("/jobs?submitter=ann", 400, "malformed_query"),

@@ -9,6 +9,7 @@ use remuda_protocol::codec::Encode;
 use remuda_protocol::key::{AccountKey, RunnerKey};
 use remuda_protocol::primitives::{Address, Amount, Height, keccak256};
 use remuda_protocol::state::{StateKey, read};
+use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -46,6 +47,30 @@ async fn a_block_says_the_same_under_all_its_names() {
     let genesis = world.client.block(BlockId::Height(Height(0))).await.unwrap();
     assert_eq!(genesis.hash, latest.parent);
     assert_eq!(genesis.hash, world.client.status().await.unwrap().genesis_hash);
+}
+
+#[tokio::test]
+async fn a_timer_is_shown_until_it_has_ended() {
+    let world = World::still(calm(), roomy()).await;
+    let timer =
+        ScheduleTimer { height: Height(3), payload: b"tick".to_vec().into(), ..Default::default() };
+    let signed =
+        world.client.sign(&key("ann"), Instruction::ScheduleTimer { timer }).await.unwrap();
+    world.client.submit(&signed).await.unwrap();
+    world.chain.step();
+    let receipt = world.client.receipt(signed.hash).await.unwrap();
+    let [EventBody::TimerScheduled { timer, .. }] = receipt.events[..] else {
+        panic!("{receipt:?}");
+    };
+    let shown = world.client.timer(timer.0).await.unwrap();
+    assert_eq!((shown.actor.0, shown.due.0), (key("ann").address(), 3));
+    assert_eq!((&shown.payload.0[..], shown.height.0), (&b"tick"[..], 1));
+    let lane = world.client.timers().await.unwrap();
+    assert_eq!((lane.waiting.0, lane.system_deployers[0].0), (0, key(FAUCET).address()));
+    world.chain.step();
+    world.chain.step();
+    let error = world.client.timer(timer.0).await.unwrap_err();
+    assert_eq!(error.code(), Some("unknown_timer"));
 }
 
 #[tokio::test]

@@ -105,6 +105,7 @@ impl Cluster {
                 timestamp_ms: 0,
                 balances: cast::balances(),
                 pinned_executors: Vec::new(),
+                system_deployers: Vec::new(),
                 validators,
                 threshold_key,
             });

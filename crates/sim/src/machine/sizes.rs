@@ -43,6 +43,7 @@ pub fn sizes(validators: usize, runners: usize) -> Sizes {
         timestamp_ms: 0,
         balances: Vec::new(),
         pinned_executors: Vec::new(),
+        system_deployers: Vec::new(),
         validators,
         threshold_key,
     });

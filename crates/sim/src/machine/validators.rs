@@ -89,6 +89,7 @@ async fn play(context: Context, what: Measure) -> Result<Figures, String> {
             timestamp_ms: to_ms(SystemTime::now()),
             balances: load::balances(),
             pinned_executors: Vec::new(),
+            system_deployers: Vec::new(),
             validators,
             threshold_key,
         });
