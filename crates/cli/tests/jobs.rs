@@ -397,6 +397,9 @@ async fn a_silence_is_slashed(ranch: &mut Ranch) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn jobs_end_as_the_rules_say() {
     assert!(Path::new(env!("CARGO_BIN_EXE_remuda")).exists());
+    // Shown with a failure: what the runners in this process thought they were doing.
+    let filter = std::env::var("RUST_LOG").unwrap_or("remuda_runner=debug".to_owned());
+    tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().init();
     let mut ranch = Ranch::new().await;
     every_mode_settles(&ranch).await;
     a_liar_is_not_paid(&ranch).await;

@@ -18,15 +18,16 @@ impl Conduct {
         Self::default()
     }
 
-    /// Results are what this makes of them.
+    /// Results are what this makes of them. It may take its time: others do not wait for it.
     pub fn lying(lie: impl Fn(Vec<u8>) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self { lie: Some(Arc::new(lie)) }
     }
 
-    pub(crate) fn tell(&self, result: Vec<u8>) -> Vec<u8> {
-        match &self.lie {
-            Some(lie) => lie(result),
-            None => result,
+    pub(crate) async fn tell(&self, result: Vec<u8>) -> Vec<u8> {
+        let Some(lie) = self.lie.clone() else { return result };
+        match tokio::task::spawn_blocking(move || lie(result)).await {
+            Ok(told) => told,
+            Err(error) => panic!("a lie broke down: {error}"),
         }
     }
 }

@@ -59,7 +59,7 @@ impl Bench {
             Err(_) => Err(ExecuteError::TimedOut(task.within)),
         };
         let (answer, why) = match result {
-            Ok(result) => (self.conduct.tell(result), None),
+            Ok(result) => (self.conduct.tell(result).await, None),
             Err(error) if excuse::is_due(&task.spec, &error) => {
                 let answer = excuse::excuse(&task.spec, &error, self.key.address(), rand::random());
                 (answer, Some(error.to_string()))
