@@ -119,6 +119,12 @@ pub enum Failure {
         /// What to do, as a further sentence; or nothing.
         advice: String,
     },
+    /// A program that the chain would not take.
+    #[error("{0}")]
+    Program(String),
+    /// What a method would get is no JSON.
+    #[error("the value is no JSON: {0}")]
+    Payload(String),
     /// A timer ended without firing.
     #[error("the timer has not fired: {0}")]
     TimerOver(&'static str),
@@ -229,6 +235,8 @@ impl Failure {
             Self::StillWaiting(_) => "not_included",
             Self::JobOver { .. } => "no_result",
             Self::TimerOver(_) => "not_fired",
+            Self::Program(_) => "not_a_program",
+            Self::Payload(_) => "invalid_input",
             Self::Nonsense(_) => "unexpected_answer",
             Self::Start(_) | Self::Output(_) => "internal",
         }

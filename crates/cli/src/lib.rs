@@ -1,13 +1,14 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
 //!
 //! # Layout
-//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`: what users do, over the typed client
+//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`, `actor`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
 //! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`: from data to words
 
 pub mod account;
+pub mod actor;
 pub mod audit;
 pub mod bench;
 pub mod block;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx, vm,
+    account, actor, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx, vm,
 };
 use std::process::ExitCode;
 
@@ -17,6 +17,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Account(account::Args),
+    Actor(actor::Args),
     Audit(audit::Args),
     Bench(bench::Args),
     Block(block::Args),
@@ -36,6 +37,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Account(args) => account::main(&args),
+        Command::Actor(args) => actor::main(&args),
         Command::Audit(args) => audit::main(&args),
         Command::Bench(args) => bench::main(&args),
         Command::Block(args) => block::main(&args),

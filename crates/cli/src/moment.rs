@@ -3,6 +3,7 @@
 //! A moment is one line. An event that is about several people is several moments, so that nobody's
 //! part is hidden in a list.
 
+use crate::actor::value::shown;
 use crate::format::{cby, count, thousandths};
 use crate::style::{Style, Tone};
 use remuda_client::types::{BigUint, EventBody, HexAddress};
@@ -281,6 +282,43 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
             bad(format!("names no fees for a timer ({code})")).who(agent)
         }
         E::TimerConfigUpdated { .. } => plain("limits on timers change"),
+        _ => return None,
+    };
+    Some(vec![one])
+}
+
+/// Code on the chain.
+fn actor(event: &EventBody) -> Option<Vec<Moment>> {
+    use EventBody as E;
+    let words = |text: &str| crate::style::clean(text);
+    let one = match event {
+        E::ActorDeployed { actor, .. } => good("is an actor now").who(*actor),
+        E::ActorUpgraded { actor, .. } => plain("has other code").who(*actor),
+        E::ActorEvent { actor, topic, data } => {
+            plain(format!("says {}: {}", words(topic), words(&shown(&data.0)))).who(*actor)
+        }
+        E::ActorReturned { actor, method, value } => {
+            good(format!("{} returns {}", words(method), words(&shown(&value.0)))).who(*actor)
+        }
+        E::CallFailed { actor, method, error, code } => {
+            bad(format!("{} fails: {} ({code})", words(method), words(error))).who(*actor)
+        }
+        E::CallQueued { from, to, method, .. } => {
+            plain(format!("will have {} of {to} called", words(method))).who(*from)
+        }
+        E::CallRan { actor, code: 0, cycles, fee, .. } => {
+            good(format!("a queued call has run; {cycles} cycles")).who(*actor).money(Money::About(*fee))
+        }
+        E::CallRan { actor, code, fee, .. } => {
+            bad(format!("a queued call fails ({code})")).who(*actor).money(Money::About(*fee))
+        }
+        E::CallSuspended { actor, method, .. } => {
+            plain(format!("{} waits for an answer", words(method))).who(*actor)
+        }
+        E::CallFinished { actor, code: 0, .. } => good("a call that waited has ended").who(*actor),
+        E::CallFinished { actor, code, .. } => {
+            bad(format!("a call that waited has failed ({code})")).who(*actor)
+        }
         _ => return None,
     };
     Some(vec![one])

@@ -39,11 +39,28 @@ pub(crate) struct WaitArgs {
     pub(crate) no_wait: bool,
 }
 
+/// What a program may use beyond the price list. What it does not use is not paid.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) cycles: u64,
+    pub(crate) cells: u64,
+}
+
 /// Signs an instruction, hands it in and prints what became of it.
 pub(crate) async fn send(
     session: &Session,
     args: &SendArgs,
     instruction: Instruction,
+) -> Result<(), Failure> {
+    send_within(session, args, instruction, Room::default()).await
+}
+
+/// The same, with room for a program.
+pub(crate) async fn send_within(
+    session: &Session,
+    args: &SendArgs,
+    instruction: Instruction,
+    room: Room,
 ) -> Result<(), Failure> {
     let key = args.key.read()?;
     let mut tries = 0;
@@ -51,6 +68,8 @@ pub(crate) async fn send(
         let mut body = session.client.quote(key.address()).await?.transaction(instruction.clone());
         // Commands that order the same thing at the same moment are two orders: the same bytes would be
         // one transaction. What is not used of the limit costs nothing.
+        body.cells_limit = body.cells_limit.saturating_add(room.cells);
+        body.cycles_limit = body.cycles_limit.saturating_add(room.cycles);
         body.cycles_limit += u64::from(crate::entropy::rng().next_u32() % UNLIKE_CYCLES);
         let signed = Signed::new(&body.sign(&key));
         match hand_in(session, &signed, args.wait).await {

@@ -3,7 +3,7 @@
 use super::{Call, Client, ClientError, Events, Repeat};
 use crate::sign::{Quote, Signed};
 use crate::types::{
-    AccountView, BlockView, FaucetRequest, FaucetResponse, HandedOver, HandoverPost, HealthView,
+    AccountView, ActorLogs, ActorState, ActorView, BlockView, FaucetRequest, FaucetResponse, HandedOver, HandoverPost, HealthView,
     HexAddress, HexBytes, HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView,
     PresenceView, ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerValidators,
     RunnerView, RunnersPage, StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
@@ -164,6 +164,32 @@ impl Client {
     /// An account.
     pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
         self.get(format!("/account/{}", HexAddress(address))).await
+    }
+
+    /// An actor.
+    pub async fn actor(&self, actor: Address) -> Result<ActorView, ClientError> {
+        self.get(format!("/actor/{}", HexAddress(actor))).await
+    }
+
+    /// Some of what an actor keeps under a prefix, beyond a key.
+    pub async fn actor_state(
+        &self,
+        actor: Address,
+        prefix: &HexBytes,
+        after: Option<&HexBytes>,
+    ) -> Result<ActorState, ClientError> {
+        let after = after.map_or(String::new(), |after| format!("&after={after}"));
+        self.get(format!("/actor/{}/state?prefix={prefix}{after}", HexAddress(actor))).await
+    }
+
+    /// What an actor said and what became of calls to it, in some blocks below a height.
+    pub async fn actor_logs(
+        &self,
+        actor: Address,
+        before: Option<u64>,
+    ) -> Result<ActorLogs, ClientError> {
+        let before = before.map_or(String::new(), |before| format!("?before={before}"));
+        self.get(format!("/actor/{}/logs{before}", HexAddress(actor))).await
     }
 
     /// The timer lane: what it asks, who waits, and the limits on timers.

@@ -49,6 +49,7 @@ codes! {
     UNKNOWN_TRANSACTION "unknown_transaction" 404 "This node knows no such transaction.";
     UNKNOWN_RUNNER "unknown_runner" 404 "No runner was ever registered at this address.";
     UNKNOWN_JOB "unknown_job" 404 "There is no such job.";
+    UNKNOWN_ACTOR "unknown_actor" 404 "This address has no code.";
     UNKNOWN_TIMER "unknown_timer" 404 "There is no such timer, or it has ended.";
     NO_FAUCET "no_faucet" 404 "This chain has no faucet.";
     METHOD_NOT_ALLOWED "method_not_allowed" 405 "The endpoint does not take this method.";
@@ -64,7 +65,6 @@ codes! {
     RATE_LIMITED "rate_limited" 429 "Too many requests.";
     TOO_MANY_STREAMS "too_many_streams" 429 "Too many event streams are open.";
     INTERNAL "internal" 500 "The node failed; its log says why.";
-    NO_ACTORS "no_actors" 501 "Actors come with the VM.";
     BUSY "busy" 503 "Too many large answers are being read slowly.";
     NO_PROOF "no_proof" 503 "The node cannot prove this now.";
     NOT_READY "not_ready" 503 "The node has not caught up yet.";

@@ -2,6 +2,7 @@
 //! disagree. Enums are written as `{"Name":{…}}`, the form that SPEC §16 gives jobs and checks.
 
 mod account;
+mod actor;
 mod block;
 mod error;
 mod event;
@@ -22,6 +23,7 @@ mod transaction;
 mod validator;
 
 pub use account::AccountView;
+pub use actor::{ActorEntry, ActorLogs, ActorState, ActorView};
 pub use block::{AttestationView, BlockView, CertificateView, StateCommitmentView};
 pub use error::{ApiError, code};
 pub use event::{EventBody, FailureName, RootView, SignalName, Subject};

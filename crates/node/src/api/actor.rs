@@ -1,40 +1,146 @@
-//! `GET /actor/{address}[/logs|/state]`: said plainly that there are none yet.
+//! `GET /actor/{address}[/logs|/state]`: code, what it keeps, what it said.
 
+use super::App;
 use super::error::Failure;
-use super::extract::Part;
+use super::extract::{Asked, Part, Peer};
+use super::history::entries;
 use axum::Json;
-use remuda_client::types::{ApiError, HexAddress, code};
+use axum::extract::State;
+use remuda_client::types::{
+    ActorEntry, ActorLogs, ActorState, ActorView, ApiError, HexAddress, HexBytes, Uint, code,
+};
+use remuda_protocol::actors::storage::{self, Scan};
+use remuda_protocol::event::Event;
+use remuda_protocol::key::{AccountKey, ActorKey, CodeKey};
+use remuda_protocol::primitives::{Address, Height};
+use remuda_protocol::state::read;
+use serde::Deserialize;
+use std::convert::Infallible;
+use utoipa::IntoParams;
 
-fn none_yet() -> Failure {
-    Failure::new(code::NO_ACTORS, "no address of this chain has code: actors come with the VM")
+/// Bytes of values on one page of an actor's storage: the next page goes on.
+const PAGE_BYTES_MAX: usize = 512 * 1024;
+
+fn unknown_actor() -> Failure {
+    Failure::new(code::UNKNOWN_ACTOR, "this address has no code")
+        .hint("an actor's address is in the ActorDeployed event of its transaction's receipt")
 }
 
-/// An actor.
+/// An actor: its owner, its code, its money, what waits.
 #[utoipa::path(
     get, path = "/actor/{address}", tag = "actors",
     params(("address" = HexAddress, Path, description = "The actor")),
-    responses((status = 501, body = ApiError), (status = "4XX", body = ApiError))
+    responses((status = 200, body = ActorView), (status = "4XX", body = ApiError))
 )]
-pub(super) async fn actor(_: Part<HexAddress>) -> Result<Json<ApiError>, Failure> {
-    Err(none_yet())
+pub(super) async fn actor(
+    State(app): State<App>,
+    Part(HexAddress(actor)): Part<HexAddress>,
+) -> Result<Json<ActorView>, Failure> {
+    let tip = app.tip();
+    let record = read(&tip.state, &ActorKey { actor }).ok_or_else(unknown_actor)?;
+    let code = read(&tip.state, &CodeKey { actor }).unwrap_or_default();
+    let account = read(&tip.state, &AccountKey { address: actor }).unwrap_or_default();
+    let height = tip.finalised.height();
+    Ok(Json(ActorView::new(actor, &record, code, account.balance, height)))
 }
 
-/// What an actor printed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LogsQuery {
+    /// Only blocks below this height; from the newest on if none is given.
+    before: Option<u64>,
+}
+
+/// What an actor said and what became of calls to it: from as many blocks, backwards, as one answer may
+/// be gathered from. An empty answer with `next` is no end.
 #[utoipa::path(
     get, path = "/actor/{address}/logs", operation_id = "actor_logs", tag = "actors",
-    params(("address" = HexAddress, Path, description = "The actor")),
-    responses((status = 501, body = ApiError), (status = "4XX", body = ApiError))
+    params(("address" = HexAddress, Path, description = "The actor"), LogsQuery),
+    responses((status = 200, body = ActorLogs), (status = "4XX", body = ApiError))
 )]
-pub(super) async fn logs(_: Part<HexAddress>) -> Result<Json<ApiError>, Failure> {
-    Err(none_yet())
+pub(super) async fn logs(
+    State(app): State<App>,
+    peer: Peer,
+    Part(HexAddress(actor)): Part<HexAddress>,
+    Asked(query): Asked<LogsQuery>,
+) -> Result<Json<ActorLogs>, Failure> {
+    let tip = app.tip();
+    read(&tip.state, &ActorKey { actor }).ok_or_else(unknown_actor)?;
+    let newest = tip.finalised.height().get();
+    let end = query.before.map_or(newest, |before| newest.min(before.saturating_sub(1)));
+    let blocks = app.limits.history_blocks as u64;
+    let first = end.saturating_sub(blocks).saturating_add(1);
+    app.allow(peer, app.price_of_blocks((end + 1 - first) as usize))?;
+    let mut found = Vec::new();
+    for height in first..=end {
+        // A node that joined late does not have all of them.
+        let Some(block) = app.backend.block(Height(height)).await else { continue };
+        found.extend(entries(&block, |event| is_about(event, actor)));
+    }
+    let next = Some(Uint(first)).filter(|_| first > 1);
+    Ok(Json(ActorLogs { entries: found, next, height: Uint(newest) }))
 }
 
-/// What an actor keeps.
+fn is_about(event: &Event, address: Address) -> bool {
+    match event {
+        Event::ActorDeployed { actor, .. }
+        | Event::ActorUpgraded { actor, .. }
+        | Event::ActorEvent { actor, .. }
+        | Event::ActorReturned { actor, .. }
+        | Event::CallFailed { actor, .. }
+        | Event::CallRan { actor, .. }
+        | Event::CallSuspended { actor, .. }
+        | Event::CallFinished { actor, .. }
+        | Event::TimerFired { actor, .. }
+        | Event::TimerScheduled { actor, .. } => *actor == address,
+        Event::CallQueued { from, to, .. } => *from == address || *to == address,
+        Event::JobSubmitted { submitter, .. } => *submitter == address,
+        _ => false,
+    }
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StateQuery {
+    /// Only keys that begin so, in hex.
+    prefix: Option<HexBytes>,
+    /// Only keys beyond this one, in hex.
+    after: Option<HexBytes>,
+    /// So many at most.
+    limit: Option<u32>,
+}
+
+/// What an actor keeps, a page at a time, ascending by key.
 #[utoipa::path(
     get, path = "/actor/{address}/state", operation_id = "actor_state", tag = "actors",
-    params(("address" = HexAddress, Path, description = "The actor")),
-    responses((status = 501, body = ApiError), (status = "4XX", body = ApiError))
+    params(("address" = HexAddress, Path, description = "The actor"), StateQuery),
+    responses((status = 200, body = ActorState), (status = "4XX", body = ApiError))
 )]
-pub(super) async fn state(_: Part<HexAddress>) -> Result<Json<ApiError>, Failure> {
-    Err(none_yet())
+pub(super) async fn state(
+    State(app): State<App>,
+    Part(HexAddress(actor)): Part<HexAddress>,
+    Asked(query): Asked<StateQuery>,
+) -> Result<Json<ActorState>, Failure> {
+    let tip = app.tip();
+    read(&tip.state, &ActorKey { actor }).ok_or_else(unknown_actor)?;
+    let limit = query.limit.unwrap_or(app.limits.page).clamp(1, app.limits.page) as usize;
+    let prefix = query.prefix.unwrap_or_default().0;
+    let mut after = query.after.map(|after| after.0);
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    let next = loop {
+        // One at a time: values may be long, and a page has a bound.
+        let scan = Scan { prefix: &prefix, after: after.as_deref(), limit: 1 };
+        let free = |_| Ok::<(), Infallible>(());
+        let Ok(found) = storage::scan(&tip.state, actor, scan, free);
+        let Some((key, value)) = found.into_iter().next() else { break None };
+        if entries.len() == limit || bytes > PAGE_BYTES_MAX {
+            break after.map(HexBytes);
+        }
+        bytes += value.0.len();
+        after = Some(key.0.clone());
+        entries.push(ActorEntry { key: HexBytes(key.0), value: HexBytes(value.0) });
+    };
+    Ok(Json(ActorState { entries, next, height: Uint(tip.finalised.height().get()) }))
 }

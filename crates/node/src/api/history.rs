@@ -68,13 +68,14 @@ impl App {
         let mut heights = self.backend.job_heights(id);
         heights.retain(|height| *height <= tip.finalised.height());
         self.allow(peer, self.price_of_blocks(heights.len()))?;
-        let (mut entries, mut draws) = (Vec::new(), Vec::new());
+        let (mut found_entries, mut draws) = (Vec::new(), Vec::new());
         let mut found = 0;
         for height in heights.iter().take(self.limits.history_blocks) {
             // One block at a time: all of them at once may be more than memory holds.
             let Some(block) = self.backend.block(*height).await else { continue };
             found += 1;
-            entries.extend(entries_about(&block, id));
+            let about = |event: &Event| Subject::of(event).jobs.contains(&id);
+            found_entries.extend(entries(&block, about));
             note_draws(&mut draws, tip, id, &job, &block);
         }
         name_candidates(&mut draws, &job);
@@ -88,28 +89,28 @@ impl App {
         Ok(JobHistory {
             id: HexHash(id),
             height: Uint(tip.finalised.height().get()),
-            complete: entries.first().is_some_and(begins) && found == heights.len(),
+            complete: found_entries.first().is_some_and(begins) && found == heights.len(),
             draws,
-            entries,
+            entries: found_entries,
         })
     }
 
     /// Tokens for reading so many blocks: never more than half of an allowance, or nobody could
     /// ever see the longest histories.
-    fn price_of_blocks(&self, count: usize) -> u32 {
+    pub(super) fn price_of_blocks(&self, count: usize) -> u32 {
         let blocks = count.min(self.limits.history_blocks) / BLOCKS_PER_TOKEN;
         u32::try_from(blocks).unwrap_or(u32::MAX).min(self.limits.burst / 2)
     }
 }
 
-/// What happened to a job in one block.
-fn entries_about(block: &Finalised, job: JobId) -> Vec<HistoryEntry> {
+/// What happened in one block, as far as it is wanted.
+pub(super) fn entries(block: &Finalised, wanted: impl Fn(&Event) -> bool) -> Vec<HistoryEntry> {
     let (header, hash) = (&block.block.header, block.hash);
     let mut entries = Vec::new();
     for receipt in block.receipts.iter() {
-        let about = |event: &&Event| Subject::of(event).jobs.contains(&job);
         let (cause, transaction) = CauseName::of(&receipt.cause);
-        entries.extend(receipt.events.iter().filter(about).map(|event| HistoryEntry {
+        let found = receipt.events.iter().filter(|event| wanted(event));
+        entries.extend(found.map(|event| HistoryEntry {
             height: Uint(header.height.get()),
             view: Uint(header.round.view),
             timestamp_ms: Uint(header.timestamp_ms),

@@ -52,7 +52,7 @@ pub struct Limits {
     pub page: u32,
     /// Blocks that one history is gathered from.
     pub history_blocks: usize,
-    /// Bytes of a state key in a path; the protocol's longest is 53.
+    /// Bytes of a state key in a path; the longest is that of an actor's entry, 277.
     pub key_bytes: usize,
     /// What the faucet gives, in CBY: enough for a runner's stake and some jobs.
     pub faucet_cby: u128,
@@ -89,7 +89,7 @@ impl Default for Limits {
             wait: Duration::from_secs(30),
             page: 200,
             history_blocks: 1_024,
-            key_bytes: 256,
+            key_bytes: 280,
             faucet_cby: 50_000,
             faucet_burst: 3,
             faucet_every: Duration::from_secs(60),

@@ -1,0 +1,235 @@
+//! `remuda actor`: Python programs on the chain.
+
+mod check;
+mod new;
+mod show;
+pub(crate) mod value;
+
+use crate::failure::Failure;
+use crate::send::{Room, SendArgs, send_within};
+use crate::session::{NodeArgs, PrintArgs, Session, read_input, run};
+use clap::Subcommand;
+use remuda_client::amount::parse_with_unit;
+use remuda_client::types::{HexAddress, HexBytes, HexHash};
+use remuda_protocol::actors::actor_address;
+use remuda_protocol::primitives::{Amount, B256};
+use remuda_protocol::transaction::Instruction;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Write, check, deploy and call actors: Python programs that live on the chain.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "From nothing to an answer:
+  $ remuda actor new counter.py
+  $ remuda actor check counter.py
+  $ remuda actor deploy counter.py --key my.key
+  $ remuda actor call 0x… add '{\"by\": 2}' --key my.key
+  $ remuda actor state 0x…
+  $ remuda actor logs 0x…")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Write an actor to begin with into a new file.
+    New {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Say whether the chain would take a program, and what can be called.
+    Check {
+        /// The program; `-` for standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        print: PrintArgs,
+    },
+    /// Put a program on the chain.
+    #[command(after_help = "Examples:
+  $ remuda actor deploy counter.py --key my.key
+  $ remuda actor deploy treasury.py '{\"quorum\": 2}' --value 100cby --key my.key
+
+Its address follows from the account, the salt and the code: the same three can be deployed once. `init` of the
+program, if it has one, gets the JSON value.")]
+    Deploy {
+        /// The program; `-` for standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        payload: Payload,
+        /// Tells apart what one account deploys of the same code.
+        #[arg(long, value_name = "HASH")]
+        salt: Option<HexHash>,
+        #[command(flatten)]
+        on: On,
+    },
+    /// Call a method, and wait until it has run.
+    #[command(after_help = "Examples:
+  $ remuda actor call 0x… add '{\"by\": 2}' --key my.key
+  $ remuda actor call 0x… pay --hex 0x00ff --value 1.5cby --key my.key
+
+A method that awaits something ends for now; `remuda actor logs` shows how it goes on.")]
+    Call {
+        /// The actor.
+        actor: HexAddress,
+        /// Which method.
+        method: String,
+        #[command(flatten)]
+        payload: Payload,
+        #[command(flatten)]
+        on: On,
+    },
+    /// Give an actor of yours other code.
+    Upgrade {
+        /// The actor.
+        actor: HexAddress,
+        /// The program; `-` for standard input.
+        file: PathBuf,
+        #[command(flatten)]
+        on: On,
+    },
+    /// Show an actor: its owner, its money, what waits.
+    Show {
+        /// The actor.
+        actor: HexAddress,
+        /// Print its code instead.
+        #[arg(long)]
+        code: bool,
+        #[command(flatten)]
+        node: NodeArgs,
+    },
+    /// Show what an actor keeps.
+    #[command(after_help = "Examples:
+  $ remuda actor state 0x…
+  $ remuda actor state 0x… --prefix reply: --json")]
+    State {
+        /// The actor.
+        actor: HexAddress,
+        /// Only keys that begin with this text.
+        #[arg(long, value_name = "TEXT")]
+        prefix: Option<String>,
+        #[command(flatten)]
+        node: NodeArgs,
+    },
+    /// Show what an actor said and what became of calls to it.
+    Logs {
+        /// The actor.
+        actor: HexAddress,
+        /// So many entries at most, the newest ones.
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        last: usize,
+        /// Go on with what happens from now on, until Ctrl-C.
+        #[arg(long)]
+        follow: bool,
+        #[command(flatten)]
+        node: NodeArgs,
+    },
+}
+
+/// Where a transaction goes, who signs it, and what it may cost.
+#[derive(clap::Args, Debug)]
+struct On {
+    /// Money that goes with it.
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_with_unit)]
+    value: Option<Amount>,
+    /// Cycles that the program may take; what it does not use is not paid.
+    #[arg(long, default_value_t = 1_000_000)]
+    cycles: u64,
+    /// Cells that it may write.
+    #[arg(long, default_value_t = 65_536)]
+    cells: u64,
+    #[command(flatten)]
+    send: SendArgs,
+    #[command(flatten)]
+    node: NodeArgs,
+}
+
+/// What a method gets.
+#[derive(clap::Args, Debug)]
+struct Payload {
+    /// What the method gets, as JSON; nothing if it is left out.
+    json: Option<String>,
+    /// Bytes instead, in hex.
+    #[arg(long, value_name = "HEX", conflicts_with = "json")]
+    hex: Option<HexBytes>,
+}
+
+impl Payload {
+    fn bytes(&self) -> Result<Vec<u8>, Failure> {
+        match (&self.json, &self.hex) {
+            (Some(json), _) => value::from_json(json).map_err(Failure::Payload),
+            (None, Some(HexBytes(bytes))) => Ok(bytes.clone()),
+            (None, None) => Ok(Vec::new()),
+        }
+    }
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    match &args.command {
+        Command::New { file } => new::main(file),
+        Command::Check { file, print } => check::main(file, *print),
+        Command::Deploy { file, payload, salt, on } => {
+            run(&on.node, async |session| deploy(session, file, payload, *salt, on).await)
+        }
+        Command::Call { actor, method, payload, on } => run(&on.node, async |session| {
+            let instruction = Instruction::CallActor {
+                actor: actor.0,
+                method: method.clone(),
+                payload: payload.bytes()?.into(),
+                value: on.value.unwrap_or_default(),
+            };
+            send_within(session, &on.send, instruction, on.room()).await
+        }),
+        Command::Upgrade { actor, file, on } => run(&on.node, async |session| {
+            let instruction = Instruction::UpgradeActor { actor: actor.0, code: program(file)? };
+            send_within(session, &on.send, instruction, on.room()).await
+        }),
+        Command::Show { actor, code, node } => {
+            run(node, async |session| show::actor(session, *actor, *code).await)
+        }
+        Command::State { actor, prefix, node } => {
+            run(node, async |session| show::state(session, *actor, prefix.as_deref()).await)
+        }
+        Command::Logs { actor, last, follow, node } => {
+            run(node, async |session| show::logs(session, *actor, *last, *follow).await)
+        }
+    }
+}
+
+impl On {
+    const fn room(&self) -> Room {
+        Room { cycles: self.cycles, cells: self.cells }
+    }
+}
+
+async fn deploy(
+    session: &Session,
+    file: &Path,
+    payload: &Payload,
+    salt: Option<HexHash>,
+    on: &On,
+) -> Result<(), Failure> {
+    let code = program(file)?;
+    // Found here, before a fee is paid, with the line that is wrong.
+    check::compiled(&code, &file.display().to_string())?;
+    let salt = salt.map_or(B256::ZERO, |HexHash(salt)| salt);
+    let actor = actor_address(on.send.key.read()?.address(), salt, &code);
+    let instruction = Instruction::DeployActor {
+        salt,
+        code,
+        payload: payload.bytes()?.into(),
+        value: on.value.unwrap_or_default(),
+    };
+    send_within(session, &on.send, instruction, on.room()).await?;
+    if !session.out.json {
+        session.out.text(&format!("actor {}\n", HexAddress(actor)))?;
+    }
+    Ok(())
+}
+
+/// A program's text.
+fn program(file: &Path) -> Result<String, Failure> {
+    let name = file.display().to_string();
+    String::from_utf8(read_input(file)?).map_err(|_| Failure::Program(format!("{name} is no UTF-8 text")))
+}
