@@ -55,5 +55,6 @@ pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};
 pub use host::{Host, HostError, HostReply, HostValue};
 pub use limits::Limits;
 pub use run::Vm;
+pub use run::attend::{Ask, Unanswered, World};
 pub use run::embed::{Ending, Output, Raised, run_script};
 pub use run::fault::Fatal;

@@ -2,11 +2,11 @@
 //! host's token, and goes on when the answer comes.
 
 use super::Vm;
+use super::attend::World;
 use super::embed::Ending;
 use super::fault::{Fatal, Fault, Outcome};
 use super::frame::After;
 use super::interp::Stop;
-use super::steps::Flow;
 use crate::cost;
 use crate::front::code::Kind;
 use crate::heap::object::Obj;
@@ -19,6 +19,16 @@ impl Vm {
     /// for which token, and `resume` goes on.
     pub fn call_handler(
         &mut self,
+        function: &str,
+        args: &[HostValue],
+    ) -> Result<HostValue, Ending> {
+        self.hosted(|vm, world| vm.call_handler_in(world, function, args))
+    }
+
+    /// The same in a world of the caller's.
+    pub fn call_handler_in(
+        &mut self,
+        world: &mut dyn World,
         function: &str,
         args: &[HostValue],
     ) -> Result<HostValue, Ending> {
@@ -46,9 +56,9 @@ impl Vm {
         self.stack.extend(values);
         let count = args.len() + 1;
         let started = self.call(at, count, None, After::Entry);
-        let result = self.drive(started);
+        let result = self.attend(started, world);
         match result {
-            Ok(value) => self.run_coroutine(value),
+            Ok(value) => self.run_coroutine(value, world),
             Err(stop) => Err(self.ending(stop)),
         }
     }
@@ -56,6 +66,16 @@ impl Vm {
     /// The answer to what a suspended handler waits for.
     pub fn resume(
         &mut self,
+        token: u64,
+        answer: Result<HostValue, HostError>,
+    ) -> Result<HostValue, Ending> {
+        self.hosted(|vm, world| vm.resume_in(world, token, answer))
+    }
+
+    /// The same in a world of the caller's.
+    pub fn resume_in(
+        &mut self,
+        world: &mut dyn World,
         token: u64,
         answer: Result<HostValue, HostError>,
     ) -> Result<HostValue, Ending> {
@@ -67,7 +87,7 @@ impl Vm {
         let started = self
             .answer(token, answer)
             .and_then(|answer| self.resume_generator(coroutine, answer, After::Entry));
-        let result = self.drive(started);
+        let result = self.attend(started, world);
         self.settle(Value::Ref(coroutine), result)
     }
 
@@ -75,7 +95,7 @@ impl Vm {
     fn answer(&mut self, token: u64, answer: Result<HostValue, HostError>) -> Outcome {
         let (good, value) = match answer {
             Ok(value) => (true, self.value_of_host(&value)?),
-            Err(error) => match self.raise(Type::RuntimeError, error.message) {
+            Err(error) => match self.host_error(error) {
                 Fault::Raise(exception) => (false, exception),
                 fault => return Err(fault),
             },
@@ -84,7 +104,11 @@ impl Vm {
         self.list(vec![token, Value::Bool(good), value])
     }
 
-    fn run_coroutine(&mut self, value: Value) -> Result<HostValue, Ending> {
+    fn run_coroutine(
+        &mut self,
+        value: Value,
+        world: &mut dyn World,
+    ) -> Result<HostValue, Ending> {
         let coroutine = match (value, self.obj(value)) {
             (Value::Ref(handle), Some(Obj::Generator(generator)))
                 if generator.kind == Kind::Coroutine =>
@@ -94,18 +118,8 @@ impl Vm {
             _ => return self.settle(value, Ok(value)),
         };
         let started = self.resume_generator(coroutine, Value::None, After::Entry);
-        let result = self.drive(started);
+        let result = self.attend(started, world);
         self.settle(value, result)
-    }
-
-    fn drive(&mut self, started: Result<Flow, Fault>) -> Result<Value, Stop> {
-        match started {
-            Ok(_) => self.run(),
-            Err(fault) => match self.recover(fault)? {
-                Some(value) => Ok(value),
-                None => self.run(),
-            },
-        }
     }
 
     fn settle(
