@@ -6,7 +6,7 @@ use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
 use crate::heap::value::{Value, float};
-use crate::host::{HostReply, HostValue};
+use crate::host::{HostError, HostReply, HostValue};
 
 /// Containers in a value that crosses.
 const DEPTH_MAX: usize = 32;
@@ -32,7 +32,23 @@ impl Vm {
         match reply? {
             Ok(HostReply::Value(value)) => self.value_of_host(&value),
             Ok(HostReply::Pending(token)) => self.alloc(Obj::Pending(token)),
-            Err(error) => Err(self.raise(Type::RuntimeError, error.message)),
+            Err(error) => Err(self.host_fault(&error)),
+        }
+    }
+
+    /// The exception that stands for the host's refusal.
+    pub(crate) fn host_fault(&mut self, error: &HostError) -> Fault {
+        let class = match self.prelude_function(error.kind.class()) {
+            Ok(Value::Ref(class)) => class,
+            _ => Type::RuntimeError.handle(),
+        };
+        let made = self
+            .string(error.message.as_str())
+            .and_then(|message| self.tuple(vec![message]))
+            .and_then(|args| self.new_exception(class, args));
+        match made {
+            Ok(exception) => Fault::Raise(exception),
+            Err(fault) => fault,
         }
     }
 
