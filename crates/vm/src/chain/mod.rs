@@ -19,8 +19,7 @@ use remuda_protocol::primitives::Address;
 use remuda_protocol::state::View;
 use remuda_protocol::timers::agents::{BidAnswer, GbaContext};
 
-use crate::cbor;
-use crate::{Ending, Fatal, FreezeError, HostValue, Limits, Program, Vm};
+use crate::{Ending, Fatal, FreezeError, Limits, Program, Vm};
 use calls::Asked;
 use errors::{host_error, raised};
 use programs::Programs;

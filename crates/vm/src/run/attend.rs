@@ -9,9 +9,8 @@ use super::frame::After;
 use super::interp::Stop;
 use super::steps::Flow;
 use crate::heap::object::Obj;
-use crate::heap::types::Type;
 use crate::heap::value::Value;
-use crate::host::{Host, HostError, HostReply, HostValue};
+use crate::host::{Host, HostError, HostErrorKind, HostReply, HostValue};
 
 /// A call of the host.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ struct Nobody;
 impl World for Nobody {
     fn ask(&mut self, ask: Ask<'_>) -> Result<HostReply, Unanswered> {
         let message = format!("there is no host to ask for '{}'", ask.name);
-        Err(Unanswered::Error(HostError { message }))
+        Err(Unanswered::Error(HostError::new(HostErrorKind::Unsupported, message)))
     }
 }
 
@@ -90,8 +89,8 @@ impl Vm {
             let heap_bytes = self.heap.bytes();
             let answer = world.ask(Ask { name, args, cycles: &mut self.cycles, heap_bytes });
             result = match answer {
-                Ok(reply) => self.go_on(Ok(reply), asking.after),
-                Err(Unanswered::Error(error)) => self.go_on(Err(error), asking.after),
+                Ok(reply) => self.hand_in(Ok(reply), asking.after),
+                Err(Unanswered::Error(error)) => self.hand_in(Err(error), asking.after),
                 Err(Unanswered::Stop(fatal)) => Err(Stop::Fatal(fatal)),
             };
         }
@@ -109,7 +108,7 @@ impl Vm {
     }
 
     /// Hands the answer to the code that asked.
-    fn go_on(
+    fn hand_in(
         &mut self,
         reply: Result<HostReply, HostError>,
         after: After,
@@ -117,7 +116,7 @@ impl Vm {
         let value = match reply {
             Ok(HostReply::Value(value)) => self.value_of_host(&value),
             Ok(HostReply::Pending(token)) => self.alloc(Obj::Pending(token)),
-            Err(error) => Err(self.host_error(error)),
+            Err(error) => Err(self.host_fault(&error)),
         };
         let flow = value.and_then(|value| {
             let flow = self.complete(after, value)?;
@@ -127,10 +126,5 @@ impl Vm {
             Ok(flow)
         });
         self.begun(flow)
-    }
-
-    /// What a program sees of a refusal.
-    pub(crate) fn host_error(&mut self, error: HostError) -> Fault {
-        self.raise(Type::RuntimeError, error.message)
     }
 }

@@ -35,6 +35,8 @@ pub enum Ending {
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
+    /// The actor has no method of this name that could be called from outside.
+    NoMethod(String),
     /// It waits for the host's answer to one of these tokens: one at a plain await, several where
     /// calls run side by side.
     Suspended(Vec<u64>),

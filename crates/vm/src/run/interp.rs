@@ -18,7 +18,7 @@ pub(crate) enum Stop {
     Fatal(Fatal),
     /// A coroutine waits for the host.
     Suspended(Value),
-    /// The host is asked; everything stays as it is until `Vm::go_on`.
+    /// The host is asked; everything stays as it is until `Vm::attend` hands in the answer.
     Asked,
 }
 

@@ -1,5 +1,6 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
+pub(crate) mod actor;
 pub(crate) mod attend;
 pub(crate) mod attr;
 pub(crate) mod attr_set;

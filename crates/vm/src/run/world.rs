@@ -6,8 +6,9 @@ use super::fault::{Fault, Outcome};
 use super::frame::After;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
+use crate::heap::types::Type;
 use crate::heap::value::{Value, float};
-use crate::host::HostValue;
+use crate::host::{HostError, HostValue};
 
 /// Containers in a value that crosses.
 const DEPTH_MAX: usize = 32;
@@ -29,6 +30,22 @@ impl Vm {
         }
         self.asking = Some(Asking { name: name.to_owned(), args: values, after: After::Push });
         Err(Fault::Ask)
+    }
+
+    /// The exception that stands for the host's refusal.
+    pub(crate) fn host_fault(&mut self, error: &HostError) -> Fault {
+        let class = match self.prelude_function(error.kind.class()) {
+            Ok(Value::Ref(class)) => class,
+            _ => Type::RuntimeError.handle(),
+        };
+        let made = self
+            .string(error.message.as_str())
+            .and_then(|message| self.tuple(vec![message]))
+            .and_then(|args| self.new_exception(class, args));
+        match made {
+            Ok(exception) => Fault::Raise(exception),
+            Err(fault) => fault,
+        }
     }
 
     pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
