@@ -50,6 +50,13 @@ pub enum Task {
         /// Of this job.
         job: JobId,
     },
+    /// A call has waited for this height.
+    Wake {
+        /// Whose.
+        actor: Address,
+        /// What it waits for.
+        token: u64,
+    },
 }
 codec_enum!(Task {
     1 => CommitDeadline { job, attempt },
@@ -57,6 +64,7 @@ codec_enum!(Task {
     3 => JailRelease { runner },
     4 => StakeRelease { runner, owner, shares },
     5 => BondRelease { job },
+    6 => Wake { actor, token },
 });
 
 /// Up to where the agenda is done.
@@ -112,6 +120,7 @@ impl Exec<'_> {
                 self.release_stake(*runner, *owner, *shares)
             }
             Task::BondRelease { job } => self.release_bond(job),
+            Task::Wake { actor, token } => self.wake(*actor, *token),
         }
     }
 }

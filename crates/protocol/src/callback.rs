@@ -1,60 +1,230 @@
-//! Deferred calls: how a verified result reaches an actor.
+//! Deferred calls: what runs in a later block than its cause.
 //!
-//! A call never runs in the block of its cause. It is prepaid, runs from the runner lane, and
-//! nothing else depends on how it ends. Actors come with the VM; until then no address has code,
-//! so every call ends as failed, costs nothing and is refunded.
+//! A call is prepaid and runs from the runner lane; of its deposit it pays the cycle basefee, and the rest
+//! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both.
+//! Settlement of a job never depends on its callback; a failing one only counts on the submitter.
 
-use crate::codec::codec_struct;
+use crate::actors::host::Running;
+use crate::actors::record::{Answer, Frame};
+use crate::actors::wait::Method;
+use crate::actors::{Argument, Call};
+use crate::codec::{Bytes, codec_enum, codec_struct};
+use crate::error::Refusal;
 use crate::event::Event;
-use crate::execute::Exec;
-use crate::key::{AccountKey, CallKey};
-use crate::primitives::{Address, Amount, JobId};
+use crate::execute::{Exec, Meter};
+use crate::fees::{Lane, cost};
+use crate::key::{AccountKey, CallKey, FrameKey};
+use crate::params::ChainParams;
+use crate::primitives::{Address, Amount, B256, JobId, keccak256};
+use crate::system::RESULT_VERIFIER;
 
-/// Deferred calls that one block runs at most. With actors the runner lane limits it by cycles.
+/// Deferred calls that one block runs at most.
 const CALLS_PER_BLOCK: u64 = 10_000;
 
-/// A call that waits for the next block.
+/// Cycles of deferred calls in one block: half of the runner lane, so that they cannot keep runners from
+/// committing.
+pub fn calls_limit(params: &ChainParams) -> u64 {
+    Lane::Runner.limit(params) / 2
+}
+
+/// A call that waits for a later block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeferredCall {
-    /// The job whose result it carries.
-    pub job: JobId,
     /// Whom to call.
     pub actor: Address,
-    /// Which handler.
-    pub handler: String,
     /// Who prepaid.
     pub payer: Address,
     /// How much.
     pub deposit: Amount,
     /// Cycles that were prepaid.
     pub cycles_limit: u64,
+    /// What to call.
+    pub what: Deferred,
 }
-codec_struct!(DeferredCall { job, actor, handler, payer, deposit, cycles_limit });
+codec_struct!(DeferredCall { actor, payer, deposit, cycles_limit, what });
+
+/// What is deferred.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deferred {
+    /// A job's callback.
+    Job {
+        /// The job whose result it carries.
+        job: JobId,
+        /// Which handler.
+        handler: String,
+    },
+    /// What an actor sent to another, or asks it.
+    Message {
+        /// Who sent it.
+        from: Address,
+        /// Who began it all.
+        origin: Address,
+        /// Which method.
+        method: String,
+        /// What it gets.
+        payload: Bytes,
+        /// Money that goes with it.
+        value: Amount,
+        /// The call that waits for what the method returns: whose, and its token.
+        reply: Option<(Address, u64)>,
+    },
+    /// The answer that a call waits for.
+    Resume {
+        /// Which call.
+        frame: u64,
+        /// What it waits for.
+        token: u64,
+        /// The answer.
+        answer: Answer,
+    },
+}
+codec_enum!(Deferred {
+    1 => Job { job, handler },
+    2 => Message { from, origin, method, payload, value, reply },
+    3 => Resume { frame, token, answer },
+});
+
+impl DeferredCall {
+    /// Money that goes with it, besides the deposit.
+    pub fn value(&self) -> Amount {
+        match self.what {
+            Deferred::Message { value, .. } => value,
+            _ => Amount::ZERO,
+        }
+    }
+}
+
+/// `keccak256("cowboy-call-v1:" ‖ chain_id_be8 ‖ index_be8)`: a call's place in the queue is its own for
+/// all times.
+pub fn call_id(chain_id: u64, index: u64) -> B256 {
+    let mut bytes = b"cowboy-call-v1:".to_vec();
+    bytes.extend_from_slice(&chain_id.to_be_bytes());
+    bytes.extend_from_slice(&index.to_be_bytes());
+    keccak256(bytes)
+}
 
 impl Exec<'_> {
-    /// Puts a call at the end of the queue.
-    pub(crate) fn defer(&mut self, call: &DeferredCall) {
-        self.state.put(&CallKey { index: self.chain.calls_tail }, call);
+    /// Puts a call at the end of the queue; its id.
+    pub(crate) fn defer(&mut self, call: &DeferredCall) -> B256 {
+        let index = self.chain.calls_tail;
+        self.state.put(&CallKey { index }, call);
         self.chain.calls_tail += 1;
+        call_id(self.params.chain_id, index)
     }
 
-    /// Runs the calls that earlier blocks queued.
+    /// Runs the calls that earlier blocks queued, in order, as far as their share of the lane goes.
     pub(crate) fn run_calls(&mut self) {
         let end = self.chain.calls_tail.min(self.chain.calls_head.saturating_add(CALLS_PER_BLOCK));
-        for index in self.chain.calls_head..end {
-            if let Some(call) = self.state.get(&CallKey { index }) {
-                self.state.remove(&CallKey { index });
-                self.run_call(&call);
+        let (limit, mut used) = (calls_limit(self.params), 0_u64);
+        while self.chain.calls_head < end {
+            let index = self.chain.calls_head;
+            let Some(call) = self.state.get(&CallKey { index }) else {
+                self.chain.calls_head += 1;
+                continue;
+            };
+            // The first one always fits: nothing that was queued can stop the queue.
+            if used > 0 && used.saturating_add(call.cycles_limit) > limit {
+                return;
             }
+            self.state.remove(&CallKey { index });
+            self.chain.calls_head += 1;
+            used += self.run_deferred(call_id(self.params.chain_id, index), &call);
         }
-        self.chain.calls_head = end;
     }
 
-    fn run_call(&mut self, call: &DeferredCall) {
-        let mut payer = self.account(call.payer);
-        payer.failed_callbacks += 1;
-        self.state.put(&AccountKey { address: call.payer }, &payer);
-        self.credit(call.payer, call.deposit);
-        self.emit(Event::CallbackFailed { job: call.job, actor: call.actor });
+    /// Runs one; the cycles it took.
+    fn run_deferred(&mut self, id: B256, call: &DeferredCall) -> u64 {
+        if !self.actors.has_code(&self.state, call.actor) {
+            self.credit(call.payer, call.deposit);
+            self.deferred_failed(call, Refusal::NoCode, String::new());
+            return 0;
+        }
+        let basefee = self.basefees.cycle.max(1);
+        let affordable = u64::try_from(call.deposit.get() / basefee).unwrap_or(u64::MAX);
+        let cycles = call.cycles_limit.min(affordable);
+        let cell_cycles = u64::try_from(self.basefees.cell.div_ceil(basefee)).unwrap_or(u64::MAX);
+        // Half of the block's cells, like half of the lane.
+        let cells = self.params.cells_target.saturating_sub(self.used.cells.get());
+        self.begin_cause();
+        let meter = Meter { cycles, cells, cell_cycles };
+        let (result, left) = self.limited(meter, |exec| exec.perform_deferred(id, call));
+        let (cycles, cells) = (cycles - left.0, cells - left.1);
+        let fee = cost(cycles, basefee).unwrap_or(call.deposit).min(call.deposit);
+        self.burn(fee);
+        self.credit(call.payer, Amount(call.deposit.get() - fee.get()));
+        self.count_usage(Lane::Runner, cycles, cells);
+        let code = result.err().map_or(0, Refusal::code);
+        let actor = call.actor;
+        self.emit(Event::CallRan { call: id, actor, code, cycles, cells, fee });
+        if let Err(refusal) = result {
+            let why = self.fault.as_ref().map(|fault| fault.error.clone());
+            self.tell_fault();
+            self.deferred_failed(call, refusal, why.unwrap_or_else(|| refusal.to_string()));
+        }
+        cycles
+    }
+
+    fn perform_deferred(&mut self, id: B256, call: &DeferredCall) -> Result<(), Refusal> {
+        let actor = call.actor;
+        match &call.what {
+            Deferred::Job { job, handler } => {
+                let end = self.job_end(*job);
+                let running = Running {
+                    origin: call.payer,
+                    payer: None,
+                    ..Running::of(actor, RESULT_VERIFIER, id)
+                };
+                let call = Call { method: handler, argument: Argument::Job(&end), optional: false };
+                self.run_method(running, &call, None).map(|_| ())
+            }
+            Deferred::Message { from, origin, method, payload, value, reply } => {
+                self.credit(actor, *value);
+                let running = Running {
+                    origin: *origin,
+                    payer: None,
+                    value: *value,
+                    ..Running::of(actor, *from, id)
+                };
+                let argument = Argument::Payload(payload);
+                let call = Call { method, argument, optional: false };
+                self.run_method(running, &call, *reply).map(|_| ())
+            }
+            Deferred::Resume { frame, token, answer } => {
+                let key = FrameKey { actor, frame: *frame };
+                let kept = self.state.get(&key).ok_or(Refusal::NotWaitedFor)?;
+                let Frame { method, sender, origin, reply, open, frames, .. } = kept;
+                let running = Running {
+                    origin,
+                    payer: None,
+                    frame: Some(*frame),
+                    open,
+                    ..Running::of(actor, sender, id)
+                };
+                let answer = self.spell_out(answer.clone());
+                let method = Method { name: method, reply };
+                self.resume_method(running, method, &frames, (*token, &answer)).map(|_| ())
+            }
+        }
+    }
+
+    /// A deferred call came to nothing.
+    fn deferred_failed(&mut self, call: &DeferredCall, refusal: Refusal, why: String) {
+        match &call.what {
+            Deferred::Job { job, .. } => {
+                let mut payer = self.account(call.payer);
+                payer.failed_callbacks += 1;
+                self.state.put(&AccountKey { address: call.payer }, &payer);
+                self.emit(Event::CallbackFailed { job: *job, actor: call.actor });
+            }
+            Deferred::Message { from, value, reply, .. } => {
+                self.credit(*from, *value);
+                if let Some((asker, token)) = *reply {
+                    let why = if why.is_empty() { refusal.to_string() } else { why };
+                    let answer = Answer::Failed { code: refusal.code(), message: why };
+                    self.answer(asker, token, answer);
+                }
+            }
+            Deferred::Resume { frame, .. } => self.fail_frame(call.actor, *frame, refusal, &why),
+        }
     }
 }

@@ -149,6 +149,37 @@ codes! {
         617 NotSystemDeployer "only system deployers may do this";
         618 BadTimerConfig "a number of the timer configuration is out of its range";
         619 NoCode "there is no code at this address";
+
+        700 NoMachine "this chain has no machine that runs code";
+        701 CodeTooLarge "the code is longer than an actor's may be, or empty";
+        702 NotAProgram "the code does not compile, or its body fails";
+        703 ActorExists "this code with this salt was deployed by this account already";
+        704 NotOwner "only the actor's owner may change its code";
+        705 CallsWaiting "calls of this actor wait for answers in its present code; upgrade when they have ended";
+        706 ExceptionRaised "the actor's code raised an exception; the event CallFailed says which";
+        707 OutOfMemory "the actor's code used up its memory, its stack or its output";
+        708 UnknownMethod "the actor has no method of this name";
+        709 TooDeep "actors call each other at most 32 deep";
+        710 Reentrant "the actor is being called already; actors are not entered twice in one call";
+        711 ReadOnly "this call may look and not change";
+        712 StorageKeyTooLong "a storage key has 1 to 256 bytes";
+        713 ValueTooLong "a stored value has at most 65536 bytes";
+        714 StorageFull "the actor's storage is full; delete something";
+        715 EventTooLarge "an event has a topic of at most 64 bytes and data of at most 16384";
+        716 PayloadTooLong "a payload or an answer has at most 65536 bytes";
+        717 MethodTooLong "a method's name has 1 to 64 bytes";
+        718 CallCyclesOutOfRange "a deferred call has 1000 cycles to half of the runner lane";
+        719 BadHostCall "the host has no call of this name with such arguments";
+        720 BadJob "the specification is not that of a job";
+        721 TooManyWaiting "as many calls of this actor wait as may; let some end first";
+        722 TooManyOpen "the call has asked for as many things as it may without an answer";
+        723 FramesTooLarge "the waiting call needs more than 65536 bytes; keep large data in storage";
+        724 NotWaitedFor "this was answered already, or was never asked for";
+        725 CalleeWaits "the method waits for an answer; ask for it instead of calling it";
+        726 FramesUnreadable "the waiting call cannot be read by this machine";
+        727 WaitTooLong "a call waits at most as long as a timer may";
+        728 NoEntitlements "this chain has no entitlements yet";
+        729 AnotherWaits "another call waits for this job already";
     }
 }
 

@@ -1,6 +1,6 @@
 //! Everything that happens, typed. Receipts carry these; explorers and auditors read them.
 
-use crate::codec::{codec_enum, codec_struct};
+use crate::codec::{Bytes, codec_enum, codec_struct};
 use crate::dispatcher::job::Failure;
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::timers::config::TimerConfig;
@@ -76,6 +76,16 @@ events! {
     96 TimerExtended { timer: B256, expires_at: Height } "A timer may fire for longer.";
     97 GasBidFailed { timer: B256, agent: Address, code: u16 } "An agent named no fees; the stored ones count.";
     98 TimerConfigUpdated { config: TimerConfig } "Limits on timers changed.";
+
+    110 ActorDeployed { actor: Address, owner: Address, code_hash: B256 } "Code has an address.";
+    111 ActorUpgraded { actor: Address, code_hash: B256 } "An actor has other code from now on.";
+    112 ActorEvent { actor: Address, topic: String, data: Bytes } "An actor says something.";
+    113 ActorReturned { actor: Address, method: String, value: Bytes } "A transaction's call ended with this value.";
+    114 CallFailed { actor: Address, method: String, code: u16, error: String } "A call failed; nothing is left of what it did.";
+    115 CallQueued { call: B256, from: Address, to: Address, method: String } "An actor will be called in a later block.";
+    116 CallRan { call: B256, actor: Address, code: u16, cycles: u64, cells: u64, fee: Amount } "A queued call ran; the code says how that ended.";
+    117 CallSuspended { actor: Address, frame: u64, method: String } "A call waits for an answer.";
+    118 CallFinished { actor: Address, frame: u64, code: u16 } "A call that waited has ended.";
 }
 
 /// Why a runner says that it crashed.

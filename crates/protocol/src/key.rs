@@ -1,6 +1,7 @@
 //! Every key of the state, in one table: tag, name, parts, and the type of the value.
 
 use crate::account::Account;
+use crate::actors::record::{Actor, Frame, KeyNode, Wait};
 use crate::agenda::Task;
 use crate::callback::DeferredCall;
 use crate::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
@@ -127,6 +128,59 @@ keys! {
     70 => TimerLaneKey {} -> TimerLane;
     /// Limits on timers.
     71 => TimerConfigKey {} -> TimerConfig;
+
+    /// An actor.
+    80 => ActorKey { actor: Address } -> Actor;
+    /// An actor's code.
+    81 => CodeKey { actor: Address } -> String;
+    /// A call that waits.
+    84 => FrameKey { actor: Address, frame: u64 } -> Frame;
+    /// Something that a call asked for.
+    85 => WaitKey { actor: Address, token: u64 } -> Wait;
+    /// Which call waits for the end of a job.
+    86 => JobWaitKey { job: JobId } -> (Address, u64);
+}
+
+/// An actor's own entry. Its keys are of any length, so it is not in the table.
+#[derive(Clone, Copy, Debug)]
+pub struct StorageKey<'k> {
+    /// Whose.
+    pub actor: Address,
+    /// Under which key.
+    pub key: &'k [u8],
+}
+
+/// Where a key stands in the order of an actor's keys.
+#[derive(Clone, Copy, Debug)]
+pub struct StorageNodeKey<'k> {
+    /// Whose.
+    pub actor: Address,
+    /// Which key.
+    pub key: &'k [u8],
+}
+
+impl StorageKey<'_> {
+    /// First byte of all keys of this kind.
+    pub const TAG: u8 = 82;
+}
+impl StorageNodeKey<'_> {
+    /// First byte of all keys of this kind.
+    pub const TAG: u8 = 83;
+}
+
+impl StateKey for StorageKey<'_> {
+    type Value = Bytes;
+
+    fn bytes(&self) -> Key {
+        [&[Self::TAG], self.actor.as_slice(), self.key].concat()
+    }
+}
+impl StateKey for StorageNodeKey<'_> {
+    type Value = KeyNode;
+
+    fn bytes(&self) -> Key {
+        [&[Self::TAG], self.actor.as_slice(), self.key].concat()
+    }
 }
 
 #[cfg(test)]
@@ -136,5 +190,7 @@ mod tests {
     #[test]
     fn no_two_kinds_of_key_share_a_tag() {
         assert!(TAGS.windows(2).all(|pair| pair[0] < pair[1]));
+        let own = [super::StorageKey::TAG, super::StorageNodeKey::TAG];
+        assert!(own.iter().all(|tag| !TAGS.contains(tag)));
     }
 }

@@ -13,11 +13,13 @@
 //! - [`registry`]: Runner Registry (0x01)
 //! - [`dispatcher`]: Job Dispatcher (0x02)
 //! - [`verifier`]: Result Verifier (0x03)
+//! - [`actors`]: code on the chain, without the machine that runs it
 //! - [`beacon`], [`presence`], [`timers`]: rules of CIP-11 and CIP-1 that others build on
 //! - [`genesis`]: the first state; [`local`]: a chain of one; [`supply`]: where all the money is;
 //!   [`fuzz`]: what fuzzers call
 
 pub mod account;
+pub mod actors;
 pub mod agenda;
 pub mod beacon;
 pub mod block;

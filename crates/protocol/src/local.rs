@@ -22,7 +22,7 @@ use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, kecc
 use crate::registry::runner::{Profile, Runner};
 use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
-use crate::timers::actors::{Actors, NoActors};
+use crate::actors::{Actors, NoActors};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;
@@ -33,6 +33,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const PROPOSER: Address = Address::repeat_byte(0xb0);
 /// The first validator, which makes all blocks.
 pub const VALIDATOR: [u8; 32] = [0; 32];
+
+/// What calls of code get here besides their base price.
+const RUNNING_CYCLES: u64 = 500_000;
+/// See [`RUNNING_CYCLES`].
+const RUNNING_CELLS: u64 = 100_000;
 
 /// The chain.
 #[derive(Clone, Debug)]
@@ -196,8 +201,12 @@ impl LocalChain {
             | Instruction::SubmitResult { .. } => 20 * size as u64 + 20_000,
             _ => 20_000,
         };
-        body.cycles_limit = least.cycles + judging;
-        body.cells_limit = least.cells;
+        let running = matches!(
+            body.instruction,
+            Instruction::DeployActor { .. } | Instruction::CallActor { .. }
+        );
+        body.cycles_limit = least.cycles + if running { RUNNING_CYCLES } else { judging };
+        body.cells_limit = least.cells + if running { RUNNING_CELLS } else { 0 };
         body
     }
 

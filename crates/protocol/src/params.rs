@@ -152,6 +152,10 @@ params! {
     subset_epoch_blocks: u64 = 40_960, 60 => BLOCKS, "system:cip11:subset_epoch_blocks", "Blocks for which runners keep the validators that attest them";
     subset_overlap_blocks: u64 = 160, OVERLAP_MIN => BLOCKS, "system:cip11:overlap_blocks", "Blocks after a rotation for which the validators before it count, too";
     presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
+
+    actor_code_bytes_max: u64 = 262_144, 1_024 => 262_144, "system:actors:code_bytes_max", "Bytes of an actor's code; a transaction's size bounds what one can deploy";
+    actor_storage_bytes_max: u64 = 4_194_304, 4_096 => 1 << 32, "system:actors:storage_bytes_max", "Bytes of an actor's storage: keys, values, and 64 for each entry";
+    actor_waiting_max: u64 = 100, 1 => 10_000, "system:actors:waiting_max", "Calls of an actor that wait for answers at the same time";
 }
 
 impl ChainParams {

@@ -142,6 +142,22 @@ impl<'a> Overlay<'a> {
         }
     }
 
+    /// A moment since the checkpoint that writes can be taken back to.
+    pub(crate) fn mark(&self) -> usize {
+        self.undo.as_ref().map_or(0, Vec::len)
+    }
+
+    /// Takes back every write since the mark; the checkpoint stays.
+    pub(crate) fn back_to(&mut self, mark: usize) {
+        let Some(undo) = &mut self.undo else { return };
+        for (key, before) in undo.drain(mark..).rev() {
+            match before {
+                Some(value) => self.diff.insert(key, value),
+                None => self.diff.remove(&key),
+            };
+        }
+    }
+
     /// What was written.
     pub fn into_diff(self) -> Diff {
         self.diff

@@ -1,11 +1,12 @@
 //! Where all the money is: the invariant of SPEC §7.
 
 use crate::account::Account;
+use crate::actors::record::Wait;
 use crate::callback::DeferredCall;
 use crate::chain::Supply;
 use crate::codec::Decode;
 use crate::dispatcher::job::Job;
-use crate::key::{AccountKey, BondKey, CallKey, JobKey, RunnerKey, SupplyKey};
+use crate::key::{AccountKey, BondKey, CallKey, JobKey, RunnerKey, SupplyKey, WaitKey};
 use crate::primitives::Amount;
 use crate::registry::runner::Runner;
 use crate::state::{MemoryState, read};
@@ -18,7 +19,7 @@ pub struct Holdings {
     pub balances: Amount,
     /// Own, delegated and unbonding stake.
     pub stakes: Amount,
-    /// Prices, tips and prepaid callbacks of jobs that are not over.
+    /// Prices, tips and prepaid callbacks of jobs that are not over; what queued and waiting calls hold.
     pub escrows: Amount,
     /// Bonds of challengers.
     pub bonds: Amount,
@@ -49,7 +50,12 @@ impl Holdings {
                 bucket(&mut self.escrows, job.escrow);
                 bucket(&mut self.escrows, job.callback_deposit);
             }
-            CallKey::TAG => bucket(&mut self.escrows, decode::<DeferredCall>(value).deposit),
+            CallKey::TAG => {
+                let call = decode::<DeferredCall>(value);
+                bucket(&mut self.escrows, call.deposit);
+                bucket(&mut self.escrows, call.value());
+            }
+            WaitKey::TAG => bucket(&mut self.escrows, decode::<Wait>(value).deposit),
             BondKey::TAG => {
                 for challenge in decode::<Bond>(value).challenges {
                     bucket(&mut self.bonds, challenge.bond);

@@ -226,6 +226,35 @@ pub enum Instruction {
         /// Added to the job's price for the fresh committee.
         tip: Amount,
     },
+    /// Put code on the chain. Its address follows from the account, the salt and the code.
+    DeployActor {
+        /// Tells apart what one account deploys of the same code.
+        salt: B256,
+        /// The program.
+        code: String,
+        /// What its `init` gets.
+        payload: Bytes,
+        /// Money that it begins with.
+        value: Amount,
+    },
+    /// Call an actor.
+    CallActor {
+        /// Whom.
+        actor: Address,
+        /// Which method.
+        method: String,
+        /// What it gets.
+        payload: Bytes,
+        /// Money that goes with the call.
+        value: Amount,
+    },
+    /// Give an actor of one's own other code.
+    UpgradeActor {
+        /// Which.
+        actor: Address,
+        /// The program.
+        code: String,
+    },
 }
 codec_enum!(Instruction {
     1 => Transfer { to, amount },
@@ -253,6 +282,9 @@ codec_enum!(Instruction {
     51 => ScheduleTimer { timer },
     52 => CancelTimer { timer },
     53 => ExtendTimer { timer, expires_at },
+    60 => DeployActor { salt, code, payload, value },
+    61 => CallActor { actor, method, payload, value },
+    62 => UpgradeActor { actor, code },
 });
 
 impl Instruction {

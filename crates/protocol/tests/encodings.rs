@@ -5,13 +5,15 @@ mod common;
 
 use common::{STAKE, callback, every_instruction, full_offer, full_spec, full_timer};
 use remuda_protocol::account::Account;
+use remuda_protocol::actors::actor_address;
+use remuda_protocol::actors::record::{Actor, Answer, Frame, KeyNode, Wait, WaitOn};
 use remuda_protocol::agenda::{Cursor, Task};
 use remuda_protocol::beacon::{Round, SelectionMode};
 use remuda_protocol::beacon::{beacon, genesis_beacon, retry_seed, selection_seed};
 use remuda_protocol::block::{
     Block, Header, SeedSignature, StateCommitment, presence_hash, seeds_root, transactions_root,
 };
-use remuda_protocol::callback::DeferredCall;
+use remuda_protocol::callback::{Deferred, DeferredCall, call_id};
 use remuda_protocol::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
@@ -118,6 +120,7 @@ variants!(instruction: Instruction {
     DeregisterRunner, Delegate, Undelegate, SubmitJob, CancelJob, CommitResult, RevealResult,
     RevealAggregate, SubmitResult, CrashAttestation, ChallengeResult, SystemCancelTimer,
     UpdateTimerConfig, SystemExtendTimer, ScheduleTimer, CancelTimer, ExtendTimer,
+    DeployActor, CallActor, UpgradeActor,
 });
 variants!(event: Event {
     Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
@@ -128,10 +131,12 @@ variants!(event: Event {
     BondReleased, ResultChallenged, ChallengeUpheld, ChallengeRejected, ChallengeUndecided,
     TimerScheduled, TimerPriorityClampedAtSchedule, TimerFired, TimerExpired,
     TimerCancelledInsufficientFunds, TimerCancelled, TimerExtended, GasBidFailed, TimerConfigUpdated,
+    ActorDeployed, ActorUpgraded, ActorEvent, ActorReturned, CallFailed, CallQueued, CallRan,
+    CallSuspended, CallFinished,
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
-variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease });
+variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake });
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed });
 variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed });
@@ -312,6 +317,15 @@ fn events() -> Vec<Event> {
         Event::TimerExtended { timer: HASH, expires_at: AT },
         Event::GasBidFailed { timer: HASH, agent: WHO, code: 3 },
         Event::TimerConfigUpdated { config: TimerConfig::GENESIS },
+        Event::ActorDeployed { actor, owner: WHO, code_hash: HASH },
+        Event::ActorUpgraded { actor, code_hash: HASH },
+        Event::ActorEvent { actor, topic: "t".into(), data: Bytes(vec![1]) },
+        Event::ActorReturned { actor, method: "m".into(), value: Bytes(vec![2]) },
+        Event::CallFailed { actor, method: "m".into(), code: 706, error: "e".into() },
+        Event::CallQueued { call: HASH, from: actor, to: WHO, method: "m".into() },
+        Event::CallRan { call: HASH, actor, code: 0, cycles: 151, cells: 152, fee: amount },
+        Event::CallSuspended { actor, frame: 153, method: "m".into() },
+        Event::CallFinished { actor, frame: 154, code: 0 },
     ]
 }
 
@@ -550,6 +564,60 @@ fn pin_state(pins: &mut Pins) {
     pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
     pins.record("SystemDeployersKey", &SystemDeployersKey {}, &vec![WHO, OTHER]);
     pin_timers(pins);
+    pin_actors(pins);
+}
+
+fn pin_actors(pins: &mut Pins) {
+    let record = Actor {
+        owner: WHO,
+        code_hash: HASH,
+        code_bytes: 155,
+        storage_bytes: 156,
+        root: Some(Bytes(vec![157])),
+        suspended: 158,
+        next_frame: 159,
+        next_token: 160,
+    };
+    pins.record("ActorKey", &ActorKey { actor: WHO }, &record);
+    pins.record("CodeKey", &CodeKey { actor: WHO }, &"pass".to_owned());
+    let key: &[u8] = b"key";
+    pins.record("StorageKey", &StorageKey { actor: WHO, key }, &Bytes(vec![161]));
+    let node = KeyNode { left: Some(Bytes(vec![162])), right: None };
+    pins.record("StorageNodeKey", &StorageNodeKey { actor: WHO, key }, &node);
+    let frame = Frame {
+        method: "m".into(),
+        sender: WHO,
+        origin: OTHER,
+        reply: Some((OTHER, 163)),
+        since: AT,
+        open: vec![164, 165],
+        awaits: vec![164],
+        frames: Bytes(vec![166]),
+    };
+    pins.record("FrameKey", &FrameKey { actor: WHO, frame: 167 }, &frame);
+    let wait = |on, answer| Wait { frame: 168, on, deposit: SOME, cycles_limit: 169, answer };
+    let failed = Answer::Failed { code: 706, message: "e".into() };
+    let returned = Answer::Returned { value: Bytes(vec![170]) };
+    let key = WaitKey { actor: WHO, token: 171 };
+    pins.record("WaitKey", &key, &wait(WaitOn::Height { height: AT }, Some(failed)));
+    pins.value("wait.job", &wait(WaitOn::Job { job: JOB }, Some(Answer::Job { job: JOB })));
+    pins.value("wait.method", &wait(WaitOn::Method { actor: OTHER }, Some(returned)));
+    pins.value("wait.open", &wait(WaitOn::Method { actor: OTHER }, Some(Answer::Slept)));
+    pins.record("JobWaitKey", &JobWaitKey { job: JOB }, &(WHO, 172));
+    let deferred = |what| DeferredCall { what, ..call() };
+    let message = Deferred::Message {
+        from: WHO,
+        origin: OTHER,
+        method: "m".into(),
+        payload: Bytes(vec![173]),
+        value: SOME,
+        reply: Some((WHO, 174)),
+    };
+    pins.value("deferred.message", &deferred(message));
+    let resume = Deferred::Resume { frame: 175, token: 176, answer: Answer::Slept };
+    pins.value("deferred.resume", &deferred(resume));
+    pins.hash("call_id", call_id(177, 178));
+    pins.hash("actor_address", actor_address(WHO, HASH, "pass").into_word());
 }
 
 fn pin_timers(pins: &mut Pins) {
@@ -615,6 +683,7 @@ fn pin_tasks(pins: &mut Pins) {
             Task::JailRelease { runner: WHO },
             Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89 },
             Task::BondRelease { job: JOB },
+            Task::Wake { actor: WHO, token: 150 },
         ],
     );
 }
@@ -627,12 +696,11 @@ fn bond() -> Bond {
 
 fn call() -> DeferredCall {
     DeferredCall {
-        job: JOB,
         actor: callback(1).actor,
-        handler: callback(1).handler,
         payer: OTHER,
         deposit: SOME,
         cycles_limit: 92,
+        what: Deferred::Job { job: JOB, handler: callback(1).handler },
     }
 }
 
@@ -696,9 +764,11 @@ fn every_key_of_the_state_is_pinned() {
     let source = include_str!("../src/key.rs");
     let rows = source.lines().filter_map(|line| line.trim().split_once(" => "));
     let rows = rows.filter(|(tag, _)| tag.parse::<u8>().is_ok());
-    let keys: BTreeSet<String> =
+    let mut keys: BTreeSet<String> =
         rows.filter_map(|(_, row)| Some(format!("key.{}", row.split_once(' ')?.0))).collect();
     assert!(keys.len() > 20, "the table is not where it was");
+    // These two have keys of any length.
+    keys.extend(["key.StorageKey".to_owned(), "key.StorageNodeKey".to_owned()]);
     let pinned: BTreeSet<String> =
         pins().0.into_iter().map(|(name, _)| name).filter(|n| n.starts_with("key.")).collect();
     assert_eq!(keys, pinned);

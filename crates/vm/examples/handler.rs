@@ -1,6 +1,37 @@
-//! How long a trivial handler call takes with its code loaded.
+//! What it takes to call an actor: a trivial call with its code loaded, a new machine, and whole calls
+//! as a chain makes them, with the imports that actors have.
 
-use remuda_vm::{Limits, Vm, compile};
+use std::time::Instant;
+
+use remuda_vm::{Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Vm, compile};
+
+/// Answers storage, with nothing in it.
+struct Empty;
+
+impl Host for Empty {
+    fn price(&self, _: &str, _: &[HostValue]) -> u64 {
+        0
+    }
+    fn call(&mut self, name: &str, _: &[HostValue]) -> Result<HostReply, HostError> {
+        match name {
+            "storage_get" | "storage_set" => Ok(HostReply::Value(HostValue::None)),
+            _ => Err(HostError::new(HostErrorKind::Unsupported, name)),
+        }
+    }
+}
+
+const ACTORS: [(&str, &str); 4] = [
+    ("nothing imported", "def go(p):\n    return p\n"),
+    ("cowboy", "import cowboy\ndef go(p):\n    cowboy.storage['n'] = p\n    return cowboy.storage['n']\n"),
+    (
+        "cowboy_sdk, a function",
+        "from cowboy_sdk import actor, runner, capture, ActorRef, CowboyError\ndef go(p):\n    return p\n",
+    ),
+    (
+        "cowboy_sdk, a class that chats",
+        "from cowboy_sdk import actor, runner, capture\n@actor\nclass A:\n    @runner.continuation\n    async def chat(self, p):\n        return await runner.llm('x')\n    def go(self, p):\n        self.storage['n'] = p\n        return self.storage['n']\ndef _a(): return A()\ndef go(p): return _a().go(p)\n",
+    ),
+];
 
 fn main() {
     let program =
@@ -11,7 +42,7 @@ fn main() {
         return;
     }
     let calls: u32 = 1_000_000;
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     for _ in 0..calls {
         if vm.call_ints("handler", &[1]).is_err() {
             return;
@@ -19,9 +50,29 @@ fn main() {
     }
     let each = start.elapsed().as_nanos() / u128::from(calls);
     println!("{each} ns for a call");
-    let start = std::time::Instant::now();
-    for _ in 0..100 {
+    let start = Instant::now();
+    for _ in 0..10_000 {
         std::hint::black_box(Vm::new(Limits::default()));
     }
-    println!("{} us for a new machine", start.elapsed().as_micros() / 100);
+    println!("{} ns for a new machine", start.elapsed().as_nanos() / 10_000);
+    for (name, source) in ACTORS {
+        let Ok(program) = compile(source, "actor.py") else { return };
+        let mut cycles = (0, 0);
+        let start = Instant::now();
+        for _ in 0..10_000 {
+            let mut vm = Vm::new(Limits::default());
+            vm.set_host(Box::new(Empty));
+            let before = vm.cycles_left();
+            let body = vm.run_module(&program);
+            let between = vm.cycles_left();
+            let called = vm.call_method("go", &[5]);
+            if body.is_err() || called.is_err() {
+                println!("{name}: {body:?} {called:?}");
+                return;
+            }
+            cycles = (before - between, between - vm.cycles_left());
+        }
+        let each = start.elapsed().as_nanos() / 10_000;
+        println!("{each} ns, {} + {} cycles for body and call: {name}", cycles.0, cycles.1);
+    }
 }

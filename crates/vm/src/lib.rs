@@ -15,6 +15,8 @@
 //! - `regex`: patterns in linear time.
 //! - `types`: natives, one table per file.
 //! - `prelude`: what is written in Python.
+//! - `cbor`: values as bytes, in one form.
+//! - `chain`: the machine of a chain, for `remuda-protocol`.
 //! - `cost`: the prices; `limits`: the bounds.
 //!
 //! # How natives call Python
@@ -38,6 +40,8 @@
 //!
 //! # Limits are not exceptions
 //! Running out of cycles or memory ends the run; no `except` sees it.
+pub mod cbor;
+pub mod chain;
 mod cost;
 mod front;
 mod frozen;
@@ -52,8 +56,9 @@ mod types;
 
 pub use front::{CompileError, Program, compile};
 pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};
-pub use host::{Host, HostError, HostReply, HostValue};
+pub use host::{Host, HostError, HostErrorKind, HostReply, HostValue};
 pub use limits::Limits;
 pub use run::Vm;
+pub use run::attend::{Ask, Unanswered, World};
 pub use run::embed::{Ending, Output, Raised, run_script};
 pub use run::fault::Fatal;

@@ -3,7 +3,7 @@
 //! nobody wrote are refused.
 
 use remuda_vm::{
-    Ending, FROZEN_BYTES_MAX, FreezeError, Host, HostError, HostReply, HostValue, Limits, Program,
+    Ending, FROZEN_BYTES_MAX, FreezeError, Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Program,
     ThawError, Vm, compile,
 };
 
@@ -26,7 +26,7 @@ impl Host for World {
                 Ok(HostReply::Pending(self.next))
             }
             "height" => Ok(HostReply::Value(HostValue::Int(7))),
-            _ => Err(HostError { message: format!("there is no call '{name}'") }),
+            _ => Err(HostError::new(HostErrorKind::Refused, format!("there is no call '{name}'"))),
         }
     }
 }
@@ -34,7 +34,7 @@ impl Host for World {
 /// Every fifth job fails.
 fn answer(token: u64) -> Result<HostValue, HostError> {
     match token % 5 {
-        4 => Err(HostError { message: format!("job {token} failed") }),
+        4 => Err(HostError::new(HostErrorKind::Failed, format!("job {token} failed"))),
         _ => Ok(HostValue::Int(token as i64 * 10)),
     }
 }

@@ -1,7 +1,7 @@
 //! Handlers called from outside: values cross, host calls are paid before they act, and an `await` on
 //! the host suspends the call until its answer comes.
 
-use remuda_vm::{Ending, Fatal, Host, HostError, HostReply, HostValue, Limits, Vm, compile};
+use remuda_vm::{Ending, Fatal, Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Vm, compile};
 
 /// Remembers storage, answers jobs later.
 struct World {
@@ -30,7 +30,7 @@ impl Host for World {
                 Ok(HostReply::Pending(self.next))
             }
             ("dear", _) => Ok(HostReply::Value(HostValue::None)),
-            _ => Err(HostError { message: format!("there is no call '{name}'") }),
+            _ => Err(HostError::new(HostErrorKind::Refused, format!("there is no call '{name}'"))),
         }
     }
 }
@@ -74,7 +74,7 @@ fn awaits_suspend_and_go_on_with_the_answer_or_its_error() {
     );
     assert_eq!(vm.call_handler("main", &[HostValue::Int(3)]), Err(Ending::Suspended(vec![1])));
     assert_eq!(vm.resume(1, Ok(text("first"))), Err(Ending::Suspended(vec![2])));
-    let failure = HostError { message: "timeout".to_owned() };
+    let failure = HostError::new(HostErrorKind::Timeout, "timeout");
     assert_eq!(vm.resume(2, Err(failure)), Err(Ending::Suspended(vec![3])));
     let expected = HostValue::List(vec![text("first"), text("failed: timeout"), HostValue::None]);
     assert_eq!(vm.resume(3, Ok(HostValue::None)), Ok(expected));
@@ -94,16 +94,16 @@ fn two_handlers_wait_at_the_same_time() {
 
 #[test]
 fn a_host_call_that_cannot_be_paid_is_not_made() {
-    let mut vm = machine("import cowboy\ndef spend():\n    cowboy.call('dear')\n");
+    let mut vm = machine("import cowboy\ndef spend():\n    cowboy.host('dear')\n");
     assert_eq!(vm.call_handler("spend", &[]), Err(Ending::Stopped(Fatal::Cycles)));
     assert_eq!(vm.cycles_left(), 0);
 }
 
 #[test]
 fn the_host_refuses_by_an_exception() {
-    let mut vm = machine("import cowboy\ndef odd():\n    cowboy.call('odd')\n");
+    let mut vm = machine("import cowboy\ndef odd():\n    cowboy.host('odd')\n");
     match vm.call_handler("odd", &[]) {
-        Err(Ending::Raised(raised)) => assert_eq!(raised.kind, "RuntimeError"),
+        Err(Ending::Raised(raised)) => assert_eq!(raised.kind, "Refused"),
         other => panic!("{other:?}"),
     }
 }
@@ -147,7 +147,7 @@ fn the_first_failure_of_gathered_jobs_ends_the_others() {
          async def main():\n    try:\n        await cowboy.gather(ask(1), ask(2))\n    except RuntimeError as error:\n        return [str(error), log]\n",
     );
     assert_eq!(vm.call_handler("main", &[]), Err(Ending::Suspended(vec![1, 2])));
-    let failure = HostError { message: "gone".to_owned() };
+    let failure = HostError::new(HostErrorKind::Failed, "gone");
     let log = HostValue::List(vec![HostValue::Int(2), HostValue::Int(1)]);
     assert_eq!(vm.resume(2, Err(failure)), Ok(HostValue::List(vec![text("gone"), log])));
     assert_eq!(vm.resume(1, Ok(HostValue::None)), Err(Ending::Stopped(Fatal::Internal)));

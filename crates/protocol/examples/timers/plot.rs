@@ -1,6 +1,8 @@
 //! How much of the lane a developer gets who splits into many actors (CIP-1 §8, limitation 1),
 //! measured on a chain and drawn.
 
+use remuda_protocol::actors::host::Host;
+use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
@@ -8,8 +10,8 @@ use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, Height};
 use remuda_protocol::state::View;
-use remuda_protocol::timers::actors::{Actors, AgentFault, BidAnswer, GbaContext, TimerCall};
-use remuda_protocol::timers::host::{Host, ScheduleTimer};
+use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext};
+use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -19,8 +21,28 @@ use std::fmt::Write;
 struct Busy;
 
 impl Actors for Busy {
-    fn on_timer(&self, host: &mut Host<'_, '_>, call: &TimerCall) -> Result<(), Refusal> {
-        host.charge(call.gas_limit - 1_000, 0)
+    fn has_code(&self, _: &dyn View, _: Address) -> bool {
+        true
+    }
+
+    fn check(&self, _: &str) -> Result<(), Refusal> {
+        Err(Refusal::NoMachine)
+    }
+
+    fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
+        let Argument::Timer(timer) = call.argument else { return Err(Refusal::UnknownMethod) };
+        host.charge(timer.gas_limit - 1_000, 0)?;
+        Ok(Ended::Returned(Vec::new()))
+    }
+
+    fn resume(
+        &self,
+        _: &mut Host<'_, '_>,
+        _: &[u8],
+        _: u64,
+        _: &Answered,
+    ) -> Result<Ended, Refusal> {
+        Err(Refusal::NoMachine)
     }
 
     fn gas_bid(&self, _: &dyn View, _: Address, _: &GbaContext) -> BidAnswer {

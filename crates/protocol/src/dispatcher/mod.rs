@@ -2,6 +2,7 @@
 
 pub mod committee;
 pub mod draw;
+pub mod file;
 pub mod filter;
 pub mod job;
 pub mod naive;

@@ -35,7 +35,7 @@ impl Exec<'_> {
     pub(crate) fn submit_job(
         &mut self,
         submitter: Address,
-        tx_hash: TxHash,
+        id: JobId,
         mut spec: JobSpec,
         callback_max_fee: u128,
     ) -> Result<(), Refusal> {
@@ -50,7 +50,6 @@ impl Exec<'_> {
         let total = escrow.plus(callback_deposit).ok_or(Refusal::AmountOverflow)?;
         self.debit(submitter, total).map_err(|_| Refusal::EscrowNotCovered)?;
 
-        let id = job_id(self.params.chain_id, tx_hash, 0);
         self.emit(Event::JobSubmitted { job: id, submitter, escrow });
         self.open_job(NewJob {
             id,
@@ -143,6 +142,7 @@ impl Exec<'_> {
         }
         job.status = status;
         self.state.put(&JobKey { job: *id }, job);
+        self.job_ended(id);
     }
 
     /// The price that a seat of this job counts with in its runner's books.

@@ -3,6 +3,8 @@
 //! A cycle is meant to be about 50 ns of a validator's time, a cell a byte that every validator
 //! keeps or carries. Where an instruction's work grows with its input, so does its price.
 
+use crate::actors::price::COMPILE_BYTE_CYCLES;
+use crate::dispatcher::spec::JobSpec;
 use crate::timers::host::{CHANGE_CYCLES, SCHEDULE_CELLS, SCHEDULE_CYCLES};
 use crate::transaction::Instruction;
 
@@ -47,10 +49,7 @@ fn base(instruction: &Instruction) -> Cost {
         // The roster rehashes the runner's path, once for each list that jobs ask for.
         Instruction::Heartbeat => (500, 0),
         Instruction::DeregisterRunner => (2_000, 0),
-        Instruction::SubmitJob { spec } => {
-            let seats = u64::from(spec.verification.runners.clamp(3, 9));
-            (4_000 + seats * SEAT_CYCLES, 500)
-        }
+        Instruction::SubmitJob { spec } => return job(spec),
         Instruction::CancelJob { .. } => (1_000, 0),
         Instruction::CommitResult { .. } => (500, 32),
         Instruction::RevealResult { .. } | Instruction::RevealAggregate { .. } => (500, 0),
@@ -64,6 +63,18 @@ fn base(instruction: &Instruction) -> Cost {
         | Instruction::SystemExtendTimer { .. } => (CHANGE_CYCLES, 0),
         // The index is arranged anew; governance does that once in a while.
         Instruction::UpdateTimerConfig { .. } => (100_000, 0),
+        // The transaction carries the code, the state keeps it.
+        Instruction::DeployActor { code, .. } | Instruction::UpgradeActor { code, .. } => {
+            (2_000 + code.len() as u64 * COMPILE_BYTE_CYCLES, code.len() as u64 + 300)
+        }
+        // Making the machine is charged when it is made.
+        Instruction::CallActor { .. } => (500, 0),
     };
     Cost { cycles, cells }
+}
+
+/// A job's records, its draw and its settlement.
+pub(crate) fn job(spec: &JobSpec) -> Cost {
+    let seats = u64::from(spec.verification.runners.clamp(3, 9));
+    Cost { cycles: 4_000 + seats * SEAT_CYCLES, cells: 500 }
 }

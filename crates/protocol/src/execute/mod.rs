@@ -16,12 +16,13 @@ mod open;
 mod presence;
 mod transact;
 
+pub(crate) use cost::job as job_cost;
 pub(crate) use cost::{
     CHECKED_BYTE_CYCLES, CLASS_RUNNER_CYCLES, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
     SIGNATURE_CYCLES,
 };
 pub use cost::{Cost, intrinsic};
-pub(crate) use transact::Sender;
+pub(crate) use transact::{Meter, Sender};
 pub use transact::{check_bids, check_limits, deposit};
 
 use crate::block::{Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root};
@@ -40,8 +41,9 @@ use crate::presence::{PresenceCertificate, PresenceRefusal, Subsets};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
-use crate::timers::actors::{Actors, NoActors};
-use crate::timers::host::Host;
+use crate::actors::call::CallFault;
+use crate::actors::host::{Host, Running};
+use crate::actors::{Actors, NoActors};
 use crate::timers::index::TimerIndex;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -252,7 +254,7 @@ pub fn timers_unsigned(
     let mut exec = Exec::begin(view, params, &draft.header, &draft.seeds, presence, &NoActors)?;
     calls(&mut |actor, call| {
         let run = |exec: &mut Exec<'_>| {
-            call(&mut Host { exec, actor, sender: actor });
+            call(&mut Host::new(exec, Running::of(actor, actor, B256::ZERO)));
             Ok(())
         };
         // It has all the cycles there are, and reports its own errors.
@@ -288,6 +290,14 @@ pub(crate) struct Exec<'a> {
     /// What runs code.
     pub(crate) actors: &'a dyn Actors,
     pub(crate) meter: transact::Meter,
+    /// The actors that call each other at this moment, outermost first.
+    pub(crate) calling: Vec<Address>,
+    /// Memory that the machines of those calls use.
+    pub(crate) machine_memory: usize,
+    /// Why the newest call failed.
+    pub(crate) fault: Option<CallFault>,
+    /// Jobs that the present cause has submitted.
+    pub(crate) jobs_of_cause: u32,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
     /// Runners that were written since the roster was last brought up to date; whether their

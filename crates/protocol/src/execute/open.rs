@@ -14,7 +14,7 @@ use crate::params::ChainParams;
 use crate::presence::{AncestorRecord, PresenceCertificate, finalized, parent_record};
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
-use crate::timers::actors::Actors;
+use crate::actors::Actors;
 use std::collections::BTreeMap;
 
 /// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a
@@ -91,6 +91,10 @@ impl<'a> Exec<'a> {
             timers: view.timers(),
             actors,
             meter: Meter::default(),
+            calling: Vec::new(),
+            machine_memory: 0,
+            fault: None,
+            jobs_of_cause: 0,
             new_lists: Vec::new(),
             changed: BTreeMap::new(),
             changing: Vec::new(),

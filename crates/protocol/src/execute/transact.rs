@@ -4,9 +4,10 @@ use super::{Exec, cost};
 use crate::codec::Decode;
 use crate::crypto::PublicKey;
 use crate::dispatcher::spec::JobSpec;
+use crate::dispatcher::submit::job_id;
 use crate::error::{Inadmissible, Refusal};
 use crate::event::{Cause, Receipt};
-use crate::fees::{Usage, cost as price};
+use crate::fees::{Lane, Usage, cost as price};
 use crate::key::AccountKey;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, Cells, Cycles, TxHash};
@@ -15,8 +16,10 @@ use crate::transaction::{Instruction, SignedTransaction, Transaction, tx_hash};
 /// What is left of a transaction's limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
-    cycles: u64,
-    cells: u64,
+    pub(crate) cycles: u64,
+    pub(crate) cells: u64,
+    /// Cycles that a cell costs, for calls that prepay in cycles alone; 0 for all others.
+    pub(crate) cell_cycles: u64,
 }
 
 /// The signer of a transaction.
@@ -41,17 +44,22 @@ impl Exec<'_> {
     pub(super) fn transact(&mut self, bytes: &[u8]) -> Result<(), Inadmissible> {
         let admitted = self.admit(bytes)?;
         self.take_deposit(&admitted);
-        self.meter = Meter { cycles: admitted.body.cycles_limit, cells: admitted.body.cells_limit };
+        let Transaction { cycles_limit: cycles, cells_limit: cells, .. } = admitted.body;
+        self.meter = Meter { cycles, cells, cell_cycles: 0 };
         let result = self.atomically(|exec| exec.run(&admitted, bytes.len()));
+        if result.is_err() {
+            self.tell_fault();
+        }
         self.settle_fee(admitted, result.err());
         Ok(())
     }
 
     /// A job without the transaction around it.
     pub(super) fn submit_alone(&mut self, submitter: Address, hash: TxHash, spec: &JobSpec) {
-        self.meter = Meter { cycles: u64::MAX, cells: u64::MAX };
+        self.meter = Meter { cycles: u64::MAX, cells: u64::MAX, cell_cycles: 0 };
+        let id = job_id(self.params.chain_id, hash, 0);
         // A job that is turned down is of no interest here; nothing is left of it.
-        let _ = self.atomically(|exec| exec.submit_job(submitter, hash, spec.clone(), 0));
+        let _ = self.atomically(|exec| exec.submit_job(submitter, id, spec.clone(), 0));
     }
 
     /// Runs an operation; if it is turned down, takes back everything it wrote.
@@ -77,6 +85,25 @@ impl Exec<'_> {
         result
     }
 
+    /// Runs a part of an operation; if that is turned down, takes back what it wrote and nothing else.
+    pub(crate) fn nested<T>(
+        &mut self,
+        part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let (chain, supply) = (self.chain.clone(), self.supply);
+        let (timers, mark) = (self.timers.clone(), self.state.mark());
+        let lengths = (self.events.len(), self.new_lists.len(), self.changing.len());
+        let result = part(self);
+        if result.is_err() {
+            self.state.back_to(mark);
+            (self.chain, self.supply, self.timers) = (chain, supply, timers);
+            self.events.truncate(lengths.0);
+            self.new_lists.truncate(lengths.1);
+            self.changing.truncate(lengths.2);
+        }
+        result
+    }
+
     /// Runs a call within limits; how it ended, and what it left of the cycles and cells.
     pub(crate) fn metered(
         &mut self,
@@ -84,9 +111,25 @@ impl Exec<'_> {
         cells: u64,
         call: impl FnOnce(&mut Self) -> Result<(), Refusal>,
     ) -> (Result<(), Refusal>, (u64, u64)) {
-        self.meter = Meter { cycles, cells };
+        self.limited(Meter { cycles, cells, cell_cycles: 0 }, call)
+    }
+
+    /// The same, with limits of any form.
+    pub(crate) fn limited(
+        &mut self,
+        meter: Meter,
+        call: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> (Result<(), Refusal>, (u64, u64)) {
+        self.meter = meter;
         let result = self.atomically(call);
         (result, (self.meter.cycles, self.meter.cells))
+    }
+
+    /// Counts what a call of the block's own consumed in a lane.
+    pub(crate) fn count_usage(&mut self, lane: Lane, cycles: u64, cells: u64) {
+        self.used.cycles = Cycles(self.used.cycles.get() + cycles);
+        self.used.cells = Cells(self.used.cells.get() + cells);
+        *self.lanes.entry(lane).or_default() += cycles;
     }
 
     fn run(&mut self, admitted: &Admitted, bytes: usize) -> Result<(), Refusal> {
@@ -97,6 +140,7 @@ impl Exec<'_> {
 
     /// Consumes from the limits.
     pub(crate) fn charge(&mut self, cycles: u64, cells: u64) -> Result<(), Refusal> {
+        let cycles = cycles.saturating_add(cells.saturating_mul(self.meter.cell_cycles));
         match self.meter.cycles.checked_sub(cycles) {
             Some(left) => self.meter.cycles = left,
             None => {
@@ -194,9 +238,7 @@ impl Exec<'_> {
         self.credit(sender.address, Amount(deposit.get() - fee.get()));
 
         let used = Usage { cycles: Cycles(cycles), cells: Cells(cells) };
-        self.used.cycles = Cycles(self.used.cycles.get() + cycles);
-        self.used.cells = Cells(self.used.cells.get() + cells);
-        *self.lanes.entry(body.instruction.lane()).or_default() += cycles;
+        self.count_usage(body.instruction.lane(), cycles, cells);
         let code = refusal.map_or(0, Refusal::code);
         let events = core::mem::take(&mut self.events);
         self.receipts.push(Receipt { cause: Cause::Transaction { hash }, code, used, fee, events });
@@ -219,7 +261,8 @@ impl Exec<'_> {
             Instruction::Undelegate { runner, shares } => self.undelegate(who, *runner, *shares),
             Instruction::SubmitJob { spec } => {
                 let max_fee = admitted.body.cycle_bid.max_fee;
-                self.submit_job(who, admitted.hash, spec.clone(), max_fee)
+                let id = job_id(self.params.chain_id, admitted.hash, 0);
+                self.submit_job(who, id, spec.clone(), max_fee)
             }
             Instruction::CancelJob { job } => self.cancel_job(who, job),
             Instruction::CommitResult { job, commitment } => self.commit(who, job, *commitment),
@@ -244,6 +287,13 @@ impl Exec<'_> {
                 self.system_extend_timer(who, *timer, *expires_at)
             }
             Instruction::UpdateTimerConfig { config } => self.update_timer_config(who, config),
+            Instruction::DeployActor { salt, code, payload, value } => {
+                self.deploy(who, admitted.hash, *salt, code, payload, *value)
+            }
+            Instruction::CallActor { actor, method, payload, value } => {
+                self.call_actor(who, admitted.hash, *actor, method, payload, *value)
+            }
+            Instruction::UpgradeActor { actor, code } => self.upgrade(who, *actor, code),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Nothing is taken when a timer is scheduled but the price of the call itself; the cost of a fire
 //! is taken when it fires. A call that is refused changes nothing.
 
-use super::actors::default_bid;
+use super::agents::default_bid;
 use super::calendar::Ends;
 use super::config::TimerConfig;
 use super::order::GAS_LIMIT_MIN;
@@ -16,7 +16,6 @@ use crate::key::{
     SystemDeployersKey, TimerActorKey, TimerConfigKey, TimerKey, TimerLaneKey, TimerPayloadKey,
 };
 use crate::primitives::{Address, B256, Height};
-use crate::state::View;
 
 /// Cycles of a timer that names no limit.
 pub const GAS_LIMIT_DEFAULT: u64 = 100_000;
@@ -65,59 +64,6 @@ codec_struct!(ScheduleTimer {
     agent,
     bid,
 });
-
-/// What a running handler may ask of the chain.
-pub struct Host<'h, 'a> {
-    pub(crate) exec: &'h mut Exec<'a>,
-    /// Whose code runs.
-    pub(crate) actor: Address,
-    /// On whose behalf.
-    pub(crate) sender: Address,
-}
-
-impl Host<'_, '_> {
-    /// Consumes from the call's limits.
-    pub fn charge(&mut self, cycles: u64, cells: u64) -> Result<(), Refusal> {
-        self.exec.charge(cycles, cells)
-    }
-
-    /// The height of the block.
-    pub fn height(&self) -> Height {
-        self.exec.env.height
-    }
-
-    /// The state as it is now.
-    pub fn view(&self) -> &dyn View {
-        &self.exec.state
-    }
-
-    /// `schedule_timer(height, payload)`: everything else as the chain sees fit.
-    pub fn schedule_timer(&mut self, height: Height, payload: &[u8]) -> Result<B256, Refusal> {
-        self.schedule_timer_ex(&ScheduleTimer {
-            height,
-            payload: payload.into(),
-            ..ScheduleTimer::default()
-        })
-    }
-
-    /// `schedule_timer_ex`: with all its arguments.
-    pub fn schedule_timer_ex(&mut self, timer: &ScheduleTimer) -> Result<B256, Refusal> {
-        self.charge(SCHEDULE_CYCLES, SCHEDULE_CELLS + timer.payload.len() as u64)?;
-        self.exec.schedule_timer(self.actor, self.sender, timer)
-    }
-
-    /// `cancel_timer(timer_id)`.
-    pub fn cancel_timer(&mut self, id: B256) -> Result<(), Refusal> {
-        self.charge(CHANGE_CYCLES, 0)?;
-        self.exec.cancel_timer(self.actor, id)
-    }
-
-    /// `extend_timer(timer_id, new_expires_at)`.
-    pub fn extend_timer(&mut self, id: B256, expires_at: Height) -> Result<(), Refusal> {
-        self.charge(CHANGE_CYCLES, 0)?;
-        self.exec.extend_timer(self.actor, id, expires_at)
-    }
-}
 
 impl Exec<'_> {
     pub(crate) fn timer_config(&self) -> TimerConfig {

@@ -7,12 +7,12 @@
 //! # Layout
 //! - [`lane`], [`fairness`], [`order`]: the plain rules, which audits use and the rest is tested against
 //! - [`record`], [`config`]: what the state keeps
-//! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`actors`]: where code runs
+//! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`agents`]: what is asked of code
 //! - [`tree`], [`search`], [`recent`], `holding`, [`index`]: the due timers, arranged; not state
 //! - [`step`]: the end of a block
 //! - [`mod@bench`]: chains with many timers, for benchmarks
 
-pub mod actors;
+pub mod agents;
 pub mod bench;
 pub mod calendar;
 pub mod config;

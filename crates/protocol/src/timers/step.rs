@@ -11,10 +11,9 @@
 //! ```
 //! What is not reached stays where it is: deferring costs nothing.
 
-use super::actors::{AgentFault, GBA_CALLS_PER_BLOCK, GBA_CYCLES, GbaContext, TimerCall};
+use super::agents::{AgentFault, GBA_CALLS_PER_BLOCK, GBA_CYCLES, GbaContext, TimerCall};
 use super::calendar::Ends;
 use super::fairness::FAIRNESS_WINDOW_BLOCKS;
-use super::host::Host;
 use super::lane::next_basefee_of;
 use super::order::{GAS_LIMIT_MIN, Lane};
 use super::record::{FEE_MAX, Timer, TimerLane};
@@ -238,13 +237,15 @@ impl Exec<'_> {
     }
 
     /// Runs a handler within its limits; how it ended and what it consumed.
-    fn call_handler(&mut self, call: &TimerCall, sender: Address) -> (u16, u64, u64) {
-        let actors = self.actors;
-        let (actor, gas_limit, max_cells) = (call.actor, call.gas_limit, call.max_cells);
+    fn call_handler(&mut self, call: &TimerCall, payer: Address) -> (u16, u64, u64) {
+        let (gas_limit, max_cells) = (call.gas_limit, call.max_cells);
         let (result, left) = self.metered(gas_limit, max_cells, |exec| {
             exec.charge(FIRE_CYCLES, 0)?;
-            actors.on_timer(&mut Host { exec, actor, sender }, call)
+            exec.call_timer(payer, call)
         });
+        if result.is_err() {
+            self.tell_fault();
+        }
         let code = result.map_or_else(|refusal| refusal.code(), |()| 0);
         (code, gas_limit - left.0, max_cells - left.1)
     }

@@ -1,6 +1,6 @@
 //! Settlement of a job with winners: pay, scores, the favourite, the callback (SPEC §5–§7).
 
-use crate::callback::DeferredCall;
+use crate::callback::{Deferred, DeferredCall};
 use crate::codec::{Bytes, codec_struct};
 use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::job::{Job, MruRecord, Progress, Status};
@@ -108,12 +108,11 @@ impl Exec<'_> {
         let Some(callback) = &spec.callback else { return };
         let deposit = core::mem::take(&mut job.callback_deposit);
         self.defer(&DeferredCall {
-            job: *id,
             actor: callback.actor,
-            handler: callback.handler.clone(),
             payer: job.submitter,
             deposit,
             cycles_limit: callback.cycles_limit,
+            what: Deferred::Job { job: *id, handler: callback.handler.clone() },
         });
         self.emit(Event::CallbackQueued { job: *id, actor: callback.actor });
     }

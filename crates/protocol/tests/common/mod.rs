@@ -407,6 +407,19 @@ pub fn every_instruction() -> Vec<Instruction> {
         Instruction::ScheduleTimer { timer: full_timer() },
         Instruction::CancelTimer { timer: job },
         Instruction::ExtendTimer { timer: job, expires_at: Height(0x0c0d) },
+        Instruction::DeployActor {
+            salt: job,
+            code: "pass".into(),
+            payload: Bytes(b"payload".to_vec()),
+            value: amount,
+        },
+        Instruction::CallActor {
+            actor: runner,
+            method: "method".into(),
+            payload: Bytes(b"payload".to_vec()),
+            value: amount,
+        },
+        Instruction::UpgradeActor { actor: runner, code: "pass".into() },
     ]
 }
 

@@ -3,7 +3,7 @@
 use crate::scripts::{Scripted, at, fired, world};
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Amount};
-use remuda_protocol::timers::actors::{AgentFault, BidAnswer, GbaContext, TxFeeParams};
+use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TxFeeParams};
 use remuda_protocol::timers::host::ScheduleTimer;
 use std::collections::BTreeSet;
 

@@ -1,14 +1,16 @@
 //! Actors whose code is a Rust function, and small helpers.
 
 use crate::common::{World, calm};
+use remuda_protocol::actors::host::Host;
+use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{TimerConfigKey, TimerKey, TimerLaneKey};
 use remuda_protocol::primitives::{Address, B256, Height};
 use remuda_protocol::state::{View, read};
-use remuda_protocol::timers::actors::{Actors, AgentFault, BidAnswer, GbaContext, TimerCall};
-use remuda_protocol::timers::host::{Host, ScheduleTimer};
+use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TimerCall};
+use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::timers::record::{Timer, TimerLane};
 
 /// Code that a test gives: what handlers do, what agents answer.
@@ -28,8 +30,27 @@ impl Default for Scripted {
 }
 
 impl Actors for Scripted {
-    fn on_timer(&self, host: &mut Host<'_, '_>, call: &TimerCall) -> Result<(), Refusal> {
-        (self.handler)(host, call)
+    fn has_code(&self, _: &dyn View, _: Address) -> bool {
+        true
+    }
+
+    fn check(&self, _: &str) -> Result<(), Refusal> {
+        Err(Refusal::NoMachine)
+    }
+
+    fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
+        let Argument::Timer(timer) = call.argument else { return Err(Refusal::UnknownMethod) };
+        (self.handler)(host, timer).map(|()| Ended::Returned(Vec::new()))
+    }
+
+    fn resume(
+        &self,
+        _: &mut Host<'_, '_>,
+        _: &[u8],
+        _: u64,
+        _: &Answered,
+    ) -> Result<Ended, Refusal> {
+        Err(Refusal::NoMachine)
     }
 
     fn gas_bid(&self, _: &dyn View, _: Address, context: &GbaContext) -> BidAnswer {

@@ -45,7 +45,7 @@ known_names! {
     START "start" STOP "stop" STEP "step" MAIN "__main__" CODE "__code__"
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"
     INSTANCECHECK "__instancecheck__" SUBCLASSCHECK "__subclasscheck__"
-    NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys"
+    NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys" BYTES "__bytes__"
 }
 
 macro_rules! types {

@@ -134,3 +134,8 @@ def _match_class(subject, cls, count, names):
 def _enter(function, *args):
     # Every call from outside begins in a frame, whatever it calls.
     return function(*args)
+
+
+def _enter_method(cls, function, *args):
+    # A method of the actor's class: every call has an instance of its own.
+    return function(cls(), *args)

@@ -1,52 +1,219 @@
-# The host, by the names of its calls.
+# The host, by good names. Keys and payloads are bytes for the host; text is taken as UTF-8, and other
+# values travel as canonical CBOR.
+import _cbor
 
-def call(name, *args):
+HostError = _HostError
+Refused = _Refused
+ReadOnly = _ReadOnly
+NotFound = _NotFound
+InsufficientFunds = _InsufficientFunds
+CallDepth = _CallDepth
+Reentrant = _Reentrant
+LimitReached = _LimitReached
+Timeout = _Timeout
+Failed = _Failed
+Unsupported = _Unsupported
+
+encode = _cbor.encode
+decode = _cbor.decode
+_payload = _cbor.payload
+_answer = _cbor.answer
+
+
+def host(name, *args):
+    # Any call of the host, by its own name and form.
     return _call(name, *args)
 
 
+def _key(key):
+    return key.encode() if isinstance(key, str) else key
+
+
+# What is known about this call.
+
+def context():
+    return _call('context')
+
+
+def caller():
+    return _call('context')['sender']
+
+
+def origin():
+    return _call('context')['origin']
+
+
+def address():
+    return _call('context')['actor_addr']
+
+
+def height():
+    return _call('context')['block_height']
+
+
+def timestamp():
+    return _call('context')['timestamp_ms']
+
+
+def chain_id():
+    return _call('context')['chain_id']
+
+
+def tx_hash():
+    return _call('context')['tx_hash']
+
+
+def value():
+    return _call('context')['value']
+
+
+def cycles_left():
+    return _call('context')['cycles_left']
+
+
+# Storage, in bytes. `storage` below has values.
+
 def storage_get(key, default=None):
-    value = _call('storage_get', key)
+    value = _call('storage_get', _key(key))
     return default if value is None else value
 
 
 def storage_set(key, value):
-    return _call('storage_set', key, value)
+    _call('storage_set', _key(key), value)
 
 
 def storage_delete(key):
-    return _call('storage_delete', key)
+    return _call('storage_delete', _key(key))
 
 
-def emit(name, *values):
-    return _call('emit', name, list(values))
+def storage_scan(prefix=b'', after=None, limit=100):
+    return _call('storage_scan', _key(prefix), None if after is None else _key(after), limit)
 
 
-def height():
-    return _call('height')
+class Storage:
+    # The actor's storage as a dict. What is not there is None.
+    def __getitem__(self, key):
+        raw = _call('storage_get', key.encode() if isinstance(key, str) else key)
+        return None if raw is None else decode(raw)
+
+    def __setitem__(self, key, value):
+        _call('storage_set', key.encode() if isinstance(key, str) else key, encode(value))
+
+    def __delitem__(self, key):
+        _call('storage_delete', key.encode() if isinstance(key, str) else key)
+
+    def __contains__(self, key):
+        return _call('storage_get', _key(key)) is not None
+
+    def get(self, key, default=None):
+        raw = _call('storage_get', key.encode() if isinstance(key, str) else key)
+        if raw is None:
+            return default
+        value = decode(raw)
+        return default if value is None else value
+
+    def delete(self, key):
+        _call('storage_delete', _key(key))
+
+    def get_raw(self, key):
+        return _call('storage_get', _key(key))
+
+    def set_raw(self, key, data):
+        _call('storage_set', _key(key), data)
+
+    def scan(self, prefix=b'', limit=100, after=None):
+        # Keys are bytes; values are decoded.
+        return [(key, decode(raw)) for key, raw in storage_scan(prefix, after, limit)]
 
 
-def timestamp():
-    return _call('timestamp')
+storage = Storage()
 
 
-def caller():
-    return _call('caller')
+# Money, events, chance.
+
+def balance(of=None):
+    return _call('balance', address() if of is None else of)
 
 
-def randomness(label):
-    return _call('randomness', label)
+def transfer(to, amount):
+    _call('transfer', to, amount)
 
 
-def send(target, message):
-    return _call('send', target, message)
+def emit(topic, data=None):
+    _call('emit', topic, _payload(data))
 
 
-def schedule_timer(height, payload, **options):
-    return _call('schedule_timer', height, payload, options)
+def randomness(label=b''):
+    return _call('randomness', _key(label))
 
 
-def submit_job(spec):
-    return _call('submit_job', spec)
+# Other actors.
+
+def call(to, method, argument=None, cycles=None, value=0):
+    return _answer(_call('call', to, method, _payload(argument), cycles, value))
+
+
+def send(to, method, argument=None, cycles=None, value=0):
+    _call('send', to, method, _payload(argument), cycles, value)
+
+
+async def ask(to, method, argument=None, cycles=None, value=0):
+    return _answer(await _call('ask', to, method, _payload(argument), cycles, value))
+
+
+# Time.
+
+def schedule_timer(height, payload=None, **options):
+    return _call('schedule_timer', height, _payload(payload), options)
+
+
+def cancel_timer(timer):
+    _call('cancel_timer', timer)
+
+
+def extend_timer(timer, height):
+    _call('extend_timer', timer, height)
+
+
+async def sleep_until(height):
+    await _call('sleep_until', height)
+
+
+async def sleep(blocks):
+    await _call('sleep_until', height() + blocks)
+
+
+# Jobs. `cowboy.runner` builds them.
+
+def submit_job(spec, callback=None):
+    return _call('submit_job', spec, callback)
+
+
+def await_job(job):
+    return _call('await_job', job)
+
+
+def entitled(action, scope=''):
+    return _call('entitled', action, scope)
+
+
+def upgrade(source):
+    _call('upgrade', source)
+
+
+# Actors.
+
+def _own_address(self):
+    return address()
+
+
+def actor(cls):
+    # Marks the class whose methods can be called; gives its instances storage and address.
+    cls.storage = storage
+    if not hasattr(cls, 'address'):
+        cls.address = property(_own_address)
+    cls._is_cowboy_actor = True
+    return cls
 
 
 # Several at once. The host is waited for by all of them together; each goes on when its answer is

@@ -186,6 +186,12 @@ impl Vm {
         if let Some(hook) = self.class_attr(class, name::GETATTR) {
             return Err(tail(hook, vec![object, key.into()]));
         }
+        // A module may have names that are worked out when somebody asks.
+        if let Some(Obj::Module { dict, .. }) = self.obj(object)
+            && let Some(hook) = self.dict_get_name(*dict, name::GETATTR)
+        {
+            return Err(tail(hook, vec![key.into()]));
+        }
         Err(self.no_attr(object, key))
     }
 

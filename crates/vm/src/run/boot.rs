@@ -72,6 +72,7 @@ impl Vm {
             kept: Value::Unbound,
             profiler: None,
             entering: None,
+            asking: None,
         }
     }
 
@@ -102,6 +103,7 @@ impl Vm {
             kept: Value::Unbound,
             profiler: None,
             entering: None,
+            asking: None,
         }
     }
 

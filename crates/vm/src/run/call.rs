@@ -123,6 +123,13 @@ impl Vm {
                     self.resume_generator(handle, value, after)
                 }
             }
+            Err(Fault::Ask) => {
+                self.stack.truncate(callee);
+                if let Some(asking) = &mut self.asking {
+                    asking.after = after;
+                }
+                Err(Fault::Ask)
+            }
             Err(fault) => Err(fault),
         }
     }
@@ -329,6 +336,7 @@ impl Vm {
         loop {
             let result = match fault {
                 Fault::Fatal(fatal) => return Err(Stop::Fatal(fatal)),
+                Fault::Ask => return Err(Stop::Asked),
                 Fault::Fallback | Fault::Enter => return Err(Stop::Fatal(Fatal::Internal)),
                 Fault::Tail(tail) => {
                     let callee = self.stack.len();

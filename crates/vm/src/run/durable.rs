@@ -2,11 +2,11 @@
 //! host's token, and goes on when the answer comes.
 
 use super::Vm;
+use super::attend::World;
 use super::embed::Ending;
 use super::fault::{Fatal, Fault, Outcome};
 use super::frame::After;
 use super::interp::Stop;
-use super::steps::Flow;
 use crate::cost;
 use crate::front::code::Kind;
 use crate::heap::object::Obj;
@@ -22,6 +22,16 @@ impl Vm {
         function: &str,
         args: &[HostValue],
     ) -> Result<HostValue, Ending> {
+        self.hosted(|vm, world| vm.call_handler_in(world, function, args))
+    }
+
+    /// The same in a world of the caller's.
+    pub fn call_handler_in(
+        &mut self,
+        world: &mut dyn World,
+        function: &str,
+        args: &[HostValue],
+    ) -> Result<HostValue, Ending> {
         let found = self.interned.get(function).copied();
         let callee =
             found.and_then(|name| self.main.and_then(|main| self.dict_get_name(main, name)));
@@ -29,27 +39,42 @@ impl Vm {
             let fault = self.raise(Type::NameError, format!("name '{function}' is not defined"));
             return Err(self.ending_of(fault));
         };
-        let mut values = Vec::new();
+        let mut values = vec![callee];
         for arg in args {
             match self.value_of_host(arg) {
                 Ok(value) => values.push(value),
                 Err(fault) => return Err(self.ending_of(fault)),
             }
         }
-        let entry = match self.prelude_function("_enter") {
+        let value = self.enter(world, "_enter", &values)?;
+        self.result_for_host(value)
+    }
+
+    /// Calls a function of the prelude; what it returns is run, if it is a coroutine.
+    pub(super) fn enter(
+        &mut self,
+        world: &mut dyn World,
+        entry: &str,
+        args: &[Value],
+    ) -> Result<Value, Ending> {
+        let entry = match self.prelude_function(entry) {
             Ok(entry) => entry,
             Err(fault) => return Err(self.ending_of(fault)),
         };
         let at = self.stack.len();
         self.stack.push(entry);
-        self.stack.push(callee);
-        self.stack.extend(values);
-        let count = args.len() + 1;
-        let started = self.call(at, count, None, After::Entry);
-        let result = self.drive(started);
-        match result {
-            Ok(value) => self.run_coroutine(value),
+        self.stack.extend(args);
+        let started = self.call(at, args.len(), None, After::Entry);
+        match self.attend(started, world) {
+            Ok(value) => self.run_coroutine(value, world),
             Err(stop) => Err(self.ending(stop)),
+        }
+    }
+
+    fn result_for_host(&mut self, value: Value) -> Result<HostValue, Ending> {
+        match self.host_value(value, 0) {
+            Ok(value) => Ok(value),
+            Err(fault) => Err(self.ending_of(fault)),
         }
     }
 
@@ -59,6 +84,27 @@ impl Vm {
         token: u64,
         answer: Result<HostValue, HostError>,
     ) -> Result<HostValue, Ending> {
+        self.hosted(|vm, world| vm.resume_in(world, token, answer))
+    }
+
+    /// The same in a world of the caller's.
+    pub fn resume_in(
+        &mut self,
+        world: &mut dyn World,
+        token: u64,
+        answer: Result<HostValue, HostError>,
+    ) -> Result<HostValue, Ending> {
+        let value = self.go_on(world, token, answer)?;
+        self.result_for_host(value)
+    }
+
+    /// `resume`, with the result as it is.
+    pub(super) fn go_on(
+        &mut self,
+        world: &mut dyn World,
+        token: u64,
+        answer: Result<HostValue, HostError>,
+    ) -> Result<Value, Ending> {
         let Some(Value::Ref(coroutine)) = self.waiting.get(&token).copied() else {
             return Err(Ending::Stopped(Fatal::Internal));
         };
@@ -67,7 +113,7 @@ impl Vm {
         let started = self
             .answer(token, answer)
             .and_then(|answer| self.resume_generator(coroutine, answer, After::Entry));
-        let result = self.drive(started);
+        let result = self.attend(started, world);
         self.settle(Value::Ref(coroutine), result)
     }
 
@@ -75,7 +121,7 @@ impl Vm {
     fn answer(&mut self, token: u64, answer: Result<HostValue, HostError>) -> Outcome {
         let (good, value) = match answer {
             Ok(value) => (true, self.value_of_host(&value)?),
-            Err(error) => match self.raise(Type::RuntimeError, error.message) {
+            Err(error) => match self.host_fault(&error) {
                 Fault::Raise(exception) => (false, exception),
                 fault => return Err(fault),
             },
@@ -84,40 +130,31 @@ impl Vm {
         self.list(vec![token, Value::Bool(good), value])
     }
 
-    fn run_coroutine(&mut self, value: Value) -> Result<HostValue, Ending> {
+    fn run_coroutine(
+        &mut self,
+        value: Value,
+        world: &mut dyn World,
+    ) -> Result<Value, Ending> {
         let coroutine = match (value, self.obj(value)) {
             (Value::Ref(handle), Some(Obj::Generator(generator)))
                 if generator.kind == Kind::Coroutine =>
             {
                 handle
             }
-            _ => return self.settle(value, Ok(value)),
+            _ => return Ok(value),
         };
         let started = self.resume_generator(coroutine, Value::None, After::Entry);
-        let result = self.drive(started);
+        let result = self.attend(started, world);
         self.settle(value, result)
-    }
-
-    fn drive(&mut self, started: Result<Flow, Fault>) -> Result<Value, Stop> {
-        match started {
-            Ok(_) => self.run(),
-            Err(fault) => match self.recover(fault)? {
-                Some(value) => Ok(value),
-                None => self.run(),
-            },
-        }
     }
 
     fn settle(
         &mut self,
         coroutine: Value,
         result: Result<Value, Stop>,
-    ) -> Result<HostValue, Ending> {
+    ) -> Result<Value, Ending> {
         match result {
-            Ok(value) => match self.host_value(value, 0) {
-                Ok(value) => Ok(value),
-                Err(fault) => Err(self.ending_of(fault)),
-            },
+            Ok(value) => Ok(value),
             Err(stop) => {
                 let ending = self.ending(stop);
                 if let Ending::Suspended(tokens) = &ending {

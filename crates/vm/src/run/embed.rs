@@ -1,9 +1,11 @@
 //! How a program is run from outside.
 
 use super::Vm;
+use super::attend::World;
 use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::interp::Stop;
+use super::steps::Flow;
 use crate::front::{self, CompileError};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
@@ -33,6 +35,8 @@ pub enum Ending {
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
+    /// The actor has no method of this name that could be called from outside.
+    NoMethod(String),
     /// It waits for the host's answer to one of these tokens: one at a plain await, several where
     /// calls run side by side.
     Suspended(Vec<u64>),
@@ -73,9 +77,26 @@ impl Vm {
         self.run_main(program).map_err(|stop| self.ending(stop))
     }
 
+    /// The same in a world of the caller's.
+    pub fn run_module_in(
+        &mut self,
+        world: &mut dyn World,
+        program: &front::Program,
+    ) -> Result<(), Ending> {
+        self.run_main_in(world, program).map_err(|stop| self.ending(stop))
+    }
+
     pub(crate) fn run_main(&mut self, program: &front::Program) -> Result<(), Stop> {
+        self.hosted(|vm, world| vm.run_main_in(world, program))
+    }
+
+    fn run_main_in(
+        &mut self,
+        world: &mut dyn World,
+        program: &front::Program,
+    ) -> Result<(), Stop> {
         match self.start_module(program) {
-            Ok(()) => self.run().map(|_| ()),
+            Ok(()) => self.attend(Ok(Flow::Frame), world).map(|_| ()),
             Err(Fault::Raise(exception)) => Err(Stop::Raised(exception)),
             Err(Fault::Fatal(fatal)) => Err(Stop::Fatal(fatal)),
             Err(_) => Err(Stop::Fatal(Fatal::Internal)),
@@ -124,7 +145,7 @@ impl Vm {
         self.stack.push(callee);
         self.stack.extend(args.iter().map(|int| Value::Int(*int)));
         let result = match self.call(at, args.len(), None, After::Entry) {
-            Ok(_) => self.run(),
+            Ok(flow) => self.hosted(|vm, world| vm.attend(Ok(flow), world)),
             Err(fault) => return Err(self.ending_of(fault)),
         };
         match result {
@@ -148,6 +169,8 @@ impl Vm {
         match stop {
             Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
             Stop::Fatal(fatal) => Ending::Stopped(fatal),
+            // Asks are answered before anything ends.
+            Stop::Asked => Ending::Stopped(Fatal::Internal),
             Stop::Suspended(value) => match self.obj(value) {
                 Some(Obj::Pending(token)) => Ending::Suspended(vec![*token]),
                 Some(Obj::PendingAny(tokens)) => Ending::Suspended(tokens.to_vec()),

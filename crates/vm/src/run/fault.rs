@@ -36,6 +36,8 @@ pub(crate) enum Fault {
     Fatal(Fatal),
     /// A native that stands for a generator's next step: `Vm::entering` says which.
     Enter,
+    /// The host is asked: `Vm::asking` says what. The loop stops, and goes on with the answer.
+    Ask,
 }
 
 impl From<Fatal> for Fault {

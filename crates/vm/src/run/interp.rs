@@ -18,6 +18,8 @@ pub(crate) enum Stop {
     Fatal(Fatal),
     /// A coroutine waits for the host.
     Suspended(Value),
+    /// The host is asked; everything stays as it is until `Vm::attend` hands in the answer.
+    Asked,
 }
 
 impl Vm {

@@ -1,5 +1,7 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
+pub(crate) mod actor;
+pub(crate) mod attend;
 pub(crate) mod attr;
 pub(crate) mod attr_set;
 pub(crate) mod attr_special;
@@ -97,6 +99,8 @@ pub struct Vm {
     pub(crate) profiler: Option<Box<crate::script::Profiler>>,
     /// For `Fault::Enter`: the generator, what goes in, whether it is thrown, and what comes after.
     pub(crate) entering: Option<(Value, Value, bool, After)>,
+    /// For `Fault::Ask`: what the host is asked.
+    pub(crate) asking: Option<world::Asking>,
 }
 
 impl Vm {

@@ -1,15 +1,26 @@
-//! Calls of the host: values out, a price, values in.
+//! Calls of the host: values out, values in. The machine stops at a call (`Fault::Ask`) and goes on
+//! with the answer (`attend`).
 
 use super::Vm;
 use super::fault::{Fault, Outcome};
+use super::frame::After;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
 use crate::heap::value::{Value, float};
-use crate::host::{HostReply, HostValue};
+use crate::host::{HostError, HostValue};
 
 /// Containers in a value that crosses.
 const DEPTH_MAX: usize = 32;
+
+/// What the host is asked.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) name: String,
+    pub(crate) args: Vec<HostValue>,
+    /// What happens with the answer.
+    pub(crate) after: After,
+}
 
 impl Vm {
     pub(crate) fn call_host(&mut self, name: &str, args: &[Value]) -> Outcome {
@@ -17,22 +28,23 @@ impl Vm {
         for arg in args {
             values.push(self.host_value(*arg, 0)?);
         }
-        let Some(mut host) = self.host.take() else {
-            return Err(
-                self.raise(Type::RuntimeError, format!("there is no host to ask for '{name}'"))
-            );
+        self.asking = Some(Asking { name: name.to_owned(), args: values, after: After::Push });
+        Err(Fault::Ask)
+    }
+
+    /// The exception that stands for the host's refusal.
+    pub(crate) fn host_fault(&mut self, error: &HostError) -> Fault {
+        let class = match self.prelude_function(error.kind.class()) {
+            Ok(Value::Ref(class)) => class,
+            _ => Type::RuntimeError.handle(),
         };
-        // Paid before it is done.
-        let price = host.price(name, &values);
-        let reply = match self.charge(price) {
-            Ok(()) => Ok(host.call(name, &values)),
-            Err(fault) => Err(fault),
-        };
-        self.host = Some(host);
-        match reply? {
-            Ok(HostReply::Value(value)) => self.value_of_host(&value),
-            Ok(HostReply::Pending(token)) => self.alloc(Obj::Pending(token)),
-            Err(error) => Err(self.raise(Type::RuntimeError, error.message)),
+        let made = self
+            .string(error.message.as_str())
+            .and_then(|message| self.tuple(vec![message]))
+            .and_then(|args| self.new_exception(class, args));
+        match made {
+            Ok(exception) => Fault::Raise(exception),
+            Err(fault) => fault,
         }
     }
 

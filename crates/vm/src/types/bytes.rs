@@ -2,10 +2,10 @@
 
 use crate::cost;
 use crate::heap::object::Obj;
-use crate::heap::types::Type;
+use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fault, Outcome};
+use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -89,6 +89,9 @@ fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
 fn new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source, encoding, _] =
         vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
+    if let Some(method) = vm.user_method(source, name::BYTES) {
+        return Err(tail(method, vec![source]));
+    }
     let bytes = make(vm, source, encoding)?;
     vm.bytes(bytes)
 }

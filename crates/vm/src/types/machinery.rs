@@ -1,6 +1,7 @@
 //! What only the prelude calls: classes, tables, identities, the host.
 
 use super::builtins::attr_name;
+use crate::front::code::Kind;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
@@ -28,8 +29,37 @@ pub(crate) const TABLE: Table = &[
     ("_", "_set_value_at", set_value_at, ""),
     ("_", "_user_method", user_method, ""),
     ("_", "_own_names", own_names, ""),
+    ("_", "_is_async", is_async, ""),
+    ("_", "_burn", burn, ""),
     ("cowboy", "_call", host_call, ""),
 ];
+
+/// Whether a function, or the one that its decorators wrap, is an `async def`.
+fn is_async(vm: &mut Vm, args: Args) -> Outcome {
+    let [function] = vm.take(args, "_is_async", ["function"], 1)?;
+    let mut value = function;
+    // As deep as decorators are looked through elsewhere.
+    for _ in 0..32 {
+        let Some(Obj::Function(function)) = vm.obj(value) else { break };
+        if vm.codes[function.code as usize].code.kind == Kind::Coroutine {
+            return Ok(Value::Bool(true));
+        }
+        let wrapped = function.dict.and_then(|dict| vm.dict_get_name(dict, name::WRAPPED));
+        let Some(wrapped) = wrapped else { break };
+        value = wrapped;
+    }
+    Ok(Value::Bool(false))
+}
+
+/// Spends cycles: for programs that say themselves what something is worth.
+fn burn(vm: &mut Vm, args: Args) -> Outcome {
+    let [cycles] = vm.take(args, "charge_gas", ["amount"], 1)?;
+    match u64::try_from(vm.want_int(cycles)?) {
+        Ok(cycles) => vm.charge(cycles).map(|()| Value::None),
+        Err(_) => Err(vm.value_error("cycles cannot be given back")),
+    }
+}
+
 fn write(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "_write", ["text"], 1)?;
     let text = vm.want_text(text, "text")?;

@@ -2,6 +2,7 @@
 
 mod builtins;
 mod bytes;
+mod codec;
 mod dict;
 mod format;
 mod hashlib;
@@ -47,4 +48,5 @@ pub(crate) const TABLES: &[Table] = &[
     str_shape::TABLE,
     structs::TABLE,
     tuple::TABLE,
+    codec::TABLE,
 ];

@@ -30,7 +30,7 @@ async def answer_all(main):
             if future.done():
                 continue
             if token % 5 == 4:
-                future.set_exception(RuntimeError('job %d failed' % token))
+                future.set_exception(Failed('job %d failed' % token))
             else:
                 future.set_result(token * 10)
     return task.result()

@@ -1,30 +1,6 @@
-//! Where code runs: the handlers of timers and the gas bidding agents (CIP-1 §7).
-//!
-//! The rules here know when an actor is called, with what limit and who pays; what its code does is
-//! the machine's business. [`NoActors`] is the machine of a chain without code: no address has a
-//! handler or an agent.
+//! What timers ask of code: handlers, and gas bidding agents (CIP-1 §7).
 
-use crate::error::Refusal;
 use crate::primitives::{Address, B256, Height};
-use crate::state::View;
-use crate::timers::host::Host;
-use core::fmt::Debug;
-
-/// Runs actors' code. The same call gives the same answer on every machine.
-pub trait Actors: Debug + Send + Sync {
-    /// Whether an actor has code. Without it a fire calls nobody: it costs the fire itself, and no
-    /// payload is read for it.
-    fn has_code(&self, _view: &dyn View, _actor: Address) -> bool {
-        true
-    }
-
-    /// Calls an actor's timer handler. What it consumes it takes through [`Host::charge`]; an error
-    /// takes back everything it wrote, and is paid for.
-    fn on_timer(&self, host: &mut Host<'_, '_>, call: &TimerCall) -> Result<(), Refusal>;
-
-    /// `getGasBid(context)` of an agent: read-only, so it gets a view and nothing to write to.
-    fn gas_bid(&self, view: &dyn View, agent: Address, context: &GbaContext) -> BidAnswer;
-}
 
 /// A timer that fires.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,23 +90,5 @@ pub const fn default_bid(basefee_lane: u128, median_tip: u128) -> TxFeeParams {
     TxFeeParams {
         max_fee_per_cycle: basefee_lane.saturating_mul(2),
         max_priority_fee_per_cycle: median_tip,
-    }
-}
-
-/// No address has code.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoActors;
-
-impl Actors for NoActors {
-    fn has_code(&self, _: &dyn View, _: Address) -> bool {
-        false
-    }
-
-    fn on_timer(&self, _: &mut Host<'_, '_>, _: &TimerCall) -> Result<(), Refusal> {
-        Err(Refusal::NoCode)
-    }
-
-    fn gas_bid(&self, _: &dyn View, _: Address, _: &GbaContext) -> BidAnswer {
-        BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) }
     }
 }

@@ -1,0 +1,41 @@
+//! Jobs that actors order.
+
+use super::host::Host;
+use super::wait::CALL_CYCLES_DEFAULT;
+use crate::codec::Encode;
+use crate::dispatcher::file::{JobFileError, job_from_json};
+use crate::dispatcher::spec::Callback;
+use crate::dispatcher::submit::job_id;
+use crate::error::Refusal;
+use crate::execute::job_cost;
+use crate::primitives::JobId;
+use crate::verifier::json::Json;
+
+impl Host<'_, '_> {
+    /// Orders work; paid by the actor. The specification is what a job file has; `handler` is the
+    /// actor's own method that gets the result, and takes the place of the file's callback.
+    pub fn submit_job(
+        &mut self,
+        file: &Json,
+        handler: Option<&str>,
+    ) -> Result<Result<JobId, JobFileError>, Refusal> {
+        let mut spec = match job_from_json(file) {
+            Ok(spec) => spec,
+            Err(error) => return Ok(Err(error)),
+        };
+        let actor = self.running.actor;
+        if let Some(handler) = handler {
+            let cycles_limit =
+                spec.callback.as_ref().map_or(CALL_CYCLES_DEFAULT, |named| named.cycles_limit);
+            spec.callback = Some(Callback { actor, handler: handler.to_owned(), cycles_limit });
+        }
+        let cost = job_cost(&spec);
+        self.charge(cost.cycles, cost.cells + spec.to_bytes().len() as u64)?;
+        let id = job_id(self.exec.params.chain_id, self.running.cause, self.exec.jobs_of_cause);
+        // Numbers are not given again, also if this part of the call is taken back.
+        self.exec.jobs_of_cause += 1;
+        let max_fee = self.exec.basefees.cycle.saturating_mul(2);
+        self.exec.submit_job(actor, id, spec, max_fee)?;
+        Ok(Ok(id))
+    }
+}

@@ -1,0 +1,158 @@
+//! Actors: code on the chain.
+//!
+//! The rules here know who is called when, within what limits, who pays, and what a failed call takes
+//! back; what code means is the machine's business ([`Actors`]). [`NoActors`] is the machine of a chain
+//! without code.
+//!
+//! - `record`: what the state keeps of an actor; `deploy`: how code comes and changes
+//! - `call`: how a call begins and ends; `host`: what a running call may ask for
+//! - `storage`, `sorted_keys`: an actor's own data and their order
+//! - `wait`: calls that wait for an answer over several blocks
+//! - `price`: what the host's calls cost
+
+pub mod call;
+mod deploy;
+pub mod host;
+mod jobs;
+pub mod price;
+pub mod record;
+mod sorted_keys;
+pub mod storage;
+pub mod wait;
+
+pub use deploy::actor_address;
+
+use crate::dispatcher::job::Status;
+use crate::error::Refusal;
+use crate::key::ActorKey;
+use crate::primitives::{Address, JobId};
+use crate::state::{View, read};
+use crate::timers::agents::{AgentFault, BidAnswer, GbaContext, TimerCall};
+use crate::verifier::settle::VerifiedResult;
+use core::fmt::Debug;
+use host::Host;
+
+/// Runs actors' code. The same call gives the same answer on every machine.
+pub trait Actors: Debug + Send + Sync {
+    /// Whether an actor has code. Without it a timer's fire calls nobody: it costs the fire itself,
+    /// and no payload is read for it.
+    fn has_code(&self, view: &dyn View, actor: Address) -> bool {
+        read(view, &ActorKey { actor }).is_some()
+    }
+
+    /// Whether a text is a program. Paid for by its length.
+    fn check(&self, source: &str) -> Result<(), Refusal>;
+
+    /// Calls a method. What it consumes it takes through [`Host::charge`]; an error takes back
+    /// everything it wrote, and is paid for.
+    fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal>;
+
+    /// Goes on with a call that waited for `token`.
+    fn resume(
+        &self,
+        host: &mut Host<'_, '_>,
+        frames: &[u8],
+        token: u64,
+        answer: &Answered,
+    ) -> Result<Ended, Refusal>;
+
+    /// `getGasBid(context)` of an agent: read-only, so it gets a view and nothing to write to.
+    fn gas_bid(&self, view: &dyn View, agent: Address, context: &GbaContext) -> BidAnswer;
+}
+
+/// A method to call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// Its name.
+    pub method: &'c str,
+    /// What it gets.
+    pub argument: Argument<'c>,
+    /// Nothing happens if there is no such method; otherwise that is an error.
+    pub optional: bool,
+}
+
+/// What a method gets.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument<'c> {
+    /// Bytes of whoever calls.
+    Payload(&'c [u8]),
+    /// A timer that fires.
+    Timer(&'c TimerCall),
+    /// A job that ended.
+    Job(&'c JobEnd),
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobEnd {
+    /// Which.
+    pub job: JobId,
+    /// Settled, failed or cancelled.
+    pub status: Status,
+    /// What a settled job gave.
+    pub result: Option<VerifiedResult>,
+}
+
+/// How a call ended for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// With these bytes.
+    Returned(Vec<u8>),
+    /// It waits.
+    Waits {
+        /// For one of these tokens.
+        tokens: Vec<u64>,
+        /// The call, written down.
+        frames: Vec<u8>,
+    },
+}
+
+/// What a waiting call is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answered {
+    /// The height has come.
+    Slept,
+    /// What the asked method returned.
+    Returned(Vec<u8>),
+    /// The job has ended.
+    Job(JobEnd),
+    /// The asked method failed.
+    Failed {
+        /// The refusal's code.
+        code: u16,
+        /// What it said.
+        message: String,
+    },
+}
+
+/// No address has code.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoActors;
+
+impl Actors for NoActors {
+    fn has_code(&self, _: &dyn View, _: Address) -> bool {
+        false
+    }
+
+    fn check(&self, _: &str) -> Result<(), Refusal> {
+        Err(Refusal::NoMachine)
+    }
+
+    fn call(&self, _: &mut Host<'_, '_>, _: &Call<'_>) -> Result<Ended, Refusal> {
+        Err(Refusal::NoCode)
+    }
+
+    fn resume(
+        &self,
+        _: &mut Host<'_, '_>,
+        _: &[u8],
+        _: u64,
+        _: &Answered,
+    ) -> Result<Ended, Refusal> {
+        Err(Refusal::NoMachine)
+    }
+
+    fn gas_bid(&self, _: &dyn View, _: Address, _: &GbaContext) -> BidAnswer {
+        BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) }
+    }
+}

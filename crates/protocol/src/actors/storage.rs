@@ -1,0 +1,134 @@
+//! An actor's own data.
+
+use super::price;
+use super::record::Actor;
+use super::sorted_keys;
+use crate::codec::Bytes;
+use crate::error::Refusal;
+use crate::execute::Exec;
+use crate::key::{ActorKey, StorageKey};
+use crate::primitives::Address;
+use crate::state::{View, read};
+
+/// Bytes of a key.
+pub const KEY_BYTES_MAX: usize = 256;
+/// Bytes of a value.
+pub const VALUE_BYTES_MAX: usize = 65_536;
+/// Entries that one scan gives.
+pub const SCAN_ENTRIES_MAX: usize = 1_000;
+
+/// Which part of an actor's data is scanned.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'s> {
+    /// Keys that begin so.
+    pub prefix: &'s [u8],
+    /// Beyond this key.
+    pub after: Option<&'s [u8]>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// The value under a key; `charge` takes the price before the value is used.
+pub fn get<E>(
+    view: &(impl View + ?Sized),
+    actor: Address,
+    key: &[u8],
+    charge: impl FnOnce(u64) -> Result<(), E>,
+) -> Result<Option<Bytes>, E> {
+    // No longer key was ever written.
+    let found = match key.len() {
+        1..=KEY_BYTES_MAX => read(view, &StorageKey { actor, key }),
+        _ => None,
+    };
+    charge(price::read(found.as_ref().map_or(0, |value: &Bytes| value.len())))?;
+    Ok(found)
+}
+
+/// Keys and values in the order of the keys; each is paid for before it is read.
+pub fn scan<E>(
+    view: &(impl View + ?Sized),
+    actor: Address,
+    scan: Scan<'_>,
+    mut charge: impl FnMut(u64) -> Result<(), E>,
+) -> Result<Vec<(Bytes, Bytes)>, E> {
+    charge(price::READ_CYCLES)?;
+    let root = read(view, &ActorKey { actor }).and_then(|record: Actor| record.root);
+    let limit = scan.limit.min(SCAN_ENTRIES_MAX);
+    let (mut keys, mut steps) = (Vec::new(), 0_u64);
+    if limit > 0 {
+        sorted_keys::scan(
+            view,
+            actor,
+            root,
+            (scan.prefix, scan.after),
+            || {
+                steps += 1;
+                charge(price::READ_CYCLES)
+            },
+            |key| {
+                keys.push(Bytes::from(key));
+                Ok(keys.len() < limit)
+            },
+        )?;
+    }
+    let mut found = Vec::with_capacity(keys.len());
+    for key in keys {
+        let value = get(view, actor, &key, &mut charge)?.unwrap_or_default();
+        found.push((key, value));
+    }
+    Ok(found)
+}
+
+/// What an entry counts in its actor's storage.
+fn weight(key: &[u8], value_bytes: usize) -> u64 {
+    (key.len() + value_bytes) as u64 + price::ENTRY_CELLS
+}
+
+impl Exec<'_> {
+    /// Writes a value.
+    pub(crate) fn storage_set(
+        &mut self,
+        actor: Address,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<(), Refusal> {
+        if !(1..=KEY_BYTES_MAX).contains(&key.len()) {
+            return Err(Refusal::StorageKeyTooLong);
+        }
+        if value.len() > VALUE_BYTES_MAX {
+            return Err(Refusal::ValueTooLong);
+        }
+        self.charge(price::READ_CYCLES + price::write(value.len()), value.len() as u64)?;
+        let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
+        let old = self.state.get(&StorageKey { actor, key });
+        let before = old.as_ref().map_or(0, |old| weight(key, old.len()));
+        let bytes = record.storage_bytes - before + weight(key, value.len());
+        if bytes > self.params.actor_storage_bytes_max {
+            return Err(Refusal::StorageFull);
+        }
+        if old.is_none() {
+            self.charge(price::WRITE_CYCLES, key.len() as u64 + price::ENTRY_CELLS)?;
+            self.insert_key(actor, &mut record.root, key)?;
+        }
+        record.storage_bytes = bytes;
+        self.state.put(&ActorKey { actor }, &record);
+        self.state.put(&StorageKey { actor, key }, &value.into());
+        Ok(())
+    }
+
+    /// Removes a value. Whether there was one.
+    pub(crate) fn storage_delete(&mut self, actor: Address, key: &[u8]) -> Result<bool, Refusal> {
+        self.charge(price::READ_CYCLES, 0)?;
+        if !(1..=KEY_BYTES_MAX).contains(&key.len()) {
+            return Ok(false);
+        }
+        let Some(old) = self.state.get(&StorageKey { actor, key }) else { return Ok(false) };
+        self.charge(2 * price::WRITE_CYCLES, 0)?;
+        let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
+        self.remove_key(actor, &mut record.root, key)?;
+        record.storage_bytes -= weight(key, old.len());
+        self.state.put(&ActorKey { actor }, &record);
+        self.state.remove(&StorageKey { actor, key });
+        Ok(true)
+    }
+}

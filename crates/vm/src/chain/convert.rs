@@ -1,0 +1,207 @@
+//! Values between program and chain.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+use remuda_protocol::actors::JobEnd;
+use remuda_protocol::actors::host::Context;
+use remuda_protocol::dispatcher::job::Status;
+use remuda_protocol::primitives::{Address, Amount, B256, Height};
+use remuda_protocol::timers::agents::{GbaContext, TimerCall};
+use remuda_protocol::timers::host::ScheduleTimer;
+use remuda_protocol::verifier::json::{Decimal, Json};
+
+use crate::HostValue;
+use crate::cbor;
+
+/// Containers in a job's specification.
+const JSON_DEPTH_MAX: usize = 32;
+
+pub(super) fn text(text: &str) -> HostValue {
+    HostValue::Str(text.to_owned())
+}
+
+pub(super) fn bytes(bytes: &[u8]) -> HostValue {
+    HostValue::Bytes(bytes.to_vec())
+}
+
+pub(super) fn number(number: u128) -> HostValue {
+    match i64::try_from(number) {
+        Ok(int) => HostValue::Int(int),
+        Err(_) => HostValue::Big(BigInt::from(number).to_signed_bytes_be()),
+    }
+}
+
+fn dict<const N: usize>(entries: [(&str, HostValue); N]) -> HostValue {
+    HostValue::Dict(entries.into_iter().map(|(name, value)| (text(name), value)).collect())
+}
+
+/// Canonical CBOR of a dict of ours, which has some.
+pub(super) fn payload(value: &HostValue) -> Vec<u8> {
+    cbor::encode(value).unwrap_or_default()
+}
+
+pub(super) fn as_u128(value: &HostValue) -> Option<u128> {
+    match value {
+        HostValue::Int(int) => u128::try_from(*int).ok(),
+        HostValue::Big(big) => u128::try_from(BigInt::from_signed_bytes_be(big)).ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn as_u64(value: &HostValue) -> Option<u64> {
+    as_u128(value).and_then(|number| u64::try_from(number).ok())
+}
+
+pub(super) fn as_amount(value: &HostValue) -> Option<Amount> {
+    as_u128(value).map(Amount)
+}
+
+pub(super) fn as_address(value: &HostValue) -> Option<Address> {
+    match value {
+        HostValue::Bytes(bytes) => Address::try_from(&bytes[..]).ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn as_hash(value: &HostValue) -> Option<B256> {
+    match value {
+        HostValue::Bytes(bytes) => B256::try_from(&bytes[..]).ok(),
+        _ => None,
+    }
+}
+
+/// What a call is told about itself.
+pub(super) fn context(context: &Context) -> HostValue {
+    dict([
+        ("tx_hash", bytes(context.cause.as_slice())),
+        ("sender", bytes(context.sender.as_slice())),
+        ("origin", bytes(context.origin.as_slice())),
+        ("actor_addr", bytes(context.actor.as_slice())),
+        ("block_height", number(context.height.get().into())),
+        ("chain_id", number(context.chain_id.into())),
+        ("timestamp_ms", number(context.timestamp_ms.into())),
+        ("value", number(context.value.get())),
+        ("cycles_left", number(context.cycles_left.into())),
+    ])
+}
+
+/// What a job's callback gets, and an await on one.
+pub(super) fn job_end(end: &JobEnd) -> HostValue {
+    let status = match end.status {
+        Status::Settled => "settled",
+        Status::Failed { .. } => "failed",
+        Status::Cancelled => "cancelled",
+        _ => "open",
+    };
+    let result = end.result.as_ref();
+    let or_none = |found: Option<&[u8]>| found.map_or(HostValue::None, bytes);
+    dict([
+        ("job_id", bytes(end.job.as_slice())),
+        ("status", text(status)),
+        ("result", or_none(result.map(|result| &result.result[..]))),
+        ("agreed", or_none(result.and_then(|result| result.agreed.as_deref()))),
+        ("runner", or_none(result.map(|result| result.runner.as_slice()))),
+    ])
+}
+
+/// What a timer's handler gets.
+pub(super) fn timer(timer: &TimerCall) -> HostValue {
+    dict([
+        ("timer_id", bytes(timer.timer.as_slice())),
+        ("height", number(timer.due.get().into())),
+        ("payload", bytes(&timer.payload)),
+    ])
+}
+
+/// The method that a timer's payload names: canonical CBOR of a map with a text under `method`.
+pub(super) fn named_method(payload: &[u8]) -> Option<String> {
+    let Ok(HostValue::Dict(pairs)) = cbor::decode(payload) else { return None };
+    pairs.into_iter().find_map(|pair| match pair {
+        (HostValue::Str(name), HostValue::Str(method)) if name == "method" => Some(method),
+        _ => None,
+    })
+}
+
+/// What an agent gets.
+pub(super) fn gas_context(context: &GbaContext) -> HostValue {
+    dict([
+        ("trigger_block_height", number(context.trigger_block_height.into())),
+        ("current_block_height", number(context.current_block_height.into())),
+        ("basefee_cycle", number(context.basefee_cycle)),
+        ("basefee_cell", number(context.basefee_cell)),
+        ("basefee_lane_timer", number(context.basefee_lane_timer)),
+        ("last_block_cycle_usage", number(context.last_block_cycle_usage.into())),
+        (
+            "previous_block_p50_priority_tip_per_cycle",
+            number(context.previous_block_p50_priority_tip_per_cycle),
+        ),
+        ("owner_actor_balance", number(context.owner_actor_balance)),
+    ])
+}
+
+/// The options of `schedule_timer`, by CIP-1's names.
+pub(super) fn schedule(
+    height: u64,
+    payload: &[u8],
+    options: &[(HostValue, HostValue)],
+) -> Option<ScheduleTimer> {
+    let height = Height(height);
+    let mut timer = ScheduleTimer { height, payload: payload.into(), ..ScheduleTimer::default() };
+    for (name, value) in options {
+        let HostValue::Str(name) = name else { return None };
+        if matches!(value, HostValue::None) {
+            continue;
+        }
+        match &name[..] {
+            "fee_payer" => timer.fee_payer = Some(as_address(value)?),
+            "gas_limit" => timer.gas_limit = Some(as_u64(value)?),
+            "max_cells" => timer.max_cells = Some(as_u64(value)?),
+            "expires_at" => timer.expires_at = Some(Height(as_u64(value)?)),
+            "max_fee_per_cycle" => timer.max_fee_per_cycle = Some(as_u128(value)?),
+            "max_priority_fee_per_cycle" => {
+                timer.max_priority_fee_per_cycle = Some(as_u128(value)?);
+            }
+            "gas_bidding_agent" | "agent" => timer.agent = Some(as_address(value)?),
+            "bid" => timer.bid = Some(as_u128(value)?),
+            _ => return None,
+        }
+    }
+    Some(timer)
+}
+
+/// A program's value as the document that a job file would be.
+pub(super) fn json(value: &HostValue, depth: usize) -> Option<Json> {
+    if depth > JSON_DEPTH_MAX {
+        return None;
+    }
+    Some(match value {
+        HostValue::None => Json::Null,
+        HostValue::Bool(truth) => Json::Bool(*truth),
+        HostValue::Int(int) => {
+            Json::Number(Decimal::from_nanos(i128::from(*int).checked_mul(1_000_000_000)?)?)
+        }
+        // Beyond what a number of the documents can be: digits.
+        HostValue::Big(_) => Json::String(as_u128(value)?.to_string()),
+        HostValue::Float(_) => return None,
+        HostValue::Str(text) => Json::String(text.clone()),
+        HostValue::Bytes(bytes) => Json::String(hex(bytes)),
+        HostValue::List(items) => {
+            Json::Array(items.iter().map(|item| json(item, depth + 1)).collect::<Option<_>>()?)
+        }
+        HostValue::Dict(pairs) => {
+            let mut members = BTreeMap::new();
+            for (name, value) in pairs {
+                let HostValue::Str(name) = name else { return None };
+                members.insert(name.clone(), json(value, depth + 1)?);
+            }
+            Json::Object(members)
+        }
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
+    let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    "0x".chars().chain(digits).collect()
+}

@@ -1,0 +1,91 @@
+//! What a program sees of the chain's refusals and answers.
+
+use remuda_protocol::actors::Answered;
+use remuda_protocol::dispatcher::job::{Failure, Status};
+use remuda_protocol::error::Refusal;
+
+use super::convert;
+use crate::{HostError, HostErrorKind as Kind, HostValue, Raised};
+
+/// Which exception a refusal is.
+fn kind(refusal: Refusal) -> Kind {
+    match refusal {
+        Refusal::InsufficientBalance | Refusal::EscrowNotCovered => Kind::Funds,
+        Refusal::UnknownJob | Refusal::UnknownTimer | Refusal::NoCode | Refusal::UnknownMethod => {
+            Kind::NotFound
+        }
+        Refusal::TooDeep => Kind::Depth,
+        Refusal::Reentrant => Kind::Reentrant,
+        Refusal::ReadOnly => Kind::ReadOnly,
+        Refusal::NoEntitlements | Refusal::NoMachine | Refusal::ModeUnavailable => {
+            Kind::Unsupported
+        }
+        Refusal::StorageKeyTooLong
+        | Refusal::ValueTooLong
+        | Refusal::StorageFull
+        | Refusal::EventTooLarge
+        | Refusal::PayloadTooLong
+        | Refusal::PayloadTooLarge
+        | Refusal::TooManyWaiting
+        | Refusal::TooManyOpen
+        | Refusal::TooManyTimers
+        | Refusal::FramesTooLarge
+        | Refusal::HeightCrowded
+        | Refusal::ExpiryCrowded
+        | Refusal::WaitTooLong => Kind::Limit,
+        Refusal::ExceptionRaised
+        | Refusal::OutOfMemory
+        | Refusal::OutOfCycles
+        | Refusal::OutOfCells
+        | Refusal::FramesUnreadable => Kind::Failed,
+        _ => Kind::Refused,
+    }
+}
+
+/// The exception for a refusal.
+pub(super) fn host_error(refusal: Refusal, message: String) -> HostError {
+    HostError { kind: kind(refusal), message }
+}
+
+/// The answer that a waiting call gets.
+pub(super) fn answer(answer: &Answered) -> Result<HostValue, HostError> {
+    match answer {
+        Answered::Slept => Ok(HostValue::None),
+        Answered::Returned(value) => Ok(HostValue::Bytes(value.clone())),
+        Answered::Failed { code, message } => {
+            let refusal = Refusal::from_code(*code).unwrap_or(Refusal::ExceptionRaised);
+            // That it failed counts, not why.
+            let kind = match kind(refusal) {
+                Kind::NotFound => Kind::NotFound,
+                _ => Kind::Failed,
+            };
+            Err(HostError { kind, message: message.clone() })
+        }
+        Answered::Job(end) => match end.status {
+            Status::Settled => Ok(convert::job_end(end)),
+            Status::Failed { reason } => {
+                let (kind, message) = match reason {
+                    Failure::NoRunners => (Kind::Timeout, "no runner delivered in time"),
+                    Failure::InsufficientRunners => {
+                        (Kind::Failed, "there are too few runners for this job")
+                    }
+                    Failure::NoAgreement => (Kind::Failed, "the results do not agree"),
+                    Failure::NoSeed => (Kind::Failed, "the seed for the draw never came"),
+                };
+                Err(HostError { kind, message: message.to_owned() })
+            }
+            _ => {
+                let message = "the job was called off".to_owned();
+                Err(HostError { kind: Kind::Failed, message })
+            }
+        },
+    }
+}
+
+/// An exception in one line, with the place that it came from.
+pub(super) fn raised(exception: &Raised) -> String {
+    let Raised { kind, message, traceback } = exception;
+    let place = traceback.last().map(|(function, line)| format!(" (line {line}, in {function})"));
+    let colon = if message.is_empty() { "" } else { ": " };
+    format!("{kind}{colon}{message}{}", place.unwrap_or_default())
+}

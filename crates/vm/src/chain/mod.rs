@@ -1,0 +1,178 @@
+//! The machine of a chain: runs actors' code for `remuda-protocol`, which knows the rules.
+//!
+//! A call makes a machine, runs the module's body and the method, and throws the machine away; what a
+//! call leaves is what it asked of its host. The price of all of it is counted in the machine's cycles,
+//! ten of which are one of the chain's: five nanoseconds against fifty.
+
+mod bid;
+mod calls;
+mod convert;
+mod errors;
+mod programs;
+
+use std::sync::Arc;
+
+use remuda_protocol::actors::host::Host;
+use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
+use remuda_protocol::error::Refusal;
+use remuda_protocol::primitives::Address;
+use remuda_protocol::state::View;
+use remuda_protocol::timers::agents::{BidAnswer, GbaContext};
+
+use crate::{Ending, Fatal, FreezeError, Limits, Program, Vm};
+use calls::Asked;
+use errors::{host_error, raised};
+use programs::Programs;
+
+/// Cycles of the machine in one of the chain's.
+pub const VM_CYCLES: u64 = 10;
+/// Heap of all the machines that call each other.
+const HEAP_BYTES: usize = 16 * 1024 * 1024;
+/// What a call may print. Nobody reads it.
+const OUTPUT_BYTES: usize = 64 * 1024;
+
+/// Runs Python.
+#[derive(Debug)]
+pub struct Machine {
+    programs: Programs,
+}
+
+/// The machine of this process; all chains of a process may share it.
+pub fn machine() -> &'static Machine {
+    static MACHINE: Machine = Machine { programs: Programs::new() };
+    &MACHINE
+}
+
+impl Machine {
+    fn program(&self, host: &Host<'_, '_>) -> Result<Arc<Program>, Refusal> {
+        let hash = host.code_hash().ok_or(Refusal::NoCode)?;
+        self.programs.get(hash, || host.code().map(|(_, source)| source)).ok_or(Refusal::NoCode)
+    }
+
+    /// Runs a part of a call to where it ends or waits.
+    fn finish(
+        &self,
+        vm: &mut Vm,
+        world: &mut Asked<'_, '_, '_>,
+        mut result: Result<Vec<u8>, Ending>,
+    ) -> Result<Ended, Refusal> {
+        let ended = loop {
+            match result {
+                Ok(value) => break Ok(Ended::Returned(value)),
+                Err(Ending::Suspended(tokens)) => match written_down(vm, world, &tokens) {
+                    Ok(frames) => break Ok(Ended::Waits { tokens, frames }),
+                    // The program is told at its await.
+                    Err(refusal) => {
+                        let token = world.first_unknown(&tokens);
+                        let answer = Err(host_error(refusal, refusal.to_string()));
+                        result = vm.resume_method_in(world, token, answer);
+                    }
+                },
+                Err(ending) => break Err(self.refusal(world, ending)),
+            }
+        };
+        world.host.leave_cycles(vm.cycles_left() / VM_CYCLES);
+        ended
+    }
+
+    fn refusal(&self, world: &mut Asked<'_, '_, '_>, ending: Ending) -> Refusal {
+        match ending {
+            Ending::Raised(exception) => {
+                world.host.explain(&raised(&exception));
+                Refusal::ExceptionRaised
+            }
+            Ending::Stopped(Fatal::Cycles) => world.stopped.unwrap_or(Refusal::OutOfCycles),
+            Ending::Stopped(Fatal::Memory) => Refusal::OutOfMemory,
+            Ending::NoMethod(name) => {
+                world.host.explain(&format!("there is no method '{name}'"));
+                Refusal::UnknownMethod
+            }
+            Ending::Refused(_) | Ending::Done => Refusal::NotAProgram,
+            Ending::Stopped(Fatal::Internal) | Ending::Suspended(_) => {
+                world.host.explain("the machine stopped at a rule of its own");
+                Refusal::ExceptionRaised
+            }
+        }
+    }
+}
+
+/// The frames of a call that is about to wait, if it may.
+fn written_down(
+    vm: &Vm,
+    world: &mut Asked<'_, '_, '_>,
+    tokens: &[u64],
+) -> Result<Vec<u8>, Refusal> {
+    let first = tokens.first().copied().ok_or(Refusal::NotWaitedFor)?;
+    let frames = vm.freeze(first).map_err(|error| match error {
+        FreezeError::TooLarge => Refusal::FramesTooLarge,
+        FreezeError::NotWaiting | FreezeError::NotAlone => Refusal::FramesUnreadable,
+    })?;
+    world.host.may_wait(tokens, frames.len())?;
+    Ok(frames)
+}
+
+fn limits(host: &Host<'_, '_>) -> Limits {
+    Limits {
+        cycles: host.cycles_left().saturating_mul(VM_CYCLES),
+        heap_bytes: HEAP_BYTES.saturating_sub(host.memory_around()),
+        output_bytes: OUTPUT_BYTES,
+    }
+}
+
+/// The method that is meant, and its payload.
+fn spelled<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
+    match call.argument {
+        Argument::Payload(payload) => (call.method.into(), payload.to_vec()),
+        Argument::Job(end) => (call.method.into(), convert::payload(&convert::job_end(end))),
+        Argument::Timer(timer) => {
+            let method = convert::named_method(&timer.payload);
+            let payload = convert::payload(&convert::timer(timer));
+            (method.map_or_else(|| call.method.into(), Into::into), payload)
+        }
+    }
+}
+
+impl Actors for Machine {
+    fn check(&self, source: &str) -> Result<(), Refusal> {
+        self.programs.check(source).map_err(|_| Refusal::NotAProgram)
+    }
+
+    fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
+        let program = self.program(host)?;
+        let (method, payload) = spelled(call);
+        let mut vm = Vm::new(limits(host));
+        let mut world = Asked::new(host);
+        let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
+        if result.is_ok() {
+            result = match call.optional {
+                true => vm.deploy_in(&mut world, &payload),
+                false => vm.call_method_in(&mut world, &method, &payload),
+            };
+        }
+        self.finish(&mut vm, &mut world, result)
+    }
+
+    fn resume(
+        &self,
+        host: &mut Host<'_, '_>,
+        frames: &[u8],
+        token: u64,
+        answer: &Answered,
+    ) -> Result<Ended, Refusal> {
+        let program = self.program(host)?;
+        let mut vm = match Vm::thaw(&program, frames, limits(host)) {
+            Ok(vm) => vm,
+            Err(error) => {
+                host.explain(&error.to_string());
+                return Err(Refusal::FramesUnreadable);
+            }
+        };
+        let mut world = Asked::new(host);
+        let result = vm.resume_method_in(&mut world, token, errors::answer(answer));
+        self.finish(&mut vm, &mut world, result)
+    }
+
+    fn gas_bid(&self, view: &dyn View, agent: Address, context: &GbaContext) -> BidAnswer {
+        self.bid(view, agent, context)
+    }
+}
