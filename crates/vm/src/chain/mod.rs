@@ -8,7 +8,10 @@ mod bid;
 mod calls;
 mod convert;
 mod errors;
+mod facts;
 mod programs;
+
+pub use facts::{Facts, facts};
 
 use std::sync::Arc;
 
