@@ -48,7 +48,10 @@ pub fn returned(receipt: &Receipt) -> HostValue {
         _ => None,
     });
     let value = value.unwrap_or_else(|| panic!("nothing was returned: {:?}", receipt.events));
-    if value.is_empty() { HostValue::None } else { cbor::decode(&value).expect("CBOR") }
+    if value.is_empty() {
+        return HostValue::None;
+    }
+    cbor::decode(&value).unwrap_or(HostValue::Bytes(value.0))
 }
 
 /// What a failed call said.

@@ -15,7 +15,7 @@ def start(m):
 def on_timer(message):
     storage['n'] = (storage['n'] or 0) + 1
     cowboy.emit('tick', [message['height'], message['payload']])
-    if storage['n'] < 3:
+    if message['payload'] != b'bid' and storage['n'] < 3:
         cowboy.schedule_timer(cowboy.height() + 2, b'again', gas_limit=100000)
 
 def named(message):
@@ -25,7 +25,7 @@ def start_named(height):
     cowboy.schedule_timer(height, {'method': 'named'}, gas_limit=100000)
 
 def start_and_stop(height):
-    timer = cowboy.schedule_timer(height, b'')
+    timer = cowboy.schedule_timer(height, b'', expires_at=height + 10)
     cowboy.extend_timer(timer, height + 1000)
     cowboy.cancel_timer(timer)
 

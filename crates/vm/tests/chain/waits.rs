@@ -175,7 +175,7 @@ fn a_callback_gets_the_result() {
 
 #[test]
 fn a_job_that_nobody_does_or_can_do_is_an_exception_at_its_await() {
-    let mut world = world(5);
+    let mut world = world(15);
     let actor = world.deploy(WAITER);
     assert_eq!(world.call(actor, "work", HostValue::None).code, 0);
     let late = world.until_said("late");
