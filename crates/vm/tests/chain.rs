@@ -1,0 +1,17 @@
+//! Actors on a chain: real Python, real rules, every block applied three times and its money counted.
+
+#[path = "../../protocol/tests/common/mod.rs"]
+mod common;
+
+#[path = "chain/calls.rs"]
+mod calls;
+#[path = "chain/hostile.rs"]
+mod hostile;
+#[path = "chain/setup.rs"]
+mod setup;
+#[path = "chain/storage.rs"]
+mod storage;
+#[path = "chain/timers.rs"]
+mod timers;
+#[path = "chain/waits.rs"]
+mod waits;

@@ -1,0 +1,138 @@
+//! Timers that call code, agents that name fees.
+
+use crate::setup::{int, said, text, world};
+use remuda_protocol::event::Event;
+use remuda_protocol::primitives::Address;
+use remuda_vm::HostValue;
+
+const CLOCK: &str = "\
+import cowboy
+from cowboy import storage
+
+def start(m):
+    return cowboy.schedule_timer(m[0], m[1], gas_limit=100000)
+
+def on_timer(message):
+    storage['n'] = (storage['n'] or 0) + 1
+    cowboy.emit('tick', [message['height'], message['payload']])
+    if message['payload'] != b'bid' and storage['n'] < 3:
+        cowboy.schedule_timer(cowboy.height() + 2, b'again', gas_limit=100000)
+
+def named(message):
+    cowboy.emit('named', 1)
+
+def start_named(height):
+    cowboy.schedule_timer(height, {'method': 'named'}, gas_limit=100000)
+
+def start_and_stop(height):
+    timer = cowboy.schedule_timer(height, b'', expires_at=height + 10)
+    cowboy.extend_timer(timer, height + 1000)
+    cowboy.cancel_timer(timer)
+
+def start_with_agent(m):
+    cowboy.schedule_timer(m[0], b'bid', gas_limit=100000, agent=m[1], expires_at=m[0] + 50)
+";
+
+fn tick_bytes(payload: &[u8]) -> HostValue {
+    HostValue::Bytes(payload.to_vec())
+}
+
+#[test]
+fn a_timer_calls_its_actor_which_sets_the_next_one() {
+    let mut world = world(0);
+    let actor = world.deploy(CLOCK);
+    let due = world.chain.height().get() as i64 + 3;
+    let argument = crate::setup::list([int(due), HostValue::Bytes(b"hello".to_vec())]);
+    assert!(matches!(world.asked(actor, "start", argument), HostValue::Bytes(id) if id.len() == 32));
+    let mut ticks = Vec::new();
+    for _ in 0..12 {
+        ticks.extend(said(&world.step()));
+    }
+    let tick = |height: i64, payload: &[u8]| {
+        ("tick".to_owned(), crate::setup::list([int(height), tick_bytes(payload)]))
+    };
+    assert_eq!(ticks, [tick(due, b"hello"), tick(due + 2, b"again"), tick(due + 4, b"again")]);
+}
+
+#[test]
+fn a_timer_may_name_its_method_and_be_called_off() {
+    let mut world = world(0);
+    let actor = world.deploy(CLOCK);
+    let due = world.chain.height().get() as i64 + 3;
+    world.asked(actor, "start_named", int(due));
+    world.asked(actor, "start_and_stop", int(due + 5));
+    let mut events = Vec::new();
+    for _ in 0..10 {
+        events.extend(world.step());
+    }
+    assert_eq!(said(&events), [("named".to_owned(), int(1))]);
+    let fired = |event: &&Event| matches!(event, Event::TimerFired { .. });
+    assert_eq!(events.iter().filter(fired).count(), 1);
+}
+
+/// Schedules a timer with an agent and steps past it; the agent's faults and how the fire ended.
+fn with_agent(agent: &str) -> (Vec<u16>, Vec<u16>) {
+    let mut world = world(0);
+    let clock = world.deploy(CLOCK);
+    let agent: Address = world.deploy(agent);
+    let due = world.chain.height().get() as i64 + 3;
+    let argument = crate::setup::list([int(due), crate::setup::addr(agent)]);
+    world.asked(clock, "start_with_agent", argument);
+    let mut events = Vec::new();
+    for _ in 0..5 {
+        events.extend(world.step());
+    }
+    let faults = events.iter().filter_map(|event| match event {
+        Event::GasBidFailed { code, .. } => Some(*code),
+        _ => None,
+    });
+    let fires = events.iter().filter_map(|event| match event {
+        Event::TimerFired { code, .. } => Some(*code),
+        _ => None,
+    });
+    (faults.collect(), fires.collect())
+}
+
+#[test]
+fn an_agent_names_the_fees_of_a_fire() {
+    let good = "def getGasBid(context):\n    return {'max_fee_per_cycle': context['basefee_lane_timer'] * 3, 'max_priority_fee_per_cycle': 5}\n";
+    assert_eq!(with_agent(good), (vec![], vec![0]));
+    // An agent that offers too little lets its timer wait.
+    let poor = "def getGasBid(context):\n    return {'max_fee_per_cycle': 1, 'max_priority_fee_per_cycle': 0}\n";
+    assert_eq!(with_agent(poor), (vec![], vec![]));
+}
+
+#[test]
+fn an_agent_that_fails_writes_or_spins_is_not_heard_and_the_stored_fees_count() {
+    use remuda_protocol::timers::agents::AgentFault;
+    let cases = [
+        ("def getGasBid(c):\n    while True:\n        pass\n", AgentFault::OutOfCycles),
+        ("def getGasBid(c):\n    1 / 0\n", AgentFault::Failed),
+        ("import cowboy\ndef getGasBid(c):\n    cowboy.storage_set('k', b'v')\n", AgentFault::Wrote),
+        (
+            "import cowboy\ndef getGasBid(c):\n    try:\n        cowboy.emit('e', 1)\n    except Exception:\n        pass\n    return {'max_fee_per_cycle': 10 ** 9, 'max_priority_fee_per_cycle': 1}\n",
+            AgentFault::Wrote,
+        ),
+        ("def getGasBid(c):\n    return 5\n", AgentFault::BadBid),
+        ("def getGasBid(c):\n    return {'max_fee_per_cycle': 10 ** 40, 'max_priority_fee_per_cycle': 1}\n", AgentFault::BadBid),
+        ("import cowboy\nasync def getGasBid(c):\n    await cowboy.sleep(1)\n", AgentFault::Wrote),
+        ("x = 1\n", AgentFault::NoCode),
+    ];
+    for (agent, fault) in cases {
+        assert_eq!(with_agent(agent), (vec![fault.code()], vec![0]), "{agent}");
+    }
+}
+
+#[test]
+fn an_agent_may_read_its_own_data() {
+    let agent = "import cowboy\ndef init(p):\n    cowboy.storage_set('fee', b'9')\ndef getGasBid(c):\n    fee = int(cowboy.storage_get('fee')) * 10000\n    cowboy.balance()\n    return {'max_fee_per_cycle': fee, 'max_priority_fee_per_cycle': 1}\n";
+    assert_eq!(with_agent(agent), (vec![], vec![0]));
+}
+
+#[test]
+fn text_is_taken_where_a_topic_is_wanted() {
+    let mut world = world(0);
+    let actor = world.deploy("import cowboy\ndef say():\n    cowboy.emit('topic', 'words')\n");
+    let receipt = world.call(actor, "say", HostValue::None);
+    assert_eq!(said(&receipt.events), [("topic".to_owned(), text("words"))]);
+}
