@@ -4,7 +4,7 @@
 //! part is hidden in a list.
 
 use crate::actor::value::shown;
-use crate::format::{cby, count, thousandths};
+use crate::format::{cby, count, short, thousandths};
 use crate::style::{Style, Tone};
 use remuda_client::types::{BigUint, EventBody, HexAddress};
 use remuda_protocol::primitives::Amount;
@@ -79,7 +79,7 @@ fn bad(what: impl Into<String>) -> Moment {
 /// What an event says, in the order in which it should be read.
 pub(crate) fn of(event: &EventBody) -> Vec<Moment> {
     // No event is forgotten; see the test.
-    let kinds = [account, runner, selection, work, verdict, bond, timer];
+    let kinds = [account, runner, selection, work, verdict, bond, timer, actor];
     kinds.iter().find_map(|kind| kind(event)).unwrap_or_default()
 }
 
@@ -287,10 +287,18 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
     Some(vec![one])
 }
 
+/// Characters of what an actor says in a line; `--json` has all of them.
+const ACTOR_CHARS_MAX: usize = 120;
+
 /// Code on the chain.
 fn actor(event: &EventBody) -> Option<Vec<Moment>> {
     use EventBody as E;
-    let words = |text: &str| crate::style::clean(text);
+    // Whatever an actor says is cut to a line.
+    let words = |text: &str| {
+        let cut = text.char_indices().nth(ACTOR_CHARS_MAX).map_or(text.len(), |(end, _)| end);
+        let more = if cut < text.len() { "…" } else { "" };
+        format!("{}{more}", crate::style::clean(&text[..cut]))
+    };
     let one = match event {
         E::ActorDeployed { actor, .. } => good("is an actor now").who(*actor),
         E::ActorUpgraded { actor, .. } => plain("has other code").who(*actor),
@@ -304,6 +312,7 @@ fn actor(event: &EventBody) -> Option<Vec<Moment>> {
             bad(format!("{} fails: {} ({code})", words(method), words(error))).who(*actor)
         }
         E::CallQueued { from, to, method, .. } => {
+            let to = short(to.0.as_slice());
             plain(format!("will have {} of {to} called", words(method))).who(*from)
         }
         E::CallRan { actor, code: 0, cycles, fee, .. } => {

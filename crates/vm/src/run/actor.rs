@@ -91,6 +91,24 @@ impl Vm {
         method != INIT && self.find_method(method).is_some()
     }
 
+    /// What `call_method` would find, in the order of their names.
+    pub fn methods(&mut self) -> Vec<String> {
+        let Some(main) = self.main else { return Vec::new() };
+        let class = self.actor_class(main).and_then(|class| match self.heap.get(class) {
+            Obj::Class(class) => Some(class.dict),
+            _ => None,
+        });
+        let mut names = Vec::new();
+        for table in [Some(main), class].into_iter().flatten() {
+            let table = self.table(table).into_iter().flat_map(|table| table.iter());
+            names.extend(table.filter_map(|entry| self.text(entry.key)).map(str::to_owned));
+        }
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| self.has_method(name));
+        names
+    }
+
     fn call_actor(
         &mut self,
         world: &mut dyn World,
