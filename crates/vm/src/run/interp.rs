@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::steps::Flow;
-use super::{Loaded, Vm};
+use super::Vm;
 use crate::front::code::{BinOp, CmpOp, Op};
 use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};
@@ -37,7 +37,7 @@ impl Vm {
     }
 
     fn run_loop<const PROFILE: bool>(&mut self) -> Result<Value, Stop> {
-        let codes: Arc<Vec<Arc<Loaded>>> = Arc::clone(&self.codes);
+        let codes = Arc::clone(&self.codes);
         'frames: loop {
             let Some(frame) = self.frames.last() else {
                 return Err(Stop::Fatal(Fatal::Internal));
