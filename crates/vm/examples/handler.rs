@@ -22,7 +22,10 @@ impl Host for Empty {
 
 const ACTORS: [(&str, &str); 4] = [
     ("nothing imported", "def go(p):\n    return p\n"),
-    ("cowboy", "import cowboy\ndef go(p):\n    cowboy.storage['n'] = p\n    return cowboy.storage['n']\n"),
+    (
+        "cowboy",
+        "import cowboy\ndef go(p):\n    cowboy.storage['n'] = p\n    return cowboy.storage['n']\n",
+    ),
     (
         "cowboy_sdk, a function",
         "from cowboy_sdk import actor, runner, capture, ActorRef, CowboyError\ndef go(p):\n    return p\n",

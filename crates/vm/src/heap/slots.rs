@@ -73,7 +73,8 @@ impl Slots {
             self.changed.resize(self.image.len() / PAGE + 1, None);
         }
         let image = &self.image;
-        let page = self.changed[place / PAGE].get_or_insert_with(|| Box::new([const { None }; PAGE]));
+        let page =
+            self.changed[place / PAGE].get_or_insert_with(|| Box::new([const { None }; PAGE]));
         page[place % PAGE].get_or_insert_with(|| Box::new(image[place].clone()))
     }
 

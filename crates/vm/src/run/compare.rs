@@ -8,7 +8,7 @@ use super::frame::After;
 use crate::cost;
 use crate::front::code::CmpOp;
 use crate::heap::object::{Obj, View};
-use crate::heap::types::{Type, name};
+use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
 
@@ -112,9 +112,7 @@ impl Vm {
             return Ok(left.is(right));
         };
         if depth > NESTING_MAX {
-            return Err(
-                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
-            );
+            return Err(self.too_deep(" in comparison"));
         }
         let pair = (self.heap.get(a), self.heap.get(b));
         match pair {
@@ -249,9 +247,7 @@ impl Vm {
             return Ok(ordering.is_some_and(|ordering| op.holds(ordering)));
         }
         if depth > NESTING_MAX {
-            return Err(
-                self.raise(Type::RecursionError, "maximum recursion depth exceeded in comparison")
-            );
+            return Err(self.too_deep(" in comparison"));
         }
         let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
             return self.order_other(op, left, right, depth);

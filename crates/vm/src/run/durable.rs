@@ -57,7 +57,7 @@ impl Vm {
     }
 
     fn result_for_host(&mut self, value: Value) -> Result<HostValue, Ending> {
-        match self.host_value(value, 0) {
+        match self.host_value(value) {
             Ok(value) => Ok(value),
             Err(fault) => Err(self.ending_of(fault)),
         }
@@ -128,11 +128,7 @@ impl Vm {
         }
     }
 
-    fn settle(
-        &mut self,
-        coroutine: Value,
-        result: Result<Value, Stop>,
-    ) -> Result<Value, Ending> {
+    fn settle(&mut self, coroutine: Value, result: Result<Value, Stop>) -> Result<Value, Ending> {
         match result {
             Ok(value) => Ok(value),
             Err(stop) => {

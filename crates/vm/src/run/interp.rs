@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Vm;
 use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::steps::Flow;
-use super::Vm;
 use crate::front::code::{BinOp, CmpOp, Op};
 use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};

@@ -450,7 +450,8 @@ impl Vm {
     /// One frame more; refuses at the limit.
     pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
         if self.frames.len() >= FRAME_DEPTH_MAX {
-            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"));
+            let message = format!("maximum recursion depth exceeded: {FRAME_DEPTH_MAX} frames");
+            return Err(self.raise(Type::RecursionError, message));
         }
         if self.stack.len() > crate::limits::STACK_VALUES_MAX {
             return Err(Fatal::Memory.into());
