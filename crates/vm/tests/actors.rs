@@ -382,3 +382,18 @@ def large():
     assert_eq!(world.call(&ACTOR, "bad", b""), Ok(cbor(&HostValue::Int(13))));
     assert_eq!(world.call(&ACTOR, "large", b""), Err(Ending::Stopped(remuda_vm::Fatal::Memory)));
 }
+
+#[test]
+fn what_crosses_to_the_host_is_bounded_however_often_it_is_mentioned() {
+    let world = deployed(
+        "import cowboy\ntext = 'x' * 500000\n\
+         def twice(): cowboy.host('emit', 'topic', [text, text])\n\
+         def thrice(): cowboy.host('emit', 'topic', [text, text, text])\n\
+         def many(): cowboy.host('emit', *[1] * 9)\n\
+         def nested():\n    value = []\n    for _ in range(30):\n        value = [value, value]\n    cowboy.host('emit', value)\n",
+    );
+    assert_eq!(raised(world.call(&ACTOR, "twice", b"")).0, "Refused", "the host saw it");
+    assert_eq!(raised(world.call(&ACTOR, "thrice", b"")).0, "ValueError");
+    assert_eq!(raised(world.call(&ACTOR, "many", b"")).0, "TypeError");
+    assert_eq!(raised(world.call(&ACTOR, "nested", b"")).0, "ValueError");
+}

@@ -57,7 +57,7 @@ impl Vm {
     }
 
     fn result_for_host(&mut self, value: Value) -> Result<HostValue, Ending> {
-        match self.host_value(value) {
+        match self.host_value(value, 0) {
             Ok(value) => Ok(value),
             Err(fault) => Err(self.ending_of(fault)),
         }

@@ -122,6 +122,8 @@ pub struct Vm {
     pub(crate) main: Option<Handle>,
     /// Coroutines that wait for the host, by token.
     pub(crate) waiting: BTreeMap<u64, Value>,
+    /// Bytes that the value on its way to the host may still have.
+    pub(crate) host_room: usize,
     /// Held for the one who embeds the machine.
     pub(crate) kept: Value,
     pub(crate) profiler: Option<Box<crate::script::Profiler>>,

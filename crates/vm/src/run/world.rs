@@ -2,23 +2,20 @@
 
 use super::Vm;
 use super::fault::{Fault, Outcome};
-use crate::cost;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
 use crate::heap::value::{Value, float};
 use crate::host::{HostError, HostReply, HostValue};
-use crate::limits::HOST_BYTES_MAX;
 
 /// Containers in a value that crosses.
 const DEPTH_MAX: usize = 32;
 
 impl Vm {
     pub(crate) fn call_host(&mut self, name: &str, args: &[Value]) -> Outcome {
-        let mut room = HOST_BYTES_MAX;
         let mut values = Vec::new();
         for arg in args {
-            values.push(self.host_part(*arg, 0, &mut room)?);
+            values.push(self.host_value(*arg, 0)?);
         }
         let Some(mut host) = self.host.take() else {
             return Err(
@@ -55,44 +52,34 @@ impl Vm {
         }
     }
 
-    /// A value for the host.
-    pub(crate) fn host_value(&mut self, value: Value) -> Result<HostValue, Fault> {
-        self.host_part(value, 0, &mut { HOST_BYTES_MAX })
-    }
-
-    /// Pays for so many bytes that the host gets, out of the room that is left.
-    fn cross(&mut self, bytes: usize, room: &mut usize) -> Result<(), Fault> {
-        self.charge(2 + cost::bytes(bytes))?;
-        match room.checked_sub(bytes + 32) {
-            Some(left) => {
-                *room = left;
-                Ok(())
-            }
-            None => Err(self
-                .value_error(format!("the host takes at most {HOST_BYTES_MAX} bytes in one call"))),
-        }
-    }
-
     /// Everything is counted as often as it is mentioned: one long text in a list a thousand times is a
     /// thousand texts for the host.
-    fn host_part(
-        &mut self,
-        value: Value,
-        depth: usize,
-        room: &mut usize,
-    ) -> Result<HostValue, Fault> {
-        if depth > DEPTH_MAX {
-            return Err(self.value_error("the value is nested too deeply for the host"));
-        }
-        let inner = self.inner(value);
-        let bytes = match self.obj(inner) {
+    fn pay_crossing(&mut self, value: Value, depth: usize) -> Result<(), Fault> {
+        let bytes = match self.obj(self.inner(value)) {
             Some(Obj::Str(text)) => text.text.len(),
             Some(Obj::Bytes(bytes)) => bytes.len(),
             Some(Obj::ByteArray(bytes)) => bytes.len(),
             _ => 0,
         };
-        self.cross(bytes, room)?;
-        Ok(match inner {
+        self.charge(2 + crate::cost::bytes(bytes))?;
+        if depth == 0 {
+            self.host_room = crate::limits::HOST_BYTES_MAX;
+        }
+        match self.host_room.checked_sub(bytes + 32) {
+            Some(left) => {
+                self.host_room = left;
+                Ok(())
+            }
+            None => Err(self.value_error("the host takes at most 1 MiB in one argument")),
+        }
+    }
+
+    pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
+        self.pay_crossing(value, depth)?;
+        if depth > DEPTH_MAX {
+            return Err(self.value_error("the value is nested too deeply for the host"));
+        }
+        Ok(match self.inner(value) {
             Value::None => HostValue::None,
             Value::Bool(bool) => HostValue::Bool(bool),
             Value::Int(int) => HostValue::Int(int),
@@ -104,20 +91,20 @@ impl Vm {
                 Obj::ByteArray(bytes) => HostValue::Bytes(bytes.clone()),
                 Obj::List(_) | Obj::Tuple(_) => {
                     let items = self.plain_items(handle.into())?.unwrap_or_default();
-                    let mut values = Vec::new();
+                    let mut values = Vec::with_capacity(items.len());
                     for item in items {
-                        values.push(self.host_part(item, depth + 1, room)?);
+                        values.push(self.host_value(item, depth + 1)?);
                     }
                     HostValue::List(values)
                 }
                 Obj::Dict(table) => {
                     let entries: Vec<_> =
                         table.iter().map(|entry| (entry.key, entry.value)).collect();
-                    let mut pairs = Vec::new();
+                    let mut pairs = Vec::with_capacity(entries.len());
                     for (key, value) in entries {
                         pairs.push((
-                            self.host_part(key, depth + 1, room)?,
-                            self.host_part(value, depth + 1, room)?,
+                            self.host_value(key, depth + 1)?,
+                            self.host_value(value, depth + 1)?,
                         ));
                     }
                     HostValue::Dict(pairs)
