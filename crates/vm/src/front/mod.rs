@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+mod call;
 pub(crate) mod code;
 mod compiler;
 mod comprehension;
@@ -10,6 +11,7 @@ mod digest;
 mod emit;
 mod expr;
 mod function;
+mod names;
 mod pattern;
 mod prescan;
 mod protect;

@@ -1,6 +1,7 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
 pub(crate) mod actor;
+pub(crate) mod arithmetic;
 pub(crate) mod attr;
 pub(crate) mod attr_set;
 pub(crate) mod attr_special;
@@ -9,6 +10,7 @@ pub(crate) mod boot;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod compare;
+pub(crate) mod contains;
 pub(crate) mod convert;
 pub(crate) mod durable;
 pub(crate) mod embed;
@@ -26,6 +28,7 @@ pub(crate) mod native;
 pub(crate) mod number;
 pub(crate) mod operator;
 pub(crate) mod repr;
+pub(crate) mod step_parts;
 pub(crate) mod steps;
 pub(crate) mod world;
 
