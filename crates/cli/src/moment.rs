@@ -78,7 +78,7 @@ fn bad(what: impl Into<String>) -> Moment {
 /// What an event says, in the order in which it should be read.
 pub(crate) fn of(event: &EventBody) -> Vec<Moment> {
     // No event is forgotten; see the test.
-    let kinds = [account, runner, selection, work, verdict, bond, timer];
+    let kinds = [account, runner, selection, work, verdict, bond, timer, code];
     kinds.iter().find_map(|kind| kind(event)).unwrap_or_default()
 }
 
@@ -249,6 +249,33 @@ fn bond(event: &EventBody) -> Option<Vec<Moment>> {
             bad("was wrong to doubt it").who(challenger).money(Loses(forfeited))
         }
         E::ChallengeUndecided { .. } => plain("no committee could tell; the bond goes back"),
+        _ => return None,
+    };
+    Some(vec![one])
+}
+
+/// Code that is deployed, called, and waits.
+fn code(event: &EventBody) -> Option<Vec<Moment>> {
+    use EventBody as E;
+    use Money::Loses;
+    let one = match event {
+        E::ActorDeployed { actor, .. } => good("code is deployed").who(*actor),
+        E::ActorUpgraded { actor, .. } => plain("has other code").who(*actor),
+        E::ActorEvent { actor, .. } => plain("says something").who(*actor),
+        E::ActorReturned { actor, .. } => good("is called and returns").who(*actor),
+        E::CallFailed { actor, code, .. } => bad(format!("a call fails ({code})")).who(*actor),
+        E::CallQueued { to, .. } => plain("will be called in a later block").who(*to),
+        E::CallRan { actor, code: 0, cycles, fee, .. } => {
+            good(format!("a queued call runs; {cycles} cycles")).who(*actor).money(Loses(*fee))
+        }
+        E::CallRan { actor, code, fee, .. } => {
+            bad(format!("a queued call fails ({code})")).who(*actor).money(Loses(*fee))
+        }
+        E::CallSuspended { actor, .. } => plain("a call waits for an answer").who(*actor),
+        E::CallFinished { actor, code: 0, .. } => good("a call that waited ends").who(*actor),
+        E::CallFinished { actor, code, .. } => {
+            bad(format!("a call that waited fails ({code})")).who(*actor)
+        }
         _ => return None,
     };
     Some(vec![one])

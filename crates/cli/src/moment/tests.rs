@@ -1,5 +1,7 @@
 use super::*;
-use remuda_client::types::{FailureName, HexHash, RootView, SignalName, TimerConfigView, Uint};
+use remuda_client::types::{
+    FailureName, HexBytes, HexHash, RootView, SignalName, TimerConfigView, Uint,
+};
 
 const JOB: HexHash = HexHash(alloy_primitives::B256::ZERO);
 const WHO: HexAddress = HexAddress(alloy_primitives::Address::ZERO);
@@ -78,6 +80,17 @@ fn all() -> Vec<EventBody> {
         E::TimerExtended { timer: JOB, expires_at: at },
         E::GasBidFailed { timer: JOB, agent: WHO, code: 601 },
         E::TimerConfigUpdated { config: limits },
+        E::ActorDeployed { actor: WHO, owner: WHO, code_hash: JOB },
+        E::ActorUpgraded { actor: WHO, code_hash: JOB },
+        E::ActorEvent { actor: WHO, topic: "t".into(), data: HexBytes(vec![1]) },
+        E::ActorReturned { actor: WHO, method: "m".into(), value: HexBytes(vec![1]) },
+        E::CallFailed { actor: WHO, method: "m".into(), code: 706, error: "e".into() },
+        E::CallQueued { call: JOB, from: WHO, to: WHO, method: "m".into() },
+        E::CallRan { call: JOB, actor: WHO, code: 0, cycles: at, cells: at, fee: SOME },
+        E::CallRan { call: JOB, actor: WHO, code: 706, cycles: at, cells: at, fee: SOME },
+        E::CallSuspended { actor: WHO, frame: at, method: "m".into() },
+        E::CallFinished { actor: WHO, frame: at, code: 0 },
+        E::CallFinished { actor: WHO, frame: at, code: 706 },
     ]
 }
 

@@ -1,6 +1,6 @@
 //! What happened, in JSON: `{"JobAssigned":{"job":"0x…",…}}`.
 
-use super::scalar::{BigUint, HexAddress, HexHash, ToView, Uint};
+use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
 use super::spec::names;
 use super::timer::TimerConfigView;
 use remuda_protocol::dispatcher::job::Failure;
@@ -120,6 +120,16 @@ event_views! {
     TimerExtended { timer: HexHash, expires_at: Uint } "A timer may fire for longer.";
     GasBidFailed { timer: HexHash, agent: HexAddress, code: u16 } "An agent named no fees; the stored ones count.";
     TimerConfigUpdated { config: TimerConfigView } "Limits on timers changed.";
+
+    ActorDeployed { actor: HexAddress, owner: HexAddress, code_hash: HexHash } "Code has an address.";
+    ActorUpgraded { actor: HexAddress, code_hash: HexHash } "An actor has other code from now on.";
+    ActorEvent { actor: HexAddress, topic: String, data: HexBytes } "An actor says something.";
+    ActorReturned { actor: HexAddress, method: String, value: HexBytes } "A transaction's call ended with this value.";
+    CallFailed { actor: HexAddress, method: String, code: u16, error: String } "A call failed; nothing is left of what it did.";
+    CallQueued { call: HexHash, from: HexAddress, to: HexAddress, method: String } "An actor will be called in a later block.";
+    CallRan { call: HexHash, actor: HexAddress, code: u16, cycles: Uint, cells: Uint, fee: BigUint } "A queued call ran; the code says how that ended.";
+    CallSuspended { actor: HexAddress, frame: Uint, method: String } "A call waits for an answer.";
+    CallFinished { actor: HexAddress, frame: Uint, code: u16 } "A call that waited has ended.";
 }
 
 /// What an event is about. Explorers, filters and indexes ask the same question, so it has one
@@ -151,7 +161,16 @@ impl Subject {
             | Event::TimerCancelled { .. }
             | Event::TimerExtended { .. }
             | Event::GasBidFailed { .. }
-            | Event::TimerConfigUpdated { .. } => Self::default(),
+            | Event::TimerConfigUpdated { .. }
+            | Event::ActorDeployed { .. }
+            | Event::ActorUpgraded { .. }
+            | Event::ActorEvent { .. }
+            | Event::ActorReturned { .. }
+            | Event::CallFailed { .. }
+            | Event::CallQueued { .. }
+            | Event::CallRan { .. }
+            | Event::CallSuspended { .. }
+            | Event::CallFinished { .. } => Self::default(),
 
             Event::RunnerRegistered { runner, .. }
             | Event::RunnerUpdated { runner }

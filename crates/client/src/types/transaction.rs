@@ -190,4 +190,7 @@ instruction_views! {
     ScheduleTimer { timer: ScheduleTimerView } "Have oneself called at a height.";
     CancelTimer { timer: HexHash } "Call off a timer of one's own.";
     ExtendTimer { timer: HexHash, expires_at: Uint } "Let a timer of one's own live for longer.";
+    DeployActor { salt: HexHash, code: String, payload: HexBytes, value: BigUint } "Put code on the chain.";
+    CallActor { actor: HexAddress, method: String, payload: HexBytes, value: BigUint } "Call an actor.";
+    UpgradeActor { actor: HexAddress, code: String } "Give an actor of one's own other code.";
 }

@@ -25,6 +25,7 @@ impl Outlay {
             | Instruction::Stake { amount }
             | Instruction::Delegate { amount, .. } => *amount,
             Instruction::RegisterRunner { stake, .. } => *stake,
+            Instruction::DeployActor { value, .. } | Instruction::CallActor { value, .. } => *value,
             Instruction::SubmitJob { spec } => {
                 let cycles = spec.callback.as_ref().map_or(0, |callback| callback.cycles_limit);
                 let callback = cost(cycles, body.cycle_bid.max_fee)?;
@@ -54,7 +55,8 @@ impl Outlay {
             | Instruction::ExtendTimer { .. }
             | Instruction::SystemCancelTimer { .. }
             | Instruction::SystemExtendTimer { .. }
-            | Instruction::UpdateTimerConfig { .. } => Amount::ZERO,
+            | Instruction::UpdateTimerConfig { .. }
+            | Instruction::UpgradeActor { .. } => Amount::ZERO,
         };
         Some(Self { known, open_ended: false })
     }
