@@ -2,6 +2,8 @@
 //! sender the fee and nobody anything else.
 
 mod common;
+#[path = "bad_input/actors.rs"]
+mod actors;
 #[path = "bad_input/timers.rs"]
 mod timers;
 
@@ -56,8 +58,35 @@ const UNREACHABLE: &[(Refusal, &str)] = &[
         Refusal::OutOfCells,
         "no instruction consumes cells beyond its intrinsic ones, which admission has checked",
     ),
-    (Refusal::NoCode, "no instruction calls code; the event of a timer that fires carries it"),
+    // What only code can bring about; `crates/vm/tests/chain` does.
+    (Refusal::NotAProgram, NEEDS_CODE),
+    (Refusal::ActorExists, NEEDS_CODE),
+    (Refusal::NotOwner, NEEDS_CODE),
+    (Refusal::CallsWaiting, NEEDS_CODE),
+    (Refusal::ExceptionRaised, NEEDS_CODE),
+    (Refusal::OutOfMemory, NEEDS_CODE),
+    (Refusal::UnknownMethod, NEEDS_CODE),
+    (Refusal::TooDeep, NEEDS_CODE),
+    (Refusal::Reentrant, NEEDS_CODE),
+    (Refusal::ReadOnly, NEEDS_CODE),
+    (Refusal::StorageKeyTooLong, NEEDS_CODE),
+    (Refusal::ValueTooLong, NEEDS_CODE),
+    (Refusal::StorageFull, NEEDS_CODE),
+    (Refusal::EventTooLarge, NEEDS_CODE),
+    (Refusal::CallCyclesOutOfRange, NEEDS_CODE),
+    (Refusal::BadHostCall, NEEDS_CODE),
+    (Refusal::BadJob, NEEDS_CODE),
+    (Refusal::TooManyWaiting, NEEDS_CODE),
+    (Refusal::TooManyOpen, NEEDS_CODE),
+    (Refusal::FramesTooLarge, NEEDS_CODE),
+    (Refusal::NotWaitedFor, NEEDS_CODE),
+    (Refusal::CalleeWaits, NEEDS_CODE),
+    (Refusal::FramesUnreadable, NEEDS_CODE),
+    (Refusal::WaitTooLong, NEEDS_CODE),
+    (Refusal::NoEntitlements, NEEDS_CODE),
+    (Refusal::AnotherWaits, NEEDS_CODE),
 ];
+const NEEDS_CODE: &str = "a chain without a machine runs no code";
 
 impl World {
     fn signed(&self, key: &SecretKey, instruction: Instruction) -> Signed {
@@ -875,6 +904,7 @@ fn cases() -> Vec<Case> {
         job_cases(),
         result_cases(),
         timers::timer_cases(),
+        actors::actor_cases(),
     ]
     .into_iter()
     .flatten()

@@ -22,6 +22,10 @@ pub(crate) const INT_BITS_MAX: u64 = 4_096;
 pub(crate) const FRAME_DEPTH_MAX: usize = 256;
 /// How deep containers may be nested for `repr`, `==`, `hash` and the like.
 pub(crate) const NESTING_MAX: usize = 200;
+/// Bytes of one argument of a call of the host, 32 for each value in it beside its contents.
+pub(crate) const HOST_BYTES_MAX: usize = 1 << 20;
+/// Arguments of a call of the host; none of them needs as many.
+pub(crate) const HOST_ARGUMENTS_MAX: usize = 8;
 /// Values on the stacks of all frames.
 pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
 

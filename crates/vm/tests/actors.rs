@@ -53,10 +53,8 @@ fn what_a_method_returns_becomes_bytes() {
     assert_eq!(world.call(&ACTOR, "array", b""), Ok(b"array".to_vec()));
     assert_eq!(world.call(&ACTOR, "nothing", b""), Ok(vec![]));
     assert_eq!(world.call(&ACTOR, "truth", b""), Ok(vec![0xf5]));
-    let table = dict(&[
-        ("a", HostValue::List(vec![HostValue::Float(2.5)])),
-        ("bb", HostValue::Int(1)),
-    ]);
+    let table =
+        dict(&[("a", HostValue::List(vec![HostValue::Float(2.5)])), ("bb", HostValue::Int(1))]);
     assert_eq!(world.call(&ACTOR, "table", b""), Ok(cbor(&table)));
     assert_eq!(raised(world.call(&ACTOR, "odd", b"")).0, "ValueError");
 }
@@ -69,7 +67,9 @@ fn only_what_the_program_wrote_for_others_can_be_called() {
          def around(f):\n    @functools.wraps(f)\n    def wrapper(*args):\n        return f(*args)\n    return wrapper\n\
          @around\ndef public(): return 'seen'\n@functools.lru_cache\ndef cached(x): return x\n",
     );
-    for name in ["_private", "storage_set", "pay", "dumps", "Helper", "answer", "nowhere", "print", "init"] {
+    for name in
+        ["_private", "storage_set", "pay", "dumps", "Helper", "answer", "nowhere", "print", "init"]
+    {
         assert_eq!(world.call(&ACTOR, name, b""), Err(Ending::NoMethod(name.to_owned())), "{name}");
     }
     assert_eq!(world.call(&ACTOR, "public", b"no argument"), Ok(cbor(&text("seen"))));
@@ -87,13 +87,18 @@ fn the_methods_of_the_one_actor_class_are_the_actors() {
     world.deploy(&ACTOR, source, &cbor(&HostValue::Int(40))).unwrap();
     let pair = |n| cbor(&HostValue::List(vec![HostValue::Int(n), HostValue::Int(1)]));
     assert_eq!(world.call(&ACTOR, "add", &cbor(&HostValue::Int(1))), Ok(pair(41)));
-    assert_eq!(world.call(&ACTOR, "add", &cbor(&HostValue::Int(1))), Ok(pair(42)), "a new instance");
+    assert_eq!(
+        world.call(&ACTOR, "add", &cbor(&HostValue::Int(1))),
+        Ok(pair(42)),
+        "a new instance"
+    );
     assert_eq!(world.call(&ACTOR, "where", b""), Ok(ACTOR.to_vec()));
     for name in ["_hidden", "init", "storage", "address", "__init__"] {
         assert_eq!(world.call(&ACTOR, name, b""), Err(Ending::NoMethod(name.to_owned())), "{name}");
     }
     // With two of them, nobody knows which one is meant.
-    let two = format!("{source}@cowboy.actor\nclass Other:\n    def add(self, by):\n        return 0\n");
+    let two =
+        format!("{source}@cowboy.actor\nclass Other:\n    def add(self, by):\n        return 0\n");
     world.deploy(&ACTOR, &two, &cbor(&HostValue::Int(0))).unwrap();
     assert_eq!(world.call(&ACTOR, "add", b""), Err(Ending::NoMethod("add".to_owned())));
 }
@@ -109,7 +114,10 @@ fn the_body_runs_before_every_call_and_init_once() {
     let bytes = |text: &[u8]| HostValue::Bytes(text.to_vec());
     let seen = cbor(&HostValue::List(vec![bytes(b"."), bytes(b"...")]));
     assert_eq!(world.call(&ACTOR, "look", b""), Ok(seen));
-    assert_eq!(World::new().deploy(&ACTOR, "def init(p): return p\n", b"\x00ab"), Ok(b"\x00ab".to_vec()));
+    assert_eq!(
+        World::new().deploy(&ACTOR, "def init(p): return p\n", b"\x00ab"),
+        Ok(b"\x00ab".to_vec())
+    );
 }
 
 #[test]
@@ -134,8 +142,7 @@ fn the_kind_of_the_hosts_refusal_is_the_class_of_the_exception() {
         assert_eq!(Kind::from_name(kind.name()), Some(kind));
         let token = waits(world.call(&ACTOR, "wait", b"\xffjob"))[0];
         let answer = world.answer(token, Err(HostError::new(kind, "because")));
-        let expected =
-            vec![text(name), text(kind.name()), text("because"), HostValue::Bool(true)];
+        let expected = vec![text(name), text(kind.name()), text("because"), HostValue::Bool(true)];
         assert_eq!(answer, Ok(cbor(&HostValue::List(expected))));
     }
     assert_eq!(Kind::from_name("other"), None);
@@ -280,7 +287,8 @@ async def long(name):
 "#;
     let world = deployed(source);
     let token = waits(world.call(&ACTOR, "long", &cbor(&text("eth"))))[0];
-    let asked = Wait::Answer(ACTOR.to_vec(), "price".to_owned(), cbor(&dict(&[("of", text("eth"))])));
+    let asked =
+        Wait::Answer(ACTOR.to_vec(), "price".to_owned(), cbor(&dict(&[("of", text("eth"))])));
     assert_eq!(world.state().waits.get(&token), Some(&asked));
     let token = waits(world.answer(token, Ok(HostValue::Bytes(cbor(&HostValue::Int(5))))))[0];
     assert_eq!(world.state().waits.get(&token), Some(&Wait::Height(1005)));
@@ -294,9 +302,17 @@ async def long(name):
     let shown = show(&remuda_vm::cbor::decode(&answer).unwrap());
     assert_eq!(shown, "[5, 1006, {value: 12.5, status: 200}, 'hello', [{temp: 20}, b0001]]");
     let jobs: Vec<String> = world.state().jobs.iter().map(|(spec, _)| show(spec)).collect();
-    assert_eq!(jobs[0], "{job_type: {Http: {method: 'GET', url: 'https://example.org', headers: [], body: '0x', extract: 'price'}}, verification: {mode: 'majority_vote', runners: 3, threshold: 2, checks: [{MajorityVote: {field: 'value'}}]}, bounds: {}, result_schema: {max_return_bytes: 16384, expected_execution_ms: 1000, data_format: 'json'}, max_price: 10000000000}");
-    assert_eq!(jobs[1], "{job_type: {Llm: {model: 'm', messages: [{role: 'system', content: 'be short'}, {role: 'user', content: 'hi'}], temperature_milli: 700, seed: 3}}, verification: {mode: 'none', runners: 1, threshold: 1, checks: []}, bounds: {}, result_schema: {max_return_bytes: 16384, expected_execution_ms: 5000, data_format: 'json'}, max_price: 10000000000}");
-    assert!(jobs[2].starts_with("{job_type: {Mcp: {server: 's', tool: 't', arguments: '{\"city\": \"Lisbon\"}'}}"));
+    assert_eq!(
+        jobs[0],
+        "{job_type: {Http: {method: 'GET', url: 'https://example.org', headers: [], body: '0x', extract: 'price'}}, verification: {mode: 'majority_vote', runners: 3, threshold: 2, checks: [{MajorityVote: {field: 'value'}}]}, bounds: {}, result_schema: {max_return_bytes: 16384, expected_execution_ms: 1000, data_format: 'json'}, max_price: 10000000000}"
+    );
+    assert_eq!(
+        jobs[1],
+        "{job_type: {Llm: {model: 'm', messages: [{role: 'system', content: 'be short'}, {role: 'user', content: 'hi'}], temperature_milli: 700, seed: 3}}, verification: {mode: 'none', runners: 1, threshold: 1, checks: []}, bounds: {}, result_schema: {max_return_bytes: 16384, expected_execution_ms: 5000, data_format: 'json'}, max_price: 10000000000}"
+    );
+    assert!(jobs[2].starts_with(
+        "{job_type: {Mcp: {server: 's', tool: 't', arguments: '{\"city\": \"Lisbon\"}'}}"
+    ));
     assert!(jobs[3].contains("params: '0x7b7d'") && jobs[3].contains("data_format: 'bytes'"));
 }
 
@@ -327,7 +343,8 @@ fn an_error_that_a_single_runner_reports_is_raised() {
         "from cowboy import runner\nasync def get():\n    return await runner.http('https://nowhere')\n",
     );
     let token = waits(world.call(&ACTOR, "get", b""))[0];
-    let (kind, message) = raised(world.job_done(token, br#"{"error": "dns", "detail": "no such name"}"#));
+    let (kind, message) =
+        raised(world.job_done(token, br#"{"error": "dns", "detail": "no such name"}"#));
     assert_eq!((kind.as_str(), message.as_str()), ("Failed", "dns: no such name"));
 }
 
@@ -364,4 +381,19 @@ def large():
     let world = deployed(source);
     assert_eq!(world.call(&ACTOR, "bad", b""), Ok(cbor(&HostValue::Int(13))));
     assert_eq!(world.call(&ACTOR, "large", b""), Err(Ending::Stopped(remuda_vm::Fatal::Memory)));
+}
+
+#[test]
+fn what_crosses_to_the_host_is_bounded_however_often_it_is_mentioned() {
+    let world = deployed(
+        "import cowboy\ntext = 'x' * 500000\n\
+         def twice(): cowboy.host('emit', 'topic', [text, text])\n\
+         def thrice(): cowboy.host('emit', 'topic', [text, text, text])\n\
+         def many(): cowboy.host('emit', *[1] * 9)\n\
+         def nested():\n    value = []\n    for _ in range(30):\n        value = [value, value]\n    cowboy.host('emit', value)\n",
+    );
+    assert_eq!(raised(world.call(&ACTOR, "twice", b"")).0, "Refused", "the host saw it");
+    assert_eq!(raised(world.call(&ACTOR, "thrice", b"")).0, "ValueError");
+    assert_eq!(raised(world.call(&ACTOR, "many", b"")).0, "TypeError");
+    assert_eq!(raised(world.call(&ACTOR, "nested", b"")).0, "ValueError");
 }

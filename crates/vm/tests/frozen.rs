@@ -3,8 +3,8 @@
 //! nobody wrote are refused.
 
 use remuda_vm::{
-    Ending, FROZEN_BYTES_MAX, FreezeError, Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Program,
-    ThawError, Vm, compile,
+    Ending, FROZEN_BYTES_MAX, FreezeError, Host, HostError, HostErrorKind, HostReply, HostValue,
+    Limits, Program, ThawError, Vm, compile,
 };
 
 const CYCLES: u64 = 20_000_000;

@@ -1,7 +1,9 @@
 //! Handlers called from outside: values cross, host calls are paid before they act, and an `await` on
 //! the host suspends the call until its answer comes.
 
-use remuda_vm::{Ending, Fatal, Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Vm, compile};
+use remuda_vm::{
+    Ending, Fatal, Host, HostError, HostErrorKind, HostReply, HostValue, Limits, Vm, compile,
+};
 
 /// Remembers storage, answers jobs later.
 struct World {

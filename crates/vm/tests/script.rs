@@ -166,3 +166,61 @@ fn a_profile_sums_up_and_changes_nothing() {
     assert_eq!(module.total, with.cycles);
     assert!(module.own < dear.own);
 }
+
+#[test]
+fn a_profile_tells_functions_apart_whatever_calls_them() {
+    let source = "\
+def spin(n):
+    while n:
+        n -= 1
+
+class Point:
+    size = sum([i * i for i in range(50)])
+    def __init__(self, x):
+        self.x = x
+    def __eq__(self, other):
+        spin(3)
+        return self.x == other.x
+    def __lt__(self, other):
+        return self.x < other.x
+
+def numbers(n):
+    for i in range(n):
+        spin(i)
+        yield i
+
+def key(x):
+    spin(5)
+    return -x
+
+points = sorted([Point(i % 7) for i in numbers(20)])
+print([Point(3)] * 3 == [Point(3)] * 3, sorted(numbers(9), key=key), [p.x for p in points][:3])
+print(max(map(key, [1, 2, 3])), ''.join(str(i) for i in numbers(4)))
+";
+    let report = run(source, "script.py", Options { profile: true, ..Options::default() });
+    assert_eq!(report.exit_code, 0, "{}", report.stderr);
+    let profile = report.profile.unwrap();
+    for function in &profile.functions {
+        assert!(function.own <= function.total, "{function:?}");
+        assert!(function.line > 0 && function.calls > 0, "{function:?}");
+    }
+    assert!(profile.lines.iter().all(|line| line.line > 0), "{:?}", profile.lines);
+    assert_eq!(profile.functions.iter().map(|function| function.own).sum::<u64>(), report.cycles);
+    let of = |name: &str| profile.functions.iter().find(|function| function.name == name).unwrap();
+    let module = of("<module>");
+    assert_eq!((module.calls, module.total), (1, report.cycles));
+    assert_eq!((of("numbers").calls, of("Point").calls, of("key").calls), (3, 1, 12));
+    assert_eq!(of("spin").calls, 20 + 9 + 9 + 3 + 3 + 4);
+    assert_eq!(of("Point.__init__").calls, 22);
+}
+
+#[test]
+fn what_is_at_its_limit_says_which() {
+    let deep = plain("def f():\n    f()\nf()\n");
+    assert!(deep.stderr.ends_with("depth exceeded: 256 frames\n"), "{}", deep.stderr);
+    let nested = plain("x = []\nfor _ in range(300):\n    x = [x]\nrepr(x)\n");
+    assert!(nested.stderr.contains("200 containers"), "{}", nested.stderr);
+    let limits = Limits { output_bytes: 10, ..Limits::default() };
+    let printed = run("print('x' * 11)", "script.py", Options { limits, profile: false });
+    assert!(printed.stderr.contains("10 bytes of output"), "{}", printed.stderr);
+}

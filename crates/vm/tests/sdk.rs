@@ -108,7 +108,8 @@ fn the_quick_start_of_the_packages_page_chats() {
     assert_eq!(world.deploy(&ACTOR, &quick_start(package), b""), Ok(b"ok".to_vec()));
     assert_eq!(world.stored(&ACTOR, "calls"), Some(HostValue::Int(0)));
     for (turn, message) in ["How are you?", "And now?"].into_iter().enumerate() {
-        let token = waits(world.call(&ACTOR, "chat", &cbor(&dict(&[("message", text(message))]))))[0];
+        let token =
+            waits(world.call(&ACTOR, "chat", &cbor(&dict(&[("message", text(message))]))))[0];
         let (spec, callback) = world.state().jobs[turn].clone();
         assert_eq!(callback, HostValue::None);
         let HostValue::Dict(parts) = &spec else { panic!("{spec:?}") };
@@ -124,7 +125,8 @@ fn the_quick_start_of_the_packages_page_chats() {
         ]);
         assert_eq!(parts[0], (text("job_type"), dict(&[("Llm", work)])));
         world.state().height += 3;
-        let answer = format!(r#"{{"content": "answer {turn}", "finish_reason": "stop", "model": "m"}}"#);
+        let answer =
+            format!(r#"{{"content": "answer {turn}", "finish_reason": "stop", "model": "m"}}"#);
         assert_eq!(world.job_done(token, answer.as_bytes()), Ok(b"ok".to_vec()));
         let reply = world.stored(&ACTOR, &format!("reply:{turn}"));
         assert_eq!(reply, Some(text(&format!("answer {turn}"))));
@@ -189,7 +191,11 @@ fn what_is_guarded_and_changes_while_a_call_waits_is_a_conflict_at_its_await() {
     let result = br#"{"status": 200, "content_type": "text/plain", "body": ""}"#;
     let spend = || world.call(&ACTOR, "spend", &cbor(&HostValue::Int(1))).unwrap();
     let token = waits(world.call(&ACTOR, "by_key", b""))[0];
-    assert_eq!(world.job_done(token, result), Ok(cbor(&HostValue::Int(11))), "its own change counts");
+    assert_eq!(
+        world.job_done(token, result),
+        Ok(cbor(&HostValue::Int(11))),
+        "its own change counts"
+    );
     let token = waits(world.call(&ACTOR, "by_key", b""))[0];
     spend();
     assert_eq!(world.job_done(token, result), Ok(cbor(&text("conflict"))));
@@ -198,21 +204,27 @@ fn what_is_guarded_and_changes_while_a_call_waits_is_a_conflict_at_its_await() {
     assert_eq!(world.job_done(token, result), Ok(cbor(&same)));
     world.call(&ACTOR, "by_value", b"").unwrap_err();
     let token = *world.state().frozen.keys().last().unwrap();
-    world.state().actors.get_mut(ACTOR.as_slice()).unwrap().storage.insert(b"other".to_vec(), vec![]);
+    world
+        .state()
+        .actors
+        .get_mut(ACTOR.as_slice())
+        .unwrap()
+        .storage
+        .insert(b"other".to_vec(), vec![]);
     assert_eq!(raised(world.job_done(token, result)).0, "StateConflictError");
 }
 
 #[test]
 fn jobs_that_fail_or_are_late_raise_the_packages_errors() {
     let world = deployed(GUARDED);
-    let cases = [
-        (Kind::Timeout, "late: why"),
-        (Kind::Failed, "invalid: why"),
-        (Kind::Funds, "error: why"),
-    ];
+    let cases =
+        [(Kind::Timeout, "late: why"), (Kind::Failed, "invalid: why"), (Kind::Funds, "error: why")];
     for (kind, expected) in cases {
         let token = waits(world.call(&ACTOR, "errors", b""))[0];
-        assert_eq!(world.answer(token, Err(HostError::new(kind, "why"))), Ok(cbor(&text(expected))));
+        assert_eq!(
+            world.answer(token, Err(HostError::new(kind, "why"))),
+            Ok(cbor(&text(expected)))
+        );
     }
     let result = br#"{"status": 200}"#;
     let token = waits(world.call(&ACTOR, "in_time", b""))[0];

@@ -1,7 +1,9 @@
 use super::*;
 
 fn hex(text: &str) -> Vec<u8> {
-    (0..text.len() / 2).map(|at| u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).unwrap()).collect()
+    (0..text.len() / 2)
+        .map(|at| u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).unwrap())
+        .collect()
 }
 
 fn list(items: Vec<HostValue>) -> HostValue {
@@ -43,16 +45,15 @@ fn known() -> Vec<(&'static str, HostValue)> {
         ("60", text("")),
         ("62c3bc", text("ü")),
         ("80", list(vec![])),
-        ("8301820203820405", list(vec![
-            Int(1),
-            list(vec![Int(2), Int(3)]),
-            list(vec![Int(4), Int(5)]),
-        ])),
+        (
+            "8301820203820405",
+            list(vec![Int(1), list(vec![Int(2), Int(3)]), list(vec![Int(4), Int(5)])]),
+        ),
         ("a0", Dict(vec![])),
-        ("a26161016162820203", Dict(vec![
-            (text("a"), Int(1)),
-            (text("b"), list(vec![Int(2), Int(3)])),
-        ])),
+        (
+            "a26161016162820203",
+            Dict(vec![(text("a"), Int(1)), (text("b"), list(vec![Int(2), Int(3)]))]),
+        ),
     ]
 }
 
@@ -126,7 +127,8 @@ fn nesting_is_bounded_both_ways() {
 
 #[test]
 fn halves_are_what_they_stand_for() {
-    let cases = [("f93c00", 1.0), ("f97bff", 65504.0), ("f90001", 5.960464477539063e-8), ("f9c400", -4.0)];
+    let cases =
+        [("f93c00", 1.0), ("f97bff", 65504.0), ("f90001", 5.960464477539063e-8), ("f9c400", -4.0)];
     for (bytes, expected) in cases {
         let read = read(&hex(bytes), Form::Any, &mut Plain);
         assert_eq!(read, Ok(HostValue::Float(expected)), "{bytes}");

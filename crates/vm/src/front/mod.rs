@@ -1,7 +1,9 @@
 //! From source text to bytecode: bounds, grammar, names, instructions.
 
 use std::fmt;
+use std::sync::Arc;
 
+mod call;
 pub(crate) mod code;
 mod compiler;
 mod comprehension;
@@ -9,6 +11,7 @@ mod digest;
 mod emit;
 mod expr;
 mod function;
+mod names;
 mod pattern;
 mod prescan;
 mod protect;
@@ -60,14 +63,15 @@ impl std::error::Error for CompileError {}
 /// A compiled program: its first code object is the module.
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub(crate) codes: Vec<Code>,
+    /// Shared by the machines that load it.
+    pub(crate) codes: Vec<Arc<Code>>,
     pub(crate) hash: [u8; 32],
 }
 
 impl Program {
     pub(crate) fn new(codes: Vec<Code>) -> Self {
         let hash = digest::digest(&codes);
-        Self { codes, hash }
+        Self { codes: codes.into_iter().map(Arc::new).collect(), hash }
     }
 
     /// What identifies the code: equal for sources that compile to the same instructions, constants,

@@ -12,11 +12,16 @@ pub(super) struct Slot {
     pub(super) marked: bool,
 }
 
+/// Slots that a machine has copies of, by their place in the page.
+type Page = [Option<Box<Slot>>; PAGE];
+/// Few machines change more than a handful of the image's objects.
+const PAGE: usize = 128;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     image: Arc<Vec<Slot>>,
-    /// By the place in the image; empty as long as nothing was changed.
-    changed: Vec<Option<Box<Slot>>>,
+    /// Pages of the image in which something was changed; empty as long as nothing was.
+    changed: Vec<Option<Box<Page>>>,
     own: Vec<Slot>,
 }
 
@@ -46,10 +51,12 @@ impl Slots {
 
     #[inline]
     fn get_shared(&self, place: usize) -> &Slot {
-        match self.changed.get(place) {
-            Some(Some(slot)) => slot,
-            _ => &self.image[place],
-        }
+        self.copy(place).unwrap_or(&self.image[place])
+    }
+
+    #[inline]
+    fn copy(&self, place: usize) -> Option<&Slot> {
+        self.changed.get(place / PAGE)?.as_ref()?[place % PAGE].as_deref()
     }
 
     #[inline]
@@ -63,10 +70,12 @@ impl Slots {
     #[cold]
     fn change(&mut self, place: usize) -> &mut Slot {
         if self.changed.is_empty() {
-            self.changed.resize(self.image.len(), None);
+            self.changed.resize(self.image.len() / PAGE + 1, None);
         }
         let image = &self.image;
-        self.changed[place].get_or_insert_with(|| Box::new(image[place].clone()))
+        let page =
+            self.changed[place / PAGE].get_or_insert_with(|| Box::new([const { None }; PAGE]));
+        page[place % PAGE].get_or_insert_with(|| Box::new(image[place].clone()))
     }
 
     pub(super) fn push(&mut self, slot: Slot) {
@@ -75,12 +84,16 @@ impl Slots {
 
     /// Whether a machine of its own has this place: it did not leave it as the image has it.
     pub(super) fn is_own(&self, place: usize) -> bool {
-        place >= self.image.len() || matches!(self.changed.get(place), Some(Some(_)))
+        place >= self.image.len() || self.copy(place).is_some()
     }
 
     /// Places of the image that were changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = usize> {
-        let all = self.changed.iter().enumerate();
-        all.filter(|(_, slot)| slot.is_some()).map(|(place, _)| place)
+        let pages = self.changed.iter().enumerate();
+        let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));
+        pages.flat_map(|(first, page)| {
+            let slots = page.iter().enumerate();
+            slots.filter(|(_, slot)| slot.is_some()).map(move |(at, _)| first + at)
+        })
     }
 }

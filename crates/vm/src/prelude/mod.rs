@@ -17,6 +17,7 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("functools", include_str!("functools.py")),
     ("itertools", include_str!("itertools.py")),
     ("collections", include_str!("collections.py")),
+    ("collections", include_str!("deque.py")),
     ("collections.abc", include_str!("collections_abc.py")),
     ("dataclasses", include_str!("dataclasses.py")),
     ("enum", include_str!("enum.py")),

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::frame::{After, Frame};
 use super::methods::export;
 use super::native::NATIVES;
-use super::{Loaded, Lookup, Vm};
+use super::{Codes, Loaded, Lookup, Vm};
 use crate::front::Program;
 use crate::front::code::Const;
 use crate::heap::Heap;
@@ -52,7 +52,7 @@ impl Vm {
             heap: Heap::new(),
             stack: Vec::new(),
             frames: Vec::new(),
-            codes: Arc::new(Vec::new()),
+            codes: Arc::default(),
             pinned_codes: 0,
             image_hash: [0; 32],
             program: None,
@@ -62,13 +62,13 @@ impl Vm {
             interned: Interned::default(),
             builtins: Handle(0),
             prelude: Handle(0),
-            modules: BTreeMap::new(),
-            importable: BTreeMap::new(),
+            modules: Arc::default(),
             lookups: vec![NO_LOOKUP; LOOKUPS],
             class_version: 1,
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            host_room: 0,
             kept: Value::Unbound,
             profiler: None,
             entering: None,
@@ -93,13 +93,13 @@ impl Vm {
             interned: self.interned.clone(),
             builtins: self.builtins,
             prelude: self.prelude,
-            modules: self.modules.clone(),
-            importable: self.importable.clone(),
+            modules: Arc::clone(&self.modules),
             lookups: vec![NO_LOOKUP; LOOKUPS],
             class_version: self.class_version,
             host: None,
             main: None,
             waiting: BTreeMap::new(),
+            host_room: 0,
             kept: Value::Unbound,
             profiler: None,
             entering: None,
@@ -113,8 +113,8 @@ impl Vm {
         let fresh = !hidden
             && self.heap.places() == self.heap.pinned()
             && self.codes.len() == self.pinned_codes;
-        let mut codes: Vec<Arc<Loaded>> = self.codes.as_ref().clone();
-        let first = codes.len() as u32;
+        let mut added = Vec::with_capacity(program.codes.len());
+        let first = self.codes.len() as u32;
         for code in &program.codes {
             let mut consts = Vec::with_capacity(code.consts.len());
             for constant in &code.consts {
@@ -148,9 +148,16 @@ impl Vm {
             for name in &code.slot_names {
                 self.intern(name)?;
             }
-            codes.push(Arc::new(Loaded { code: code.clone(), consts, names, first, hidden }));
+            added.push(Loaded { code: Arc::clone(code), consts, names, first, hidden });
         }
-        self.codes = Arc::new(codes);
+        match Arc::get_mut(&mut self.codes) {
+            Some(codes) => codes.own.extend(added),
+            None => {
+                let mut own = self.codes.own.clone();
+                own.extend(added);
+                self.codes = Arc::new(Codes { image: Arc::clone(&self.codes.image), own });
+            }
+        }
         if fresh {
             self.heap.pin();
             self.pinned_codes = self.codes.len();
@@ -222,6 +229,7 @@ fn build() -> Result<Vm, String> {
         }
     }
     vm.image_hash = hasher.finalize().into();
+    vm.codes = Arc::new(Codes { image: Arc::new(vm.codes.own.clone()), own: Vec::new() });
     vm.heap.share();
     vm.interned.share();
     Ok(vm)
@@ -318,7 +326,7 @@ fn module_dict(vm: &mut Vm, module: &str) -> Result<Handle, Fault> {
     let name = vm.intern(module)?;
     let handle = vm.heap.alloc(Obj::Module { name: name.into(), dict })?;
     vm.dict_set_name(dict, name::NAME, name.into())?;
-    vm.modules.insert(module.to_owned(), handle.into());
+    Arc::make_mut(&mut vm.modules).insert(module.to_owned(), handle.into());
     Ok(dict)
 }
 

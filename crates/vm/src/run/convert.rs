@@ -1,11 +1,9 @@
 //! Truth, length, bytes, and modules.
 
 use super::Vm;
-use super::fault::{Fatal, Fault, Outcome, tail};
-use super::frame::After;
+use super::fault::{Fault, Outcome, tail};
 use super::iter::range_len;
 use super::steps::Flow;
-use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
@@ -139,24 +137,14 @@ impl Vm {
         }
     }
 
-    /// `import name`: the module, run if it has not been.
+    /// `import name`: the module, which the image has.
     pub(crate) fn import_step(&mut self, name: Value) -> Result<Flow, Fault> {
         let text = self.text(name).unwrap_or("").to_owned();
         if let Some(module) = self.modules.get(&text) {
             self.stack.push(*module);
             return Ok(Flow::Next);
         }
-        let Some(code) = self.importable.get(&text).copied() else {
-            return Err(self.raise(Type::ModuleNotFoundError, format!("No module named '{text}'")));
-        };
-        let dict = self.alloc(Obj::Dict(Dict::default()))?;
-        let Value::Ref(globals) = dict else { return Err(Fatal::Internal.into()) };
-        let module = self.alloc(Obj::Module { name, dict: globals })?;
-        self.dict_set_name(globals, name::NAME, name)?;
-        self.modules.insert(text, module);
-        self.stack.push(module);
-        self.enter_module(code, globals, After::Discard)?;
-        Ok(Flow::Frame)
+        Err(self.raise(Type::ModuleNotFoundError, format!("No module named '{text}'")))
     }
 
     pub(crate) fn import_from(&mut self, module: Value, name: Value) -> Outcome {

@@ -148,11 +148,7 @@ impl Vm {
         self.settle(value, result)
     }
 
-    fn settle(
-        &mut self,
-        coroutine: Value,
-        result: Result<Value, Stop>,
-    ) -> Result<Value, Ending> {
+    fn settle(&mut self, coroutine: Value, result: Result<Value, Stop>) -> Result<Value, Ending> {
         match result {
             Ok(value) => Ok(value),
             Err(stop) => {

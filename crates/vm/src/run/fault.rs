@@ -2,6 +2,7 @@
 
 use crate::heap::types::Type;
 use crate::heap::value::Value;
+use crate::limits::NESTING_MAX;
 
 use super::Vm;
 use super::frame::After;
@@ -85,6 +86,14 @@ impl Vm {
 
     pub(crate) fn value_error(&mut self, message: impl AsRef<str>) -> Fault {
         self.raise(Type::ValueError, message)
+    }
+
+    /// Containers are inside each other deeper than Rust's stack may follow.
+    pub(crate) fn too_deep(&mut self, what: &str) -> Fault {
+        let message = format!(
+            "maximum recursion depth exceeded{what}: {NESTING_MAX} containers inside each other"
+        );
+        self.raise(Type::RecursionError, message)
     }
 
     pub(crate) fn charge(&mut self, cycles: u64) -> Result<(), Fault> {

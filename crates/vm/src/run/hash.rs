@@ -7,7 +7,7 @@ use super::Vm;
 use super::fault::{Fatal, Fault};
 use crate::heap::dict::{Dict, hash_bytes, mix};
 use crate::heap::object::Obj;
-use crate::heap::types::{Type, name};
+use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
 
@@ -93,7 +93,7 @@ impl Vm {
 
     fn hash_items(&mut self, items: Vec<Value>, depth: usize) -> Result<u64, Fault> {
         if depth > NESTING_MAX {
-            return Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"));
+            return Err(self.too_deep(" while hashing"));
         }
         self.charge(2 + items.len() as u64)?;
         let mut all = 0x7a91_u64.wrapping_add(items.len() as u64);

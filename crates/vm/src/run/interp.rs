@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::Vm;
 use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::steps::Flow;
-use super::{Loaded, Vm};
 use crate::front::code::{BinOp, CmpOp, Op};
 use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};
@@ -39,7 +39,7 @@ impl Vm {
     }
 
     fn run_loop<const PROFILE: bool>(&mut self) -> Result<Value, Stop> {
-        let codes: Arc<Vec<Arc<Loaded>>> = Arc::clone(&self.codes);
+        let codes = Arc::clone(&self.codes);
         'frames: loop {
             let Some(frame) = self.frames.last() else {
                 return Err(Stop::Fatal(Fatal::Internal));

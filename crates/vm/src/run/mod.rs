@@ -1,6 +1,7 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 
 pub(crate) mod actor;
+pub(crate) mod arithmetic;
 pub(crate) mod attend;
 pub(crate) mod attr;
 pub(crate) mod attr_set;
@@ -10,6 +11,7 @@ pub(crate) mod boot;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod compare;
+pub(crate) mod contains;
 pub(crate) mod convert;
 pub(crate) mod durable;
 pub(crate) mod embed;
@@ -27,6 +29,7 @@ pub(crate) mod native;
 pub(crate) mod number;
 pub(crate) mod operator;
 pub(crate) mod repr;
+pub(crate) mod step_parts;
 pub(crate) mod steps;
 pub(crate) mod world;
 
@@ -45,15 +48,45 @@ use fault::{Fatal, Fault, Outcome};
 use frame::{After, Frame};
 
 /// A code object with its constants and names in the heap.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Loaded {
-    pub(crate) code: Code,
+    pub(crate) code: Arc<Code>,
     pub(crate) consts: Vec<Value>,
     pub(crate) names: Vec<Value>,
     /// The first code object of its program: operands count from there.
     pub(crate) first: u32,
     /// Of the prelude: no line of it is shown in tracebacks.
     pub(crate) hidden: bool,
+}
+
+/// All code objects by their numbers: those of the image first, which all machines share.
+#[derive(Debug, Default)]
+pub(crate) struct Codes {
+    image: Arc<Vec<Loaded>>,
+    own: Vec<Loaded>,
+}
+
+impl Codes {
+    pub(crate) fn len(&self) -> usize {
+        self.image.len() + self.own.len()
+    }
+
+    /// Those from this number on, which is not one of the image's.
+    fn after(&self, number: usize) -> impl Iterator<Item = &Loaded> {
+        self.own.iter().skip(number.saturating_sub(self.image.len()))
+    }
+}
+
+impl std::ops::Index<usize> for Codes {
+    type Output = Loaded;
+
+    #[inline]
+    fn index(&self, number: usize) -> &Loaded {
+        match number.checked_sub(self.image.len()) {
+            Some(own) => &self.own[own],
+            None => &self.image[number],
+        }
+    }
 }
 
 /// A remembered look-up of a name along a class's bases.
@@ -70,7 +103,7 @@ pub struct Vm {
     pub(crate) heap: Heap,
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
-    pub(crate) codes: Arc<Vec<Arc<Loaded>>>,
+    pub(crate) codes: Arc<Codes>,
     /// Code objects whose constants are pinned in the heap.
     pub(crate) pinned_codes: usize,
     /// What everything that is there before a program runs hashes to.
@@ -84,9 +117,8 @@ pub struct Vm {
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.
     pub(crate) prelude: Handle,
-    pub(crate) modules: BTreeMap<String, Value>,
-    /// First code object of each module that can be imported.
-    pub(crate) importable: BTreeMap<String, u32>,
+    /// All of them are the image's: a program is one file.
+    pub(crate) modules: Arc<BTreeMap<String, Value>>,
     pub(crate) lookups: Vec<Lookup>,
     /// Changes with every class attribute that is set.
     pub(crate) class_version: u32,
@@ -94,6 +126,8 @@ pub struct Vm {
     pub(crate) main: Option<Handle>,
     /// Coroutines that wait for the host, by token.
     pub(crate) waiting: BTreeMap<u64, Value>,
+    /// Bytes that the value on its way to the host may still have.
+    pub(crate) host_room: usize,
     /// Held for the one who embeds the machine.
     pub(crate) kept: Value,
     pub(crate) profiler: Option<Box<crate::script::Profiler>>,
@@ -230,7 +264,7 @@ impl Vm {
         roots.extend(self.modules.values().copied());
         roots.extend(self.waiting.values().copied());
         // Programs loaded after the first one: its own constants are pinned.
-        for loaded in self.codes.iter().skip(self.pinned_codes) {
+        for loaded in self.codes.after(self.pinned_codes) {
             roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
         }
         roots.push(self.builtins.into());

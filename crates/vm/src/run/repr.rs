@@ -289,8 +289,7 @@ impl Vm {
             return Ok(false);
         }
         if open.len() > NESTING_MAX {
-            let message = "maximum recursion depth exceeded while getting the repr of an object";
-            return Err(self.raise(Type::RecursionError, message));
+            return Err(self.too_deep(" while getting the repr of an object"));
         }
         self.charge(open.len() as u64 / 4)?;
         open.push(handle);

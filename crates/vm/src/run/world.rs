@@ -48,8 +48,30 @@ impl Vm {
         }
     }
 
+    /// Everything is counted as often as it is mentioned: one long text in a list a thousand times is a
+    /// thousand texts for the host.
+    fn pay_crossing(&mut self, value: Value, depth: usize) -> Result<(), Fault> {
+        let bytes = match self.obj(self.inner(value)) {
+            Some(Obj::Str(text)) => text.text.len(),
+            Some(Obj::Bytes(bytes)) => bytes.len(),
+            Some(Obj::ByteArray(bytes)) => bytes.len(),
+            _ => 0,
+        };
+        self.charge(2 + crate::cost::bytes(bytes))?;
+        if depth == 0 {
+            self.host_room = crate::limits::HOST_BYTES_MAX;
+        }
+        match self.host_room.checked_sub(bytes + 32) {
+            Some(left) => {
+                self.host_room = left;
+                Ok(())
+            }
+            None => Err(self.value_error("the host takes at most 1 MiB in one argument")),
+        }
+    }
+
     pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
-        self.charge(2)?;
+        self.pay_crossing(value, depth)?;
         if depth > DEPTH_MAX {
             return Err(self.value_error("the value is nested too deeply for the host"));
         }

@@ -61,7 +61,8 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
         Some(Stop::Raised(exception)) => vm.explain(exception, source, file),
         Some(stop) => {
             let ending = vm.ending(stop);
-            let stderr = format!("stopped after {cycles} cycles: {}\n", why(&ending));
+            let stderr =
+                format!("stopped after {cycles} cycles: {}\n", why(&ending, &options.limits));
             (ending, stderr, 2)
         }
     };
@@ -70,12 +71,19 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
     Report { stdout, stderr, exit_code, cycles, heap_bytes, ending, profile }
 }
 
-fn why(ending: &Ending) -> &'static str {
+fn why(ending: &Ending, limits: &Limits) -> String {
     use crate::run::fault::Fatal;
     match ending {
-        Ending::Stopped(Fatal::Cycles) => "the cycles are used up",
-        Ending::Stopped(Fatal::Memory) => "the memory, the stack or the output is at its cap",
-        _ => "the interpreter broke one of its own rules",
+        Ending::Stopped(Fatal::Cycles) => {
+            format!("the cycles are used up; it may take {}", limits.cycles)
+        }
+        Ending::Stopped(Fatal::Memory) => format!(
+            "a cap is reached: {} bytes of heap, {} values on the stack, {} bytes of output",
+            limits.heap_bytes,
+            crate::limits::STACK_VALUES_MAX,
+            limits.output_bytes
+        ),
+        _ => "the interpreter broke one of its own rules".to_owned(),
     }
 }
 

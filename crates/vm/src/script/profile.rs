@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::run::Vm;
+use crate::run::frame::Frame;
 
 /// What one line of the script took.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +56,8 @@ pub(crate) struct Profiler {
     last: u64,
     /// Code and line that what happens now is for.
     here: Option<(u32, u32)>,
-    depth: usize,
+    /// Frames on the stack, and the code of the uppermost one.
+    top: (usize, u32),
     /// Codes of the script on the stack.
     active: BTreeSet<u32>,
     lines: BTreeMap<u32, (u64, u64)>,
@@ -67,7 +69,7 @@ impl Profiler {
         Self {
             last: cycles,
             here: None,
-            depth: 0,
+            top: (0, u32::MAX),
             active: BTreeSet::new(),
             lines: BTreeMap::new(),
             functions: BTreeMap::new(),
@@ -88,21 +90,29 @@ impl Profiler {
     /// Before an instruction: what was spent since the last one belongs to that one.
     pub(crate) fn look(&mut self, vm: &Vm, pc: usize) {
         self.charge(vm.cycles);
-        let visible = |frame: &&crate::run::frame::Frame| !vm.codes[frame.code as usize].hidden;
-        let top = vm.frames.len();
-        if let Some(frame) = vm.frames.last().filter(visible) {
-            let line = vm.codes[frame.code as usize].code.line(pc as u32);
-            if pc == 0 {
+        let visible = |frame: &&Frame| !vm.codes[frame.code as usize].hidden;
+        let Some(frame) = vm.frames.last() else { return };
+        let top = (vm.frames.len(), frame.code);
+        let moved = top != self.top;
+        self.top = top;
+        if moved {
+            self.active = vm.frames.iter().filter(visible).map(|frame| frame.code).collect();
+        }
+        if visible(&frame) {
+            let line = line_of(vm, frame.code, pc as u32);
+            // A loop may lead back to the first instruction; that is no new call.
+            if pc == 0 && moved {
                 self.functions.entry(frame.code).or_default().calls += 1;
             }
-            if self.here != Some((frame.code, line)) || self.depth != top {
+            if self.here != Some((frame.code, line)) || moved {
                 self.lines.entry(line).or_default().1 += 1;
             }
             self.here = Some((frame.code, line));
-        }
-        if self.depth != top {
-            self.depth = top;
-            self.active = vm.frames.iter().filter(visible).map(|frame| frame.code).collect();
+        } else if moved {
+            // The prelude works for whoever is below it, and that one stands behind the call.
+            let below = vm.frames.iter().rev().find(visible);
+            let below = below.map(|it| (it.code, line_of(vm, it.code, it.pc.saturating_sub(1))));
+            self.here = below.or(self.here);
         }
     }
 
@@ -128,7 +138,7 @@ impl Profiler {
                 let code = &vm.codes[*code as usize].code;
                 FunctionCost {
                     name: code.qualname.clone(),
-                    line: code.lines.first().map_or(0, |(_, line)| *line),
+                    line: code.lines.first().map_or(1, |(_, line)| *line),
                     calls: counts.calls,
                     own: counts.own,
                     total: counts.total,
@@ -137,5 +147,14 @@ impl Profiler {
             .collect();
         functions.sort_by_key(|function| (u64::MAX - function.own, function.line));
         Profile { lines, functions, cycles }
+    }
+}
+
+/// The line of an instruction; what stands before the first line belongs to it.
+fn line_of(vm: &Vm, code: u32, pc: u32) -> u32 {
+    let code = &vm.codes[code as usize].code;
+    match code.line(pc) {
+        0 => code.lines.first().map_or(1, |(_, line)| *line),
+        line => line,
     }
 }

@@ -5,6 +5,7 @@ use crate::front::code::Kind;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
+use crate::limits::HOST_ARGUMENTS_MAX;
 use crate::run::Vm;
 use crate::run::fault::{Fatal, Fault, Outcome, Tail};
 use crate::run::frame::After;
@@ -293,6 +294,10 @@ fn host_call(vm: &mut Vm, args: Args) -> Outcome {
     let Some((name, rest)) = values.split_first() else {
         return Err(vm.type_error("a host call needs a name"));
     };
+    if rest.len() > HOST_ARGUMENTS_MAX {
+        let message = format!("a host call takes at most {HOST_ARGUMENTS_MAX} arguments");
+        return Err(vm.type_error(message));
+    }
     let name = vm.want_text(*name, "name")?;
     vm.call_host(&name, rest)
 }

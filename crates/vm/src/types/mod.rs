@@ -11,6 +11,7 @@ mod iterators;
 mod list;
 mod machinery;
 mod math;
+mod math_whole;
 mod object;
 mod operators;
 mod reduce;
@@ -37,6 +38,7 @@ pub(crate) const TABLES: &[Table] = &[
     list::TABLE,
     machinery::TABLE,
     math::TABLE,
+    math_whole::TABLE,
     object::TABLE,
     operators::TABLE,
     reduce::TABLE,

@@ -1,0 +1,113 @@
+//! What instructions share: cells, namespaces, functions that are made, names that are not there.
+
+use super::fault::{Fatal, Fault};
+use super::{Loaded, Vm};
+use crate::front::code::Instr;
+use crate::heap::object::{Function, Obj};
+use crate::heap::types::{Type, name};
+use crate::heap::value::Value;
+use crate::limits::FRAME_DEPTH_MAX;
+
+impl Vm {
+    pub(super) fn cell(&self, cell: Value) -> Result<Value, Fault> {
+        match self.obj(cell) {
+            Some(Obj::Cell(value)) => Ok(*value),
+            _ => Err(Fatal::Internal.into()),
+        }
+    }
+
+    pub(crate) fn set_cell(&mut self, cell: Value, value: Value) -> Result<(), Fault> {
+        match cell.handle().map(|handle| self.heap.get_mut(handle)) {
+            Some(Obj::Cell(inner)) => {
+                *inner = value;
+                Ok(())
+            }
+            _ => Err(Fatal::Internal.into()),
+        }
+    }
+
+    pub(super) fn namespace_get(&self, name: Value) -> Option<Value> {
+        let namespace = self.frames.last()?.namespace.handle()?;
+        self.dict_get_name(namespace, name.handle()?)
+    }
+
+    pub(super) fn make_function(&mut self, loaded: &Loaded, instr: Instr) -> Result<(), Fault> {
+        let take = |vm: &mut Vm, flag: u16| {
+            if instr.a & flag != 0 { vm.pop() } else { Ok(Value::Unbound) }
+        };
+        let closure = take(self, 4)?;
+        let keyword_defaults = take(self, 2)?;
+        let defaults = take(self, 1)?;
+        let code = loaded.first + instr.b;
+        let codes = std::sync::Arc::clone(&self.codes);
+        let made = &codes[code as usize];
+        let name = Value::Ref(self.intern(&made.code.name)?);
+        let qualname = Value::Ref(self.intern(&made.code.qualname)?);
+        let Some(globals) = self.frames.last().map(|frame| frame.globals) else {
+            return Err(Fatal::Internal.into());
+        };
+        let function = self.alloc(Obj::Function(Box::new(Function {
+            code,
+            globals,
+            defaults,
+            keyword_defaults,
+            closure,
+            name,
+            qualname,
+            dict: None,
+        })))?;
+        self.stack.push(function);
+        Ok(())
+    }
+
+    pub(super) fn with_methods(
+        &mut self,
+        manager: Value,
+        awaited: bool,
+    ) -> Result<(Value, Value), Fault> {
+        let class = self.class_of(manager);
+        let (enter, exit) =
+            if awaited { (name::AENTER, name::AEXIT) } else { (name::ENTER, name::EXIT) };
+        let (enter, exit) = (self.class_attr(class, enter), self.class_attr(class, exit));
+        let (Some(enter), Some(exit)) = (enter, exit) else {
+            let kind = self.class_name(class);
+            let word = if awaited { "asynchronous " } else { "" };
+            return Err(self.type_error(format!(
+                "'{kind}' object does not support the {word}context manager protocol"
+            )));
+        };
+        Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))
+    }
+
+    pub(crate) fn unbound_local(&mut self, loaded: &Loaded, slot: u32) -> Fault {
+        let name = loaded.code.slot_names.get(slot as usize).cloned().unwrap_or_default();
+        let free = slot as usize >= loaded.code.slot_names.len() - loaded.code.free as usize;
+        if free {
+            let message = format!(
+                "cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+            );
+            return self.raise(Type::NameError, message);
+        }
+        let message = format!(
+            "cannot access local variable '{name}' where it is not associated with a value"
+        );
+        self.raise(Type::UnboundLocalError, message)
+    }
+
+    pub(crate) fn undefined_name(&mut self, loaded: &Loaded, index: u32) -> Fault {
+        let name = loaded.code.names.get(index as usize).cloned().unwrap_or_default();
+        self.raise(Type::NameError, format!("name '{name}' is not defined"))
+    }
+
+    /// One frame more; refuses at the limit.
+    pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
+        if self.frames.len() >= FRAME_DEPTH_MAX {
+            let message = format!("maximum recursion depth exceeded: {FRAME_DEPTH_MAX} frames");
+            return Err(self.raise(Type::RecursionError, message));
+        }
+        if self.stack.len() > crate::limits::STACK_VALUES_MAX {
+            return Err(Fatal::Memory.into());
+        }
+        Ok(())
+    }
+}
