@@ -231,5 +231,6 @@ async fn deploy(
 /// A program's text.
 fn program(file: &Path) -> Result<String, Failure> {
     let name = file.display().to_string();
-    String::from_utf8(read_input(file)?).map_err(|_| Failure::Program(format!("{name} is no UTF-8 text")))
+    String::from_utf8(read_input(file)?)
+        .map_err(|_| Failure::Program(format!("{name} is no UTF-8 text")))
 }

@@ -2,7 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, actor, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx, vm,
+    account, actor, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx,
+    vm,
 };
 use std::process::ExitCode;
 

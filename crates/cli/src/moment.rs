@@ -316,7 +316,9 @@ fn actor(event: &EventBody) -> Option<Vec<Moment>> {
             plain(format!("will have {} of {to} called", words(method))).who(*from)
         }
         E::CallRan { actor, code: 0, cycles, fee, .. } => {
-            good(format!("a queued call has run; {cycles} cycles")).who(*actor).money(Money::About(*fee))
+            good(format!("a queued call has run; {cycles} cycles"))
+                .who(*actor)
+                .money(Money::About(*fee))
         }
         E::CallRan { actor, code, fee, .. } => {
             bad(format!("a queued call fails ({code})")).who(*actor).money(Money::About(*fee))

@@ -24,10 +24,10 @@ use rand_core::CryptoRng;
 use remuda_protocol::block::{Header, StateCommitment};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::execute::{Draft, Outcome, apply_block_with, propose_block_with};
-use remuda_vm::chain::machine;
 use remuda_protocol::presence::{PresenceCertificate, acceptable, ancestor};
 use remuda_protocol::primitives::B256;
 use remuda_protocol::state::MemoryState;
+use remuda_vm::chain::machine;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -193,7 +193,8 @@ where
         let enough = runtime.current() + self.filling;
         let waiting = self.pool.pick(&state);
         let waiting = waiting.iter().take_while(|_| runtime.current() < enough);
-        let (mut rules, outcome, _) = propose_block_with(&state, params, draft, waiting, machine()).ok()?;
+        let (mut rules, outcome, _) =
+            propose_block_with(&state, params, draft, waiting, machine()).ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;
         rules.header.state = store::commitment::<E>(&sealed);
         if let Some(tamper) = &self.tamper {

@@ -8,9 +8,7 @@ use crate::session::Session;
 use crate::style::{Card, Style, clean};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
-use remuda_client::types::{
-    ActorState, ActorView, EventBody, HexAddress, HexBytes, HistoryEntry,
-};
+use remuda_client::types::{ActorState, ActorView, EventBody, HexAddress, HexBytes, HistoryEntry};
 use remuda_protocol::primitives::{Amount, Height};
 use serde_json::json;
 

@@ -84,7 +84,9 @@ fn json_value(value: &HostValue) -> Value {
                 Value::String(text) => text,
                 other => other.to_string(),
             };
-            Value::Object(pairs.iter().map(|(k, v)| (name(k), json_value(v))).collect::<Map<_, _>>())
+            Value::Object(
+                pairs.iter().map(|(k, v)| (name(k), json_value(v))).collect::<Map<_, _>>(),
+            )
         }
     }
 }
@@ -110,17 +112,17 @@ mod tests {
 
     #[test]
     fn what_is_written_is_shown() {
-        for text in [
-            r#"{"by":2}"#,
-            "[1,-2,1.5,null,true,\"a\"]",
-            "7",
-            "{\"a\":{\"b\":[{\"c\":\"d\"}]}}",
-        ] {
+        for text in
+            [r#"{"by":2}"#, "[1,-2,1.5,null,true,\"a\"]", "7", "{\"a\":{\"b\":[{\"c\":\"d\"}]}}"]
+        {
             assert_eq!(shown(&from_json(text).unwrap()), text);
         }
         assert_eq!(shown(&from_json("\"hello\"").unwrap()), "hello");
         let large = "340282366920938463463374607431768211455";
-        assert_eq!(from_json(large).unwrap_err(), format!("{large} has more than 128 bits; write it as text"));
+        assert_eq!(
+            from_json(large).unwrap_err(),
+            format!("{large} has more than 128 bits; write it as text")
+        );
         assert_eq!(shown(&from_json("-18446744073709551617").unwrap()), "-18446744073709551617");
         assert!(from_json("hello").unwrap_err().contains("quotes"));
     }

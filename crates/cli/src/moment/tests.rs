@@ -1,5 +1,7 @@
 use super::*;
-use remuda_client::types::{FailureName, HexBytes, HexHash, RootView, SignalName, TimerConfigView, Uint};
+use remuda_client::types::{
+    FailureName, HexBytes, HexHash, RootView, SignalName, TimerConfigView, Uint,
+};
 
 const JOB: HexHash = HexHash(alloy_primitives::B256::ZERO);
 const WHO: HexAddress = HexAddress(alloy_primitives::Address::ZERO);

@@ -3,11 +3,12 @@
 use super::{Call, Client, ClientError, Events, Repeat};
 use crate::sign::{Quote, Signed};
 use crate::types::{
-    AccountView, ActorLogs, ActorState, ActorView, BlockView, FaucetRequest, FaucetResponse, HandedOver, HandoverPost, HealthView,
-    HexAddress, HexBytes, HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView,
-    PresenceView, ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerValidators,
-    RunnerView, RunnersPage, StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
-    TimerView, TimersView, TransactionStatus, TransactionStatusView, TransactionView,
+    AccountView, ActorLogs, ActorState, ActorView, BlockView, FaucetRequest, FaucetResponse,
+    HandedOver, HandoverPost, HealthView, HexAddress, HexBytes, HexHash, JobHistory, JobPlace,
+    JobReceipt, JobView, JobsPage, ParamsView, PresenceView, ProofView, ReceiptView, RunnerJobs,
+    RunnerPost, RunnerPosted, RunnerValidators, RunnerView, RunnersPage, StatusView, SubmitRequest,
+    SubmitResponse, SubmitStatus, Submitted, TimerView, TimersView, TransactionStatus,
+    TransactionStatusView, TransactionView,
 };
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};

@@ -1,0 +1,99 @@
+//! Actors as a user has them: from an empty file to an answer, on a real network.
+
+mod support;
+
+use serde_json::Value;
+use support::{Network, Run, remuda};
+
+const NOBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
+
+fn run(args: &[&str]) -> Run {
+    Run::of(remuda().args(args))
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+}
+
+/// What happened in a receipt, by its name.
+fn event<'r>(receipt: &'r Value, name: &str) -> &'r Value {
+    let events = receipt["events"].as_array().unwrap_or_else(|| panic!("{receipt}"));
+    let found = events.iter().find_map(|event| event.get(name));
+    found.unwrap_or_else(|| panic!("no {name} in {receipt}"))
+}
+
+#[test]
+fn a_new_actor_is_checked_deployed_called_and_looked_into() {
+    let network = Network::start("actor");
+    let (key, owner) = network.account("owner.key", "1000cby");
+    let file = network.folder.file("counter.py");
+    run(&["actor", "new", &file]).ok();
+    let again = run(&["actor", "new", &file]).failed(1);
+    assert!(again.stderr.contains("there already"), "{again:?}");
+    let checked = run(&["actor", "check", &file, "--json"]).ok().json();
+    assert_eq!(checked["methods"], serde_json::json!(["add", "add_later", "on_timer"]));
+
+    let deployed = network.json(&["actor", "deploy", &file, "--key", &key]);
+    let actor = text(&event(&deployed, "ActorDeployed")["actor"]).to_owned();
+    let twice = network.run(&["actor", "deploy", &file, "--key", &key]).failed(1);
+    assert!(twice.stderr.contains("ActorExists"), "{twice:?}");
+
+    let args = ["actor", "call", &actor, "add", r#"{"by": 40}"#, "--key", &key];
+    let called = network.run(&args).ok().stdout;
+    assert!(called.contains("add returns 40"), "{called}");
+    let shown = network.json(&["actor", "show", &actor]);
+    assert_eq!((text(&shown["owner"]), &shown["waiting"]), (&*owner, &Value::from(0)));
+    let code = network.run(&["actor", "show", &actor, "--code"]).ok().stdout;
+    assert_eq!(code, std::fs::read_to_string(&file).unwrap());
+
+    // A call that waits goes on by itself some blocks later.
+    let args = ["actor", "call", &actor, "add_later", r#"{"by": 2, "blocks": 3}"#, "--key", &key];
+    let waits = network.json(&args);
+    event(&waits, "CallSuspended");
+    let count = || {
+        let state = network.run(&["actor", "state", &actor, "--json"]).ok().lines();
+        let row = state.iter().find(|row| row["name"] == "count").expect("a count").clone();
+        row["decoded"].clone()
+    };
+    let patience = std::time::Instant::now();
+    while count() != 42 {
+        assert!(patience.elapsed().as_secs() < 60, "{}", count());
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let logs = network.run(&["actor", "logs", &actor]).ok().stdout;
+    assert!(logs.contains("says added") && logs.contains("a call that waited has ended"), "{logs}");
+
+    // What goes wrong says where.
+    let args = ["actor", "call", &actor, "add", r#"{"by": "much"}"#, "--key", &key];
+    let raised = network.run(&args).failed(1);
+    assert!(raised.stderr.contains("ExceptionRaised"), "{raised:?}");
+    let failed = network.run(&["actor", "call", &actor, "subtract", "--key", &key]).failed(1);
+    assert!(failed.stderr.contains("UnknownMethod"), "{failed:?}");
+    let args = ["actor", "call", &actor, "add", "much", "--key", &key];
+    assert!(network.run(&args).failed(1).stderr.contains("quotes"));
+    let unknown = network.run(&["actor", "show", NOBODY]).failed(1);
+    assert!(unknown.stderr.contains("unknown_actor"), "{unknown:?}");
+
+    // Other code at the same address; only for its owner.
+    let other = network.folder.write("other.py", "def add(m):\n    return 'changed'\n");
+    let (stranger, _) = network.account("stranger.key", "1000cby");
+    let refused = network.run(&["actor", "upgrade", &actor, &other, "--key", &stranger]).failed(1);
+    assert!(refused.stderr.contains("NotOwner"), "{refused:?}");
+    network.run(&["actor", "upgrade", &actor, &other, "--key", &key]).ok();
+    let called = network.run(&["actor", "call", &actor, "add", "--key", &key]).ok().stdout;
+    assert!(called.contains("add returns changed"), "{called}");
+}
+
+#[test]
+fn a_program_that_the_chain_would_not_take_costs_nothing() {
+    let network = Network::start("refused");
+    let (key, _) = network.account("owner.key", "10cby");
+    let file = network.folder.write("bad.py", "def add(m):\n    import os\n    return eval('1')\n");
+    let before = network.json(&["account", "show", "--key", &key])["balance"].clone();
+    let refused = network.run(&["actor", "deploy", &file, "--key", &key]).failed(1);
+    assert!(refused.stderr.contains("bad.py:"), "{refused:?}");
+    assert_eq!(network.json(&["account", "show", "--key", &key])["balance"], before);
+    let broken = network.folder.write("broken.py", "x = 1\ny = x / 0\n");
+    let refused = run(&["actor", "check", &broken]).failed(1);
+    assert!(refused.stderr.contains("broken.py:2: its body fails: ZeroDivisionError"), "{refused:?}");
+}
