@@ -2,7 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, audit, bench, block, demo, dev, job, key, node, runner, sim, status, tx, vm,
+    account, audit, bench, block, demo, dev, fleet, job, key, node, orchestrator, run, runner, sim,
+    status, tx, vm, worker,
 };
 use std::process::ExitCode;
 
@@ -22,14 +23,18 @@ enum Command {
     Block(block::Args),
     Demo(demo::Args),
     Dev(dev::Args),
+    Fleet(fleet::Args),
     Job(job::Args),
     Key(key::Args),
     Node(node::Args),
+    Orchestrator(orchestrator::Args),
+    Run(run::Args),
     Runner(runner::Args),
     Sim(sim::Args),
     Status(status::Args),
     Tx(tx::Args),
     Vm(vm::Args),
+    Worker(worker::Args),
 }
 
 fn main() -> ExitCode {
@@ -40,13 +45,17 @@ fn main() -> ExitCode {
         Command::Block(args) => block::main(&args),
         Command::Demo(args) => demo::main(&args),
         Command::Dev(args) => dev::main(&args),
+        Command::Fleet(args) => fleet::main(&args),
         Command::Job(args) => job::main(&args),
         Command::Key(args) => key::main(&args),
         Command::Node(args) => node::main(&args),
+        Command::Orchestrator(args) => orchestrator::main(&args),
+        Command::Run(args) => run::main(&args),
         Command::Runner(args) => runner::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Status(args) => status::main(&args),
         Command::Tx(args) => tx::main(&args),
         Command::Vm(args) => vm::main(&args),
+        Command::Worker(args) => worker::main(&args),
     }
 }
