@@ -52,9 +52,9 @@ async fn play(json: bool) -> Result<Report, Failure> {
     let stopped = || Err(Failure::Usage("stopped before the end"));
     let start = Stage::start("remuda-fleet-demo-", |text| {
         // Leases that end while somebody watches.
-        text.replace("ttl_seconds = 120", "ttl_seconds = 3")
+        text.replace("ttl_seconds = 120", "ttl_seconds = 5")
             .replace("heartbeat_seconds = 20", "heartbeat_seconds = 1")
-            .replace("ack_seconds = 30", "ack_seconds = 3")
+            .replace("ack_seconds = 30", "ack_seconds = 5")
     });
     let mut stage = tokio::select! {
         stage = start => stage?,

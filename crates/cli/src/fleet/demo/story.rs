@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 const NAMES: [&str; 3] = ["ada", "ben", "cleo"];
 /// Whoever has this job is killed.
 const VICTIM: &str = "test-b";
-/// The long jobs take so many seconds: two leases fit in.
+/// The long jobs take so many seconds: longer than a lease lasts without a heartbeat.
 const SECONDS: usize = 6;
 
 struct Worker {
