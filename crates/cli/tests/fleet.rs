@@ -60,10 +60,11 @@ impl Drop for Running {
 
 /// An orchestrator, and workers beside it.
 struct Fleet {
-    folder: Folder,
     url: String,
+    // In the order in which they go: who uses a folder goes before it.
     workers: Vec<Running>,
     orchestrator: Running,
+    folder: Folder,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -161,7 +162,10 @@ fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
     let shown = fleet.run(&["show", &run, "--json"]).ok().json();
     assert_eq!(shown["status"], "SUCCEEDED");
     let logs = fleet.run(&["logs", &run]).ok().stdout;
-    assert!(logs.lines().any(|line| line.starts_with("test") && line.ends_with("all well")), "{logs}");
+    assert!(
+        logs.lines().any(|line| line.starts_with("test") && line.ends_with("all well")),
+        "{logs}"
+    );
     let one = fleet.run(&["logs", &run, "--job", "lint", "--follow"]).ok().stdout;
     assert_eq!(one, "linting\n");
     let nobody = fleet.run(&["logs", &run, "--job", "tset"]).failed(1);
@@ -219,7 +223,10 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     assert!(unknown.stderr.contains("no such run"), "{unknown:?}");
     let misspelt = fleet.file("misspelt.toml", "stesp = [\"true\"]");
     let misspelt = fleet.run(&["submit", &misspelt]).failed(1);
-    assert!(misspelt.stderr.contains("stesp") && misspelt.stderr.contains("line 3"), "{misspelt:?}");
+    assert!(
+        misspelt.stderr.contains("stesp") && misspelt.stderr.contains("line 3"),
+        "{misspelt:?}"
+    );
     // Nobody is there who could do it.
     let lonely = fleet.run(&["submit", &file]).ok();
     assert!(lonely.stderr.contains("--tag gpu --tag huge"), "{lonely:?}");
@@ -340,7 +347,8 @@ fn the_demonstration_comes_out_as_it_should_and_leaves_nothing() {
     let child = command.spawn().expect("it starts");
     let place = std::env::temp_dir().join(format!("remuda-fleet-demo-{}", child.id()));
     let output = child.wait_with_output().expect("it ends");
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{out}{err}");
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
     assert_eq!(report["ok"], true, "{report}");

@@ -4,9 +4,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::schema::{
-    KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type,
-};
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Milliseconds since 1970 on the orchestrator's clock.

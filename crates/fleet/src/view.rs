@@ -250,9 +250,8 @@ impl RunView {
             let need = self.jobs.iter().find(|job| job.name == *name);
             need.is_some_and(|job| job.state == AttemptState::Succeeded)
         };
-        let ready = move |job: &&JobView| {
-            job.state == AttemptState::Queued && job.needs.iter().all(done)
-        };
+        let ready =
+            move |job: &&JobView| job.state == AttemptState::Queued && job.needs.iter().all(done);
         self.jobs.iter().filter(ready)
     }
 }

@@ -13,10 +13,14 @@ use std::process::ExitCode;
 #[derive(Debug, thiserror::Error)]
 pub enum FleetFailure {
     /// Not an orchestrator's address.
-    #[error("{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400, and put a proxy in front for TLS")]
+    #[error(
+        "{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400, and put a proxy in front for TLS"
+    )]
     BadUrl(String),
     /// Nobody is there.
-    #[error("no orchestrator answers at {url} ({why}). Start one on this machine with `remuda orchestrator init fleet && remuda orchestrator run fleet`, or name another with --orchestrator URL")]
+    #[error(
+        "no orchestrator answers at {url} ({why}). Start one on this machine with `remuda orchestrator init fleet && remuda orchestrator run fleet`, or name another with --orchestrator URL"
+    )]
     Unreachable {
         /// Where it was looked for.
         url: String,
@@ -24,7 +28,9 @@ pub enum FleetFailure {
         why: String,
     },
     /// It wants a token.
-    #[error("the orchestrator at {url} asks for a token. Name a file with one: --token-file FILE; its own directory has some (submitter.token, viewer.token, worker.token)")]
+    #[error(
+        "the orchestrator at {url} asks for a token. Name a file with one: --token-file FILE; its own directory has some (submitter.token, viewer.token, worker.token)"
+    )]
     NoToken {
         /// Which.
         url: String,
@@ -86,7 +92,9 @@ pub enum FleetFailure {
     #[error("there is no token called {0:?}; `remuda orchestrator token list` shows all")]
     UnknownToken(String),
     /// No sandbox.
-    #[error("bubblewrap (bwrap) is not on the search path, or may not make namespaces here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can")]
+    #[error(
+        "bubblewrap (bwrap) is not on the search path, or may not make namespaces here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
+    )]
     NoSandbox,
     /// A run that did not succeed.
     #[error("run {run} ended {status}{why}")]
@@ -112,7 +120,9 @@ pub enum FleetFailure {
         there: String,
     },
     /// The worker's key is not known.
-    #[error("the orchestrator does not know this worker's key: {why}. Enrol it anew: remuda worker init DIR --token-file FILE")]
+    #[error(
+        "the orchestrator does not know this worker's key: {why}. Enrol it anew: remuda worker init DIR --token-file FILE"
+    )]
     NotEnrolled {
         /// What it says.
         why: String,

@@ -76,7 +76,7 @@ impl Stage {
         let init = ["orchestrator", "init", "--listen", "127.0.0.1:0", "--json"];
         call(&program, &init, &place).await?;
         change(&place.join("orchestrator.toml"), settings)?;
-        let (mut orchestrator, _) = spawn(&program, &["orchestrator", "run", "--json"], &place)?;
+        let mut orchestrator = spawn(&program, &["orchestrator", "run", "--json"], &place)?;
         let out = orchestrator.child.stdout.take().ok_or_else(|| failed("it has no output"))?;
         let mut line = String::new();
         let read = timeout(PATIENCE, BufReader::new(out).read_line(&mut line)).await;
@@ -136,7 +136,7 @@ impl Stage {
 
     /// Runs a worker. Returns its number among the parts.
     pub(crate) fn run(&mut self, place: &Path) -> Result<usize, Failure> {
-        self.parts.push(spawn(&self.program, &["worker", "run"], place)?.0);
+        self.parts.push(spawn(&self.program, &["worker", "run"], place)?);
         Ok(self.parts.len() - 1)
     }
 
@@ -182,12 +182,15 @@ async fn call(program: &Path, args: &[&str], place: &Path) -> Result<Value, Fail
 }
 
 /// Starts a process that ends with this one. Its log is in its place.
-fn spawn(program: &Path, args: &[&str], place: &Path) -> Result<(Part, PathBuf), Failure> {
-    let path = place.join("log");
-    let log = File::options().create(true).append(true).open(&path).map_err(Failure::Start)?;
+fn spawn(program: &Path, args: &[&str], place: &Path) -> Result<Part, Failure> {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(place.join("log"))
+        .map_err(Failure::Start)?;
     let mut command = command(program, args, place);
     command.arg(leash::FLAG).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
     // A group of its own: Ctrl-C is for this process, which stops the others in its own way.
     let child = command.process_group(0).spawn().map_err(Failure::Start)?;
-    Ok((Part { child }, path))
+    Ok(Part { child })
 }

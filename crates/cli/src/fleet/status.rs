@@ -37,7 +37,7 @@ fn words(Status { queue, workers }: &Status, style: Style) -> String {
 }
 
 /// Tags, or a dash.
-pub(crate) fn tags<'a, T: ToString + 'a>(tags: impl IntoIterator<Item = &'a T>) -> String {
+fn tags<'a, T: ToString + 'a>(tags: impl IntoIterator<Item = &'a T>) -> String {
     let names: Vec<String> = tags.into_iter().map(ToString::to_string).collect();
     if names.is_empty() { "-".to_owned() } else { names.join(" ") }
 }

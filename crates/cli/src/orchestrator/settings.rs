@@ -126,7 +126,9 @@ impl Settings {
             return Err("times under [lease] are between 1 second and a day");
         }
         if heartbeat_seconds > ttl_seconds / 2 {
-            return Err("heartbeat_seconds must be at most half of ttl_seconds: one beat may be lost");
+            return Err(
+                "heartbeat_seconds must be at most half of ttl_seconds: one beat may be lost",
+            );
         }
         if losses_max > 1_000 {
             return Err("losses_max is at most 1000");

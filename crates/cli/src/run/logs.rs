@@ -107,7 +107,8 @@ impl Printer<'_> {
         let more = !bytes.is_empty() && printed.offset < job.log_bytes;
         if self.session.out.json {
             let text = String::from_utf8_lossy(&bytes);
-            let piece = json!({ "job": job.name, "fence": job.fence, "offset": offset, "text": text });
+            let piece =
+                json!({ "job": job.name, "fence": job.fence, "offset": offset, "text": text });
             self.session.out.show(&piece, |_, _| String::new())?;
             return Ok(more);
         }

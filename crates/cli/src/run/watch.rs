@@ -165,7 +165,8 @@ fn verdict(session: &Session, view: &RunView) -> Result<(), Failure> {
         return Ok(());
     }
     let bad = |job: &&JobView| {
-        matches!(job.state, AttemptState::Failed | AttemptState::TimedOut) && status == RunStatus::Failed
+        matches!(job.state, AttemptState::Failed | AttemptState::TimedOut)
+            && status == RunStatus::Failed
     };
     let run = view.summary.run_id.clone();
     let why = match view.jobs.iter().find(bad) {

@@ -35,7 +35,9 @@ pub struct Complete {
 }
 
 /// How it went. A canceled job is reported with `CancelAck`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CompleteStatus {
     /// Every step.
@@ -47,7 +49,9 @@ pub enum CompleteStatus {
 }
 
 /// Why it failed. The runner says what it saw; whether that is tried again, the orchestrator says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Failure {
     /// A step ended with another code than zero.

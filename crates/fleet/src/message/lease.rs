@@ -4,8 +4,8 @@ use super::limit::{self, LIST_LENGTH_MAX, SECONDS_MAX};
 use super::{Body, JobSpec, Problem, Tag, spec};
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use std::collections::BTreeSet;
+use utoipa::ToSchema;
 
 /// Longest that a request may wait for work.
 pub const WAIT_SECONDS_MAX: u32 = 60;

@@ -3,8 +3,8 @@
 use super::Problem;
 use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, SCRIPT_BYTES_MAX, URI_BYTES_MAX};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 /// Steps in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]

@@ -5,8 +5,8 @@ use super::limit::{
 };
 use super::{Body, JobSpec, Label, Problem, Tag, spec};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use std::collections::{BTreeMap, BTreeSet};
+use utoipa::ToSchema;
 
 /// Most attempts of a job.
 pub const ATTEMPTS_MAX: u32 = 20;

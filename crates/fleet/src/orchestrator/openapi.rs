@@ -246,7 +246,8 @@ impl About {
     }
 
     fn respond(mut self, status: &str, text: &str, content: Content) -> Self {
-        let response = ResponseBuilder::new().description(text).content("application/json", content);
+        let response =
+            ResponseBuilder::new().description(text).content("application/json", content);
         self.operation = self.operation.response(status, response.build());
         self
     }

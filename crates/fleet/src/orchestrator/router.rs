@@ -39,7 +39,12 @@ pub(super) fn api() -> Api {
     let text = "Jobs, runners and messages, for Prometheus";
     let api = api
         .on(Get, "/metrics", metrics::metrics, viewer("metrics", text).gives_text("text/plain"))
-        .on(Get, "/health", async || "ok", anybody("health", "It is there").gives_text("text/plain"))
+        .on(
+            Get,
+            "/health",
+            async || "ok",
+            anybody("health", "It is there").gives_text("text/plain"),
+        )
         .on(Get, "/openapi.json", openapi, {
             anybody("openapi", "This document").gives_text("application/json")
         });

@@ -167,7 +167,8 @@ async fn a_live_page_says_the_same_as_a_still_one_and_ends_with_its_run() {
 #[tokio::test]
 async fn a_job_that_nobody_can_do_says_so_until_somebody_can() {
     let server = Server::open().await;
-    let job = json!({ "name": "a", "tags": ["gpu"], "job_spec": { "name": "a", "steps": ["true"] } });
+    let job =
+        json!({ "name": "a", "tags": ["gpu"], "job_spec": { "name": "a", "steps": ["true"] } });
     let run = server.ok("/runs", json!({ "jobs": [job] })).await;
     let page = format!("{}/runs/{}", server.url, run["run_id"].as_str().expect("an id"));
     let html = || async {

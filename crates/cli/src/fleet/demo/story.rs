@@ -124,7 +124,10 @@ impl Story {
         }
         let submitted = stage.client.submit(&run(), Some("demonstration")).await.map_err(failed)?;
         let run = submitted.run_id;
-        self.say(Tone::Title, &format!("{run}: build, then three tests of {SECONDS} s, then a report"));
+        self.say(
+            Tone::Title,
+            &format!("{run}: build, then three tests of {SECONDS} s, then a report"),
+        );
         let death = self.until_killed(stage, &run).await?;
         let late = self.late(stage, &proxy, &death).await?;
         self.revive(stage, &death).await?;
@@ -146,7 +149,10 @@ impl Story {
                     self.say(Tone::Plain, &format!("{who} runs {name}, fence {fence}"));
                 }
                 AttemptState::Succeeded => {
-                    self.say(Tone::Good, &format!("{who} completes {name}, fence {fence}: SUCCEEDED"));
+                    self.say(
+                        Tone::Good,
+                        &format!("{who} completes {name}, fence {fence}: SUCCEEDED"),
+                    );
                 }
                 AttemptState::Queued if job.losses > 0 => {
                     let text = format!("no heartbeat from {who}: its lease of {name} has expired");
@@ -253,7 +259,10 @@ impl Story {
         };
         stage.wait("the worker that was killed", back).await?;
         self.workers[death.worker].part = part;
-        self.say(Tone::Plain, &format!("{name} is started again; what its job left running is ended"));
+        self.say(
+            Tone::Plain,
+            &format!("{name} is started again; what its job left running is ended"),
+        );
         Ok(())
     }
 

@@ -93,10 +93,7 @@ mod tests {
         let mut page = Markup::default();
         page.raw("<p title=\"").text("\" onload='x").raw("\">").text("<script>&</script>");
         let page = page.done();
-        assert_eq!(
-            page,
-            "<p title=\"&quot; onload=&#39;x\">&lt;script&gt;&amp;&lt;/script&gt;"
-        );
+        assert_eq!(page, "<p title=\"&quot; onload=&#39;x\">&lt;script&gt;&amp;&lt;/script&gt;");
         let mut page = Markup::default();
         page.text("a\r\nb\rc\x1b[2J\u{202e}d");
         assert_eq!(page.done(), "a\nb\nc\u{fffd}[2J\u{fffd}d");

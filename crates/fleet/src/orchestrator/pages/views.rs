@@ -179,7 +179,9 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
         body.raw("<p class=\"dim\">None.</p>");
         return;
     }
-    body.raw("<table><tr><th>job<th>run<th>state<th>priority<th>tags<th>attempt<th>fence<th>worker");
+    body.raw(
+        "<table><tr><th>job<th>run<th>state<th>priority<th>tags<th>attempt<th>fence<th>worker",
+    );
     for job in list {
         body.raw("<tr><td>").link(format_args!("/jobs/{}", job.job_id), &job.name);
         body.raw("<td>").link(format_args!("/runs/{}", job.run_id), short(&job.run_id));
@@ -228,4 +230,3 @@ fn time(at: Timestamp) -> String {
     let text = at.to_string();
     text.split('.').next().unwrap_or(&text).trim_end_matches('Z').replace('T', " ")
 }
-
