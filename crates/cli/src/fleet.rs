@@ -27,7 +27,7 @@ const TOKEN_BYTES_MAX: u64 = 1_024;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda fleet demo
-  $ remuda fleet status --token-file fleet/viewer.token
+  $ remuda fleet status --token-file fleet/viewer.token --json
 
 A fleet is an orchestrator and workers: `remuda orchestrator --help`, `remuda worker --help`. What they do
 is submitted with `remuda run`.")]
