@@ -6,13 +6,17 @@ use crate::fleet::{Stage, failed, read_token};
 use crate::format::grouped;
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::bench::{Figures, Load, store};
-use remuda_fleet::id::RunnerId;
+use remuda_fleet::id::{KeyId, RunnerId};
 use remuda_fleet::lease::Policy;
-use remuda_fleet::message::LeaseRequest;
+use remuda_fleet::message::{
+    AckLease, AckLeaseAck, Complete, CompleteAck, CompleteStatus, LeaseRequest, Message,
+    RunSubmission, decode,
+};
 use remuda_fleet::orchestrator::Clock;
 use remuda_fleet::store::{Postgres, Sqlite, Time};
 use remuda_fleet::worker::Link;
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -75,6 +79,14 @@ struct Idle {
     cpu_permille: u64,
 }
 
+/// The same jobs, asked for over HTTP by signed requests.
+#[derive(Debug, Serialize)]
+struct Http {
+    jobs_per_second: u64,
+    lease_micros_p50: u64,
+    lease_micros_p99: u64,
+}
+
 #[derive(Debug, Serialize)]
 struct Report {
     workers: u32,
@@ -82,6 +94,7 @@ struct Report {
     sqlite: Figures,
     #[serde(skip_serializing_if = "Option::is_none")]
     postgres: Option<Figures>,
+    http: Http,
     #[serde(skip_serializing_if = "Option::is_none")]
     idle: Option<Idle>,
 }
@@ -104,6 +117,13 @@ async fn run(args: &Args) -> Result<(), Failure> {
     println!("{} workers at a time, {} jobs", report.workers, grouped(report.jobs));
     figures("SQLite", &report.sqlite);
     report.postgres.iter().for_each(|found| figures("PostgreSQL", found));
+    let Http { jobs_per_second, lease_micros_p50, lease_micros_p99 } = report.http;
+    println!(
+        "SQLite over HTTP, signed: {} jobs/s, lease p50 {} µs, p99 {} µs",
+        grouped(jobs_per_second),
+        grouped(lease_micros_p50),
+        grouped(lease_micros_p99)
+    );
     if let Some(idle) = &report.idle {
         println!(
             "{} idle workers: {} MiB resident ({} kB each), {}.{} % of a core over {} s",
@@ -141,15 +161,103 @@ async fn measure(args: &Args, load: Load, stage: &Stage) -> Result<Report, Failu
         let opened = Arc::new(opened.map_err(failed)?);
         postgres = Some(store(opened, load).await.map_err(failed)?);
     }
+    let key = Arc::new(KeyPair::generate());
+    let link = Link::new(&stage.url, key.clone(), Clock::default());
+    link.enrol(&read_token(&stage.file("worker.token"))?).await.map_err(failed)?;
+    // First: what others leave behind is not theirs.
     let idle = match args.idle {
         0 => None,
-        workers => Some(idle(stage, workers, Duration::from_secs(args.hold)).await?),
+        workers => {
+            let hold = Duration::from_secs(args.hold);
+            Some(idle(stage, &link, &key.id(), workers, hold).await?)
+        }
     };
+    progress("jobs over HTTP");
+    let http = over_http(stage, &link, &key.id(), load).await?;
     let jobs = sqlite.jobs;
-    Ok(Report { workers: args.workers, jobs, sqlite, postgres, idle })
+    Ok(Report { workers: args.workers, jobs, sqlite, postgres, http, idle })
 }
 
-async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Failure> {
+/// Everybody submits, takes, acknowledges and completes, as fast as it goes.
+async fn over_http(stage: &Stage, link: &Link, key: &KeyId, load: Load) -> Result<Http, Failure> {
+    let began = Instant::now();
+    let mut working = JoinSet::new();
+    for number in 0..load.runners {
+        let runner = RunnerId::of(key, &format!("b{number}")).map_err(failed)?;
+        let (client, link) = (stage.client.clone(), link.clone());
+        working.spawn(async move {
+            let mut waits = Vec::new();
+            for _ in 0..load.jobs_each {
+                client.submit(&nothing(), None).await.map_err(failed)?;
+                waits.push(one_job(&link, &runner).await?);
+            }
+            Ok::<_, Failure>(waits)
+        });
+    }
+    let mut waits: Vec<Duration> = Vec::new();
+    while let Some(ended) = working.join_next().await {
+        waits.extend(ended.map_err(failed)??);
+    }
+    let micros = (began.elapsed().as_micros() as u64).max(1);
+    waits.sort_unstable();
+    let at = |percent: usize| waits.get(waits.len() * percent / 100);
+    let at = |percent: usize| at(percent).map_or(0, |wait| wait.as_micros() as u64);
+    Ok(Http {
+        jobs_per_second: waits.len() as u64 * 1_000_000 / micros,
+        lease_micros_p50: at(50),
+        lease_micros_p99: at(99),
+    })
+}
+
+/// A run of one job that does nothing.
+fn nothing() -> RunSubmission {
+    let spec = json!({ "name": "nothing", "steps": ["true"] });
+    let run = json!({ "jobs": [{ "name": "nothing", "job_spec": spec }] });
+    decode(run.to_string().as_bytes()).expect("a run")
+}
+
+/// Takes a job of anybody's and completes it. Returns how long it took to get it.
+async fn one_job(link: &Link, runner_id: &RunnerId) -> Result<Duration, Failure> {
+    let request = LeaseRequest {
+        runner_id: runner_id.clone(),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: WAIT.as_secs() as u32,
+    };
+    let began = Instant::now();
+    let granted = match link.ask("lease", &request, WAIT).await.map_err(failed)? {
+        Message::LeaseGranted(granted) => granted,
+        other => return Err(failed(format!("instead of a lease: {other:?}"))),
+    };
+    let waited = began.elapsed();
+    let (lease_id, runner_id) = (granted.lease_id, runner_id.clone());
+    let ack = AckLease {
+        job_id: granted.job_id,
+        lease_id: lease_id.clone(),
+        runner_id: runner_id.clone(),
+        accepted_at: None,
+    };
+    link.send::<_, AckLeaseAck>("ack-lease", &ack).await.map_err(failed)?;
+    let done = Complete {
+        lease_id,
+        runner_id,
+        status: CompleteStatus::Succeeded,
+        exit_code: Some(0),
+        failure: None,
+        timings: None,
+        artifacts: vec![],
+        summary: String::new(),
+    };
+    link.send::<_, CompleteAck>("complete", &done).await.map_err(failed)?;
+    Ok(waited)
+}
+
+async fn idle(
+    stage: &Stage,
+    link: &Link,
+    key: &KeyId,
+    workers: usize,
+    hold: Duration,
+) -> Result<Idle, Failure> {
     let wanted = workers as u64 + FILES_BESIDES;
     let allowed = rlimit::increase_nofile_limit(wanted).map_err(Failure::Start)?;
     if allowed < wanted {
@@ -159,9 +267,6 @@ async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Fai
         )));
     }
     let process = stage.parts[0].id();
-    let key = Arc::new(KeyPair::generate());
-    let link = Link::new(&stage.url, key.clone(), Clock::default());
-    link.enrol(&read_token(&stage.file("worker.token"))?).await.map_err(failed)?;
     let resident_bytes_before = resident_bytes(process);
     let began = Instant::now();
     let mut waiting = JoinSet::new();
@@ -169,7 +274,7 @@ async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Fai
         let last = (first + AT_A_TIME).min(workers);
         progress(&format!("{last} of {workers} workers wait"));
         for number in first..last {
-            let runner = RunnerId::of(&key.id(), &number.to_string()).map_err(failed)?;
+            let runner = RunnerId::of(key, &number.to_string()).map_err(failed)?;
             waiting.spawn(wait_for_work(link.clone(), runner));
         }
         stage

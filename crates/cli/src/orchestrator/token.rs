@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 const NAME_BYTES_MAX: usize = 64;
 
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example:\n  $ remuda orchestrator token new fleet --name ci --scope submitter")]
+#[command(
+    after_help = "Example:\n  $ remuda orchestrator token new fleet --name ci --scope submitter"
+)]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -3,6 +3,9 @@
 //! A handler reads a message with limits, finds out who sent it, gives the store one event and writes
 //! the answer. It decides nothing. Besides there are a sweep every now and then, runners that wait for
 //! work, and people who watch.
+//!
+//! `router` has every path with its handler and its description in one call; `openapi` makes both
+//! the routes and the document of it. `pages` shows what the API knows, and changes nothing.
 
 mod answer;
 mod app;
