@@ -1,6 +1,7 @@
 //! `remuda bench`: figures, beside what a user would take instead, in the same run.
 
 mod chain;
+mod fleet;
 mod push;
 mod select;
 mod sessions;
@@ -24,6 +25,7 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Bench {
     Chain(chain::Args),
+    Fleet(fleet::Args),
     Push(push::Args),
     Select(select::Args),
     Sessions(sessions::Args),
@@ -34,6 +36,7 @@ enum Bench {
 pub fn main(args: &Args) -> ExitCode {
     match &args.bench {
         Bench::Chain(args) => chain::main(args),
+        Bench::Fleet(args) => fleet::main(args),
         Bench::Push(args) => push::main(args),
         Bench::Select(args) => select::main(args),
         Bench::Sessions(args) => sessions::main(args),

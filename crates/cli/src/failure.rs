@@ -1,5 +1,6 @@
 //! Everything that can go wrong in a command that talks to a node, in words that say what to do.
 
+use crate::fleet::FleetFailure;
 use crate::style::clean;
 use remuda_client::ClientError;
 use remuda_client::client::EventsError;
@@ -97,6 +98,9 @@ pub enum Failure {
     /// A runner on this machine.
     #[error(transparent)]
     Remote(#[from] remuda_runner::daemon::remote::RemoteError),
+    /// A fleet.
+    #[error(transparent)]
+    Fleet(#[from] FleetFailure),
     /// Bytes in hex.
     #[error("these are no bytes: {0}")]
     Hex(#[from] ScalarError),
@@ -149,6 +153,11 @@ fn in_words(error: &io::Error) -> String {
     }
 }
 
+/// Several lines, each clean.
+fn lines(text: &str) -> String {
+    text.trim_end().lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
 fn turned_down(receipt: &ReceiptView) -> String {
     let why = match &receipt.refusal {
         Some(refusal) => format!("{} ({})", refusal.message, refusal.name),
@@ -165,6 +174,7 @@ impl Failure {
             Self::Usage(_) | Self::OtherKey { .. } | Self::Client(ClientError::BadUrl(_)) => {
                 ExitCode::from(2)
             }
+            Self::Fleet(failure) => failure.status(),
             _ => ExitCode::FAILURE,
         }
     }
@@ -176,7 +186,8 @@ impl Failure {
 
     /// Whether the command has printed what it is about already.
     fn is_shown(&self) -> bool {
-        matches!(self, Self::TurnedDown(_) | Self::JobOver { .. } | Self::TimerOver(_))
+        let ended = matches!(self, Self::Fleet(FleetFailure::Ended { .. }));
+        ended || matches!(self, Self::TurnedDown(_) | Self::JobOver { .. } | Self::TimerOver(_))
     }
 
     /// One or two sentences: what is wrong, and what to do.
@@ -186,16 +197,9 @@ impl Failure {
                 client_words(error, nodes)
             }
             Self::Wallet(WalletError::Io { path, source }) => wallet_words(path, source),
-            // It points to a line, below that line.
-            Self::Settings(error) => {
-                return error
-                    .to_string()
-                    .trim_end()
-                    .lines()
-                    .map(clean)
-                    .collect::<Vec<_>>()
-                    .join("\n");
-            }
+            // These point to a line, below that line.
+            Self::Settings(error) => return lines(&error.to_string()),
+            Self::Fleet(error @ FleetFailure::Content { .. }) => return lines(&error.to_string()),
             other => other.to_string(),
         };
         clean(&words)
@@ -230,6 +234,7 @@ impl Failure {
             Self::Network(_) => "no_network",
             Self::Runner(_) => "no_runner",
             Self::Remote(_) => "unreachable",
+            Self::Fleet(failure) => failure.code(),
             Self::Rules(refusal) => refusal.name(),
             Self::TurnedDown(_) => "turned_down",
             Self::StillWaiting(_) => "not_included",

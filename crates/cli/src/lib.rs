@@ -3,6 +3,7 @@
 //! # Layout
 //! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`, `actor`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
+//! - `orchestrator`, `worker`, `run`, `fleet`: jobs shared over machines under leases
 //! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`: from data to words
@@ -17,12 +18,15 @@ pub mod dev;
 pub mod duration;
 pub mod entropy;
 pub mod failure;
+pub mod fleet;
 mod format;
 pub mod job;
 pub mod key;
 mod leash;
 mod moment;
 pub mod node;
+pub mod orchestrator;
+pub mod run;
 pub mod runner;
 mod send;
 mod session;
@@ -33,3 +37,4 @@ mod timeline;
 pub mod timer;
 pub mod tx;
 pub mod vm;
+pub mod worker;

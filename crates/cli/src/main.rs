@@ -2,8 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, actor, audit, bench, block, demo, dev, job, key, node, runner, sim, status, timer, tx,
-    vm,
+    account, actor, audit, bench, block, demo, dev, fleet, job, key, node, orchestrator, run,
+    runner, sim, status, timer, tx, vm, worker,
 };
 use std::process::ExitCode;
 
@@ -24,15 +24,19 @@ enum Command {
     Block(block::Args),
     Demo(demo::Args),
     Dev(dev::Args),
+    Fleet(fleet::Args),
     Job(job::Args),
     Key(key::Args),
     Node(node::Args),
+    Orchestrator(orchestrator::Args),
+    Run(run::Args),
     Runner(runner::Args),
     Sim(sim::Args),
     Status(status::Args),
     Timer(timer::Args),
     Tx(tx::Args),
     Vm(vm::Args),
+    Worker(worker::Args),
 }
 
 fn main() -> ExitCode {
@@ -44,14 +48,18 @@ fn main() -> ExitCode {
         Command::Block(args) => block::main(&args),
         Command::Demo(args) => demo::main(&args),
         Command::Dev(args) => dev::main(&args),
+        Command::Fleet(args) => fleet::main(&args),
         Command::Job(args) => job::main(&args),
         Command::Key(args) => key::main(&args),
         Command::Node(args) => node::main(&args),
+        Command::Orchestrator(args) => orchestrator::main(&args),
+        Command::Run(args) => run::main(&args),
         Command::Runner(args) => runner::main(&args),
         Command::Sim(args) => sim::main(&args),
         Command::Status(args) => status::main(&args),
         Command::Timer(args) => timer::main(&args),
         Command::Tx(args) => tx::main(&args),
         Command::Vm(args) => vm::main(&args),
+        Command::Worker(args) => worker::main(&args),
     }
 }

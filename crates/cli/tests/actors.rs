@@ -95,5 +95,8 @@ fn a_program_that_the_chain_would_not_take_costs_nothing() {
     assert_eq!(network.json(&["account", "show", "--key", &key])["balance"], before);
     let broken = network.folder.write("broken.py", "x = 1\ny = x / 0\n");
     let refused = run(&["actor", "check", &broken]).failed(1);
-    assert!(refused.stderr.contains("broken.py:2: its body fails: ZeroDivisionError"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("broken.py:2: its body fails: ZeroDivisionError"),
+        "{refused:?}"
+    );
 }

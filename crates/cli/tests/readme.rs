@@ -71,7 +71,7 @@ impl Drop for Running {
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
     command.args(["-e", "-c", script]).env("PATH", path()).stdin(Stdio::null());
-    for name in ["REMUDA_NODE", "REMUDA_KEY"] {
+    for name in ["REMUDA_NODE", "REMUDA_KEY", "REMUDA_ORCHESTRATOR", "REMUDA_TOKEN_FILE"] {
         command.env_remove(name);
     }
     command
@@ -126,6 +126,38 @@ fn the_network_of_the_readme_does_what_it_says() {
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{runner}: {out}{err}");
     assert!(out.contains("open") && out.contains("drained"), "{out}{err}");
+}
+
+/// The section's blocks: what the demonstration tells, then what an operator, a worker's owner and a user do.
+/// They run as they stand there, but for the port, the directory and the sandbox.
+#[test]
+fn the_fleet_of_the_readme_does_what_it_says() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let section = text.split("\n## ").find(|part| part.starts_with("A fleet on your machine"));
+    let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
+    let [_, operator, worker, user] = blocks[..] else { panic!("four blocks, not {blocks:?}") };
+
+    let (folder, port) = (Folder::new("readme-fleet"), free_port(1));
+    let url = format!("http://127.0.0.1:{port}");
+    let start = |block: &str| {
+        let (before, last) = block.trim_end().rsplit_once('\n').expect("two commands");
+        let mut command = shell(&format!("{before}\nexec {last}"));
+        command.current_dir(folder.file("")).env("REMUDA_ORCHESTRATOR", &url);
+        Running(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    };
+    let init = format!("orchestrator init fleet --listen 127.0.0.1:{port}");
+    let mut orchestrator = start(&operator.replace("orchestrator init fleet", &init));
+    let told = BufReader::new(orchestrator.0.stdout.take().unwrap()).lines();
+    let ready = told.map_while(Result::ok).find(|line| line.starts_with("orchestrator http"));
+    assert_eq!(ready, Some(format!("orchestrator {url}")));
+    let _worker = start(&worker.replace("init ada", "init ada --sandbox plain"));
+    let mut user_shell = shell(user);
+    user_shell.current_dir(folder.file("")).env("REMUDA_ORCHESTRATOR", &url);
+    let run = user_shell.output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{user}\nended with {}:\n{out}{err}", run.status);
+    assert!(out.contains("SUCCEEDED") && out.contains("all well"), "{out}{err}");
 }
 
 #[test]

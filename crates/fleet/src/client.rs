@@ -2,7 +2,7 @@
 
 use crate::id::{Fence, JobId, RunId};
 use crate::message::{ErrorBody, MESSAGE_BYTES_MAX, RunSubmission, encode};
-use crate::view::{JobView, RunList, RunView, Submitted};
+use crate::view::{JobView, QueueView, RunList, RunView, Submitted, WorkerList};
 use futures::{Stream, StreamExt, stream};
 use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
@@ -69,6 +69,22 @@ impl Client {
     pub async fn cancel(&self, run: &RunId) -> Result<(), ClientError> {
         let request = self.request(Method::POST, &format!("/runs/{run}/cancel"));
         self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+    }
+
+    /// Stops a job.
+    pub async fn cancel_job(&self, job: &JobId) -> Result<(), ClientError> {
+        let request = self.request(Method::POST, &format!("/jobs/{job}/cancel"));
+        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+    }
+
+    /// Who works, or wants to.
+    pub async fn workers(&self) -> Result<WorkerList, ClientError> {
+        self.json(self.request(Method::GET, "/workers").timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// What waits and what is being done.
+    pub async fn queue(&self) -> Result<QueueView, ClientError> {
+        self.json(self.request(Method::GET, "/queue").timeout(ANSWER_TIMEOUT)).await
     }
 
     /// The newest runs; `before` is `next` of the page before.

@@ -9,6 +9,7 @@ use alloy_primitives::keccak256;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use utoipa::ToSchema;
 
 /// Longest id, with its prefix.
 pub const ID_LENGTH_MAX: usize = 96;
@@ -138,7 +139,18 @@ impl JobId {
 /// Rises by one with each grant of a job. Whoever has the higher one came later: a random lease id
 /// cannot order writes, this can (SPEC §14).
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    ToSchema,
 )]
 #[serde(transparent)]
 pub struct Fence(pub u64);
@@ -157,7 +169,9 @@ impl fmt::Display for Fence {
 }
 
 /// How often a job was tried, from 1. A grant that was lost belongs to the same attempt as the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(transparent)]
 pub struct Attempt(pub u32);
 

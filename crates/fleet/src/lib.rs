@@ -8,7 +8,8 @@
 //! - [`message`]: what travels, read with limits, typed errors for the rest
 //! - [`lease`]: every rule, as pure decisions over a few rows each; no clock, no I/O, no randomness
 //! - [`store`]: where the rows are: memory, SQLite, PostgreSQL
-//! - [`orchestrator`]: the rules behind HTTP; [`orchestrator::serve`]
+//! - [`orchestrator`]: the rules behind HTTP, pages for people, `/openapi.json` for programs;
+//!   [`orchestrator::serve`]
 //! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]
 //! - [`auth`]: tokens, workers' keys and signatures, the audit log
 //! - [`object`]: files that jobs leave behind, written once

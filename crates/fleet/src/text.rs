@@ -41,6 +41,13 @@ macro_rules! bounded_text {
             }
         }
 
+        impl utoipa::PartialSchema for $name {
+            fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+                $crate::text::string_schema()
+            }
+        }
+        impl utoipa::ToSchema for $name {}
+
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str> as serde::Deserialize>::deserialize(json)?;
@@ -54,4 +61,11 @@ pub(crate) use bounded_text;
 /// Prints a text as it is.
 pub(crate) fn plain(text: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
     f.write_str(text)
+}
+
+/// How such a text is described to programs.
+pub(crate) fn string_schema() -> utoipa::openapi::RefOr<utoipa::openapi::schema::Schema> {
+    use utoipa::openapi::schema::{ObjectBuilder, Schema, SchemaType, Type};
+    let text = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
+    Schema::from(text.build()).into()
 }

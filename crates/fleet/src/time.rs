@@ -3,6 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 /// Milliseconds since 1970 on the orchestrator's clock.
 #[derive(
@@ -35,6 +38,15 @@ impl Millis {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timestamp(pub jiff::Timestamp);
+
+impl PartialSchema for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        let time = SchemaFormat::KnownFormat(KnownFormat::DateTime);
+        let text = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
+        Schema::from(text.format(Some(time)).build()).into()
+    }
+}
+impl ToSchema for Timestamp {}
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,13 +2,15 @@
 
 use crate::id::{Attempt, Fence, JobId, RunId, RunnerId};
 use crate::lease::{AttemptState, EndReason, RunRecord, RunStatus};
-use crate::message::{Artifact, Failure, Progress};
+use crate::message::{Artifact, Failure, Progress, Tag};
 use crate::store::{JobRows, RunRows};
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use utoipa::ToSchema;
 
 /// A run was submitted, now or before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Submitted {
     /// The run.
     pub run_id: RunId,
@@ -17,7 +19,7 @@ pub struct Submitted {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunSummary {
     /// Its id.
     pub run_id: RunId,
@@ -58,7 +60,7 @@ impl From<&RunRecord> for RunSummary {
 }
 
 /// A page of the list of runs, the newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunList {
     /// The runs.
     pub runs: Vec<RunSummary>,
@@ -68,7 +70,7 @@ pub struct RunList {
 }
 
 /// A run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunView {
     /// What a list has of it.
     #[serde(flatten)]
@@ -78,12 +80,18 @@ pub struct RunView {
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobView {
     /// Its id.
     pub job_id: JobId,
     /// Its name in the run.
     pub name: String,
+    /// Jobs of its run that must succeed first.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub needs: BTreeSet<String>,
+    /// What its worker must have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tags: BTreeSet<Tag>,
     /// Where it is.
     pub state: AttemptState,
     /// The attempt that it is at.
@@ -127,6 +135,8 @@ impl From<&JobRows> for JobView {
         Self {
             job_id: job.job_id.clone(),
             name: job.order.name.clone(),
+            needs: job.order.needs.clone(),
+            tags: job.order.tags.clone(),
             state: job.state(lease.as_ref()),
             attempt: job.attempt,
             fence: job.fence,
@@ -148,5 +158,100 @@ impl From<&RunRows> for RunView {
     fn from(rows: &RunRows) -> Self {
         let jobs = rows.jobs.iter().map(JobView::from).collect();
         Self { summary: RunSummary::from(&rows.run), jobs }
+    }
+}
+
+/// A job that has not ended, outside of its run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OpenJob {
+    /// Its id.
+    pub job_id: JobId,
+    /// Whose it is.
+    pub run_id: RunId,
+    /// Its name in the run.
+    pub name: String,
+    /// Where it is.
+    pub state: AttemptState,
+    /// What its worker must have.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tags: BTreeSet<Tag>,
+    /// Higher goes first.
+    pub priority: i16,
+    /// The attempt that it is at.
+    pub attempt: Attempt,
+    /// Of the last grant; 0 if there was none.
+    pub fence: Fence,
+    /// The end of the pause between two attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<Timestamp>,
+    /// Who has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner_id: Option<RunnerId>,
+    /// Since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+}
+
+/// What waits and what is being done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct QueueView {
+    /// Jobs that wait for a worker.
+    pub waiting: u64,
+    /// Jobs that a worker has.
+    pub held: u64,
+    /// Workers that would be busy: for autoscalers.
+    pub desired_workers: u64,
+    /// The first of those that wait, who is next first.
+    pub next: Vec<OpenJob>,
+    /// Some of those that a worker has.
+    pub running: Vec<OpenJob>,
+}
+
+/// A worker that was heard of lately, or has a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WorkerView {
+    /// It.
+    pub runner_id: RunnerId,
+    /// What it can do. None: it has not asked for work since the orchestrator started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capabilities: Option<BTreeSet<Tag>>,
+    /// When it last spoke. None: it did not, here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<Timestamp>,
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<OpenJob>,
+}
+
+/// Who works or wants to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct WorkerList {
+    /// Those with a job first.
+    pub workers: Vec<WorkerView>,
+    /// How many there are; more than are listed, if there are very many.
+    pub total: usize,
+}
+
+impl WorkerList {
+    /// Whether a worker is known that has these tags, or might: one that only reported so far has
+    /// not said what it can do, and a list that is not whole proves nothing.
+    pub fn may_have(&self, tags: &BTreeSet<Tag>) -> bool {
+        let fits = |worker: &WorkerView| {
+            worker.capabilities.as_ref().is_none_or(|has| tags.is_subset(has))
+        };
+        self.total > self.workers.len() || self.workers.iter().any(fits)
+    }
+}
+
+impl RunView {
+    /// Jobs that wait for a worker, and for nothing else of their run.
+    pub fn ready(&self) -> impl Iterator<Item = &JobView> {
+        let done = |name: &String| {
+            let need = self.jobs.iter().find(|job| job.name == *name);
+            need.is_some_and(|job| job.state == AttemptState::Succeeded)
+        };
+        let ready =
+            move |job: &&JobView| job.state == AttemptState::Queued && job.needs.iter().all(done);
+        self.jobs.iter().filter(ready)
     }
 }

@@ -19,7 +19,9 @@ const STOP: Duration = Duration::from_secs(10);
 /// The program, with nothing of the tester's own environment in it.
 pub(crate) fn remuda() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_remuda"));
-    for name in ["REMUDA_NODE", "REMUDA_KEY", "NO_COLOR"] {
+    for name in
+        ["REMUDA_NODE", "REMUDA_KEY", "REMUDA_ORCHESTRATOR", "REMUDA_TOKEN_FILE", "NO_COLOR"]
+    {
         command.env_remove(name);
     }
     command.stdin(Stdio::null());

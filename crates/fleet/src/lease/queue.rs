@@ -120,6 +120,12 @@ impl Queue {
         }
     }
 
+    /// Every job that waits, in no order.
+    pub fn waiting(&self) -> impl Iterator<Item = (Place, &JobId)> {
+        let lanes = self.lanes.values().flatten().map(|(place, job)| (*place, job));
+        lanes.chain(self.paused.values().map(|job| (job.place, &job.job_id)))
+    }
+
     /// When the next pause ends.
     pub fn next_pause_end(&self) -> Option<Millis> {
         self.paused.keys().next().map(|(at, _)| *at)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use utoipa::ToSchema;
 
 /// Of a job's attempt. A job's state is that of its last one.
 ///
@@ -11,7 +12,9 @@ use std::fmt;
 ///   │          │          └──────────┴───────────┴──▶ CANCEL_REQUESTED ─▶ CANCELED, or as above
 ///   └─ STALE ◀─┴── the lease was lost: the grant is over, its attempt is not
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AttemptState {
     /// Nobody has it: it waits for a runner, for others that it needs, or for its next attempt.
@@ -47,7 +50,9 @@ impl AttemptState {
 }
 
 /// Of a lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum LeaseState {
     /// Sent, not acknowledged: it can be acknowledged and nothing else.
@@ -72,7 +77,9 @@ impl LeaseState {
 }
 
 /// Of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RunStatus {
     /// Jobs wait or run.

@@ -5,9 +5,10 @@ use super::{Body, Problem};
 use crate::id::{JobId, LeaseId, RunnerId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The runner accepts the lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct AckLease {
     /// The job that it was granted.
@@ -30,7 +31,7 @@ impl Body for AckLease {
 }
 
 /// The lease is active (SPEC §14; the seed leaves the answer open).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct AckLeaseAck {
     /// The lease.

@@ -6,9 +6,10 @@ use super::{Artifact, Body, Problem};
 use crate::id::{CancelToken, JobId, LeaseId, RunnerId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The orchestrator wants the work stopped.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelRequested {
     /// The lease whose work it is.
@@ -29,7 +30,9 @@ pub struct CancelRequested {
 }
 
 /// Why work is stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CancelReason {
     /// The whole run is.
@@ -50,7 +53,7 @@ impl Body for CancelRequested {
 }
 
 /// The runner has stopped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelAck {
     /// The lease that ends.
@@ -71,7 +74,7 @@ pub struct CancelAck {
 }
 
 /// Work that was over before it could be stopped is reported with `Complete`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum FinalStatus {
     /// Stopped.
@@ -88,7 +91,7 @@ impl Body for CancelAck {
 }
 
 /// The end is kept (the seed leaves the answer open).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CancelAckAck {
     /// The lease that ended.

@@ -5,9 +5,10 @@ use super::{Body, Problem};
 use crate::id::{LeaseId, RunnerId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The work is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Complete {
     /// The lease that ends.
@@ -34,7 +35,9 @@ pub struct Complete {
 }
 
 /// How it went. A canceled job is reported with `CancelAck`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum CompleteStatus {
     /// Every step.
@@ -46,7 +49,9 @@ pub enum CompleteStatus {
 }
 
 /// Why it failed. The runner says what it saw; whether that is tried again, the orchestrator says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Failure {
     /// A step ended with another code than zero.
@@ -64,7 +69,7 @@ pub enum Failure {
 }
 
 /// When, by the runner's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Timings {
     /// The first step began.
     pub started_at: Timestamp,
@@ -73,7 +78,7 @@ pub struct Timings {
 }
 
 /// Something that was kept. Untrusted: it names, it proves nothing.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Artifact {
     /// What it is.
     #[serde(rename = "type")]
@@ -109,7 +114,7 @@ impl Body for Complete {
 }
 
 /// The result is kept. Stop beating.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct CompleteAck {
     /// The lease that ended.

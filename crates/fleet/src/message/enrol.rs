@@ -3,9 +3,10 @@
 use super::{Body, Problem};
 use crate::id::{KeyId, WorkerKey};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A machine will sign with this key. Shown together with an enrolment token.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Enrol {
     /// The public half.
@@ -21,7 +22,7 @@ impl Body for Enrol {
 }
 
 /// What it signs is believed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Enrolled {
     /// The key's name, which its runners' ids begin with.

@@ -2,6 +2,7 @@
 
 use super::{MESSAGE_BYTES_MAX, Message, Problem};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Why a message was not read. In order of precedence: the first that applies is the answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -79,14 +80,14 @@ impl MessageError {
 }
 
 /// `{"error":{"code","message"}}`: every error there is but a stale lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
     /// The only field.
     pub error: ErrorDetail,
 }
 
 /// The inside of an [`ErrorBody`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
     /// For programs.
     pub code: String,

@@ -5,9 +5,10 @@ use super::{Body, Problem};
 use crate::id::{LeaseId, RunnerId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The runner is alive and this is how far it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct Heartbeat {
     /// The lease to be extended.
@@ -33,7 +34,9 @@ pub struct Heartbeat {
 }
 
 /// Of an attempt, in order; it never goes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Phase {
     /// Preparing folder, image and caches.
@@ -45,7 +48,7 @@ pub enum Phase {
 }
 
 /// How far a job is. For people.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Progress {
     /// 0 to 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,7 +65,7 @@ pub struct Progress {
 }
 
 /// How much log was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct LogCursor {
     /// Bytes.
     pub bytes_sent: u64,
@@ -85,7 +88,7 @@ impl Body for Heartbeat {
 }
 
 /// The lease lives on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct HeartbeatAck {
     /// The lease.

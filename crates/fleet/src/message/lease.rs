@@ -5,12 +5,13 @@ use super::{Body, JobSpec, Problem, Tag, spec};
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use utoipa::ToSchema;
 
 /// Longest that a request may wait for work.
 pub const WAIT_SECONDS_MAX: u32 = 60;
 
 /// A runner has nothing to do (SPEC §14; the seed has no such message).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LeaseRequest {
     /// Who asks.
@@ -32,7 +33,7 @@ impl Body for LeaseRequest {
 }
 
 /// Here is work, and the right to do it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LeaseGranted {
     /// What to do.
@@ -81,7 +82,7 @@ impl Body for LeaseGranted {
 }
 
 /// Nothing to do for this runner, now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct NoWork {
     /// When to ask again.

@@ -3,12 +3,13 @@
 use super::{Body, Problem, limit};
 use crate::id::{LeaseId, RunnerId};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Largest piece, as the runner has it: its base64 fits into a message.
 pub const CHUNK_BYTES_MAX: usize = 512 * 1024;
 
 /// A piece of a job's log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LogChunk {
     /// The lease under which it was written.
@@ -21,6 +22,7 @@ pub struct LogChunk {
     pub offset: u64,
     /// The bytes, as base64: steps may write what is no text.
     #[serde(with = "base64")]
+    #[schema(value_type = String)]
     pub data: Vec<u8>,
 }
 
@@ -54,7 +56,7 @@ impl Body for LogChunk {
 }
 
 /// Where to go on. A runner that lost answers sends from here; pieces before it are kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct LogAck {
     /// The lease.

@@ -4,9 +4,10 @@ use super::Problem;
 use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, SCRIPT_BYTES_MAX, URI_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 /// Steps in an environment.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct JobSpec {
     /// For people.
     pub name: String,
@@ -34,7 +35,7 @@ fn here() -> String {
 }
 
 /// Files to keep.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct ArtifactSpec {
     /// What they are.
     #[serde(rename = "type")]
@@ -44,7 +45,7 @@ pub struct ArtifactSpec {
 }
 
 /// Folders to find again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct CacheSpec {
     /// What is in them.
     #[serde(rename = "type")]
@@ -56,7 +57,7 @@ pub struct CacheSpec {
 }
 
 /// The work of a job: embedded, or somewhere else.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub enum Work {
     /// `job_spec`.
     Spec(JobSpec),

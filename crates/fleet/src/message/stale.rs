@@ -3,12 +3,13 @@
 use super::{Body, Problem};
 use crate::id::LeaseId;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The lease gives no rights any more.
 ///
 /// The seed has a stale heartbeat answered in two ways: with `extend_lease: false, stale: true` in
 /// its text, with this message in its example. This is both.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct StaleLease {
     /// The lease.
@@ -28,7 +29,9 @@ fn yes() -> bool {
 }
 
 /// Why a lease gives no rights any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema,
+)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StaleReason {
     /// No heartbeat within its TTL.

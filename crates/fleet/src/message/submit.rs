@@ -6,12 +6,13 @@ use super::limit::{
 use super::{Body, JobSpec, Label, Problem, Tag, spec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use utoipa::ToSchema;
 
 /// Most attempts of a job.
 pub const ATTEMPTS_MAX: u32 = 20;
 
 /// Jobs that belong together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct RunSubmission {
     /// For people.
@@ -25,7 +26,7 @@ pub struct RunSubmission {
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct JobSubmission {
     /// What `needs` of others call it.
     pub name: String,
@@ -60,7 +61,7 @@ fn hour() -> u32 {
 }
 
 /// When a failed job is tried again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct Retry {
     /// How often it is tried at most, the first time included.

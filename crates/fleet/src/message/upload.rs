@@ -5,12 +5,13 @@ use super::{Body, Problem};
 use crate::id::{Attempt, Fence, LeaseId, RunnerId};
 use crate::object::is_path;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Largest object.
 pub const OBJECT_BYTES_MAX: u64 = 16 * 1024 * 1024 * 1024;
 
 /// The runner wants to keep a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct UploadRequest {
     /// The lease under which it was made.
@@ -39,7 +40,7 @@ impl Body for UploadRequest {
 }
 
 /// It may, here, once, as long as the lease lives.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
 pub struct UploadGranted {
     /// The lease that the right ends with.

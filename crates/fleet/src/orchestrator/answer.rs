@@ -24,6 +24,12 @@ impl Failure {
         Self { status, code, body }
     }
 
+    /// What it says to people.
+    pub(super) fn message(&self) -> String {
+        let body = serde_json::from_slice::<ErrorBody>(&self.body);
+        body.map_or_else(|_| self.code.to_owned(), |body| body.error.message)
+    }
+
     pub(super) fn not_found(what: &str) -> Self {
         let text = format!("there is no such {what}; look it up in the list");
         Self::new(StatusCode::NOT_FOUND, "NOT_FOUND", text)

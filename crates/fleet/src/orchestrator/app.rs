@@ -2,8 +2,11 @@
 
 use super::answer::Failure;
 use super::config::{Config, StoreConfig};
+use super::door::Door;
 use super::guard::KnownKeys;
 use super::metrics::Metrics;
+use super::pages::Pages;
+use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
 use crate::auth::{Audit, Entry, Replays};
@@ -30,6 +33,9 @@ pub(super) struct Inner {
     pub(super) objects: Disk,
     pub(super) grants: Grants,
     pub(super) audit: Audit,
+    pub(super) door: Door,
+    pub(super) roster: Roster,
+    pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
     pub(super) keys: KnownKeys,
@@ -53,12 +59,17 @@ impl App {
         let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
+        let door = Door::new(config.access.clone(), config.access_file.clone());
+        door.look();
         Ok(Self(Arc::new(Inner {
             config,
             store,
             objects,
             grants: Grants::default(),
             audit,
+            door,
+            roster: Roster::default(),
+            pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
@@ -158,6 +169,7 @@ impl App {
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             every.tick().await;
+            self.0.door.look();
             while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
                 // Between two sweeps whoever waits for the store has its turn.
                 tokio::task::yield_now().await;

@@ -26,8 +26,10 @@ pub struct Config {
     pub objects: PathBuf,
     /// Where the audit log is.
     pub audit: Option<PathBuf>,
-    /// Who may do what.
+    /// Who may do what, at the start.
     pub access: Access,
+    /// Where to look for changes of it: a file that has an [`Access`] in JSON.
+    pub access_file: Option<PathBuf>,
     /// How patient it is.
     pub policy: Policy,
     /// How often it looks for leases that are over.
@@ -54,6 +56,7 @@ impl Config {
             objects: folder.join("objects"),
             audit: Some(folder.join("audit.jsonl")),
             access: Access::default(),
+            access_file: None,
             policy: Policy::default(),
             sweep_every: Duration::from_secs(1),
             keep_seconds: 30 * 24 * 60 * 60,

@@ -77,13 +77,14 @@ fn unauthorized(text: &str) -> Failure {
 impl App {
     /// Whose token the request shows, if it allows what is wanted.
     pub(super) fn person(&self, headers: &HeaderMap, wanted: Scope) -> Result<String, Failure> {
-        let access = &self.0.config.access;
-        if access.open() {
+        if self.0.door.is_open() {
             return Ok("anybody".to_owned());
         }
+        let access = self.0.door.access();
         let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
-        let token = token.and_then(|token| access.find(token));
         let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
+        let token = access.find(token);
+        let token = token.ok_or_else(|| unauthorized("this token is not, or no longer, known"))?;
         if !token.scope.allows(wanted) {
             let text = format!("this token is for a {}; a {wanted} may do this", token.scope);
             return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
@@ -93,7 +94,7 @@ impl App {
 
     /// Whose key the request says it is signed with, if that key was let in.
     async fn claimed(&self, headers: &HeaderMap) -> Result<Option<Signature>, Failure> {
-        if self.0.config.access.open() {
+        if self.0.door.is_open() {
             return Ok(None);
         }
         let header = authorization(headers).filter(|header| Signature::is_one(header));

@@ -3,20 +3,28 @@
 //! A handler reads a message with limits, finds out who sent it, gives the store one event and writes
 //! the answer. It decides nothing. Besides there are a sweep every now and then, runners that wait for
 //! work, and people who watch.
+//!
+//! `router` has every path with its handler and its description in one call; `openapi` makes both
+//! the routes and the document of it. `pages` shows what the API knows, and changes nothing.
 
 mod answer;
 mod app;
 mod clock;
 mod config;
+mod door;
 mod guard;
 mod metrics;
+mod openapi;
+mod pages;
 mod people;
 mod reports;
+mod roster;
 mod router;
 mod server;
 mod upload;
 mod waiters;
 mod watch;
+mod workers;
 
 pub use app::App;
 pub use clock::Clock;

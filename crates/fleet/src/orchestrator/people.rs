@@ -60,6 +60,26 @@ impl App {
         Ok(response)
     }
 
+    /// A page of the list of runs.
+    pub(super) async fn run_list(
+        &self,
+        before: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<RunList, Failure> {
+        let before = before.map(|cursor| {
+            let parts = cursor
+                .split_once('.')
+                .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
+            let text = "`before` must be the `next` of another page";
+            parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
+        });
+        let most = limit.unwrap_or(50).clamp(1, PAGE_MAX);
+        let runs = self.0.store.runs(before.transpose()?, most).await?;
+        let full = runs.len() == most;
+        let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
+        Ok(RunList { runs: runs.iter().map(RunSummary::from).collect(), next })
+    }
+
     /// Who it is, if it may; who may not is in the audit log too.
     fn may(&self, headers: &HeaderMap, wanted: Scope, action: &str) -> Result<String, Failure> {
         let who = self.person(headers, wanted);
@@ -93,18 +113,7 @@ pub(super) async fn list(
     Query(page): Query<Page>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    let before = page.before.map(|cursor| {
-        let parts = cursor
-            .split_once('.')
-            .and_then(|(at, id)| Some((Millis(at.parse().ok()?), RunId::new(id).ok()?)));
-        let text = "`before` must be the `next` of another page";
-        parts.ok_or_else(|| Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "BAD_CURSOR", text))
-    });
-    let most = page.limit.unwrap_or(50).clamp(1, PAGE_MAX);
-    let runs = app.0.store.runs(before.transpose()?, most).await?;
-    let full = runs.len() == most;
-    let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
-    Ok(shown(&RunList { runs: runs.iter().map(RunSummary::from).collect(), next }))
+    Ok(shown(&app.run_list(page.before.as_deref(), page.limit).await?))
 }
 
 /// `GET /api/v1/runs/{id}`

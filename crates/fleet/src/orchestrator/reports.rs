@@ -51,6 +51,7 @@ pub(super) async fn report<B: Report>(
     let (message, machine) = app.message::<B>(request).await?;
     machine.speaks_for(message.runner())?;
     app.0.metrics.message(B::TYPE);
+    app.0.roster.heard(app.now(), message.runner(), None);
     let answer = match app.ask(message.event()).await? {
         Reply::Upload(granted) => Reply::Upload(app.0.grants.seal(granted)),
         other => other,
@@ -63,6 +64,7 @@ pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Re
     let (message, machine) = app.message::<LeaseRequest>(request).await?;
     machine.speaks_for(&message.runner_id)?;
     app.0.metrics.message(LeaseRequest::TYPE);
+    app.0.roster.heard(app.now(), &message.runner_id, Some(&message.capabilities));
     let patience = Duration::from_secs(message.max_wait_seconds.into());
     let until = Instant::now() + patience;
     let mut stopping = app.stopping();

@@ -52,7 +52,8 @@ pub async fn serve(
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     let address = listener.local_addr().map_err(ServeError::Socket)?;
-    if config.access.open() && !address.ip().is_loopback() {
+    let open = config.access.open() && config.access_file.is_none();
+    if open && !address.ip().is_loopback() {
         return Err(ServeError::Open);
     }
     let app = App::open(config).await?;

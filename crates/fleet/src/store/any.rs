@@ -77,6 +77,10 @@ impl Store for AnyStore {
         each!(self, store => store.worker(id))
     }
 
+    async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
+        each!(self, store => store.open_jobs(most))
+    }
+
     async fn counts(&self) -> Result<Counts, StoreError> {
         each!(self, store => store.counts())
     }

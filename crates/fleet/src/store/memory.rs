@@ -65,6 +65,10 @@ impl Store for Memory {
         self.read(|tables| tables.worker(id))
     }
 
+    async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
+        self.read(|tables| tables.open_jobs(most))
+    }
+
     async fn counts(&self) -> Result<Counts, StoreError> {
         self.read(Tables::counts)
     }

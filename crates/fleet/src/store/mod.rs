@@ -109,6 +109,12 @@ pub trait Store {
         id: &KeyId,
     ) -> impl Future<Output = Result<Option<WorkerRecord>, StoreError>> + Send;
 
+    /// Jobs that somebody has, then those that wait, who is next first; at most so many of each.
+    fn open_jobs(
+        &self,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<JobRows>, StoreError>> + Send;
+
     /// How much there is to do.
     fn counts(&self) -> impl Future<Output = Result<Counts, StoreError>> + Send;
 

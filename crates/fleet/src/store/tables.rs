@@ -87,6 +87,22 @@ impl Tables {
         Counts { waiting: self.waiting, held: self.live.len() as u64 }
     }
 
+    /// Jobs that somebody has, then those that wait, who is next first; at most so many of each.
+    pub fn open_jobs(&self, most: usize) -> Vec<JobRows> {
+        let held = self.live.values().filter_map(|id| self.lease(id)).map(|lease| lease.job_id);
+        let mut open: Vec<JobId> = held.take(most).collect();
+        // The largest of the smallest goes first, so that no more are kept than are wanted.
+        let mut next: BTreeMap<Place, &JobId> = BTreeMap::new();
+        for (place, job) in self.queue.waiting() {
+            next.insert(place, job);
+            if next.len() > most {
+                next.pop_last();
+            }
+        }
+        open.extend(next.into_values().cloned());
+        open.iter().filter_map(|id| self.job_rows(id)).collect()
+    }
+
     /// Numbers of new jobs begin after this.
     pub(super) fn set_seq(&mut self, seq: u64) {
         self.seq = seq;

@@ -54,8 +54,10 @@ pub struct Config {
     pub orchestrator: String,
     /// A token to bring the key with. None: the key was brought before, or nobody asks for it.
     pub token: Option<String>,
-    /// Everything that it keeps: key, jobs, caches.
+    /// Everything that it keeps: jobs, caches.
     pub folder: PathBuf,
+    /// Its key; made if it is not there. Workers side by side on one machine may share one.
+    pub key: PathBuf,
     /// What it can do.
     pub capabilities: BTreeSet<Tag>,
     /// What jobs run in.
@@ -84,6 +86,7 @@ impl Config {
         Self {
             orchestrator: orchestrator.to_owned(),
             token: None,
+            key: folder.join("worker.key"),
             folder,
             capabilities: BTreeSet::new(),
             sandbox,

@@ -56,7 +56,7 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
     life::clear(&config.folder.join("jobs")).await.map_err(WorkerError::Folder)?;
-    let key = Arc::new(KeyPair::load_or_generate(&config.folder.join("worker.key"))?);
+    let key = Arc::new(KeyPair::load_or_generate(&config.key)?);
     let caches = Caches::open(&config.folder.join("caches")).map_err(WorkerError::Folder)?;
     let link = Link::new(&config.orchestrator, key.clone(), config.clock);
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.

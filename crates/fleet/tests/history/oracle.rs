@@ -92,6 +92,8 @@ impl<P: Place> Oracle<P> {
         let handled = store.handle(self.now, event.clone()).await.map_err(fail)?;
         let before = std::mem::take(&mut self.tables);
         self.tables = store.snapshot().await.map_err(fail)?;
+        let open = store.open_jobs(usize::from(u16::MAX)).await.map_err(fail)?;
+        prop_assert_eq!(open, self.tables.open_jobs(usize::from(u16::MAX)), "what is open");
         self.compare(&before, &event, &handled)?;
         naive::account(&self.tables, &self.policy)?;
         Ok(handled)

@@ -4,6 +4,8 @@
 
 mod access;
 mod objects;
+mod openapi;
+mod pages;
 mod refusals;
 mod runs;
 mod seed;

@@ -244,6 +244,10 @@ impl Store for Postgres {
         read::worker(&self.pool, id).await
     }
 
+    async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
+        read::open_jobs(&self.pool, most).await
+    }
+
     async fn counts(&self) -> Result<Counts, StoreError> {
         read::counts(&self.pool).await
     }

@@ -74,6 +74,26 @@ pub(super) async fn counts(pool: &PgPool) -> Result<Counts, StoreError> {
     Ok(Counts { waiting: count(0), held: count(1) })
 }
 
+/// Who has a job, then who waits.
+pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>, StoreError> {
+    let mut sql = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let held = "SELECT job.seq, job.fixed, job.changing, lease.record
+        FROM lease JOIN job USING (job_id) WHERE lease.due IS NOT NULL
+        ORDER BY lease.runner_id LIMIT $1";
+    let held = sqlx::query(held).bind(number(most as u64)).fetch_all(&mut *sql).await?;
+    let waiting = "SELECT job.seq, job.fixed, job.changing, newest.record
+        FROM job LEFT JOIN LATERAL (SELECT record FROM lease WHERE lease.job_id = job.job_id
+            ORDER BY fence DESC LIMIT 1) AS newest ON true
+        WHERE job.waiting ORDER BY job.priority DESC, job.seq LIMIT $1";
+    let waiting = sqlx::query(waiting).bind(number(most as u64)).fetch_all(&mut *sql).await?;
+    let with_lease = |row: &PgRow| {
+        let job = read_job(row.get(0), row.get(1), row.get(2))?;
+        let lease = row.get::<Option<&str>, _>(3).map(|text| read("lease", text)).transpose()?;
+        Ok(JobRows { job, lease })
+    };
+    held.iter().chain(&waiting).map(with_lease).collect()
+}
+
 pub(super) async fn log(
     pool: &PgPool,
     job: &JobId,

@@ -127,6 +127,10 @@ impl Store for Sqlite {
         self.read(move |tables| tables.worker(&id)).await
     }
 
+    async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
+        self.read(move |tables| tables.open_jobs(most)).await
+    }
+
     async fn counts(&self) -> Result<Counts, StoreError> {
         self.read(Tables::counts).await
     }

@@ -1,0 +1,154 @@
+//! `remuda fleet`: a whole fleet at once; and what all commands about fleets share.
+
+mod demo;
+mod failure;
+mod proxy;
+mod stage;
+mod status;
+
+pub use failure::FleetFailure;
+pub(crate) use stage::{Stage, failed};
+
+use crate::failure::Failure;
+use crate::session::{Output, PrintArgs};
+use clap::Subcommand;
+use remuda_fleet::client::Client;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where `remuda orchestrator init` lets it listen.
+pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:4400";
+const DEFAULT_URL: &str = "http://127.0.0.1:4400";
+/// No token is longer.
+const TOKEN_BYTES_MAX: u64 = 1_024;
+
+/// See a fleet at work, or what one does now.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda fleet demo
+  $ remuda fleet status --token-file fleet/viewer.token --json
+
+A fleet is an orchestrator and workers: `remuda orchestrator --help`, `remuda worker --help`. What they do
+is submitted with `remuda run`.")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Demo(demo::Args),
+    /// Show what waits, what is being done, and by whom.
+    #[command(after_help = "Example:\n  $ remuda fleet status --json | jq .queue.desired_workers")]
+    Status(FleetArgs),
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    match &args.command {
+        Command::Demo(args) => demo::main(args),
+        Command::Status(args) => run(args, async |session| status::status(session).await),
+    }
+}
+
+/// Which orchestrator, as whom, and how to print.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct FleetArgs {
+    /// The orchestrator.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "REMUDA_ORCHESTRATOR",
+        hide_env_values = true,
+        default_value = DEFAULT_URL,
+        global = true
+    )]
+    pub(crate) orchestrator: String,
+    /// A file with a token; the orchestrator's directory has some (`submitter.token`, `viewer.token`).
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "REMUDA_TOKEN_FILE",
+        hide_env_values = true,
+        global = true
+    )]
+    pub(crate) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    print: PrintArgs,
+}
+
+impl FleetArgs {
+    /// How to print.
+    pub(crate) fn out(&self) -> Output {
+        Output::new(self.print)
+    }
+}
+
+/// A command's way to the orchestrator and to the reader.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    pub(crate) out: Output,
+    url: String,
+    token_file: Option<PathBuf>,
+}
+
+impl Session {
+    /// What a failed call means to whoever gave the command.
+    pub(crate) fn explain(&self, error: remuda_fleet::client::ClientError) -> Failure {
+        FleetFailure::of_call(error, &self.url, self.token_file.as_deref()).into()
+    }
+}
+
+/// Runs a command that talks to an orchestrator.
+pub(crate) fn run(
+    args: &FleetArgs,
+    command: impl AsyncFnOnce(&Session) -> Result<(), Failure>,
+) -> ExitCode {
+    let out = args.out();
+    let result = (|| {
+        let url = plain_http(&args.orchestrator)?;
+        let token = args.token_file.as_deref().map(read_token).transpose()?;
+        let client = Client::new(&url, token);
+        let session = Session { client, out, url, token_file: args.token_file.clone() };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(Failure::Start)?.block_on(command(&session))
+    })();
+    out.end(result, &[])
+}
+
+/// A URL that this program can ask: it speaks HTTP, and TLS is a proxy's.
+pub(crate) fn plain_http(url: &str) -> Result<String, Failure> {
+    let host = url.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
+    match host.filter(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])) {
+        Some(host) => Ok(format!("http://{host}")),
+        None => Err(FleetFailure::BadUrl(url.to_owned()).into()),
+    }
+}
+
+/// Reads a file with a token in it.
+pub(crate) fn read_token(path: &Path) -> Result<String, Failure> {
+    let failed = |source| Failure::File { path: path.to_owned(), source };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(failed)?;
+    file.take(TOKEN_BYTES_MAX + 1).read_to_string(&mut text).map_err(failed)?;
+    let token = text.trim();
+    let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+    match !token.is_empty() && visible && text.len() as u64 <= TOKEN_BYTES_MAX {
+        true => Ok(token.to_owned()),
+        false => Err(FleetFailure::NoTokenInside(path.to_owned()).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_hosts_over_http_and_nothing_else() {
+        assert_eq!(plain_http("http://a:1/").unwrap(), "http://a:1");
+        for wrong in ["https://a", "a:1", "http://", "http://a/b", "http://u@a", "http://a b"] {
+            assert!(plain_http(wrong).is_err(), "{wrong}");
+        }
+    }
+}

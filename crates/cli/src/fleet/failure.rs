@@ -1,0 +1,241 @@
+//! What can go wrong with a fleet, in words that say what to do.
+
+use remuda_fleet::auth::KeyError;
+use remuda_fleet::client::ClientError;
+use remuda_fleet::id::RunId;
+use remuda_fleet::lease::RunStatus;
+use remuda_fleet::orchestrator::ServeError;
+use remuda_fleet::worker::{LinkError, WorkerError};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Why a command about a fleet failed.
+#[derive(Debug, thiserror::Error)]
+pub enum FleetFailure {
+    /// Not an orchestrator's address.
+    #[error(
+        "{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400, and put a proxy in front for TLS"
+    )]
+    BadUrl(String),
+    /// Nobody is there.
+    #[error(
+        "no orchestrator answers at {url} ({why}). Start one on this machine with `remuda orchestrator init fleet && remuda orchestrator run fleet`, or name another with --orchestrator URL"
+    )]
+    Unreachable {
+        /// Where it was looked for.
+        url: String,
+        /// What the system says.
+        why: String,
+    },
+    /// It wants a token.
+    #[error(
+        "the orchestrator at {url} asks for a token. Name a file with one: --token-file FILE; its own directory has some (submitter.token, viewer.token, worker.token)"
+    )]
+    NoToken {
+        /// Which.
+        url: String,
+    },
+    /// It wants another token.
+    #[error("the orchestrator at {url} does not know the token in {file}. Whoever runs it makes one with `remuda orchestrator token new`", file = .file.display())]
+    WrongToken {
+        /// Which.
+        url: String,
+        /// Where the token is.
+        file: PathBuf,
+    },
+    /// The token allows less.
+    #[error("the token in {file} does not allow this: {why}", file = .file.display())]
+    Forbidden {
+        /// Where the token is.
+        file: PathBuf,
+        /// What the orchestrator says.
+        why: String,
+    },
+    /// No token in a file.
+    #[error("{} has no token in it: one word on one line, as `remuda orchestrator init` writes it", .0.display())]
+    NoTokenInside(PathBuf),
+    /// It was understood, and not done.
+    #[error("{message} ({code})")]
+    Refused {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// A file that was read and not understood.
+    #[error("{path} is not understood: {why}", path = .path.display())]
+    Content {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, with its place.
+        why: String,
+    },
+    /// Something is there that would be overwritten.
+    #[error("{path} is there already, and is never overwritten; {advice}", path = .path.display())]
+    Exists {
+        /// What.
+        path: PathBuf,
+        /// What to do instead.
+        advice: &'static str,
+    },
+    /// Not an orchestrator's or a worker's directory.
+    #[error("{path} has no {file} in it; make it first: remuda {command} init {path}", path = .path.display())]
+    NotMade {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What is missing.
+        file: &'static str,
+        /// Whose.
+        command: &'static str,
+    },
+    /// A token's name.
+    #[error("there is no token called {0:?}; `remuda orchestrator token list` shows all")]
+    UnknownToken(String),
+    /// No sandbox.
+    #[error(
+        "bubblewrap (bwrap) is not on the search path, or may not make namespaces here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
+    )]
+    NoSandbox,
+    /// A run that did not succeed.
+    #[error("run {run} ended {status}{why}")]
+    Ended {
+        /// Which.
+        run: RunId,
+        /// How.
+        status: RunStatus,
+        /// Which jobs, and what to do, as a further part of the sentence.
+        why: String,
+    },
+    /// A word that is neither a run nor a job.
+    #[error("{0:?} is neither a run (run_…) nor a job (job_…); `remuda run list` shows runs")]
+    BadId(String),
+    /// A job's name.
+    #[error("run {run} has no job {name:?}; it has {there}")]
+    NoJob {
+        /// Which.
+        run: RunId,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        there: String,
+    },
+    /// The worker's key is not known.
+    #[error(
+        "the orchestrator does not know this worker's key: {why}. Enrol it anew: remuda worker init DIR --token-file FILE"
+    )]
+    NotEnrolled {
+        /// What it says.
+        why: String,
+    },
+    /// There is no orchestrator.
+    #[error("the orchestrator does not run: {0}")]
+    Serve(#[from] ServeError),
+    /// There is no worker.
+    #[error("the worker does not run: {0}")]
+    Worker(WorkerError),
+    /// A key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The demonstration, or a benchmark.
+    #[error("{0}")]
+    Demo(String),
+}
+
+impl From<WorkerError> for FleetFailure {
+    fn from(error: WorkerError) -> Self {
+        match error {
+            WorkerError::Refused(LinkError::Refused { code, message })
+                if ["UNKNOWN_KEY", "UNAUTHORIZED", "EXPELLED"].contains(&code.as_str()) =>
+            {
+                Self::NotEnrolled { why: message }
+            }
+            other => Self::Worker(other),
+        }
+    }
+}
+
+impl FleetFailure {
+    /// What a failed call of a person's command means.
+    pub(crate) fn of_call(error: ClientError, url: &str, token: Option<&Path>) -> Self {
+        let url = url.to_owned();
+        match error {
+            ClientError::Unreachable { url, why } => Self::Unreachable { url, why },
+            ClientError::Refused { code, message } => Self::of_refusal(code, message, url, token),
+        }
+    }
+
+    /// What a refusal means to whoever showed this token.
+    pub(crate) fn of_refusal(
+        code: String,
+        message: String,
+        url: String,
+        token: Option<&Path>,
+    ) -> Self {
+        match (code.as_str(), token) {
+            ("UNAUTHORIZED", None) => Self::NoToken { url },
+            ("UNAUTHORIZED", Some(file)) => Self::WrongToken { url, file: file.to_owned() },
+            ("FORBIDDEN", Some(file)) => Self::Forbidden { file: file.to_owned(), why: message },
+            _ => Self::Refused { code, message },
+        }
+    }
+
+    /// The exit status: 2 for wrong use, 3 for a run that was canceled, 1 for all else.
+    pub(crate) fn status(&self) -> ExitCode {
+        match self {
+            Self::BadUrl(_) | Self::BadId(_) => ExitCode::from(2),
+            Self::Ended { status: RunStatus::Canceled, .. } => ExitCode::from(3),
+            _ => ExitCode::FAILURE,
+        }
+    }
+
+    /// Stable; programs compare it. An orchestrator's refusal keeps its own.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::BadUrl(_) | Self::BadId(_) => "wrong_use",
+            Self::Unreachable { .. } => "unreachable",
+            Self::NoToken { .. } | Self::NoTokenInside(_) => "no_token",
+            Self::WrongToken { .. } => "wrong_token",
+            Self::Forbidden { .. } => "forbidden",
+            Self::Refused { code, .. } => code,
+            Self::Content { .. } => "invalid_input",
+            Self::Exists { .. } => "exists",
+            Self::NotMade { .. } => "no_file",
+            Self::UnknownToken(_) => "unknown_token",
+            Self::NoSandbox => "no_sandbox",
+            Self::Ended { .. } => "run_ended",
+            Self::NoJob { .. } => "unknown_job",
+            Self::NotEnrolled { .. } => "not_enrolled",
+            Self::Serve(_) => "no_orchestrator",
+            Self::Worker(_) => "no_worker",
+            Self::Key(_) => "no_key",
+            Self::Demo(_) => "broken",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: &str, token: Option<&Path>) -> FleetFailure {
+        FleetFailure::of_refusal(code.into(), "no".into(), "http://a".into(), token)
+    }
+
+    #[test]
+    fn a_missing_token_and_a_wrong_one_are_told_apart() {
+        assert_eq!(refused("UNAUTHORIZED", None).code(), "no_token");
+        let wrong = refused("UNAUTHORIZED", Some(Path::new("x.token")));
+        assert!(wrong.to_string().contains("x.token"), "{wrong}");
+        assert_eq!(refused("CONFLICT", None).code(), "CONFLICT");
+    }
+
+    #[test]
+    fn how_a_run_ended_is_in_the_exit_status() {
+        let ended = |status| {
+            let run = RunId::new("run_1").expect("an id");
+            FleetFailure::Ended { run, status, why: String::new() }.status()
+        };
+        assert_eq!(ended(RunStatus::Failed), ExitCode::FAILURE);
+        assert_eq!(ended(RunStatus::Canceled), ExitCode::from(3));
+    }
+}

@@ -1,0 +1,31 @@
+//! `remuda orchestrator run`: the orchestrator itself, until it is told to stop.
+
+use super::settings::Settings;
+use crate::failure::Failure;
+use crate::fleet::FleetFailure;
+use crate::session::Output;
+use remuda_fleet::orchestrator::{self, ServeError};
+use serde_json::json;
+use std::path::Path;
+use tokio::net::TcpListener;
+
+/// Files that it may have open: each worker that waits is one.
+const FILES: u64 = 65_536;
+
+pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Failure> {
+    let settings = Settings::read(path)?;
+    crate::node::log(json_logs);
+    // As many as the system gives.
+    let _ = rlimit::increase_nofile_limit(FILES);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(Failure::Start)?.block_on(async {
+        let bound = TcpListener::bind(settings.listen).await;
+        let listener = bound.map_err(|error| FleetFailure::Serve(ServeError::Socket(error)))?;
+        let address = listener.local_addr().map_err(Failure::Start)?;
+        let url = format!("http://{address}");
+        // Whoever does not read any more does not stop it.
+        let _ = out.show(&json!({ "url": url }), |_, _| format!("orchestrator {url}\n"));
+        let served = orchestrator::serve(listener, settings.config(), crate::dev::stop_asked());
+        Ok(served.await.map_err(FleetFailure::Serve)?)
+    })
+}

@@ -1,0 +1,169 @@
+//! `remuda run logs`.
+
+use super::{Target, note};
+use crate::failure::Failure;
+use crate::fleet::{FleetFailure, Session};
+use crate::style::{Tone, clean};
+use remuda_fleet::id::{Fence, JobId};
+use remuda_fleet::view::{JobView, RunView};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::time::Duration;
+
+/// Between two looks at a log that goes on.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// A line that is longer is shown in pieces.
+const LINE_BYTES_MAX: usize = 64 * 1024;
+
+/// How far a job's log was printed.
+#[derive(Default)]
+struct Printed {
+    fence: Fence,
+    offset: u64,
+    /// The beginning of a line whose end is not there yet.
+    rest: Vec<u8>,
+}
+
+struct Printer<'a> {
+    session: &'a Session,
+    /// Each line begins with its job's name.
+    names: Option<usize>,
+    printed: BTreeMap<JobId, Printed>,
+}
+
+pub(super) async fn logs(
+    session: &Session,
+    target: &Target,
+    name: Option<&str>,
+    follow: bool,
+) -> Result<(), Failure> {
+    let mut printer = Printer { session, names: None, printed: BTreeMap::new() };
+    loop {
+        let jobs = jobs(session, target, name).await?;
+        if jobs.len() > 1 {
+            printer.names = jobs.iter().map(|job| job.name.chars().count()).max();
+        }
+        let over = jobs.iter().all(|job| job.state.terminal());
+        let mut more = false;
+        for job in &jobs {
+            more |= printer.print(job).await?;
+        }
+        if more {
+            continue;
+        }
+        // What was there when it was over is all there is.
+        if over || !follow {
+            return printer.finish(&jobs);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// The jobs that are meant.
+async fn jobs(
+    session: &Session,
+    target: &Target,
+    name: Option<&str>,
+) -> Result<Vec<JobView>, Failure> {
+    let run = match target {
+        Target::Job(job) => {
+            let job = session.client.job(job).await.map_err(|error| session.explain(error))?;
+            return Ok(vec![job]);
+        }
+        Target::Run(run) => run,
+    };
+    let view = session.client.run(run).await.map_err(|error| session.explain(error))?;
+    let RunView { summary, jobs } = view;
+    let Some(name) = name else { return Ok(jobs) };
+    let there: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
+    match jobs.into_iter().find(|job| job.name == name) {
+        Some(job) => Ok(vec![job]),
+        None => {
+            let there = there.join(", ");
+            Err(FleetFailure::NoJob { run: summary.run_id, name: name.to_owned(), there }.into())
+        }
+    }
+}
+
+impl Printer<'_> {
+    /// Prints what is new. True: there may be more already.
+    async fn print(&mut self, job: &JobView) -> Result<bool, Failure> {
+        let printed = self.printed.entry(job.job_id.clone()).or_default();
+        if printed.fence != job.fence {
+            // Another grant has a log of its own, from its beginning.
+            if printed.fence > Fence(0) {
+                note(&format!("{} goes on under fence {}", job.name, job.fence));
+            }
+            *printed = Printed { fence: job.fence, ..Printed::default() };
+        }
+        if printed.offset >= job.log_bytes {
+            return Ok(false);
+        }
+        let (fence, offset) = (Some(printed.fence), printed.offset);
+        let read = self.session.client.log(&job.job_id, fence, offset).await;
+        let bytes = read.map_err(|error| self.session.explain(error))?;
+        printed.offset += bytes.len() as u64;
+        let more = !bytes.is_empty() && printed.offset < job.log_bytes;
+        if self.session.out.json {
+            let text = String::from_utf8_lossy(&bytes);
+            let piece =
+                json!({ "job": job.name, "fence": job.fence, "offset": offset, "text": text });
+            self.session.out.show(&piece, |_, _| String::new())?;
+            return Ok(more);
+        }
+        let raw = self.names.is_none() && !self.session.out.style.terminal;
+        if raw {
+            write(&bytes)?;
+            return Ok(more);
+        }
+        let mut rest = std::mem::take(&mut printed.rest);
+        rest.extend(bytes);
+        let mut lines: Vec<&[u8]> = rest.split(|byte| *byte == b'\n').collect();
+        let unfinished = lines.pop().unwrap_or_default();
+        let mut text = String::new();
+        for line in lines {
+            text += &line_of(self.session, self.names, &job.name, line);
+        }
+        match unfinished.len() > LINE_BYTES_MAX {
+            true => text += &line_of(self.session, self.names, &job.name, unfinished),
+            false => printed.rest = unfinished.to_vec(),
+        }
+        self.session.out.text(&text)?;
+        Ok(more)
+    }
+
+    /// Prints lines that never ended.
+    fn finish(self, jobs: &[JobView]) -> Result<(), Failure> {
+        for job in jobs {
+            let rest = self.printed.get(&job.job_id).map(|printed| printed.rest.as_slice());
+            if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+                let text = line_of(self.session, self.names, &job.name, rest);
+                self.session.out.text(&text)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line as it is printed: a job wrote it, and a terminal obeys some of what it is sent.
+fn line_of(session: &Session, names: Option<usize>, name: &str, line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = match session.out.style.terminal {
+        true => clean(&text.trim_end_matches('\r').replace('\t', "    ")),
+        false => text.into_owned(),
+    };
+    match names {
+        Some(width) => {
+            let name = format!("{:<width$} |", clean(name));
+            format!("{} {text}\n", session.out.style.paint(Tone::Why, &name))
+        }
+        None => format!("{text}\n"),
+    }
+}
+
+/// Bytes as they are, for whoever reads them.
+fn write(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}

@@ -1,0 +1,85 @@
+//! `remuda worker`: who does the jobs of a fleet.
+
+mod init;
+mod serve;
+pub(crate) mod settings;
+
+use crate::fleet::FleetArgs;
+use crate::leash::Leash;
+use clap::Subcommand;
+use settings::SandboxWish;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Run workers of a fleet: they ask an orchestrator for jobs, do them, and say how it went.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda worker init worker-1 --token-file fleet/worker.token --tag gpu
+  $ remuda worker run worker-1
+
+A worker makes its own key and signs what it sends; the token is needed once, to enrol that key. It does one
+job at a time; with --concurrency several of them run side by side in one process. A job's steps run in a
+sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards.
+
+On SIGTERM it takes no more jobs and lets those that it has end within drain_seconds; what does not end is
+given back. If it is killed instead, its leases run out and other workers go on; what its jobs left running
+is ended when it starts again.")]
+pub struct Args {
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Make the files of a new worker, and enrol its key.
+    ///
+    /// In a directory with a worker.key but no settings, that key is enrolled.
+    #[command(after_help = "Examples:
+  $ remuda worker init worker-1 --token-file fleet/worker.token
+  $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu")]
+    Init {
+        /// Where; it is made if it is not there.
+        directory: PathBuf,
+        /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
+        #[arg(long = "tag", value_name = "TAG")]
+        tags: Vec<String>,
+        /// Jobs at a time.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+        concurrency: u16,
+        /// What jobs run in.
+        #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
+        sandbox: SandboxWish,
+    },
+    /// Run a worker until Ctrl-C or SIGTERM.
+    #[command(after_help = "Examples:
+  $ remuda worker run worker-1
+  $ remuda worker run worker-1 --one-shot")]
+    Run {
+        /// Directory with worker.toml, or the file itself.
+        path: PathBuf,
+        /// End after one job, for machines that are made for each.
+        #[arg(long)]
+        one_shot: bool,
+        /// Log as JSON, one object on each line.
+        #[arg(long)]
+        json_logs: bool,
+        #[command(flatten)]
+        leash: Leash,
+    },
+}
+
+/// Runs the command.
+pub fn main(args: &Args) -> ExitCode {
+    let result = match &args.command {
+        Command::Init { directory, tags, concurrency, sandbox } => {
+            init::init(&args.fleet, directory, tags, *concurrency, *sandbox)
+        }
+        Command::Run { path, one_shot, json_logs, leash } => {
+            leash.watch();
+            serve::serve(path, *one_shot, *json_logs)
+        }
+    };
+    args.fleet.out().end(result, &[])
+}

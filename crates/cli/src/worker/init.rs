@@ -1,0 +1,74 @@
+//! `remuda worker init`: the files of a new worker, and its key known to the orchestrator.
+
+use super::settings::{KEY, SETTINGS, SandboxWish, Template};
+use crate::failure::Failure;
+use crate::fleet::{FleetArgs, FleetFailure, plain_http, read_token};
+use remuda_fleet::auth::KeyPair;
+use remuda_fleet::message::Tag;
+use remuda_fleet::orchestrator::Clock;
+use remuda_fleet::worker::{Link, LinkError};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn init(
+    fleet: &FleetArgs,
+    directory: &Path,
+    tags: &[String],
+    concurrency: u16,
+    sandbox: SandboxWish,
+) -> Result<(), Failure> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| Failure::File { path, source }
+    };
+    let settings = directory.join(SETTINGS);
+    if settings.exists() {
+        let advice = "run it, or name another directory";
+        return Err(FleetFailure::Exists { path: settings, advice }.into());
+    }
+    let url = plain_http(&fleet.orchestrator)?;
+    let tags = all_tags(tags)?;
+    // Whatever would keep it from running is said now, not at its first job.
+    sandbox.find(true)?;
+    let token = fleet.token_file.as_deref().map(read_token).transpose()?;
+    fs::create_dir_all(directory).map_err(failed(directory))?;
+    let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
+    let key_id = key.id();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let enrolled = runtime.map_err(Failure::Start)?.block_on(async {
+        let link = Link::new(&url, Arc::new(key), Clock::default());
+        link.enrol(token.as_deref().unwrap_or_default()).await
+    });
+    enrolled.map_err(|error| match error {
+        LinkError::Refused { code, message } => {
+            FleetFailure::of_refusal(code, message, url.clone(), fleet.token_file.as_deref())
+        }
+        LinkError::Unreachable(why) => FleetFailure::Unreachable { url: url.clone(), why },
+        LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
+    })?;
+    // The last, so that a worker that is not enrolled is not taken for one that is.
+    let text = Template { orchestrator: &url, tags: &tags, concurrency, sandbox }.text();
+    fs::write(&settings, text).map_err(failed(&settings))?;
+    let shown = json!({ "key": key_id.as_str(), "settings": settings, "tags": tags });
+    fleet.out().show(&shown, |_, _| {
+        let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();
+        let (settings, home) = (settings.display(), directory.display());
+        format!(
+            "enrolled {key_id} at {url}\ntags     {}\nsettings {settings}\n\nThen:\n  \
+             remuda worker run {home}\n",
+            words.join(" ")
+        )
+    })
+}
+
+/// What it was said to have, and what it is.
+fn all_tags(said: &[String]) -> Result<BTreeSet<Tag>, Failure> {
+    let os = format!("os:{}", std::env::consts::OS);
+    let arch = format!("arch:{}", std::env::consts::ARCH);
+    let text = "a tag has 1 to 128 visible characters without quotes, backslashes and commas";
+    let read = |tag: &String| Tag::new(tag).map_err(|_| Failure::Usage(text));
+    said.iter().chain([&os, &arch]).map(read).collect()
+}

@@ -1,0 +1,53 @@
+//! `remuda worker run`: the worker itself, until it is told to stop.
+
+use super::settings::Settings;
+use crate::failure::Failure;
+use crate::fleet::FleetFailure;
+use remuda_fleet::worker::{self, WorkerError};
+use std::path::Path;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+pub(super) fn serve(path: &Path, one_shot: bool, json_logs: bool) -> Result<(), Failure> {
+    let settings = Settings::read(path)?;
+    if one_shot && settings.concurrency > 1 {
+        return Err(Failure::Usage("--one-shot is for workers with a concurrency of 1"));
+    }
+    let configs = settings.configs(one_shot)?;
+    crate::node::log(json_logs);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(Failure::Start)?.block_on(async {
+        let (stop, stopping) = watch::channel(false);
+        let mut places: JoinSet<Result<(), WorkerError>> = JoinSet::new();
+        for config in configs {
+            let mut stopping = stopping.clone();
+            places.spawn(worker::run(config, async move {
+                let _ = stopping.wait_for(|stop| *stop).await;
+            }));
+        }
+        let mut asked = std::pin::pin!(crate::dev::stop_asked());
+        let mut result = Ok(());
+        loop {
+            let ended = tokio::select! {
+                ended = places.join_next() => ended,
+                () = &mut asked, if !*stop.borrow() => {
+                    stop.send_replace(true);
+                    continue;
+                }
+            };
+            match ended {
+                None => return result,
+                Some(Ok(Ok(()))) => {}
+                // One that may not work is a sign that none may: the others end in order.
+                Some(Ok(Err(error))) => {
+                    result = Err(FleetFailure::from(error).into());
+                    stop.send_replace(true);
+                }
+                Some(Err(_)) => {
+                    result = Err(Failure::Broken("a worker has broken down; its log says where"));
+                    stop.send_replace(true);
+                }
+            }
+        }
+    })
+}

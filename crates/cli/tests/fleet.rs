@@ -1,0 +1,377 @@
+//! A fleet as its users run it: the real program, as orchestrator, as worker and as client.
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use support::{Folder, Run, remuda};
+
+/// How long anything may take that should take seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One fleet at a time, so that heartbeats come on time on two cores.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    // A test that failed has stopped its fleet like any other.
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A process that is asked to end with its test.
+struct Running(Child);
+
+impl Running {
+    fn signal(&self, name: &str) {
+        let _ = Command::new("kill").args([name, &self.0.id().to_string()]).status();
+    }
+
+    /// Waits for its end. Returns its status.
+    fn end(&mut self) -> i32 {
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            if let Some(status) = self.0.try_wait().expect("a child") {
+                return status.code().unwrap_or(-1);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("it does not end");
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            self.signal("-TERM");
+            let until = Instant::now() + Duration::from_secs(15);
+            while matches!(self.0.try_wait(), Ok(None)) && Instant::now() < until {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let _ = self.0.kill();
+        }
+        let _ = self.0.wait();
+    }
+}
+
+/// An orchestrator, and workers beside it.
+struct Fleet {
+    url: String,
+    // In the order in which they go: who uses a folder goes before it.
+    workers: Vec<Running>,
+    orchestrator: Running,
+    folder: Folder,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Fleet {
+    fn start(name: &str) -> Self {
+        let alone = alone();
+        let folder = Folder::new(name);
+        let home = folder.file("fleet");
+        Run::of(remuda().args(["orchestrator", "init", &home, "--listen", "127.0.0.1:0"])).ok();
+        let (orchestrator, url) = serve(&home);
+        Self { folder, url, workers: Vec::new(), orchestrator, _alone: alone }
+    }
+
+    fn token(&self, scope: &str) -> String {
+        self.folder.file(&format!("fleet/{scope}.token"))
+    }
+
+    fn init_worker(&self, name: &str, args: &[&str]) -> String {
+        let home = self.folder.file(name);
+        let init = ["worker", "init", &home, "--orchestrator", &self.url, "--sandbox", "plain"];
+        let token = self.token("worker");
+        Run::of(remuda().args(init).args(["--token-file", &token]).args(args)).ok();
+        home
+    }
+
+    fn worker(&mut self, name: &str, args: &[&str]) {
+        let home = self.init_worker(name, args);
+        self.workers.push(work(&home, &[]));
+    }
+
+    /// A command of somebody who may submit.
+    fn run(&self, args: &[&str]) -> Run {
+        self.run_as("submitter", args)
+    }
+
+    fn run_as(&self, scope: &str, args: &[&str]) -> Run {
+        let mut command = remuda();
+        command.env("REMUDA_ORCHESTRATOR", &self.url);
+        command.env("REMUDA_TOKEN_FILE", self.token(scope));
+        Run::of(command.arg("run").args(args))
+    }
+
+    /// A file with a run of one job.
+    fn file(&self, name: &str, job: &str) -> String {
+        self.folder.write(name, &format!("[[jobs]]\nname = \"job\"\n{job}\n"))
+    }
+}
+
+fn serve(home: &str) -> (Running, String) {
+    let mut child = remuda()
+        .args(["orchestrator", "run", home, "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a line");
+    let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+    (Running(child), said["url"].as_str().expect("its address").to_owned())
+}
+
+fn work(home: &str, args: &[&str]) -> Running {
+    let mut command = remuda();
+    command.args(["worker", "run", home]).args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    Running(command.spawn().expect("it starts"))
+}
+
+/// Waits for something.
+fn wait<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if let Some(found) = look() {
+            return found;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{what} did not come");
+}
+
+#[test]
+fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
+    let mut fleet = Fleet::start("fleet-example");
+    fleet.worker("ada", &["--concurrency", "2"]);
+    for format in ["toml", "json"] {
+        let mut example = remuda();
+        example.args(["run", "example"]).args((format == "json").then_some("--json"));
+        let file = fleet.folder.write(&format!("run.{format}"), &Run::of(&mut example).ok().stdout);
+        let watched = fleet.run(&["submit", &file, "--watch"]).ok();
+        assert!(watched.stdout.contains("publish"), "{watched:?}");
+        assert!(watched.stdout.contains("SUCCEEDED"), "{watched:?}");
+    }
+    let listed = fleet.run_as("viewer", &["list", "--json"]).ok().json();
+    let run = listed["runs"][0]["run_id"].as_str().expect("an id").to_owned();
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2), "{listed}");
+    let shown = fleet.run(&["show", &run, "--json"]).ok().json();
+    assert_eq!(shown["status"], "SUCCEEDED");
+    let logs = fleet.run(&["logs", &run]).ok().stdout;
+    assert!(
+        logs.lines().any(|line| line.starts_with("test") && line.ends_with("all well")),
+        "{logs}"
+    );
+    let one = fleet.run(&["logs", &run, "--job", "lint", "--follow"]).ok().stdout;
+    assert_eq!(one, "linting\n");
+    let nobody = fleet.run(&["logs", &run, "--job", "tset"]).failed(1);
+    assert!(nobody.stderr.contains("build, test, lint, publish"), "{nobody:?}");
+
+    let again = fleet.run(&["rerun", &run, "--key", "again", "--watch", "--json"]).ok().lines();
+    let last = again.last().expect("a line");
+    assert_eq!((&last["status"], &last["rerun_of"]), (&"SUCCEEDED".into(), &run.as_str().into()));
+    let same = fleet.run(&["rerun", &run, "--key", "again"]).ok();
+    assert_eq!(same.stdout.trim(), last["run_id"], "{same:?}");
+    assert!(same.stderr.contains("before"), "{same:?}");
+}
+
+#[test]
+fn how_a_run_ended_is_in_the_exit_status() {
+    let mut fleet = Fleet::start("fleet-ends");
+    fleet.worker("ada", &[]);
+    let bad = fleet.file("bad.toml", "steps = [\"echo no; exit 7\"]");
+    let ended = fleet.run(&["submit", &bad, "--watch"]).failed(1);
+    assert!(ended.stdout.contains("exit code 7"), "{ended:?}");
+    assert!(ended.stderr.contains("remuda run logs job_"), "{ended:?}");
+    let long = fleet.file("long.toml", "steps = [\"sleep 600\"]");
+    let run = fleet.run(&["submit", &long]).ok().stdout.trim().to_owned();
+    wait("the job", || {
+        let run = fleet.run(&["show", &run, "--json"]).ok().json();
+        (run["jobs"][0]["state"] == "RUNNING").then_some(())
+    });
+    fleet.run(&["cancel", &run]).ok();
+    let ended = fleet.run(&["watch", &run]).failed(3);
+    assert!(ended.stderr.contains("CANCELED"), "{ended:?}");
+    assert!(ended.stderr.contains(&run), "{ended:?}");
+}
+
+#[test]
+fn whatever_goes_wrong_is_said_with_what_to_do() {
+    let fleet = Fleet::start("fleet-errors");
+    let file = fleet.file("run.toml", "steps = [\"true\"]\ntags = [\"gpu\", \"huge\"]");
+    let at = |args: &[&str]| Run::of(remuda().arg("run").args(args));
+    let gone = at(&["list", "--orchestrator", "http://127.0.0.1:9"]).failed(1);
+    assert!(gone.stderr.contains("no orchestrator answers at http://127.0.0.1:9"), "{gone:?}");
+    assert!(gone.stderr.contains("remuda orchestrator run"), "{gone:?}");
+    at(&["list", "--orchestrator", "https://127.0.0.1"]).failed(2);
+    let bare = at(&["list", "--orchestrator", &fleet.url]).failed(1);
+    assert!(bare.stderr.contains("--token-file"), "{bare:?}");
+    let wrong = fleet.folder.write("wrong.token", "fleet_0000\n");
+    let wrong = at(&["list", "--orchestrator", &fleet.url, "--token-file", &wrong, "--json"]);
+    let wrong = wrong.failed(1);
+    assert_eq!(wrong.json()["error"], "wrong_token", "{wrong:?}");
+    let viewer = fleet.run_as("viewer", &["submit", &file]).failed(1);
+    assert!(viewer.stderr.contains("a submitter may do this"), "{viewer:?}");
+    let enrol = fleet.run_as("worker", &["list"]).failed(1);
+    assert!(enrol.stderr.contains("a viewer may do this"), "{enrol:?}");
+    fleet.run(&["show", "nonsense"]).failed(2);
+    let unknown = fleet.run(&["show", "run_nobody"]).failed(1);
+    assert!(unknown.stderr.contains("no such run"), "{unknown:?}");
+    let misspelt = fleet.file("misspelt.toml", "stesp = [\"true\"]");
+    let misspelt = fleet.run(&["submit", &misspelt]).failed(1);
+    assert!(
+        misspelt.stderr.contains("stesp") && misspelt.stderr.contains("line 3"),
+        "{misspelt:?}"
+    );
+    // Nobody is there who could do it.
+    let lonely = fleet.run(&["submit", &file]).ok();
+    assert!(lonely.stderr.contains("--tag gpu --tag huge"), "{lonely:?}");
+    let home = fleet.folder.file("no-worker");
+    let init = ["worker", "init", &home, "--orchestrator", &fleet.url, "--sandbox", "plain"];
+    let refused = Run::of(remuda().args(init)).failed(1);
+    assert!(refused.stderr.contains("worker.token"), "{refused:?}");
+    assert!(!Path::new(&home).join("worker.toml").exists(), "it is not taken for a worker");
+    let none = Run::of(remuda().args(["worker", "run", &home])).failed(1);
+    assert!(none.stderr.contains("remuda worker init"), "{none:?}");
+}
+
+#[test]
+fn a_worker_that_has_other_tags_is_no_help_and_one_that_has_them_is() {
+    let mut fleet = Fleet::start("fleet-tags");
+    fleet.worker("plain", &[]);
+    let status = |fleet: &Fleet| {
+        let mut command = remuda();
+        command.env("REMUDA_ORCHESTRATOR", &fleet.url);
+        command.env("REMUDA_TOKEN_FILE", fleet.token("viewer"));
+        Run::of(command.args(["fleet", "status", "--json"])).ok().json()
+    };
+    wait("the worker", || (status(&fleet)["workers"]["total"] == 1).then_some(()));
+    let file = fleet.file("run.toml", "steps = [\"true\"]\ntags = [\"gpu\"]");
+    let submitted = fleet.run(&["submit", &file]).ok();
+    assert!(submitted.stderr.contains("none of the 1 workers"), "{submitted:?}");
+    assert_eq!(status(&fleet)["queue"]["desired_workers"], 1);
+    fleet.worker("able", &["--tag", "gpu"]);
+    fleet.run(&["watch", submitted.stdout.trim()]).ok();
+}
+
+#[test]
+fn tokens_are_files_of_their_owner_and_end_when_they_are_revoked() {
+    let fleet = Fleet::start("fleet-tokens");
+    let home = fleet.folder.file("fleet");
+    for name in ["operator.token", "worker.token", "tokens.json", "orchestrator.toml"] {
+        let mode = fs::metadata(Path::new(&home).join(name)).expect(name).permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}: {mode:o}");
+    }
+    let again = Run::of(remuda().args(["orchestrator", "init", &home])).failed(1);
+    assert!(again.stderr.contains("never overwritten"), "{again:?}");
+    let token = |args: &[&str]| Run::of(remuda().args(["orchestrator", "token"]).args(args));
+    token(&["new", &home, "--name", "ci", "--scope", "submitter"]).ok();
+    token(&["new", &home, "--name", "ci", "--scope", "viewer"]).failed(2);
+    let secret = fs::read_to_string(fleet.token("ci")).expect("a token");
+    let hashes = fs::read_to_string(Path::new(&home).join("tokens.json")).expect("hashes");
+    assert!(!hashes.contains(secret.trim()), "only hashes are kept");
+    let listed = token(&["list", &home]).ok().stdout;
+    assert!(listed.contains("ci\tsubmitter"), "{listed}");
+    wait("the new token", || (fleet.run_as("ci", &["list"]).status == 0).then_some(()));
+    token(&["revoke", &home, "--name", "ci"]).ok();
+    wait("its end", || (fleet.run_as("ci", &["list"]).status == 1).then_some(()));
+    fleet.run(&["list"]).ok();
+    let unknown = token(&["revoke", &home, "--name", "ci"]).failed(1);
+    assert!(unknown.stderr.contains("no token called"), "{unknown:?}");
+}
+
+#[test]
+fn a_worker_ends_after_one_job_if_it_is_told_to_and_in_order_when_it_is_asked_to() {
+    let mut fleet = Fleet::start("fleet-drain");
+    let once = fleet.init_worker("once", &[]);
+    let mut once = work(&once, &["--one-shot"]);
+    let file = fleet.file("run.toml", "steps = [\"echo once\"]");
+    fleet.run(&["submit", &file, "--watch"]).ok();
+    assert_eq!(once.end(), 0);
+    let run = fleet.run(&["submit", &fleet.file("long.toml", "steps = [\"sleep 2\"]")]).ok();
+    fleet.worker("ada", &[]);
+    wait("the job", || {
+        let run = fleet.run(&["show", run.stdout.trim(), "--json"]).ok().json();
+        (run["jobs"][0]["state"] == "RUNNING").then_some(())
+    });
+    fleet.workers[0].signal("-TERM");
+    assert_eq!(fleet.workers[0].end(), 0);
+    // What it had, it has finished: it was granted once.
+    let ended = fleet.run(&["watch", run.stdout.trim(), "--json"]).ok();
+    let last = ended.lines().pop().expect("a line");
+    assert_eq!(last["jobs"][0]["fence"], 1, "{last}");
+}
+
+#[test]
+fn a_run_outlives_its_orchestrator_and_whoever_watches_it_does_too() {
+    let mut fleet = Fleet::start("fleet-restart");
+    // The same port again: workers know no other.
+    let settings = fleet.folder.file("fleet/orchestrator.toml");
+    let text = fs::read_to_string(&settings).expect("settings");
+    let address = fleet.url.trim_start_matches("http://").to_owned();
+    fs::write(&settings, text.replace("127.0.0.1:0", &address)).expect("written");
+    fleet.worker("ada", &[]);
+    let file = fleet.file("run.toml", "steps = [\"sleep 3\", \"echo survived\"]");
+    let run = fleet.run(&["submit", &file]).ok().stdout.trim().to_owned();
+    wait("the job", || {
+        let run = fleet.run(&["show", &run, "--json"]).ok().json();
+        (run["jobs"][0]["state"] == "RUNNING").then_some(())
+    });
+    let mut watching = remuda();
+    watching.env("REMUDA_ORCHESTRATOR", &fleet.url);
+    watching.env("REMUDA_TOKEN_FILE", fleet.token("viewer"));
+    watching.args(["run", "watch", &run]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut watching = Running(watching.spawn().expect("it starts"));
+    // It has seen the run by the time that it prints.
+    let out = BufReader::new(watching.0.stdout.take().expect("output"));
+    let mut lines = out.lines();
+    lines.next().expect("a line").expect("text");
+    let _ = fleet.orchestrator.0.kill();
+    let _ = fleet.orchestrator.0.wait();
+    fleet.orchestrator = serve(&fleet.folder.file("fleet")).0;
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert_eq!(watching.end(), 0, "{rest:#?}");
+    let logs = fleet.run(&["logs", &run]).ok().stdout;
+    assert!(logs.contains("survived"), "{logs}");
+}
+
+#[test]
+fn the_demonstration_comes_out_as_it_should_and_leaves_nothing() {
+    let _alone = alone();
+    let mut command = remuda();
+    command.args(["fleet", "demo", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    let place = std::env::temp_dir().join(format!("remuda-fleet-demo-{}", child.id()));
+    let output = child.wait_with_output().expect("it ends");
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{err}");
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    assert_eq!(report["ok"], true, "{report}");
+    assert_eq!(report["late_answer"], "Superseded", "{report}");
+    let job = report["jobs"].as_array().into_iter().flatten().find(|job| job["name"] == "test-b");
+    let job = job.expect("the job of the worker that was killed");
+    assert!(job["fence"].as_u64() > Some(1) && job["worker"] != report["killed"], "{report}");
+    assert!(!place.exists(), "{} is left", place.display());
+    // Every process of it had its place on its command line.
+    let left = fs::read_dir("/proc").expect("Linux").flatten().find(|process| {
+        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(place.to_str().expect("text"))
+    });
+    assert!(left.is_none(), "{left:?} is left");
+}
+
+#[test]
+fn figures_of_a_small_fleet_are_taken() {
+    let _alone = alone();
+    let args = ["bench", "fleet", "--workers", "4", "--jobs", "3", "--beats", "5", "--json"];
+    let run = Run::of(remuda().args(args).args(["--idle", "40", "--hold", "1"])).ok();
+    let figures = run.json();
+    assert_eq!(figures["jobs"], 12, "{figures}");
+    assert_eq!(figures["idle"]["workers"], 40, "{figures}");
+    assert!(figures["sqlite"]["jobs_per_second"].as_u64() > Some(0), "{figures}");
+}

@@ -1,0 +1,228 @@
+//! Pages for people: runs, one run, one job with its log, workers, the queue.
+//!
+//! They are whole without JavaScript. With it they are live: a stream of events carries the same HTML
+//! again whenever it changes, made by the same function, and a script of twenty lines puts it in place.
+//! They change nothing: whoever wants to submit or cancel uses the API, which takes no cookies.
+
+mod html;
+mod live;
+mod login;
+mod session;
+mod views;
+
+pub(super) use live::live;
+pub(super) use login::{form, login, logout};
+
+use super::answer::Failure;
+use super::app::App;
+use super::people::id;
+use crate::auth::Scope;
+use crate::id::{JobId, RunId};
+use crate::store::Store;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use html::Markup;
+use serde::Deserialize;
+use session::Sessions;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Streams of pages at a time. Beyond it pages stand still.
+const LIVE_MAX: usize = 256;
+/// Bytes of a log that are read at a time, and shown at the end of a page.
+const LOG_BYTES: u64 = 64 * 1024;
+
+/// Nothing but our own style and script, no frames, no forms that go elsewhere. What a job wrote is
+/// escaped; if it were not, it still could not run.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+                      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What pages need besides the rest.
+#[derive(Debug)]
+pub(super) struct Pages {
+    sessions: Sessions,
+    streams: Arc<Semaphore>,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { sessions: Sessions::default(), streams: Arc::new(Semaphore::new(LIVE_MAX)) }
+    }
+}
+
+/// Which page.
+#[derive(Clone, Debug)]
+pub(super) enum Page {
+    Runs { before: Option<String> },
+    Run(RunId),
+    Job(JobId),
+    Workers,
+    Queue,
+}
+
+/// A page's inside.
+pub(super) struct Inside {
+    title: String,
+    body: Markup,
+    /// It will not change any more.
+    ended: bool,
+}
+
+fn guarded(status: StatusCode, kind: &'static str, body: impl Into<String>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    let headers = headers.map(|(name, value)| (name, HeaderValue::from_static(value)));
+    let headers: [(HeaderName, HeaderValue); 5] = headers;
+    (status, headers, body.into()).into_response()
+}
+
+/// A whole page. `events` is where its inside comes from again.
+fn whole(
+    status: StatusCode,
+    title: &str,
+    events: Option<&str>,
+    inside: Markup,
+    leave: bool,
+) -> Response {
+    let mut page = Markup::default();
+    page.raw("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")
+        .raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>")
+        .text(title)
+        .raw(" · Remuda fleet</title><link rel=\"stylesheet\" href=\"/assets/style.css\">")
+        .raw("<script src=\"/assets/live.js\" defer></script></head><body><nav>")
+        .raw("<strong>Remuda fleet</strong><a href=\"/\">Runs</a><a href=\"/queue\">Queue</a>")
+        .raw("<a href=\"/workers\">Workers</a><span id=\"mark\"></span>");
+    if leave {
+        page.raw("<form method=\"post\" action=\"/logout\"><button>Log out</button></form>");
+    }
+    page.raw("</nav><main id=\"live\"");
+    if let Some(events) = events {
+        page.raw(" data-events=\"").text(events).raw("\"");
+    }
+    page.raw(">").add(inside).raw("</main></body></html>\n");
+    guarded(status, "text/html; charset=utf-8", page.done())
+}
+
+fn trouble(failure: &Failure) -> Response {
+    let mut text = Markup::default();
+    text.raw("<h1>").text(failure.status).raw("</h1><p>").text(failure.message()).raw("</p>");
+    whole(failure.status, "Not here", None, text, false)
+}
+
+impl App {
+    /// Whether this request may see pages: by a cookie, or by a token as the API wants it.
+    fn may_look(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let access = self.0.door.access();
+        match self.0.pages.sessions.allows(self.now(), headers, &access) {
+            true => Ok(()),
+            false => self.person(headers, Scope::Viewer).map(drop),
+        }
+    }
+}
+
+async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response {
+    if app.may_look(headers).is_err() {
+        return login::ask(path);
+    }
+    let events = match &page {
+        // Earlier runs do not change much.
+        Page::Runs { before: Some(_) } => None,
+        Page::Runs { .. } => Some("/live/runs".to_owned()),
+        _ => Some(format!("/live{path}")),
+    };
+    match views::inside(&app, &page).await {
+        Ok(Inside { title, body, ended }) => {
+            let events = events.filter(|_| !ended);
+            whole(StatusCode::OK, &title, events.as_deref(), body, !app.0.door.is_open())
+        }
+        Err(failure) => trouble(&failure),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Earlier {
+    before: Option<String>,
+}
+
+pub(super) async fn runs(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Query(Earlier { before }): Query<Earlier>,
+) -> Response {
+    show(app, &headers, "/", Page::Runs { before }).await
+}
+
+pub(super) async fn run(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(run): Path<String>,
+) -> Response {
+    match id(&run, RunId::new) {
+        Ok(id) => show(app, &headers, &format!("/runs/{id}"), Page::Run(id.clone())).await,
+        Err(failure) => trouble(&failure),
+    }
+}
+
+pub(super) async fn job(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+) -> Response {
+    match id(&job, JobId::new) {
+        Ok(id) => show(app, &headers, &format!("/jobs/{id}"), Page::Job(id.clone())).await,
+        Err(failure) => trouble(&failure),
+    }
+}
+
+pub(super) async fn workers(State(app): State<App>, headers: HeaderMap) -> Response {
+    show(app, &headers, "/workers", Page::Workers).await
+}
+
+pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Response {
+    show(app, &headers, "/queue", Page::Queue).await
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct From {
+    #[serde(default)]
+    offset: u64,
+}
+
+/// `GET /jobs/{id}/log`: a part of the log as text, from an offset on.
+pub(super) async fn log(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+    Query(From { offset }): Query<From>,
+) -> Response {
+    if app.may_look(&headers).is_err() {
+        return login::ask(&format!("/jobs/{job}/log"));
+    }
+    let read = async {
+        let job_id = id(&job, JobId::new)?;
+        let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
+        let most = 16 * LOG_BYTES as usize;
+        Ok(app.0.store.log(&job_id, rows.job.fence, offset, most).await?)
+    };
+    match read.await {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            guarded(StatusCode::OK, "text/plain; charset=utf-8", text)
+        }
+        Err(failure) => trouble(&failure),
+    }
+}
+
+pub(super) async fn script() -> Response {
+    guarded(StatusCode::OK, "text/javascript; charset=utf-8", include_str!("live.js"))
+}
+
+pub(super) async fn style() -> Response {
+    guarded(StatusCode::OK, "text/css; charset=utf-8", include_str!("style.css"))
+}

@@ -1,0 +1,106 @@
+//! Who works, and what waits: `GET /api/v1/workers` and `GET /api/v1/queue`.
+
+use super::answer::{Failure, shown};
+use super::app::App;
+use crate::auth::Scope;
+use crate::id::RunnerId;
+use crate::lease::{JobRecord, Standing};
+use crate::store::{JobRows, Store};
+use crate::time::Millis;
+use crate::view::{OpenJob, QueueView, WorkerList, WorkerView};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use std::collections::BTreeMap;
+
+/// Jobs of each kind in one answer.
+const JOBS_MAX: usize = 200;
+/// Workers in one answer.
+const WORKERS_MAX: usize = 1_000;
+
+impl App {
+    /// Who works or wants to, as far as this orchestrator heard of it.
+    pub(super) async fn worker_list(&self) -> Result<WorkerList, Failure> {
+        let jobs = self.0.store.open_jobs(WORKERS_MAX).await?;
+        let heard = self.0.roster.recent(self.now());
+        let mut workers: BTreeMap<RunnerId, WorkerView> = heard
+            .into_iter()
+            .map(|(runner_id, heard)| {
+                let view = WorkerView {
+                    runner_id: runner_id.clone(),
+                    capabilities: heard.capabilities,
+                    seen_at: Some(heard.at.timestamp()),
+                    job: None,
+                };
+                (runner_id, view)
+            })
+            .collect();
+        for rows in &jobs {
+            let (Standing::Held(_), Some(lease)) = (&rows.job.standing, &rows.lease) else {
+                continue;
+            };
+            let runner_id = lease.runner_id.clone();
+            let silent = WorkerView {
+                runner_id: runner_id.clone(),
+                capabilities: None,
+                seen_at: None,
+                job: None,
+            };
+            workers.entry(runner_id).or_insert(silent).job = Some(open(rows));
+        }
+        let total = workers.len();
+        // Those that have work first: they are what somebody looks for.
+        let (busy, idle): (Vec<_>, Vec<_>) =
+            workers.into_values().partition(|worker| worker.job.is_some());
+        let workers = busy.into_iter().chain(idle).take(WORKERS_MAX).collect();
+        Ok(WorkerList { workers, total })
+    }
+
+    /// What waits and what is being done.
+    pub(super) async fn queue_view(&self) -> Result<QueueView, Failure> {
+        let counts = self.0.store.counts().await?;
+        let jobs = self.0.store.open_jobs(JOBS_MAX).await?;
+        let (waiting, held): (Vec<_>, Vec<_>) =
+            jobs.iter().partition(|rows| rows.job.standing == Standing::Queued);
+        Ok(QueueView {
+            waiting: counts.waiting,
+            held: counts.held,
+            desired_workers: counts.waiting + counts.held,
+            next: waiting.into_iter().map(open).collect(),
+            running: held.into_iter().map(open).collect(),
+        })
+    }
+}
+
+fn open(JobRows { job, lease }: &JobRows) -> OpenJob {
+    let JobRecord { job_id, run_id, order, attempt, fence, not_before, .. } = job;
+    let held = lease.as_ref().filter(|_| job.standing != Standing::Queued);
+    OpenJob {
+        job_id: job_id.clone(),
+        run_id: run_id.clone(),
+        name: order.name.clone(),
+        state: job.state(lease.as_ref()),
+        tags: order.tags.clone(),
+        priority: order.priority,
+        attempt: *attempt,
+        fence: *fence,
+        not_before: (*not_before > Millis(0)).then(|| not_before.timestamp()),
+        runner_id: held.map(|lease| lease.runner_id.clone()),
+        since: held.map(|lease| lease.granted_at.timestamp()),
+    }
+}
+
+/// `GET /api/v1/workers`
+pub(super) async fn workers(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    app.person(&headers, Scope::Viewer)?;
+    Ok(shown(&app.worker_list().await?))
+}
+
+/// `GET /api/v1/queue`
+pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
+    app.person(&headers, Scope::Viewer)?;
+    Ok(shown(&app.queue_view().await?))
+}
