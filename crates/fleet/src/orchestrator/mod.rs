@@ -8,6 +8,7 @@ mod answer;
 mod app;
 mod clock;
 mod config;
+mod elsewhere;
 mod guard;
 mod metrics;
 mod people;

@@ -5,7 +5,9 @@ use super::{
 };
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 
 /// Any of the stores.
 #[derive(Debug)]
@@ -75,6 +77,14 @@ impl Store for AnyStore {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         each!(self, store => store.worker(id))
+    }
+
+    async fn waiting(
+        &self,
+        now: Millis,
+        most: usize,
+    ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+        each!(self, store => store.waiting(now, most))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

@@ -10,6 +10,7 @@
 )]
 
 mod bwrap;
+mod nats;
 #[path = "../faults/peer.rs"]
 mod peer;
 mod postgres;
@@ -19,3 +20,8 @@ mod server;
 mod suite;
 #[path = "../../../runner/tests/parts/support.rs"]
 mod support;
+
+/// Most have none.
+fn broker() -> Option<(remuda_fleet::broker::Config, Box<dyn std::any::Any + Send>)> {
+    None
+}
