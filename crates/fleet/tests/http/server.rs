@@ -108,9 +108,14 @@ impl Server {
         let ask = json!({ "runner_id": runner, "capabilities": [] });
         let granted = self.ok("/internal/lease", ask).await;
         assert_eq!(granted["type"], "LeaseGranted", "{granted}");
+        self.take_granted(&granted, runner).await;
+        granted
+    }
+
+    /// Acknowledges a lease.
+    pub async fn take_granted(&self, granted: &Value, runner: &str) {
         let ack = json!({ "job_id": granted["job_id"], "lease_id": granted["lease_id"], "runner_id": runner });
         self.ok("/internal/ack-lease", ack).await;
-        granted
     }
 
     pub async fn complete(&self, granted: &Value, runner: &str) -> Value {

@@ -14,6 +14,7 @@ mod nats;
 #[path = "../faults/peer.rs"]
 mod peer;
 mod postgres;
+mod s3;
 #[path = "../http/server.rs"]
 mod server;
 #[path = "../history/suite.rs"]
