@@ -55,6 +55,7 @@
 
 pub mod auth;
 pub mod bench;
+pub mod broker;
 pub mod client;
 pub mod id;
 pub mod lease;

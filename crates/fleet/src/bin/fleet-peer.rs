@@ -3,12 +3,15 @@
 //! Its settings are one JSON object in its only argument. It prints a line when it is ready, and ends
 //! in order on SIGTERM, or when its input does: nothing outlives the test that started it.
 
+use remuda_fleet::bench::{self, Load};
 use remuda_fleet::lease::Policy;
-use remuda_fleet::{orchestrator, worker};
+use remuda_fleet::store::{Postgres, Sqlite, Time};
+use remuda_fleet::{broker, orchestrator, worker};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -26,6 +29,8 @@ enum Settings {
         lease_ttl_seconds: u32,
         #[serde(default = "five")]
         losses_max: u32,
+        #[serde(default)]
+        broker: Option<String>,
     },
     Worker {
         folder: PathBuf,
@@ -42,7 +47,24 @@ enum Settings {
         one_shot: bool,
         #[serde(default = "five")]
         drain_seconds: u32,
+        #[serde(default)]
+        broker: Option<String>,
     },
+    /// Measures a store, and prints its figures.
+    Bench {
+        /// A database's URL; a file in the folder otherwise.
+        #[serde(default)]
+        postgres: Option<String>,
+        folder: PathBuf,
+        runners: u32,
+        jobs_each: u32,
+        beats_each: u32,
+    },
+}
+
+/// With an orchestrator that does not make tests wait.
+fn hasty_broker(url: &str) -> broker::Config {
+    broker::Config { look_again: Duration::from_millis(500), ..broker::Config::new(url) }
 }
 
 fn five() -> u32 {
@@ -74,6 +96,7 @@ async fn main() {
             clock_offset,
             lease_ttl_seconds,
             losses_max,
+            broker,
         } => {
             let mut config = orchestrator::Config::in_folder(&folder);
             config.policy = Policy {
@@ -87,6 +110,7 @@ async fn main() {
             config.sweep_every = Duration::from_millis(100);
             config.look_again = Duration::from_millis(500);
             config.clock.offset = clock_offset;
+            config.broker = broker.as_deref().map(hasty_broker);
             if let Some(url) = postgres {
                 config.store = orchestrator::StoreConfig::Postgres(url);
             }
@@ -103,6 +127,7 @@ async fn main() {
             clock_offset,
             one_shot,
             drain_seconds,
+            broker,
         } => {
             let sandbox = match bubblewrap {
                 true => worker::Sandbox::find().expect("bubblewrap"),
@@ -110,6 +135,7 @@ async fn main() {
             };
             let mut config = worker::Config::new(&orchestrator, folder, sandbox);
             config.memory_bytes_max = memory_bytes_max;
+            config.broker = broker.as_deref().map(hasty_broker);
             config.secrets = secrets;
             config.clock.offset = clock_offset;
             config.one_shot = one_shot;
@@ -117,6 +143,22 @@ async fn main() {
             config.drain = Duration::from_secs(drain_seconds.into());
             println!("ready");
             worker::run(config, told_to_end()).await.expect("worked");
+        }
+        Settings::Bench { postgres, folder, runners, jobs_each, beats_each } => {
+            let (policy, load) = (Policy::default(), Load { runners, jobs_each, beats_each });
+            let now = orchestrator::Clock::default().now();
+            let figures = match postgres {
+                Some(url) => {
+                    let store = Postgres::open(&url, policy, Time::Database, now).await;
+                    bench::store(Arc::new(store.expect("a database")), load).await
+                }
+                None => {
+                    let store = Sqlite::open(&folder.join("bench.db"), policy, now).await;
+                    bench::store(Arc::new(store.expect("a file")), load).await
+                }
+            };
+            let figures = serde_json::to_string(&figures.expect("figures"));
+            println!("{}", figures.expect("JSON"));
         }
     }
 }

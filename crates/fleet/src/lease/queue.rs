@@ -126,6 +126,16 @@ impl Queue {
         lanes.chain(self.paused.values().map(|job| (job.place, &job.job_id)))
     }
 
+    /// Jobs that nothing holds back, at most so many, and what a runner must have for them.
+    pub fn open(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
+        let free = |gates: &[Gate]| !gates.iter().any(|gate| self.closed.contains(gate));
+        let lanes = self.lanes.iter().filter(|(key, _)| free(&key.gates));
+        let filed = lanes.flat_map(|(key, lane)| lane.values().map(|job| (job, &key.tags)));
+        let over = self.paused.iter().take_while(|((at, _), _)| *at <= now).map(|(_, job)| job);
+        let over = over.filter(|job| free(&job.gates)).map(|job| (&job.job_id, &job.tags));
+        filed.chain(over).take(most).map(|(job, tags)| (job.clone(), (**tags).clone())).collect()
+    }
+
     /// When the next pause ends.
     pub fn next_pause_end(&self) -> Option<Millis> {
         self.paused.keys().next().map(|(at, _)| *at)

@@ -41,6 +41,12 @@ pub enum ObjectError {
     /// No room.
     #[error("the orchestrator's disk is full; tell its operator, and try again later")]
     Full,
+    /// The store that objects are in.
+    #[error("the store of objects failed: {0}; try again, and tell the operator if it stays so")]
+    Store(String),
+    /// Such a store would let a late writer change what an earlier one left.
+    #[error("the store of objects overwrites; use one that honours `If-None-Match: *`")]
+    Overwrites,
     /// Anything else about the disk.
     #[error("the orchestrator's disk failed: {0}; try again")]
     Disk(io::Error),
@@ -71,8 +77,8 @@ pub struct Incoming {
 /// An object that is there, but has no name yet.
 #[derive(Debug)]
 pub struct Sent {
-    at: PathBuf,
-    sha256: String,
+    pub(super) at: PathBuf,
+    pub(super) sha256: String,
 }
 
 impl Disk {

@@ -3,9 +3,71 @@
 
 mod disk;
 mod grant;
+mod s3;
 
 pub use disk::{Disk, Incoming, ObjectError, Sent};
 pub use grant::Grants;
+pub use s3::{Bucket, BucketConfig};
+
+use axum::body::Body;
+use std::path::Path;
+use tokio::fs::File;
+
+/// Where objects are: in a folder, or in a bucket. Either way they come into the folder first, so that
+/// nothing is written anywhere before all of it is there and its hash is right.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    disk: Disk,
+    bucket: Option<Bucket>,
+}
+
+impl Objects {
+    /// In a folder, or on the way through it into a bucket.
+    pub async fn open(folder: &Path, bucket: Option<BucketConfig>) -> Result<Self, ObjectError> {
+        let disk = Disk::open(folder)?;
+        let bucket = match bucket {
+            Some(config) => Some(Bucket::open(config).await?),
+            None => None,
+        };
+        Ok(Self { disk, bucket })
+    }
+
+    /// Begins to take an object of so many bytes.
+    pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
+        self.disk.begin(bytes).await
+    }
+
+    /// Gives an object its name. The same object again is no error: its answer was lost.
+    pub async fn keep(&self, sent: Sent, path: &str) -> Result<(), ObjectError> {
+        let Some(bucket) = &self.bucket else { return self.disk.keep(sent, path).await };
+        if !is_path(path) {
+            return Err(ObjectError::Path);
+        }
+        bucket.keep(path, File::open(&sent.at).await?, &sent.sha256).await
+    }
+
+    /// An object, to be read, and its size.
+    pub async fn read(&self, path: &str) -> Result<Option<(Body, u64)>, ObjectError> {
+        let Some(bucket) = &self.bucket else {
+            let found = self.disk.read(path).await?;
+            return Ok(found.map(|(file, bytes)| (s3::file_body(file), bytes)));
+        };
+        if !is_path(path) {
+            return Err(ObjectError::Path);
+        }
+        let found = bucket.read(path).await?;
+        Ok(found.map(|found| (Body::from_stream(found.body), found.bytes)))
+    }
+
+    /// Removes all objects below a path.
+    pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
+        match &self.bucket {
+            Some(bucket) if is_path(path) => bucket.forget(path).await,
+            Some(_) => Err(ObjectError::Path),
+            None => self.disk.forget(path).await,
+        }
+    }
+}
 
 /// Whether a path is one of an object: parts that are no way out of the folder.
 pub fn is_path(path: &str) -> bool {

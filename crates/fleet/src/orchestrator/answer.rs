@@ -88,6 +88,9 @@ impl From<ObjectError> for Failure {
             ObjectError::Hash => (StatusCode::UNPROCESSABLE_ENTITY, "WRONG_HASH"),
             ObjectError::Exists => (StatusCode::CONFLICT, "OBJECT_EXISTS"),
             ObjectError::Full => (StatusCode::INSUFFICIENT_STORAGE, "DISK_FULL"),
+            ObjectError::Store(_) | ObjectError::Overwrites => {
+                (StatusCode::SERVICE_UNAVAILABLE, "OBJECTS_UNAVAILABLE")
+            }
             ObjectError::Disk(_) => (StatusCode::SERVICE_UNAVAILABLE, "DISK_FAILED"),
         };
         Self::new(status, code, error.to_string())

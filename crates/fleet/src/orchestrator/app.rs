@@ -10,13 +10,14 @@ use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
 use crate::auth::{Audit, Entry, Replays};
+use crate::broker::Publisher;
 use crate::id::{JobId, RunId};
 use crate::lease::{Action, Event, Reply};
-use crate::object::{Disk, Grants};
+use crate::object::{Grants, Objects};
 use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
 use crate::time::Millis;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{broadcast, watch};
 
@@ -30,7 +31,7 @@ pub struct App(pub(super) Arc<Inner>);
 pub(super) struct Inner {
     pub(super) config: Config,
     pub(super) store: AnyStore,
-    pub(super) objects: Disk,
+    pub(super) objects: Objects,
     pub(super) grants: Grants,
     pub(super) audit: Audit,
     pub(super) door: Door,
@@ -41,6 +42,8 @@ pub(super) struct Inner {
     pub(super) keys: KnownKeys,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
+    /// Where there is a broker.
+    pub(super) publisher: OnceLock<Publisher>,
     stopping: watch::Sender<bool>,
 }
 
@@ -56,7 +59,8 @@ impl App {
                 AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)
             }
         };
-        let objects = Disk::open(&config.objects).map_err(ServeError::Objects)?;
+        let objects = Objects::open(&config.objects, config.bucket.clone()).await;
+        let objects = objects.map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
         let door = Door::new(config.access.clone(), config.access_file.clone());
@@ -75,6 +79,7 @@ impl App {
             keys: KnownKeys::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
+            publisher: OnceLock::new(),
             stopping: watch::channel(false).0,
         })))
     }
@@ -95,6 +100,7 @@ impl App {
     ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
         let handled = self.0.store.handle(self.now(), event).await?;
         for action in handled.actions {
+            self.publish(&action);
             self.follow(action);
         }
         Ok(handled.reply)
@@ -105,14 +111,14 @@ impl App {
         Ok(self.handle(event).await??)
     }
 
-    fn follow(&self, action: Action) {
+    pub(super) fn follow(&self, action: Action) {
         match action {
             Action::Ready { job_id, tags, not_before } => {
                 self.tell(&job_id);
                 self.wake(tags, not_before);
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
-            // The next heartbeat tells it: this transport has no way to a runner.
+            // A broker tells the runner at once, the next heartbeat otherwise.
             Action::Cancel(_, message) => self.tell(&message.job_id),
             Action::JobEnded(job_id, outcome) => {
                 self.0.metrics.job_ended(outcome.status);

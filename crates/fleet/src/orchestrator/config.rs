@@ -2,7 +2,9 @@
 
 use super::clock::Clock;
 use crate::auth::Access;
+use crate::broker;
 use crate::lease::Policy;
+use crate::object::BucketConfig;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -22,10 +24,14 @@ pub enum StoreConfig {
 pub struct Config {
     /// Where the rows are.
     pub store: StoreConfig,
-    /// Where objects are.
+    /// Where objects are; if they are in a bucket, where they are on their way to it.
     pub objects: PathBuf,
+    /// A bucket of an S3 store, which other orchestrators may share.
+    pub bucket: Option<BucketConfig>,
     /// Where the audit log is.
     pub audit: Option<PathBuf>,
+    /// Where work is announced (transport A), besides being asked for.
+    pub broker: Option<broker::Config>,
     /// Who may do what, at the start.
     pub access: Access,
     /// Where to look for changes of it: a file that has an [`Access`] in JSON.
@@ -55,6 +61,8 @@ impl Config {
             store: StoreConfig::Sqlite(folder.join("fleet.db")),
             objects: folder.join("objects"),
             audit: Some(folder.join("audit.jsonl")),
+            bucket: None,
+            broker: None,
             access: Access::default(),
             access_file: None,
             policy: Policy::default(),

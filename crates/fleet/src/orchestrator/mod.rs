@@ -12,6 +12,7 @@ mod app;
 mod clock;
 mod config;
 mod door;
+mod elsewhere;
 mod guard;
 mod metrics;
 mod openapi;

@@ -3,6 +3,7 @@
 use super::app::App;
 use super::config::Config;
 use super::router::router;
+use crate::object::ObjectError;
 use crate::store::StoreError;
 use axum::body::Body;
 use futures::FutureExt;
@@ -32,8 +33,8 @@ pub enum ServeError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Its objects.
-    #[error("the folder of objects cannot be used: {0}")]
-    Objects(io::Error),
+    #[error("objects cannot be kept: {0}")]
+    Objects(ObjectError),
     /// Its audit log.
     #[error("the audit log cannot be written: {0}")]
     Audit(io::Error),
@@ -57,12 +58,14 @@ pub async fn serve(
         return Err(ServeError::Open);
     }
     let app = App::open(config).await?;
-    let sweeps = tokio::spawn(app.clone().sweep());
+    let mut beside = JoinSet::new();
+    beside.spawn(app.clone().sweep());
+    beside.spawn(app.clone().hear());
+    beside.spawn(app.clone().announce());
     tracing::info!(%address, "the orchestrator serves");
     accept(listener, &app, stop).await;
-    sweeps.abort();
-    // It ends at its next rest; then nobody has the app but this.
-    let _ = sweeps.await;
+    // They end at their next rest; then nobody has the app but this.
+    beside.shutdown().await;
     match Arc::try_unwrap(app.0) {
         Ok(inner) => Ok(inner.store.close().await?),
         // Somebody did not end in time. Everything that was answered is kept all the same.

@@ -8,16 +8,10 @@ use super::app::App;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
 use crate::lease::Event;
-use crate::object::ObjectError;
-use axum::body::{Body, Bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures::{StreamExt, stream};
-use tokio::io::AsyncReadExt;
-
-/// Bytes that are read from the disk at a time.
-const PIECE_BYTES: usize = 64 * 1024;
+use futures::StreamExt;
 
 fn field<T>(
     headers: &HeaderMap,
@@ -74,16 +68,10 @@ pub(super) async fn get(
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let object = app.0.objects.read(&path).await?;
-    let (file, bytes) = object.ok_or_else(|| Failure::not_found("object"))?;
-    let pieces = stream::try_unfold(file, |mut file| async move {
-        let mut piece = vec![0; PIECE_BYTES];
-        let read = file.read(&mut piece).await.map_err(ObjectError::from)?;
-        piece.truncate(read);
-        Ok::<_, ObjectError>((read > 0).then(|| (Bytes::from(piece), file)))
-    });
+    let (body, bytes) = object.ok_or_else(|| Failure::not_found("object"))?;
     // A job wrote it: no browser takes it for a page of ours.
     let kind = HeaderValue::from_static("application/octet-stream");
-    let mut response = ([(header::CONTENT_TYPE, kind)], Body::from_stream(pieces)).into_response();
+    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes));
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));

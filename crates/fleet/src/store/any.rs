@@ -5,7 +5,9 @@ use super::{
 };
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 
 /// Any of the stores.
 #[derive(Debug)]
@@ -79,6 +81,14 @@ impl Store for AnyStore {
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
         each!(self, store => store.open_jobs(most))
+    }
+
+    async fn waiting(
+        &self,
+        now: Millis,
+        most: usize,
+    ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+        each!(self, store => store.waiting(now, most))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

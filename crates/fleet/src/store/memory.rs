@@ -3,7 +3,9 @@
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord, handle};
+use crate::message::Tag;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// [`Tables`] behind a lock.
@@ -67,6 +69,14 @@ impl Store for Memory {
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
         self.read(|tables| tables.open_jobs(most))
+    }
+
+    async fn waiting(
+        &self,
+        now: Millis,
+        most: usize,
+    ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+        self.read(|tables| tables.waiting_jobs(now, most))
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

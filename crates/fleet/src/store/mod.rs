@@ -11,18 +11,20 @@ mod tables;
 
 pub use any::AnyStore;
 pub use memory::Memory;
-pub use postgres::{Postgres, Time};
+pub use postgres::{Hearing, Postgres, Time};
 pub use sqlite::Sqlite;
 pub use tables::Tables;
 
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, JobRecord, LeaseRecord, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 use std::future::Future;
 
 /// Why a store could not say what became of an event. It may have happened or not; sending the
 /// message again is safe, as every message is.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The store is being closed.
     #[error("the store is closed; try another orchestrator, or later")]
@@ -114,6 +116,14 @@ pub trait Store {
         &self,
         most: usize,
     ) -> impl Future<Output = Result<Vec<JobRows>, StoreError>> + Send;
+
+    /// Jobs that a runner could have at this time, limits included, and what it must have; at most so
+    /// many, in no order.
+    fn waiting(
+        &self,
+        now: Millis,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError>> + Send;
 
     /// How much there is to do.
     fn counts(&self) -> impl Future<Output = Result<Counts, StoreError>> + Send;

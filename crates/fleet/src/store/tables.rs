@@ -82,6 +82,11 @@ impl Tables {
         runs.filter_map(|(_, id)| self.run(id)).collect()
     }
 
+    /// Jobs that a runner could have at this time, and what it must have.
+    pub fn waiting_jobs(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
+        self.queue.open(now, most)
+    }
+
     /// How much waits and how much is being done.
     pub fn counts(&self) -> Counts {
         Counts { waiting: self.waiting, held: self.live.len() as u64 }

@@ -1,5 +1,6 @@
 //! Folders that jobs find again, on this machine, by a key. A cache is whole or not there: it is
-//! copied beside its place and then renamed, and the first one under a key stays.
+//! copied beside its place and then renamed, and the first one under a key stays. If all of them together
+//! are too large, those go that were not used for longest.
 
 use super::place::Place;
 use crate::auth::{random_hex, sha256_hex};
@@ -7,14 +8,18 @@ use crate::message::CacheSpec;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The caches of a worker.
 #[derive(Clone, Debug)]
-pub(super) struct Caches(PathBuf);
+pub(super) struct Caches {
+    folder: PathBuf,
+    bytes_max: u64,
+}
 
 impl Caches {
     /// In a folder. What was left half done is removed: one worker has it at a time.
-    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+    pub(super) fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         for left in fs::read_dir(folder)? {
             let left = left?;
@@ -22,12 +27,15 @@ impl Caches {
                 fs::remove_dir_all(left.path())?;
             }
         }
-        Ok(Self(folder.to_owned()))
+        let caches = Self { folder: folder.to_owned(), bytes_max };
+        // The limit may have been lowered.
+        caches.evict()?;
+        Ok(caches)
     }
 
     fn at(&self, spec: &CacheSpec) -> PathBuf {
         // Kinds are apart: the same key may mean something else in another.
-        self.0.join(&sha256_hex(format!("{}\n{}", spec.kind, spec.key).as_bytes())[..32])
+        self.folder.join(&sha256_hex(format!("{}\n{}", spec.kind, spec.key).as_bytes())[..32])
     }
 
     /// Puts what is there into a job's folders. True: something was.
@@ -44,6 +52,7 @@ impl Caches {
                 copy(&from, &to)?;
             }
         }
+        used(&at)?;
         Ok(true)
     }
 
@@ -53,7 +62,7 @@ impl Caches {
         if at.exists() {
             return Ok(());
         }
-        let new = self.0.join(format!(".new-{}", random_hex::<8>()));
+        let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
             let there = |from: &PathBuf| from.symlink_metadata().is_ok() && place.holds(from);
@@ -70,7 +79,42 @@ impl Caches {
         if new.exists() {
             fs::remove_dir_all(&new)?;
         }
-        renamed
+        renamed?;
+        self.evict()
+    }
+
+    /// Removes what was not used for longest, until the rest is small enough.
+    fn evict(&self) -> io::Result<()> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            all.push((entry.metadata()?.modified()?, size(&entry.path())?, entry.path()));
+        }
+        all.sort();
+        let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, size, at) in all {
+            if bytes <= self.bytes_max {
+                break;
+            }
+            tracing::info!(bytes = size, "a cache is removed to make room");
+            fs::remove_dir_all(at)?;
+            bytes -= size;
+        }
+        Ok(())
+    }
+}
+
+/// Its turn to be removed comes last.
+fn used(at: &Path) -> io::Result<()> {
+    fs::File::open(at)?.set_modified(SystemTime::now())
+}
+
+/// Bytes of all files in a tree.
+fn size(at: &Path) -> io::Result<u64> {
+    let about = at.symlink_metadata()?;
+    match about.is_dir() {
+        true => fs::read_dir(at)?.map(|entry| size(&entry?.path())).sum(),
+        false => Ok(about.len()),
     }
 }
 
@@ -110,7 +154,7 @@ mod tests {
     #[test]
     fn a_cache_is_found_by_its_key_and_the_first_one_stays() {
         let folder = std::env::temp_dir().join(format!("fleet-cache-{}", std::process::id()));
-        let caches = Caches::open(&folder.join("caches")).expect("a folder");
+        let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         let spec = |key: &str| CacheSpec {
             kind: "deps".to_owned(),
             key: key.to_owned(),
@@ -134,9 +178,38 @@ mod tests {
         assert_eq!(found, "1");
         assert!(!caches.restore(&spec("b"), &second).expect("no error"));
         fs::create_dir(folder.join("caches/.new-half")).expect("a folder");
-        Caches::open(&folder.join("caches")).expect("a folder");
+        Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         assert!(!folder.join("caches/.new-half").exists());
         drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn what_was_not_used_for_longest_goes_first() {
+        let folder = std::env::temp_dir().join(format!("fleet-evict-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), 250).expect("a folder");
+        let spec = |key: &str| CacheSpec {
+            kind: "deps".to_owned(),
+            key: key.to_owned(),
+            paths: vec!["big".to_owned()],
+        };
+        let place = place(&folder, "job");
+        fs::write(place.work.join("big"), [0; 100]).expect("a file");
+        let there = || ["a", "b", "c"].map(|key| caches.at(&spec(key)).exists());
+        // Clocks of files may be coarse.
+        let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
+        for key in ["a", "b"] {
+            caches.save(&spec(key), &place).expect("saved");
+            pause();
+        }
+        assert_eq!(there(), [true, true, false]);
+        assert!(caches.restore(&spec("a"), &place).expect("restored"));
+        pause();
+        caches.save(&spec("c"), &place).expect("saved");
+        assert_eq!(there(), [true, false, true], "`b` was used before the others");
+        Caches::open(&folder.join("caches"), 150).expect("a folder");
+        assert_eq!(there(), [false, false, true]);
+        drop(place);
         fs::remove_dir_all(&folder).expect("removed");
     }
 }

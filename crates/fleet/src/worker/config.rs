@@ -1,5 +1,6 @@
 //! What an operator chooses.
 
+use crate::broker;
 use crate::message::Tag;
 use crate::orchestrator::Clock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,6 +53,8 @@ pub enum Images {
 pub struct Config {
     /// Where the orchestrator is.
     pub orchestrator: String,
+    /// Where work is announced (transport A). None: the orchestrator is asked again and again.
+    pub broker: Option<broker::Config>,
     /// A token to bring the key with. None: the key was brought before, or nobody asks for it.
     pub token: Option<String>,
     /// Everything that it keeps: jobs, caches.
@@ -66,6 +69,8 @@ pub struct Config {
     pub images: Images,
     /// Most memory of a job's processes together, in bytes.
     pub memory_bytes_max: Option<u64>,
+    /// Most bytes of all caches together: those that were not used for longest go first.
+    pub cache_bytes_max: u64,
     /// Variables of every job. Their values are masked in logs.
     pub secrets: BTreeMap<String, String>,
     /// The time that processes have to end by themselves.
@@ -85,6 +90,7 @@ impl Config {
     pub fn new(orchestrator: &str, folder: PathBuf, sandbox: Sandbox) -> Self {
         Self {
             orchestrator: orchestrator.to_owned(),
+            broker: None,
             token: None,
             key: folder.join("worker.key"),
             folder,
@@ -92,6 +98,7 @@ impl Config {
             sandbox,
             images: Images::Refuse,
             memory_bytes_max: None,
+            cache_bytes_max: 10 * 1024 * 1024 * 1024,
             secrets: BTreeMap::new(),
             grace: Duration::from_secs(10),
             drain: Duration::from_secs(60),

@@ -12,6 +12,7 @@ use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
 use super::tree::Tree;
 use crate::auth::random_hex;
+use crate::broker::Cancels;
 use crate::id::RunnerId;
 use crate::message::{
     AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck,
@@ -87,7 +88,12 @@ fn secret_name(name: &str) -> bool {
 impl Workshop {
     /// Does what was granted, and says how it went. Returns when the orchestrator knows, or does not
     /// want to. `drain` becomes true when the worker is told to end.
-    pub(super) async fn work(&self, granted: LeaseGranted, mut drain: watch::Receiver<bool>) {
+    pub(super) async fn work(
+        &self,
+        granted: LeaseGranted,
+        cancels: Option<&mut Cancels>,
+        mut drain: watch::Receiver<bool>,
+    ) {
         let ack = AckLease {
             job_id: granted.job_id.clone(),
             lease_id: granted.lease_id.clone(),
@@ -131,10 +137,18 @@ impl Workshop {
             life.control.send_if_modified(|control| control.raise(Control::Shutdown));
             std::future::pending::<()>().await;
         };
+        let stops = async {
+            if let Some(cancels) = cancels
+                && let Some(cancel) = cancels.next(&granted).await
+            {
+                let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
+                life.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
+            }
+        };
         // Beats last until the last message is answered: the lease is needed until then.
         tokio::select! {
             () = life.live(sent) => {}
-            () = async { tokio::join!(beats.run(), patience); } => {}
+            () = async { tokio::join!(beats.run(), patience, stops); } => {}
         }
     }
 

@@ -25,6 +25,7 @@ pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
+use crate::broker::{BrokerError, Cancels, Hints, Taken};
 use crate::id::RunnerId;
 use crate::message::{LeaseGranted, LeaseRequest, Message};
 use beat::insist;
@@ -35,6 +36,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// Between two questions, if nothing else says how long.
+const IDLE_PAUSE: Duration = Duration::from_secs(1);
+/// How long the orchestrator is asked for work before it is looked for the broker again.
+const UNHEARD_SECONDS: u32 = 5;
 
 /// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +63,8 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
     life::clear(&config.folder.join("jobs")).await.map_err(WorkerError::Folder)?;
     let key = Arc::new(KeyPair::load_or_generate(&config.key)?);
-    let caches = Caches::open(&config.folder.join("caches")).map_err(WorkerError::Folder)?;
+    let caches = Caches::open(&config.folder.join("caches"), config.cache_bytes_max);
+    let caches = caches.map_err(WorkerError::Folder)?;
     let link = Link::new(&config.orchestrator, key.clone(), config.clock);
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
@@ -83,42 +90,105 @@ async fn work(shop: &Workshop, mut drain: watch::Receiver<bool>) -> Result<(), W
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         }
     }
+    let mut broker = broker(shop, &mut drain).await;
     loop {
         // A question whose answer nobody waits for is taken back with its connection.
         let granted = tokio::select! {
-            granted = lease(shop) => granted?,
+            granted = lease(shop, broker.as_mut().map(|(hints, _)| hints)) => granted?,
             _ = drain.wait_for(|drain| *drain) => return Ok(()),
         };
-        shop.work(granted, drain.clone()).await;
+        let cancels = broker.as_mut().map(|(_, cancels)| cancels);
+        shop.work(granted, cancels, drain.clone()).await;
         if shop.config.one_shot || *drain.borrow() {
             return Ok(());
         }
     }
 }
 
+/// The broker, if one is configured and its address is one. It need not be there yet.
+async fn broker(shop: &Workshop, drain: &mut watch::Receiver<bool>) -> Option<(Hints, Cancels)> {
+    let config = shop.config.broker.as_ref()?;
+    let mut failures = 0;
+    loop {
+        let opened = async {
+            let hints = Hints::open(config, &shop.config.capabilities).await?;
+            let cancels = hints.cancels(&shop.runner_id).await?;
+            Ok::<_, BrokerError>((hints, cancels))
+        };
+        match opened.await {
+            Ok(broker) => return Some(broker),
+            Err(error) => tracing::warn!(%error, "work is not heard of"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(pace::retry_pause(failures, pace::random())) => {}
+            _ = drain.wait_for(|drain| *drain) => return None,
+        }
+        failures += 1;
+    }
+}
+
 /// Until there is work.
-async fn lease(shop: &Workshop) -> Result<LeaseGranted, WorkerError> {
+async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGranted, WorkerError> {
+    let Some(hints) = broker else {
+        loop {
+            if let Some(granted) = ask(shop, shop.config.wait_seconds).await? {
+                return Ok(granted);
+            }
+            // It has waited; a little more keeps those that wait apart.
+            tokio::time::sleep(pace::beat_pause(IDLE_PAUSE, pace::random())).await;
+        }
+    };
+    loop {
+        // A hint if there is one. If there is none, there may be work all the same.
+        let taken = hints.now().await.unwrap_or_default();
+        if let Some(granted) = follow(shop, taken).await? {
+            return Ok(granted);
+        }
+        let wait = Duration::from_secs(shop.config.wait_seconds.max(1).into());
+        let granted = match hints.wait(pace::beat_pause(wait, pace::random())).await {
+            Ok(None) => None,
+            Ok(taken) => follow(shop, taken).await?,
+            Err(error) => {
+                tracing::warn!(%error, "the orchestrator is asked instead");
+                ask(shop, shop.config.wait_seconds.min(UNHEARD_SECONDS)).await?
+            }
+        };
+        if let Some(granted) = granted {
+            return Ok(granted);
+        }
+    }
+}
+
+/// Asks for what a hint promised, or for anything. The hint is done with when the orchestrator has
+/// answered: whoever dies in between leaves it to others.
+async fn follow(
+    shop: &Workshop,
+    taken: Option<Taken>,
+) -> Result<Option<LeaseGranted>, WorkerError> {
+    let granted = ask(shop, 0).await?;
+    if let Some(taken) = taken {
+        taken.done().await;
+    }
+    Ok(granted)
+}
+
+/// Asks once, and waits so long for an answer.
+async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Option<LeaseGranted>, WorkerError> {
     let request = LeaseRequest {
         runner_id: shop.runner_id.clone(),
         capabilities: shop.config.capabilities.clone(),
-        max_wait_seconds: shop.config.wait_seconds,
+        max_wait_seconds,
     };
-    let wait = Duration::from_secs(shop.config.wait_seconds.into());
-    loop {
-        let answer = insist(|| shop.link.ask("lease", &request, wait)).await;
-        match answer {
-            Ok(Message::LeaseGranted(granted)) => return Ok(granted),
-            Ok(Message::NoWork(no_work)) => {
-                // It has waited; a little more keeps those that wait apart.
-                let pause = Duration::from_secs(no_work.retry_after_seconds.min(60).into());
-                tokio::time::sleep(pace::beat_pause(pause, pace::random())).await;
-            }
-            // Its last lease is not over there yet: it ends by itself.
-            Err(LinkError::Refused { code, .. }) if code == "RUNNER_BUSY" => {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-            Ok(_) => tokio::time::sleep(Duration::from_secs(1)).await,
-            Err(error) => return Err(WorkerError::Refused(error)),
+    let wait = Duration::from_secs(max_wait_seconds.into());
+    match insist(|| shop.link.ask("lease", &request, wait)).await {
+        Ok(Message::LeaseGranted(granted)) => return Ok(Some(granted)),
+        Ok(Message::NoWork(_)) => {}
+        Ok(_) => tokio::time::sleep(IDLE_PAUSE).await,
+        // Its last lease is not over there yet: it ends by itself.
+        Err(LinkError::Refused { code, .. }) if code == "RUNNER_BUSY" => {
+            tokio::time::sleep(IDLE_PAUSE).await;
         }
+        Err(error) => return Err(WorkerError::Refused(error)),
     }
+    Ok(None)
 }

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
+mod crowd;
 mod disk;
 mod killed;
 mod peer;
+mod races;
 mod stopped;

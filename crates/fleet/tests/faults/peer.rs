@@ -145,9 +145,30 @@ impl Fleet {
         request.body(body.to_string()).send().await.expect("sent").json().await.expect("JSON")
     }
 
+    /// The same, with the answer's status.
+    pub async fn answer(&self, path: &str, body: Value) -> (u16, Value) {
+        let request = self.http.post(format!("{}/api/v1{path}", self.url));
+        let answer = request.body(body.to_string()).send().await.expect("sent");
+        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    /// Does what was granted, which is nothing.
+    pub async fn take(&self, granted: &Value, runner: &str) {
+        let lease = &granted["lease_id"];
+        let ack = json!({ "job_id": granted["job_id"], "lease_id": lease, "runner_id": runner });
+        self.post("/internal/ack-lease", ack).await;
+        let done = json!({ "lease_id": lease, "runner_id": runner, "status": "SUCCEEDED" });
+        self.post("/internal/complete", done).await;
+    }
+
     pub async fn run(&self, run: &str) -> Option<Value> {
         let request = self.http.get(format!("{}/api/v1/runs/{run}", self.url));
         request.send().await.ok()?.json().await.ok()
+    }
+
+    pub async fn get(&self, path: &str) -> Value {
+        let request = self.http.get(format!("{}/api/v1{path}", self.url));
+        request.send().await.expect("sent").json().await.expect("JSON")
     }
 
     pub async fn log(&self, job: &Value) -> String {

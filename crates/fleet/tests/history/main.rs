@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub, async_fn_in_trait, reason = "what these modules have is for tests only")]
 
+mod http;
 mod suite;
 
 use remuda_fleet::lease::Event;
@@ -55,6 +56,11 @@ impl Place for OnDisk {
 #[test]
 fn in_memory_every_job_and_lease_is_accounted_for() {
     histories::<InMemory>(&seeds(12), 24);
+}
+
+#[test]
+fn over_http_every_job_and_lease_is_accounted_for() {
+    histories::<http::OverHttp>(&seeds(2), 6);
 }
 
 #[test]

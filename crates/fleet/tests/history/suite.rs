@@ -35,6 +35,8 @@ pub fn seeds(count: u64) -> Vec<u64> {
 /// Where a history takes place.
 pub trait Place {
     type Store: Store;
+    /// Whether runs and leases have the names that the history gives them.
+    const NAMES: bool = true;
 
     /// A new store.
     async fn open(now: Millis) -> Self::Store;

@@ -10,3 +10,8 @@ mod refusals;
 mod runs;
 mod seed;
 mod server;
+
+/// These have none.
+fn broker() -> Option<(remuda_fleet::broker::Config, Box<dyn std::any::Any + Send>)> {
+    None
+}

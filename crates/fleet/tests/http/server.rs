@@ -1,5 +1,6 @@
 //! An orchestrator, and a client that sends what it is told.
 
+use remuda_fleet::broker;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
 use reqwest::{Client, Method, StatusCode};
@@ -13,6 +14,10 @@ use tokio::task::JoinHandle;
 
 pub struct Server {
     pub url: String,
+    /// Where workers hear of work, if they do.
+    pub broker: Option<broker::Config>,
+    /// The broker itself.
+    _broker: Option<Box<dyn std::any::Any + Send>>,
     pub http: Client,
     pub folder: PathBuf,
     stop: Option<oneshot::Sender<()>>,
@@ -41,6 +46,8 @@ impl Server {
         let mut config = Config::in_folder(&folder);
         config.store = StoreConfig::Memory;
         config.sweep_every = Duration::from_millis(50);
+        let (broker, keep) = super::broker().unzip();
+        config.broker.clone_from(&broker);
         change(&mut config);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -52,7 +59,7 @@ impl Server {
             serve(listener, config, stopped).await.expect("served");
         });
         let http = Client::new();
-        Self { url, http, folder, stop: Some(stop), serving: Some(serving) }
+        Self { url, broker, _broker: keep, http, folder, stop: Some(stop), serving: Some(serving) }
     }
 
     /// Asks it to end, and waits until it has.
@@ -101,9 +108,14 @@ impl Server {
         let ask = json!({ "runner_id": runner, "capabilities": [] });
         let granted = self.ok("/internal/lease", ask).await;
         assert_eq!(granted["type"], "LeaseGranted", "{granted}");
+        self.take_granted(&granted, runner).await;
+        granted
+    }
+
+    /// Acknowledges a lease.
+    pub async fn take_granted(&self, granted: &Value, runner: &str) {
         let ack = json!({ "job_id": granted["job_id"], "lease_id": granted["lease_id"], "runner_id": runner });
         self.ok("/internal/ack-lease", ack).await;
-        granted
     }
 
     pub async fn complete(&self, granted: &Value, runner: &str) -> Value {

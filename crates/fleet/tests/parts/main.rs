@@ -10,12 +10,19 @@
 )]
 
 mod bwrap;
+mod nats;
 #[path = "../faults/peer.rs"]
 mod peer;
 mod postgres;
+mod s3;
 #[path = "../http/server.rs"]
 mod server;
 #[path = "../history/suite.rs"]
 mod suite;
 #[path = "../../../runner/tests/parts/support.rs"]
 mod support;
+
+/// Most have none.
+fn broker() -> Option<(remuda_fleet::broker::Config, Box<dyn std::any::Any + Send>)> {
+    None
+}

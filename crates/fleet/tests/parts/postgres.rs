@@ -201,6 +201,53 @@ async fn the_same_key_at_two_orchestrators_is_one_run() {
     assert_eq!(rest.expect("runs"), runs[4..]);
 }
 
+/// A runner waits at one orchestrator, which does not look again for an hour; the work comes to the
+/// other.
+#[tokio::test]
+async fn a_runner_hears_of_work_that_came_to_another_orchestrator() {
+    let database = Server::start("pg-news");
+    let orchestrator = || {
+        crate::server::Server::with(|config| {
+            config.store = remuda_fleet::orchestrator::StoreConfig::Postgres(database.url.clone());
+            config.look_again = std::time::Duration::from_secs(3_600);
+        })
+    };
+    let (here, there) = (orchestrator().await, orchestrator().await);
+    let ask = json!({ "runner_id": "runner_a", "capabilities": [], "max_wait_seconds": 60 });
+    let waiting = here.ok("/internal/lease", ask);
+    let submitting = async {
+        tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+        there.submit().await
+    };
+    let began = std::time::Instant::now();
+    let (granted, _) = tokio::join!(waiting, submitting);
+    assert_eq!(granted["type"], "LeaseGranted", "{granted}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(40), "told, not found by chance");
+    // Nor is anything decided twice by it: what one grants the other knows.
+    here.take_granted(&granted, "runner_a").await;
+    here.complete(&granted, "runner_a").await;
+    let (one, two) = (here.get("/runs").await.1, there.get("/runs").await.1);
+    assert_eq!(one, two);
+    here.stop().await;
+    there.stop().await;
+}
+
+/// Many runners at once, so that batches are large, with everything that a runner does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_decided_together_is_accounted_for() {
+    let server = Server::start("pg-batch");
+    let store = Arc::new(server.store(Time::Database).await);
+    let load = remuda_fleet::bench::Load { runners: 64, jobs_each: 6, beats_each: 6 };
+    let figures = remuda_fleet::bench::store(store.clone(), load).await.expect("figures");
+    assert_eq!(figures.jobs, 64 * 6);
+    let tables = store.snapshot().await.expect("rows");
+    naive::account(&tables, &Policy::default()).expect("accounts");
+    assert_eq!(tables.jobs().filter(|job| job.outcome().is_some()).count(), 64 * 7);
+    assert!(tables.jobs().all(|job| job.fence.0 == 1), "each was granted once");
+    let places: BTreeSet<u64> = tables.jobs().map(|job| job.seq).collect();
+    assert_eq!(places.len(), 64 * 7, "each has a place of its own");
+}
+
 #[tokio::test]
 async fn what_was_kept_long_enough_is_gone_from_the_server() {
     let server = Server::start("pg-forget");

@@ -1,6 +1,6 @@
 //! Jobs as workers do them.
 
-use crate::server::{Server, folder, hasty};
+use super::server::{Server, folder, hasty};
 use remuda_fleet::worker::{self, Config, Images, Sandbox};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ impl Worker {
         let folder = folder();
         let mut config = Config::new(&server.url, folder.clone(), Sandbox::Process);
         config.grace = Duration::from_millis(500);
+        config.broker.clone_from(&server.broker);
         change(&mut config);
         let (stop, stopped) = oneshot::channel();
         let working = tokio::spawn(async move {

@@ -6,3 +6,8 @@ mod client;
 mod jobs;
 #[path = "../http/server.rs"]
 mod server;
+
+/// These have none.
+fn broker() -> Option<(remuda_fleet::broker::Config, Box<dyn std::any::Any + Send>)> {
+    None
+}

@@ -1,33 +1,58 @@
 //! Rows in PostgreSQL, for several orchestrators side by side.
 //!
-//! An event is one transaction: it loads the few rows that the rules can look at, under locks, lets
-//! them decide, and writes back what changed. Locks are always taken in the same order (run, labels,
-//! jobs, leases), and heartbeats lock their lease alone. Whoever is in another's way all the same, by
-//! a deadlock or a row that appeared meanwhile, starts the event anew: nothing of it has happened.
+//! Events that wait at the same time are decided in one transaction ([`batch`]): it looks up what they
+//! are about, locks the rows that they can touch, lets the rules decide in memory, and writes back what
+//! changed. Locks are always taken in the same order (run, labels, jobs, leases). Whoever is in another's
+//! way all the same, by a deadlock or a row that appeared meanwhile, starts anew: nothing has happened.
 //!
 //! Work is picked with `SKIP LOCKED`: while one orchestrator grants a job of a run, another looks at
-//! other runs first. The time is the database's: orchestrators' clocks decide nothing.
+//! other runs. The time is the database's: orchestrators' clocks decide nothing. What becomes ready is
+//! told to the others ([`Hearing`]).
 
+mod batch;
 mod load;
+mod news;
 mod read;
 mod save;
 mod schema;
+mod solo;
+mod writer;
 
-use super::journal::{Changes, Journal};
+pub use news::Hearing;
+
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
-use crate::id::{Fence, JobId, KeyId, LeaseId, RunId};
-use crate::lease::{Action, Event, Handled, Policy, Reply, Rows, RunRecord, WorkerRecord, handle};
+use crate::auth::random_hex;
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::lease::{Event, Handled, Policy, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::time::Millis;
-use load::Loaded;
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{PgConnection, PgPool, Row};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{PgConnection, PgPool};
+use std::collections::BTreeSet;
+use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use writer::{Ask, TRIES_MAX};
 
-/// Connections of one orchestrator: events that are decided at the same time.
+/// Connections of one orchestrator: its writers, rare events, and people who look.
 const CONNECTIONS_MAX: u32 = 16;
-/// How often an event is started anew.
-const TRIES_MAX: u32 = 50;
+/// Batches at the same time: while one waits for the disk, the next is decided.
+const WRITERS: usize = 2;
+/// Events that may wait.
+const WAITING_MAX: usize = 8_192;
+
+/// Everything here is found by a key, or in the order of an index, however full the tables are. They
+/// grow from nothing within seconds, and plans that were made for other sizes would stay.
+const PLANNER: [(&str, &str); 5] = [
+    ("plan_cache_mode", "force_generic_plan"),
+    ("enable_seqscan", "off"),
+    ("enable_hashjoin", "off"),
+    ("enable_mergejoin", "off"),
+    ("jit", "off"),
+];
 
 /// Whose clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,17 +66,37 @@ pub enum Time {
 /// A store in PostgreSQL.
 #[derive(Debug)]
 pub struct Postgres {
+    core: Arc<Core>,
+    asks: mpsc::Sender<Ask>,
+    writers: Vec<JoinHandle<()>>,
+}
+
+/// What all transactions share.
+#[derive(Debug)]
+struct Core {
     pool: PgPool,
     policy: Policy,
     time: Time,
+    /// Who tells.
+    name: String,
     /// The latest time of any event here. What others saw is in the database.
     seen: AtomicU64,
 }
 
+/// What time it is.
+struct Now {
+    now: Millis,
+    seen: Millis,
+    blocks: Vec<i64>,
+}
+
 /// Why an event was not decided.
+#[derive(Debug)]
 enum Trouble {
     /// Somebody was in the way: once more.
     Again,
+    /// Nobody was there for a while: every lease gets its grace before anything is decided.
+    Silence,
     /// It cannot be.
     Store(StoreError),
 }
@@ -73,6 +118,76 @@ impl From<sqlx::Error> for Trouble {
     }
 }
 
+impl Core {
+    /// The time, the latest that anybody has seen before, and numbers for so many submissions.
+    async fn time(
+        &self,
+        sql: &mut PgConnection,
+        given: Millis,
+        submissions: usize,
+    ) -> Result<Now, Trouble> {
+        let (clock, seen, blocks) = load::clock(sql, submissions).await?;
+        let now = match self.time {
+            Time::Database => clock,
+            Time::Caller => given,
+        };
+        let seen = seen.max(Millis(self.seen.load(Ordering::Relaxed)));
+        Ok(Now { now: now.max(seen), seen, blocks })
+    }
+
+    /// Somebody was here at this time.
+    fn saw(&self, now: Millis) {
+        self.seen.fetch_max(now.0, Ordering::Relaxed);
+    }
+
+    /// The same, unless it must be told first that nobody was there.
+    async fn clock(
+        &self,
+        sql: &mut PgConnection,
+        given: Millis,
+        submissions: usize,
+    ) -> Result<(Millis, Vec<i64>), Trouble> {
+        let Now { now, seen, blocks } = self.time(sql, given, submissions).await?;
+        let silence = u64::from(self.policy.outage_after_seconds) * 1_000;
+        if seen > Millis(0) && now.0 - seen.0 > silence {
+            // Nobody takes this for a sign of life: the next must see the silence too, until every
+            // lease has its grace.
+            return Err(Trouble::Silence);
+        }
+        self.saw(now);
+        Ok((now, blocks))
+    }
+
+    /// Gives every lease its grace.
+    async fn start(&self, given: Millis) -> Result<(), Trouble> {
+        for _ in 0..TRIES_MAX {
+            match solo::decide(self, given, &Event::Start).await {
+                Ok(_) => return Ok(()),
+                Err(Trouble::Again) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(writer::in_the_way().into())
+    }
+
+    async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
+        for tries in 0..TRIES_MAX {
+            let trouble = match solo::decide(self, given, event).await {
+                Ok(handled) => return Ok(handled),
+                Err(Trouble::Silence) => self.start(given).await.err(),
+                Err(trouble) => Some(trouble),
+            };
+            if let Some(Trouble::Store(error)) = trouble {
+                return Err(error);
+            }
+            // The more often, the further apart those who are in each other's way.
+            let pause = tries.saturating_sub(5).min(50);
+            tokio::time::sleep(Duration::from_millis(pause.into())).await;
+        }
+        Err(writer::in_the_way())
+    }
+}
+
 impl Postgres {
     /// Connects, makes the tables if there are none, and gives every live lease its grace.
     pub async fn open(
@@ -81,137 +196,46 @@ impl Postgres {
         time: Time,
         now: Millis,
     ) -> Result<Self, StoreError> {
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX).connect(url).await?;
+        let options = PgConnectOptions::from_str(url)?.options(PLANNER);
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX);
+        let pool = pool.connect_with(options).await?;
         schema::migrate(&pool).await?;
-        let store = Self { pool, policy, time, seen: AtomicU64::new(0) };
+        let (name, seen) = (random_hex::<8>(), AtomicU64::new(0));
+        let core = Arc::new(Core { pool, policy, time, name, seen });
         // Its answer says nothing.
-        let _ = store.handle(now, Event::Start).await?;
-        Ok(store)
+        let _ = core.solo(now, &Event::Start).await?;
+        let (asks, waiting) = mpsc::channel(WAITING_MAX);
+        let waiting = Arc::new(Mutex::new(waiting));
+        let writer = |_| tokio::spawn(writer::run(core.clone(), waiting.clone()));
+        let writers = (0..WRITERS).map(writer).collect();
+        Ok(Self { core, asks, writers })
+    }
+
+    /// What other orchestrators of the same database tell.
+    pub async fn hearing(&self) -> Result<Hearing, StoreError> {
+        Hearing::open(&self.core.pool, &self.core.name).await
     }
 
     /// Finishes what waits and lets go of the connections.
     pub async fn close(self) {
-        self.pool.close().await;
-    }
-
-    /// The time, and the latest that anybody has seen.
-    async fn time(
-        &self,
-        sql: &mut PgConnection,
-        given: Millis,
-    ) -> Result<(Millis, Millis), Trouble> {
-        let clock =
-            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, seen FROM clock";
-        let row = sqlx::query(clock).fetch_one(sql).await?;
-        let now = match self.time {
-            Time::Database => Millis(row.get::<i64, _>(0).unsigned_abs()),
-            Time::Caller => given,
-        };
-        let seen = row.get::<i64, _>(1).unsigned_abs().max(self.seen.load(Ordering::Relaxed));
-        self.seen.fetch_max(now.0, Ordering::Relaxed);
-        Ok((now, Millis(seen)))
-    }
-
-    async fn once(
-        &self,
-        given: Millis,
-        event: &Event,
-        actions: &mut Vec<Action>,
-    ) -> Result<Handled, Trouble> {
-        let mut sql = self.pool.begin().await?;
-        let (now, seen) = self.time(&mut sql, given).await?;
-        let silence = u64::from(self.policy.outage_after_seconds) * 1_000;
-        if *event != Event::Start && seen > Millis(0) && now.0.saturating_sub(seen.0) > silence {
-            // Nobody was there: every lease gets its grace before anything is decided.
-            drop(sql);
-            Box::pin(self.once(given, &Event::Start, actions)).await?;
-            return Err(Trouble::Again);
+        drop(self.asks);
+        for writer in self.writers {
+            // One that panicked has nothing to finish.
+            let _ = writer.await;
         }
-        if *event == Event::Sweep {
-            drop(sql);
-            return self.sweep(now, seen, actions).await;
-        }
-        let now = now.max(seen);
-        let mut tables = match load::rows(&mut sql, now, event).await? {
-            Loaded::Rows(tables) => *tables,
-            Loaded::Lapsed(id) => {
-                drop(sql);
-                self.lapse(now, &id, actions).await?;
-                return Err(Trouble::Again);
-            }
-        };
-        tables.set_seen(now);
-        let mut changes = Changes::default();
-        let mut journal = Journal { tables: &mut tables, changes: &mut changes };
-        let handled = handle(&mut journal, &self.policy, now, event.clone());
-        save::changes(&mut sql, &tables, &changes).await?;
-        if *event == Event::Start {
-            schema::saw(&mut sql, now).await?;
-        }
-        sql.commit().await?;
-        Ok(handled)
-    }
-
-    /// Ends the leases that are over, each in a transaction of its own: none waits for another.
-    async fn sweep(
-        &self,
-        now: Millis,
-        seen: Millis,
-        actions: &mut Vec<Action>,
-    ) -> Result<Handled, Trouble> {
-        let now = now.max(seen);
-        schema::saw(&mut *self.pool.acquire().await?, now).await?;
-        let most = self.policy.sweep_lapses_max;
-        let due = load::due(&mut *self.pool.acquire().await?, now, most).await?;
-        let full = due.len() == most;
-        let mut lapsed = 0;
-        for id in due {
-            lapsed += usize::from(self.lapse(now, &id, actions).await?);
-        }
-        Ok(Handled {
-            reply: Ok(Reply::Swept { lapsed, more: full && lapsed > 0 }),
-            actions: vec![],
-        })
-    }
-
-    /// Ends one lease, if it is over: a sweep that sees nothing else. False: somebody else is at it.
-    async fn lapse(
-        &self,
-        now: Millis,
-        id: &LeaseId,
-        actions: &mut Vec<Action>,
-    ) -> Result<bool, Trouble> {
-        let mut sql = self.pool.begin().await?;
-        let Some(mut tables) = load::lapsing(&mut sql, id).await? else { return Ok(false) };
-        tables.set_seen(now);
-        let mut changes = Changes::default();
-        let mut journal = Journal { tables: &mut tables, changes: &mut changes };
-        let handled = handle(&mut journal, &self.policy, now, Event::Sweep);
-        save::changes(&mut sql, &tables, &changes).await?;
-        sql.commit().await?;
-        actions.extend(handled.actions);
-        Ok(!changes.is_empty())
+        self.core.pool.close().await;
     }
 }
 
 impl Store for Postgres {
     async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
-        let mut actions = Vec::new();
-        for tries in 0..TRIES_MAX {
-            match self.once(now, &event, &mut actions).await {
-                Ok(mut handled) => {
-                    actions.append(&mut handled.actions);
-                    return Ok(Handled { reply: handled.reply, actions });
-                }
-                Err(Trouble::Store(error)) => return Err(error),
-                // The more often, the further apart those who are in each other's way.
-                Err(Trouble::Again) if tries < 5 => {}
-                Err(Trouble::Again) => {
-                    tokio::time::sleep(Duration::from_millis(tries.into())).await
-                }
-            }
+        if !batch::is_common(&event) {
+            return self.core.solo(now, &event).await;
         }
-        Err(StoreError::Database("others were in the way too often".to_owned()))
+        let (answer, answered) = oneshot::channel();
+        let ask = Ask { given: now, event: Box::new(event), answer, tries: 0 };
+        self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
     }
 
     async fn log(
@@ -221,11 +245,11 @@ impl Store for Postgres {
         offset: u64,
         bytes: usize,
     ) -> Result<Vec<u8>, StoreError> {
-        read::log(&self.pool, job, fence, offset, bytes).await
+        read::log(&self.core.pool, job, fence, offset, bytes).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
-        read::run(&self.pool, id).await
+        read::run(&self.core.pool, id).await
     }
 
     async fn runs(
@@ -233,26 +257,34 @@ impl Store for Postgres {
         before: Option<RunCursor>,
         most: usize,
     ) -> Result<Vec<RunRecord>, StoreError> {
-        read::runs(&self.pool, before, most).await
+        read::runs(&self.core.pool, before, most).await
     }
 
     async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
-        read::job(&self.pool, id).await
+        read::job(&self.core.pool, id).await
     }
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-        read::worker(&self.pool, id).await
+        read::worker(&self.core.pool, id).await
+    }
+
+    async fn waiting(
+        &self,
+        _: Millis,
+        most: usize,
+    ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+        read::waiting(&self.core.pool, most).await
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
-        read::open_jobs(&self.pool, most).await
+        read::open_jobs(&self.core.pool, most).await
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        read::counts(&self.pool).await
+        read::counts(&self.core.pool).await
     }
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
-        read::snapshot(&self.pool).await
+        read::snapshot(&self.core.pool).await
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::store::row::{number, read, read_job, rest};
 use crate::store::{Counts, JobRows, RunCursor, RunRows, StoreError, Tables};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{PgPool, Row};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn records<T: DeserializeOwned>(rows: &[PgRow], table: &'static str) -> Result<Vec<T>, StoreError> {
     rows.iter().map(|row| read(table, row.get(0))).collect()
@@ -64,6 +65,25 @@ pub(super) async fn worker(pool: &PgPool, id: &KeyId) -> Result<Option<WorkerRec
     let query = "SELECT record FROM worker WHERE id = $1";
     let rows = sqlx::query(query).bind(id.as_str()).fetch_all(pool).await?;
     Ok(records(&rows, "worker")?.pop())
+}
+
+/// By the database's clock: this is for those who announce work, and they have no other.
+pub(super) async fn waiting(
+    pool: &PgPool,
+    most: usize,
+) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+    let query = "SELECT j.job_id, j.tags FROM job j JOIN run r ON r.run_id = j.run_id
+        WHERE j.waiting AND r.room
+            AND j.not_before <= (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)
+        ORDER BY j.priority DESC, j.seq LIMIT $1";
+    let rows = sqlx::query(query).bind(number(most as u64)).fetch_all(pool).await?;
+    let job = |row: &PgRow| {
+        let tags: Option<BTreeSet<Tag>> =
+            row.get::<Vec<String>, _>(1).iter().map(|tag| Tag::new(tag).ok()).collect();
+        Some((JobId::new(row.get(0)).ok()?, tags?))
+    };
+    Ok(rows.iter().filter_map(job).collect())
 }
 
 pub(super) async fn counts(pool: &PgPool) -> Result<Counts, StoreError> {

@@ -14,9 +14,11 @@ mod writer;
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord};
+use crate::message::Tag;
 use crate::time::Millis;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
+use std::collections::BTreeSet;
 use std::path::Path;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -129,6 +131,14 @@ impl Store for Sqlite {
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
         self.read(move |tables| tables.open_jobs(most)).await
+    }
+
+    async fn waiting(
+        &self,
+        now: Millis,
+        most: usize,
+    ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
+        self.read(move |tables| tables.waiting_jobs(now, most)).await
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {

@@ -1,0 +1,125 @@
+//! The runner's side: waits for a hint, and hears when it should stop.
+
+use super::{ANSWER_TIMEOUT, BrokerError, Config, broken};
+use crate::id::RunnerId;
+use crate::message::{CancelRequested, LeaseGranted, Tag, decode};
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::{Context, Message};
+use futures::StreamExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A runner's way to the broker.
+#[derive(Debug)]
+pub struct Hints {
+    config: Config,
+    capabilities: BTreeSet<Tag>,
+    client: async_nats::Client,
+    context: Context,
+    /// None: it must be looked for, or made, before the next use.
+    pool: Option<PullConsumer>,
+}
+
+/// A hint that was taken. Unless it is said that something was done about it, another gets it.
+pub struct Taken(Message);
+
+impl Taken {
+    /// The orchestrator was asked; whatever it said, it knows of the job.
+    pub async fn done(self) {
+        if let Err(error) = self.0.ack().await {
+            tracing::debug!(%error, "a hint may come again");
+        }
+    }
+}
+
+impl Hints {
+    /// For a runner that can do this. The broker need not be there yet.
+    pub async fn open(config: &Config, capabilities: &BTreeSet<Tag>) -> Result<Self, BrokerError> {
+        let (client, context) = config.connect().await?;
+        let (config, capabilities) = (config.clone(), capabilities.clone());
+        Ok(Self { config, capabilities, client, context, pool: None })
+    }
+
+    /// A hint, if one is there.
+    pub async fn now(&mut self) -> Result<Option<Taken>, BrokerError> {
+        let pool = self.pool().await?;
+        let messages = async { Ok(pool.fetch().max_messages(1).messages().await?.next().await) };
+        self.first(messages, ANSWER_TIMEOUT).await
+    }
+
+    /// A hint, or none in so long.
+    pub async fn wait(&mut self, wait: Duration) -> Result<Option<Taken>, BrokerError> {
+        let pool = self.pool().await?;
+        let messages = async {
+            let batch = pool.batch().max_messages(1).expires(wait);
+            Ok(batch.messages().await?.next().await)
+        };
+        self.first(messages, wait + ANSWER_TIMEOUT).await
+    }
+
+    async fn first<E: std::fmt::Display>(
+        &mut self,
+        message: impl Future<
+            Output = Result<
+                Option<Result<Message, E>>,
+                async_nats::jetstream::consumer::pull::BatchError,
+            >,
+        >,
+        patience: Duration,
+    ) -> Result<Option<Taken>, BrokerError> {
+        let answer = match tokio::time::timeout(patience, message).await {
+            Ok(Ok(None)) => Ok(None),
+            Ok(Ok(Some(Ok(message)))) => Ok(Some(Taken(message))),
+            Ok(Ok(Some(Err(error)))) => Err(broken(error)),
+            Ok(Err(error)) => Err(broken(error)),
+            Err(_) => Err(broken("it does not answer")),
+        };
+        if answer.is_err() {
+            // It may have lost its disk, and the pool with it.
+            self.pool = None;
+        }
+        answer
+    }
+
+    async fn pool(&mut self) -> Result<PullConsumer, BrokerError> {
+        if let Some(pool) = &self.pool {
+            return Ok(pool.clone());
+        }
+        let making = async {
+            let stream =
+                self.context.get_or_create_stream(self.config.stream()).await.map_err(broken)?;
+            let (_, config) = self.config.pool(&self.capabilities);
+            stream.create_consumer(config).await.map_err(broken)
+        };
+        let made = tokio::time::timeout(ANSWER_TIMEOUT, making).await;
+        let pool = made.map_err(|_| broken("it does not answer"))??;
+        self.pool = Some(pool.clone());
+        Ok(pool)
+    }
+
+    /// What the orchestrator tells this runner.
+    pub async fn cancels(&self, runner: &RunnerId) -> Result<Cancels, BrokerError> {
+        let subject = self.config.cancel_subject(runner);
+        Ok(Cancels(self.client.subscribe(subject).await.map_err(broken)?))
+    }
+}
+
+/// Requests to stop.
+#[derive(Debug)]
+pub struct Cancels(async_nats::Subscriber);
+
+impl Cancels {
+    /// The next that is about this grant, and shows its token.
+    pub async fn next(&mut self, granted: &LeaseGranted) -> Option<CancelRequested> {
+        loop {
+            let message = self.0.next().await?;
+            let Ok(cancel) = decode::<CancelRequested>(&message.payload) else { continue };
+            let shown =
+                granted.cancel_token.is_none() || cancel.cancel_token == granted.cancel_token;
+            if cancel.lease_id == granted.lease_id && shown {
+                return Some(cancel);
+            }
+            tracing::warn!(job = %granted.job_id, "a request to stop is not for this lease");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The orchestrator's side: says what there is to do, and says it again as long as it is so.
+
+use super::{BrokerError, Config, Hint, broken, pool_tags};
+use crate::id::{JobId, RunnerId};
+use crate::message::{self, CancelRequested, Tag};
+use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::{Context, message::PublishMessage};
+use futures::TryStreamExt;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// What may wait to be told. More is dropped: the rows know it.
+const WAITING_MAX: usize = 4_096;
+/// Pools are not listed more often than this.
+const LIST_PAUSE: Duration = Duration::from_millis(250);
+/// Jobs that are looked up in one look at the rows.
+pub const LOOK_MAX: usize = 256;
+
+/// Something to tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Telling {
+    /// A job waits.
+    Ready {
+        /// The job.
+        job_id: JobId,
+        /// What a runner must have.
+        tags: BTreeSet<Tag>,
+    },
+    /// A runner should stop.
+    Cancel(RunnerId, CancelRequested),
+}
+
+/// Tells, without anybody waiting for it.
+#[derive(Clone, Debug)]
+pub struct Publisher(mpsc::Sender<Telling>);
+
+impl Publisher {
+    /// A publisher, and what must run so that something comes of it. `waiting` looks up jobs that wait
+    /// for a runner.
+    pub fn new<F>(
+        config: Config,
+        waiting: impl Fn() -> F + Send + 'static,
+    ) -> (Self, impl Future<Output = ()> + Send)
+    where
+        F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
+    {
+        let (tell, told) = mpsc::channel(WAITING_MAX);
+        (Self(tell), run(config, told, waiting))
+    }
+
+    /// Tells; if too much waits already, nobody is told, and the next look at the rows makes up for it.
+    pub fn tell(&self, telling: Telling) {
+        if self.0.try_send(telling).is_err() {
+            tracing::debug!("too much waits to be told; it is told later");
+        }
+    }
+}
+
+async fn run<F>(config: Config, mut told: mpsc::Receiver<Telling>, waiting: impl Fn() -> F + Send)
+where
+    F: Future<Output = Vec<(JobId, BTreeSet<Tag>)>> + Send,
+{
+    let mut desk = loop {
+        match Desk::open(&config).await {
+            Ok(desk) => break desk,
+            Err(error) => {
+                tracing::warn!(%error, "work is not announced");
+                tokio::time::sleep(config.look_again).await;
+            }
+        }
+    };
+    let mut looks = tokio::time::interval(config.look_again);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let outcome = tokio::select! {
+            telling = told.recv() => match telling {
+                Some(telling) => desk.tell(telling).await,
+                None => return,
+            },
+            _ = looks.tick() => desk.look(waiting().await).await,
+        };
+        if let Err(error) = outcome {
+            tracing::warn!(%error, "work is not announced; it will be");
+        }
+    }
+}
+
+/// Runners of the same capabilities.
+struct Pool {
+    name: String,
+    tags: BTreeSet<Tag>,
+    /// How many wait, as far as is known.
+    idle: usize,
+}
+
+struct Desk {
+    config: Config,
+    client: async_nats::Client,
+    context: Context,
+    pools: Vec<Pool>,
+    listed: Option<Instant>,
+    looks: u64,
+}
+
+impl Desk {
+    async fn open(config: &Config) -> Result<Self, BrokerError> {
+        let (client, context) = config.connect().await?;
+        let config = config.clone();
+        Ok(Self { config, client, context, pools: vec![], listed: None, looks: 0 })
+    }
+
+    async fn tell(&mut self, telling: Telling) -> Result<(), BrokerError> {
+        match telling {
+            Telling::Ready { job_id, tags } => {
+                // The first word of this job. If it is told to be ready again, because its lease was
+                // lost, that is another.
+                let word = crate::auth::random_hex::<8>();
+                if !self.fits(&tags, true) {
+                    self.list().await?;
+                }
+                self.hint(&job_id, &tags, false, &word).await.map(drop)
+            }
+            Telling::Cancel(runner, message) => {
+                let subject = self.config.cancel_subject(&runner);
+                let body = message::encode(&message).into();
+                self.client.publish(subject, body).await.map_err(broken)?;
+                self.client.flush().await.map_err(broken)
+            }
+        }
+    }
+
+    /// Publishes what waits, if somebody who could do it waits too. Orchestrators that look at the same
+    /// rows say the same words, and the broker takes each once.
+    async fn look(&mut self, waiting: Vec<(JobId, BTreeSet<Tag>)>) -> Result<(), BrokerError> {
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        self.looks += 1;
+        self.list().await?;
+        let millis = self.config.look_again.as_millis().max(1);
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let word = (now.unwrap_or_default().as_millis() / millis).to_string();
+        for (job_id, tags) in waiting {
+            self.hint(&job_id, &tags, true, &word).await?;
+        }
+        Ok(())
+    }
+
+    fn fits(&self, tags: &BTreeSet<Tag>, idle: bool) -> bool {
+        self.pools.iter().any(|pool| tags.is_subset(&pool.tags) && (!idle || pool.idle > 0))
+    }
+
+    /// Puts a hint where somebody waits; if nobody does, where somebody will, unless only who waits
+    /// should know.
+    async fn hint(
+        &mut self,
+        job_id: &JobId,
+        tags: &BTreeSet<Tag>,
+        only_idle: bool,
+        word: &str,
+    ) -> Result<bool, BrokerError> {
+        let fitting = self.pools.iter_mut().filter(|pool| tags.is_subset(&pool.tags));
+        // The pool with the fewest capabilities that do: others are left to jobs that need more.
+        let key = |pool: &&mut Pool| (pool.idle == 0, pool.tags.len());
+        let Some(pool) = fitting.min_by_key(key).filter(|pool| pool.idle > 0 || !only_idle) else {
+            return Ok(false);
+        };
+        pool.idle = pool.idle.saturating_sub(1);
+        let subject = self.config.hint_subject(&pool.name);
+        let body = serde_json::to_vec(&Hint { job_id: job_id.clone() }).map_err(broken)?;
+        let message = PublishMessage::build()
+            .payload(body.into())
+            .message_id(format!("{job_id}-{}-{word}", pool.name));
+        let kept = self.context.send_publish(subject, message).await.map_err(broken)?;
+        kept.await.map_err(broken)?;
+        Ok(true)
+    }
+
+    /// Which pools there are.
+    async fn list(&mut self) -> Result<(), BrokerError> {
+        if self.listed.is_some_and(|listed| listed.elapsed() < LIST_PAUSE) {
+            return Ok(());
+        }
+        let stream: Stream =
+            self.context.get_or_create_stream(self.config.stream()).await.map_err(broken)?;
+        let mut consumers = stream.consumers();
+        self.pools.clear();
+        while let Some(info) = consumers.try_next().await.map_err(broken)? {
+            let tags = info.config.description.as_deref().and_then(pool_tags);
+            let Some(tags) = tags else { continue };
+            // Of those that wait, some have a hint on its way already.
+            let pending = usize::try_from(info.num_pending).unwrap_or(usize::MAX);
+            let idle = info.num_waiting.saturating_sub(pending);
+            self.pools.push(Pool { name: info.name, tags, idle });
+        }
+        self.listed = Some(Instant::now());
+        Ok(())
+    }
+}

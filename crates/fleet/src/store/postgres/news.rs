@@ -1,0 +1,111 @@
+//! What orchestrators that share a database tell each other: that there is work, or room for it. It
+//! saves time and can be lost; whoever missed it looks again by itself.
+
+use crate::id::JobId;
+use crate::lease::Action;
+use crate::message::Tag;
+use crate::store::StoreError;
+use crate::time::Millis;
+use serde::{Deserialize, Serialize};
+use sqlx::PgPool;
+use sqlx::postgres::PgListener;
+use std::collections::BTreeSet;
+
+/// Where it is told.
+pub(super) const CHANNEL: &str = "remuda_fleet";
+/// PostgreSQL takes less than 8,000 bytes.
+const BYTES_MAX: usize = 7_500;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct News {
+    from: String,
+    #[serde(default)]
+    ready: Vec<Ready>,
+    #[serde(default)]
+    room: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Ready {
+    job_id: JobId,
+    tags: BTreeSet<Tag>,
+    not_before: Millis,
+}
+
+/// What there is to tell of actions; nothing, mostly. Of many jobs only the first are named: whoever
+/// takes one of them asks again and finds the next.
+pub(super) fn text<'a>(from: &str, actions: impl Iterator<Item = &'a Action>) -> Option<String> {
+    let mut news = News { from: from.to_owned(), ..News::default() };
+    let mut bytes = 0;
+    for action in actions {
+        match action {
+            Action::Ready { job_id, tags, not_before } => {
+                let tags_bytes: usize = tags.iter().map(|tag| tag.as_str().len() + 3).sum();
+                bytes += 100 + job_id.as_str().len() + tags_bytes;
+                if bytes < BYTES_MAX {
+                    let (job_id, tags) = (job_id.clone(), tags.clone());
+                    news.ready.push(Ready { job_id, tags, not_before: *not_before });
+                }
+            }
+            Action::Room => news.room = true,
+            _ => {}
+        }
+    }
+    let none = news.ready.is_empty() && !news.room;
+    let text = serde_json::to_string(&news).ok().filter(|_| !none);
+    text.filter(|text| text.len() < BYTES_MAX)
+}
+
+/// What others tell. It connects again by itself when it must.
+#[derive(Debug)]
+pub struct Hearing {
+    listener: PgListener,
+    name: String,
+}
+
+impl Hearing {
+    pub(super) async fn open(pool: &PgPool, name: &str) -> Result<Self, StoreError> {
+        let mut listener = PgListener::connect_with(pool).await?;
+        listener.listen(CHANNEL).await?;
+        Ok(Self { listener, name: name.to_owned() })
+    }
+
+    /// The next that somebody else tells.
+    pub async fn next(&mut self) -> Result<Vec<Action>, StoreError> {
+        loop {
+            let heard = self.listener.recv().await?;
+            // Another version may speak otherwise; then it is not understood, and nothing is lost.
+            let Ok(news) = serde_json::from_str::<News>(heard.payload()) else { continue };
+            if news.from == self.name {
+                continue;
+            }
+            let ready = news.ready.into_iter().map(|ready| Action::Ready {
+                job_id: ready.job_id,
+                tags: ready.tags,
+                not_before: ready.not_before,
+            });
+            return Ok(ready.chain(news.room.then_some(Action::Room)).collect());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_jobs_fit_into_one_message() {
+        let tags: BTreeSet<Tag> = [Tag::new("linux").expect("a tag")].into();
+        let ready = |n: usize| Action::Ready {
+            job_id: JobId::new(&format!("job_{n}")).expect("an id"),
+            tags: tags.clone(),
+            not_before: Millis(0),
+        };
+        let actions: Vec<Action> = (0..1_000).map(ready).collect();
+        let text = text("me", actions.iter()).expect("there is something to tell");
+        assert!(text.len() < BYTES_MAX, "{}", text.len());
+        let read: News = serde_json::from_str(&text).expect("JSON");
+        assert!(read.ready.len() > 10 && read.ready[0].tags == tags);
+        assert_eq!(super::text("me", std::iter::empty()), None);
+    }
+}

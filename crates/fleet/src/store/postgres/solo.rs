@@ -1,0 +1,171 @@
+//! Events that are rare: each has a transaction of its own.
+
+use super::batch::{BLOCK, tell};
+use super::load::{self, jobs, records};
+use super::{Core, Trouble, save, schema};
+use crate::id::{JobId, KeyId, LeaseId, RunId};
+use crate::lease::{
+    Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing, WorkerRecord,
+    handle, lapse,
+};
+use crate::store::Tables;
+use crate::store::journal::{Changes, Journal};
+use crate::store::row::number;
+use crate::time::Millis;
+use sqlx::PgConnection;
+use std::collections::BTreeSet;
+
+/// Decides about one event.
+pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<Handled, Trouble> {
+    if *event == Event::Sweep {
+        return sweep(core, given).await;
+    }
+    let mut sql = core.pool.begin().await?;
+    let submissions = usize::from(matches!(event, Event::Rerun { .. }));
+    let (now, blocks) = match event {
+        Event::Start => (core.time(&mut sql, given, 0).await?.now, vec![]),
+        _ => core.clock(&mut sql, given, submissions).await?,
+    };
+    let mut tables = rows(&mut sql, now, event).await?;
+    let block = blocks.first().copied().unwrap_or_default();
+    tables.set_seq(block.saturating_mul(BLOCK).unsigned_abs());
+    tables.set_seen(now);
+    let mut changes = Changes::default();
+    let mut journal = Journal { tables: &mut tables, changes: &mut changes };
+    let handled = handle(&mut journal, &core.policy, now, event.clone());
+    save::changes(&mut sql, &tables, &changes).await?;
+    tell(&mut sql, core, handled.actions.iter()).await?;
+    if *event == Event::Start {
+        schema::saw(&mut sql, now).await?;
+    }
+    sql.commit().await?;
+    core.saw(now);
+    Ok(handled)
+}
+
+/// All that an event can touch.
+async fn rows(sql: &mut PgConnection, now: Millis, event: &Event) -> Result<Tables, Trouble> {
+    let mut tables = Tables::default();
+    match event {
+        Event::Start => {
+            let live =
+                "SELECT record FROM lease WHERE due IS NOT NULL ORDER BY lease_id FOR UPDATE";
+            let live: Vec<LeaseRecord> =
+                records(&sqlx::query(live).fetch_all(sql).await?, "lease")?;
+            live.into_iter().for_each(|lease| tables.put_lease(lease));
+        }
+        Event::Rerun { of, run_id, key } => {
+            let ids = [of, run_id].map(|id| id.as_str().to_owned());
+            load::runs(sql, &mut tables, ids).await?;
+            let query = "SELECT seq, fixed, changing FROM job WHERE run_id = $1 ORDER BY seq";
+            let rows = sqlx::query(query).bind(of.as_str()).fetch_all(&mut *sql).await?;
+            jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
+            load::keys(sql, &mut tables, key).await?;
+        }
+        Event::CancelRun { run_id } => whole_run(sql, &mut tables, run_id).await?,
+        Event::CancelJob { job_id } => one_job(sql, &mut tables, job_id).await?,
+        Event::SetLimit { label, .. } => {
+            load::labels(sql, &mut tables, [label.as_str().to_owned()]).await?;
+        }
+        Event::Forget { keep_seconds } => {
+            // Those that another is at, it forgets. More than one event forgets are not needed.
+            let ended = "SELECT record FROM run WHERE ended < $1 ORDER BY ended LIMIT 1000
+                FOR UPDATE SKIP LOCKED";
+            let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
+            let rows = sqlx::query(ended).bind(number(before)).fetch_all(sql).await?;
+            load::put_runs(&mut tables, &rows)?;
+        }
+        Event::Enrol(worker) => worker_row(sql, &mut tables, &worker.key.id()).await?,
+        Event::Expel(id) => worker_row(sql, &mut tables, id).await?,
+        // Sweeps are below, all others in batches.
+        _ => {}
+    }
+    Ok(tables)
+}
+
+/// A run with its jobs, their labels and their live leases.
+async fn whole_run(sql: &mut PgConnection, tables: &mut Tables, id: &RunId) -> Result<(), Trouble> {
+    load::runs(sql, tables, [id.as_str().to_owned()]).await?;
+    let query = "SELECT record FROM label WHERE label IN
+        (SELECT unnest(labels) FROM job WHERE run_id = $1) ORDER BY label FOR UPDATE";
+    let rows = sqlx::query(query).bind(id.as_str()).fetch_all(&mut *sql).await?;
+    let found: Vec<LabelRecord> = records(&rows, "label")?;
+    found.into_iter().for_each(|label| tables.put_label(label));
+    let query = "SELECT seq, fixed, changing FROM job WHERE run_id = $1 ORDER BY seq FOR UPDATE";
+    let rows = sqlx::query(query).bind(id.as_str()).fetch_all(&mut *sql).await?;
+    jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
+    let query = "SELECT record FROM lease WHERE run_id = $1 AND due IS NOT NULL
+        ORDER BY lease_id FOR UPDATE";
+    let rows = sqlx::query(query).bind(id.as_str()).fetch_all(sql).await?;
+    let found: Vec<LeaseRecord> = records(&rows, "lease")?;
+    found.into_iter().for_each(|lease| tables.put_lease(lease));
+    Ok(())
+}
+
+/// A job with all that its end can touch, and the lease that holds it.
+async fn one_job(sql: &mut PgConnection, tables: &mut Tables, id: &JobId) -> Result<(), Trouble> {
+    let near = load::near(sql, [id]).await?;
+    load::runs(sql, tables, near.runs).await?;
+    load::labels(sql, tables, near.labels).await?;
+    load::locked_jobs(sql, tables, near.jobs).await?;
+    let held: BTreeSet<LeaseId> = tables.job(id).iter().filter_map(holder).collect();
+    for lease in load::locked_leases(sql, &held).await? {
+        tables.put_lease(lease);
+    }
+    Ok(())
+}
+
+fn holder(job: &JobRecord) -> Option<LeaseId> {
+    match &job.standing {
+        Standing::Held(id) => Some(id.clone()),
+        _ => None,
+    }
+}
+
+async fn worker_row(
+    sql: &mut PgConnection,
+    tables: &mut Tables,
+    id: &KeyId,
+) -> Result<(), Trouble> {
+    let query = "SELECT record FROM worker WHERE id = $1 FOR UPDATE";
+    let found = records(&sqlx::query(query).bind(id.as_str()).fetch_all(sql).await?, "worker")?;
+    found.into_iter().for_each(|worker: WorkerRecord| tables.put_worker(worker));
+    Ok(())
+}
+
+/// Ends leases that are over, together. Those of runs that somebody else is at are left to the next
+/// sweep: a message about them ends them too.
+async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
+    let mut sql = core.pool.begin().await?;
+    let (now, _) = core.clock(&mut sql, given, 0).await?;
+    // By itself: others who say the same must not wait until this sweep is over.
+    schema::saw(&mut sql, now).await?;
+    sql.commit().await?;
+    let mut sql = core.pool.begin().await?;
+    let most = core.policy.sweep_lapses_max;
+    let due = load::due(&mut sql, now, most).await?;
+    let full = due.len() == most;
+    let (due, later): (Vec<_>, Vec<_>) =
+        due.into_iter().partition(|lease| lapse(now, lease).is_some());
+    let mut tables = Tables::default();
+    let runs: BTreeSet<String> = due.iter().map(|lease| lease.run_id.as_str().to_owned()).collect();
+    let runs = load::free_runs(&mut sql, &mut tables, runs).await?;
+    let due: Vec<_> = due.iter().filter(|lease| runs.contains(&lease.run_id)).collect();
+    let near = load::near(&mut sql, due.iter().map(|lease| &lease.job_id)).await?;
+    load::labels(&mut sql, &mut tables, near.labels).await?;
+    load::locked_jobs(&mut sql, &mut tables, near.jobs).await?;
+    for lease in load::locked_leases(&mut sql, due.iter().map(|lease| &lease.lease_id)).await? {
+        tables.put_lease(lease);
+    }
+    tables.set_seen(now);
+    let mut changes = Changes::default();
+    let mut journal = Journal { tables: &mut tables, changes: &mut changes };
+    let handled = handle(&mut journal, &core.policy, now, Event::Sweep);
+    let lapsed = changes.leases.len();
+    save::changes(&mut sql, &tables, &changes).await?;
+    let moved = save::postpone(&mut sql, now, &later).await?;
+    tell(&mut sql, core, handled.actions.iter()).await?;
+    sql.commit().await?;
+    let more = full && (lapsed > 0 || moved > 0);
+    Ok(Handled { reply: Ok(Reply::Swept { lapsed, more }), actions: handled.actions })
+}

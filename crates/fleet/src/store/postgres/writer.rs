@@ -1,0 +1,122 @@
+//! Gathers events into batches, and answers them.
+
+use super::{Core, Trouble, batch};
+use crate::lease::{Event, Handled};
+use crate::store::StoreError;
+use crate::time::Millis;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Mutex, mpsc, oneshot};
+
+/// Events decided in one transaction at most: a bound on how long the first one waits, and on how
+/// much others have to wait for.
+const BATCH_MAX: usize = 256;
+/// How often an event is put off, or its batch started anew.
+pub(super) const TRIES_MAX: u32 = 100;
+/// After so many, events are decided one by one: one of them may be in the way of all others.
+const TOGETHER_MAX: u32 = 3;
+
+/// What somebody wants decided.
+pub(super) struct Ask {
+    pub(super) given: Millis,
+    pub(super) event: Box<Event>,
+    pub(super) answer: oneshot::Sender<Result<Handled, StoreError>>,
+    pub(super) tries: u32,
+}
+
+impl Ask {
+    fn say(self, answer: Result<Handled, StoreError>) {
+        // Whoever asked and went away is not told; what was decided stands.
+        let _ = self.answer.send(answer);
+    }
+}
+
+/// What several writers take from.
+pub(super) type Asks = Arc<Mutex<mpsc::Receiver<Ask>>>;
+
+/// Until nobody can ask any more.
+pub(super) async fn run(core: Arc<Core>, asks: Asks) {
+    let mut batch = Vec::new();
+    loop {
+        let left = BATCH_MAX - batch.len();
+        if batch.is_empty() {
+            if asks.lock().await.recv_many(&mut batch, left).await == 0 {
+                return;
+            }
+        } else if let Ok(mut asks) = asks.try_lock() {
+            // Those that were put off do not wait for others, but take along whoever is there.
+            while batch.len() < BATCH_MAX
+                && let Ok(ask) = asks.try_recv()
+            {
+                batch.push(ask);
+            }
+        }
+        batch = round(&core, batch).await;
+    }
+}
+
+/// Decides about a batch; gives back what is put off.
+async fn round(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
+    let tries = batch.iter().map(|ask| ask.tries).max().unwrap_or_default();
+    let mut left = Vec::new();
+    if tries < TOGETHER_MAX {
+        left = decide(core, batch).await;
+    } else {
+        for ask in batch {
+            left.extend(decide(core, vec![ask]).await);
+        }
+    }
+    if let Some(tries) = left.iter().map(|ask| ask.tries).max() {
+        // The more often, the further apart those who are in each other's way.
+        tokio::time::sleep(Duration::from_millis(tries.saturating_sub(1).min(20).into())).await;
+    }
+    left
+}
+
+async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
+    let given = batch.iter().map(|ask| ask.given).max().unwrap_or_default();
+    let events: Vec<&Event> = batch.iter().map(|ask| &*ask.event).collect();
+    let decided = batch::decide(core, given, &events).await;
+    let mut left = Vec::new();
+    let mut put_off = |mut ask: Ask| {
+        ask.tries += 1;
+        match ask.tries < TRIES_MAX {
+            true => left.push(ask),
+            false => ask.say(Err(in_the_way())),
+        }
+    };
+    match decided {
+        Ok(handled) => {
+            for (ask, handled) in batch.into_iter().zip(handled) {
+                match handled {
+                    Some(handled) => ask.say(Ok(handled)),
+                    None => put_off(ask),
+                }
+            }
+        }
+        Err(Trouble::Again) => batch.into_iter().for_each(put_off),
+        Err(Trouble::Silence) => match core.start(given).await {
+            Err(Trouble::Store(error)) => refuse(batch, &error),
+            _ => batch.into_iter().for_each(put_off),
+        },
+        // One row that cannot be read is the trouble of those who need it.
+        Err(Trouble::Store(StoreError::Corrupt { .. })) if batch.len() > 1 => {
+            batch.into_iter().for_each(|mut ask| {
+                ask.tries = ask.tries.max(TOGETHER_MAX);
+                put_off(ask);
+            });
+        }
+        Err(Trouble::Store(error)) => refuse(batch, &error),
+    }
+    left
+}
+
+fn refuse(batch: Vec<Ask>, error: &StoreError) {
+    for ask in batch {
+        ask.say(Err(error.clone()));
+    }
+}
+
+pub(super) fn in_the_way() -> StoreError {
+    StoreError::Database("others were in the way too often".to_owned())
+}

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# Queues of others, to be measured beside ours: BullMQ with Redis, graphile-worker and pg-boss with
+# PostgreSQL, NATS JetStream. What they need of servers are parts of their own.
+. "$(dirname "$0")/../part.sh"
+
+# What they depend on, as of that day.
+DAY=2026-11-15
+
+fill() {
+    local folder=$1
+    need node nodejs
+    need npm npm
+    unpack "$folder" redis-server redis-server
+    start "$folder" redis-server usr/bin
+    fetch npm install --prefix "$folder" --loglevel=error --no-audit --no-fund --ignore-scripts \
+        --before "$DAY" bullmq graphile-worker pg-boss pg nats ||
+        give_up "npm's bullmq, graphile-worker, pg-boss, pg and nats cannot be had"
+}
+
+works() { "$1/bin/redis-server" --version && [ -d "$1/node_modules/bullmq" ]; }
+
+install_part peers "1 $DAY"
