@@ -6,6 +6,7 @@ mod push;
 mod select;
 mod sessions;
 mod timers;
+mod vm;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -30,6 +31,7 @@ enum Bench {
     Select(select::Args),
     Sessions(sessions::Args),
     Timers(timers::Args),
+    Vm(vm::Args),
 }
 
 /// Runs a benchmark.
@@ -41,6 +43,7 @@ pub fn main(args: &Args) -> ExitCode {
         Bench::Select(args) => select::main(args),
         Bench::Sessions(args) => sessions::main(args),
         Bench::Timers(args) => timers::main(args),
+        Bench::Vm(args) => vm::main(args),
     }
 }
 

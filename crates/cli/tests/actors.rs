@@ -3,6 +3,7 @@
 mod support;
 
 use serde_json::Value;
+use std::path::Path;
 use support::{Network, Run, remuda};
 
 const NOBODY: &str = "0x52908400098527886e0f7030069857d2e4169ee7";
@@ -99,4 +100,32 @@ fn a_program_that_the_chain_would_not_take_costs_nothing() {
         refused.stderr.contains("broken.py:2: its body fails: ZeroDivisionError"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn the_watchdog_barks_until_somebody_is_alive() {
+    let network = Network::start("watchdog");
+    let (key, _) = network.account("owner.key", "1000cby");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/watchdog.py");
+    let file = file.to_str().unwrap();
+    let args = ["actor", "deploy", file, r#"{"patience": 8}"#, "--value", "100cby", "--key", &key];
+    let deployed = network.json(&args);
+    let actor = text(&event(&deployed, "ActorDeployed")["actor"]).to_owned();
+    let barks = || {
+        let state = network.run(&["actor", "state", &actor, "--prefix", "barks", "--json"]).ok();
+        state.json()["decoded"].as_i64().unwrap()
+    };
+    let patience = std::time::Instant::now();
+    while barks() < 2 {
+        assert!(patience.elapsed().as_secs() < 60, "no bark");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    network.run(&["actor", "call", &actor, "alive", "--key", &key]).ok();
+    network.run(&["actor", "call", &actor, "calm", "--key", &key]).ok();
+    let (stranger, _) = network.account("stranger.key", "100cby");
+    let refused = network.run(&["actor", "call", &actor, "alive", "--key", &stranger]).failed(1);
+    assert!(refused.stderr.contains("ExceptionRaised"), "{refused:?}");
+    let quiet = barks();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(barks(), quiet, "it is calm");
 }

@@ -233,6 +233,17 @@ impl Network {
         .await
     }
 
+    /// Kills all validators, with SIGKILL and one after the other, and starts them again when none is left.
+    pub async fn strike_down(&mut self) -> Result<(), Failure> {
+        for validator in &mut self.validators {
+            validator.kill().await.map_err(failed)?;
+        }
+        for validator in &mut self.validators {
+            validator.start_again().map_err(failed)?;
+        }
+        Ok(())
+    }
+
     /// Memory of a validator.
     pub fn resident_bytes(&self, validator: usize) -> u64 {
         let id = self.validators.get(validator).and_then(Kept::id).unwrap_or(0);

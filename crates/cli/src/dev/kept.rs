@@ -82,6 +82,17 @@ impl Kept {
         self.child.id()
     }
 
+    /// Kills it, without a word.
+    pub(crate) async fn kill(&mut self) -> Result<(), DevError> {
+        self.child.kill().await.map_err(DevError::Start)
+    }
+
+    /// Starts it again after that.
+    pub(crate) fn start_again(&mut self) -> Result<(), DevError> {
+        *self = Self::start_with(&self.program, &self.settings, self.logs)?;
+        Ok(())
+    }
+
     /// Starts it again if it has ended; fails if that does not help.
     pub(super) fn revive(&mut self) -> Result<(), DevError> {
         let Ok(Some(status)) = self.child.try_wait() else { return Ok(()) };

@@ -1,6 +1,7 @@
 //! The real program, and real networks for it to talk to. No test needs all of it.
 #![allow(dead_code, reason = "each file of tests takes what it needs")]
 
+pub(crate) mod ranch;
 pub(crate) mod worker;
 
 use serde_json::Value;

@@ -1,0 +1,87 @@
+//! The actor on the page of PyPI's `cowboy-sdk`, as it stands there, with a language model on this machine.
+
+use crate::support::ranch::{Ranch, text};
+use remuda_vm::HostValue;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+/// The folder of a program of others that tests use.
+fn part(name: &str) -> PathBuf {
+    let all = std::env::var_os("REMUDA_PARTS").map_or_else(
+        || Path::new(&std::env::var_os("HOME").expect("$HOME")).join(".cache/remuda/parts"),
+        PathBuf::from,
+    );
+    let folder = all.join(name);
+    assert!(folder.is_dir(), "{name} is missing: install it with scripts/parts/{name}.sh");
+    folder
+}
+
+/// A language model and its server; ends with this.
+struct Model {
+    _server: Child,
+    base_url: String,
+}
+
+impl Model {
+    async fn start() -> Self {
+        let model = part("llm");
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runner/tests");
+        let mut server = Command::new(model.join("bin/python"))
+            .arg(tests.join("parts/serve_llm.py"))
+            .arg(model.join("model.gguf"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .expect("the model's server starts");
+        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        loop {
+            let line = lines.next_line().await.unwrap().expect("the server says where it is");
+            if let Some(at) = line.strip_prefix("listening at ") {
+                return Self { _server: server, base_url: at.to_owned() };
+            }
+        }
+    }
+
+    fn settings(&self) -> String {
+        format!("[llm.models.default]\nbase_url = '{}'\n", self.base_url)
+    }
+}
+
+/// The first example on the package's own page.
+fn quick_start(page: &str) -> String {
+    let (_, rest) = page.split_once("```python\n").expect("an example");
+    rest.split_once("```").expect("its end").0.to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_quick_start_actor_chats_with_a_real_model() {
+    let model = Model::start().await;
+    let ranch = Ranch::new(&model.settings()).await;
+    let page = std::fs::read_to_string(part("sdk").join("page.md")).expect("the package's page");
+    let actor = ranch.deploy(&quick_start(&page), &HostValue::None).await;
+    let message = HostValue::Dict(vec![(text("message"), text("What is the capital of France?"))]);
+    ranch.call(actor, "chat", &message).await;
+    let HostValue::Str(reply) = ranch.stored(actor, "reply:0").await else { panic!("no text") };
+    assert!(!reply.is_empty());
+    assert_eq!(ranch.stored(actor, "calls").await, HostValue::Int(1));
+    ranch.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_agent_of_the_examples_gets_an_answer_that_runners_agree_on() {
+    let model = Model::start().await;
+    let ranch = Ranch::new(&model.settings()).await;
+    let actor = ranch.deploy(include_str!("../../../../examples/agent.py"), &HostValue::None).await;
+    let question = HostValue::Dict(vec![(text("question"), text("What is the capital of Italy?"))]);
+    ranch.call(actor, "ask", &question).await;
+    let HostValue::Dict(answer) = ranch.stored(actor, "answer:0").await else { panic!("no dict") };
+    let of = |name: &str| answer.iter().find(|(key, _)| *key == text(name)).unwrap().1.clone();
+    // The same model at temperature 0: the runners say the same.
+    assert_eq!(of("verified"), HostValue::Bool(true), "{answer:?}");
+    assert_ne!(of("answer"), text(""));
+    ranch.stop().await;
+}
