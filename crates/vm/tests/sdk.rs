@@ -398,6 +398,39 @@ class Node:
 }
 
 #[test]
+fn continuations_may_await_each_other_and_stand_in_the_module() {
+    let source = r#"
+from cowboy_sdk import *
+
+@runner.continuation(timeout_blocks=50)
+async def price(coin):
+    return (await runner.http('https://example.org/' + coin, extract='price'))['value']
+
+@runner.continuation(guard_keys=['sum'])
+async def both(coins):
+    total = 0
+    for coin in coins:
+        total += await price(coin)
+    try:
+        await price('none')
+    except RunnerValidationError:
+        return {'total': total, 'height': BlockHeight(7), 'version': __version__}
+"#;
+    let world = deployed(source);
+    let coins = HostValue::List(vec![text("eth"), text("btc")]);
+    let token = waits(world.call(&ACTOR, "both", &cbor(&coins)))[0];
+    let token = waits(world.job_done(token, br#"{"status": 200, "value": 5}"#))[0];
+    let token = waits(world.job_done(token, br#"{"status": 200, "value": 37}"#))[0];
+    let answer = world.job_done(token, br#"{"error": "refused", "detail": "no such coin"}"#);
+    let expected = dict(&[
+        ("total", HostValue::Int(42)),
+        ("height", HostValue::Int(7)),
+        ("version", text("0.1.1")),
+    ]);
+    assert_eq!(answer, Ok(cbor(&expected)));
+}
+
+#[test]
 fn a_call_that_waits_is_small() {
     let world = deployed(GUARDED);
     let token = waits(world.call(&ACTOR, "errors", b""))[0];
