@@ -431,6 +431,54 @@ async def both(coins):
 }
 
 #[test]
+fn what_the_packages_modules_remember_survives_a_wait() {
+    let source = r#"
+from cowboy_sdk import actor, runner, capture, CowboyModel, pvm_random, ordered_set, Address, RunnerValidationError
+
+class Item(CowboyModel):
+    name: str
+    tags: list = None
+
+class Order(CowboyModel):
+    item: Item
+    count: int = 1
+
+@actor
+class Shop:
+    @runner.continuation
+    async def buy(self, msg):
+        ctx = capture()
+        order = Order.from_dict({'item': {'name': msg}, 'count': 3})
+        seen = ordered_set(['a', 'b'])
+        first = pvm_random.getrandbits(64)
+        ctx.state = list(pvm_random.getstate())
+        try:
+            await runner.llm('anything')
+        except RunnerValidationError:
+            ctx.failed = True
+        again = Order.from_cbor(order.to_cbor())
+        same = pvm_random.getstate() == tuple(ctx.state)
+        return [again == order, type(again.item).__name__, list(seen), same, first != pvm_random.getrandbits(64),
+                ctx.failed, self.address == Address(self.address.to_bytes()), Order.schema()['required']]
+"#;
+    let world = deployed(source);
+    let token = waits(world.call(&ACTOR, "buy", &cbor(&text("hat"))))[0];
+    let answer = world.job_done(token, b"this is no JSON").unwrap();
+    let yes = HostValue::Bool(true);
+    let expected = HostValue::List(vec![
+        yes.clone(),
+        text("Item"),
+        HostValue::List(vec![text("a"), text("b")]),
+        yes.clone(),
+        yes.clone(),
+        yes.clone(),
+        yes,
+        HostValue::List(vec![text("item")]),
+    ]);
+    assert_eq!(remuda_vm::cbor::decode(&answer), Ok(expected));
+}
+
+#[test]
 fn a_call_that_waits_is_small() {
     let world = deployed(GUARDED);
     let token = waits(world.call(&ACTOR, "errors", b""))[0];
