@@ -19,6 +19,25 @@
 //! - `chain`: the machine of a chain, for `remuda-protocol`.
 //! - `cost`: the prices; `limits`: the bounds.
 //!
+//! # How an actor runs
+//! `HOST.md` beside this crate's manifest has the whole of it, `SDK.md` what actors written for PyPI's
+//! `cowboy-sdk` find here.
+//!
+//! ```
+//! use remuda_vm::{HostValue, Limits, Vm, cbor, compile};
+//!
+//! let program = compile("def double(n):\n    return n * 2\n", "actor.py").unwrap();
+//! let mut vm = Vm::new(Limits::with_cycles(100_000));
+//! // `vm.set_host(…)` says who answers `cowboy.storage_get` and the like.
+//! vm.run_module(&program).unwrap();
+//! let payload = cbor::encode(&HostValue::Int(21)).unwrap();
+//! let answer = vm.call_method("double", &payload).unwrap();
+//! assert_eq!(cbor::decode(&answer), Ok(HostValue::Int(42)));
+//! ```
+//!
+//! A method that waits ends with `Ending::Suspended`; `Vm::freeze` makes bytes of it, `Vm::thaw` a machine
+//! of the bytes, and `Vm::resume_method` goes on with the answer.
+//!
 //! # How natives call Python
 //! They do not. A native that meets a program's own `__eq__`, `__hash__`, `__iter__` and the like has
 //! changed nothing yet and gives up with `Fault::Fallback`; the machine then calls the function of the

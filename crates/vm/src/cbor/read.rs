@@ -5,6 +5,10 @@ use num_bigint::{BigInt, Sign};
 
 use super::{BIG_BYTES_MAX, CborError, DEPTH_MAX, major};
 
+/// Room that is made for items before they are there: lists inside each other can each claim all the
+/// bytes that are left.
+const ROOM: usize = 64;
+
 /// Which forms of a value are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -112,7 +116,7 @@ impl<'a> Reader<'a> {
             major::LIST => {
                 let count = self.count(head.argument, 1)?;
                 sink.pay(count * 16)?;
-                let mut items = Vec::with_capacity(count);
+                let mut items = Vec::with_capacity(count.min(ROOM));
                 for _ in 0..count {
                     items.push(self.value(sink, depth + 1)?);
                 }
@@ -140,7 +144,7 @@ impl<'a> Reader<'a> {
     ) -> Result<S::Item, S::Fault> {
         let count = self.count(claimed, 2)?;
         sink.pay(count * 32)?;
-        let mut pairs = Vec::with_capacity(count);
+        let mut pairs = Vec::with_capacity(count.min(ROOM));
         let mut before: Option<&[u8]> = None;
         for _ in 0..count {
             let start = self.at;

@@ -144,3 +144,14 @@ fn every_input_of_three_bytes_is_refused_or_its_own_encoding() {
         }
     }
 }
+
+#[test]
+fn claims_that_outnumber_the_bytes_make_nothing() {
+    // Each list says that all the rest of a megabyte are its items.
+    let mut bytes = Vec::new();
+    for _ in 0..DEPTH_MAX {
+        bytes.extend([0x9a, 0x00, 0x0f, 0x00, 0x00]);
+    }
+    bytes.resize(1 << 20, 0);
+    assert_eq!(decode(&bytes), Err(CborError::Truncated));
+}

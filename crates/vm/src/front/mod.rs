@@ -11,6 +11,7 @@ mod digest;
 mod emit;
 mod expr;
 mod function;
+mod modules;
 mod names;
 mod pattern;
 mod prescan;

@@ -213,6 +213,11 @@ impl<'a> Visitor<'a> for Walker<'_> {
                 for alias in &import.names {
                     self.bind(alias.asname.as_ref().unwrap_or(&alias.name).as_str());
                 }
+                let module = import.module.as_ref().map_or("", |module| module.as_str());
+                if import.names.iter().any(|alias| alias.name.as_str() == "*") {
+                    let all = super::modules::all_of(module).unwrap_or_default();
+                    all.iter().for_each(|name| self.bind(name));
+                }
             }
             _ => visitor::walk_stmt(self, stmt),
         }

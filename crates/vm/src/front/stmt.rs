@@ -4,72 +4,9 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 
 use super::code::{Const, Kind, Op};
 use super::compiler::{Compiler, Done};
+use super::modules;
 use super::protect::{Block, Exit};
 use super::scope::ScopeKind;
-
-/// Modules that exist; others are refused at compile time.
-const MODULES: &[&str] = &[
-    "__future__",
-    "abc",
-    "base64",
-    "bisect",
-    "collections",
-    "collections.abc",
-    "contextlib",
-    "copy",
-    "cowboy",
-    "cowboy.runner",
-    "cowboy.verify",
-    "cowboy_sdk",
-    "cowboy_sdk.actor",
-    "cowboy_sdk.bounded_loop",
-    "cowboy_sdk.call",
-    "cowboy_sdk.codec",
-    "cowboy_sdk.continuation",
-    "cowboy_sdk.errors",
-    "cowboy_sdk.guards",
-    "cowboy_sdk.models",
-    "cowboy_sdk.pvm_random",
-    "cowboy_sdk.pvm_sys",
-    "cowboy_sdk.pvm_time",
-    "cowboy_sdk.retry",
-    "cowboy_sdk.runner",
-    "cowboy_sdk.runtime",
-    "cowboy_sdk.send",
-    "cowboy_sdk.taskgroup",
-    "cowboy_sdk.types",
-    "cowboy_sdk.verify",
-    "dataclasses",
-    "enum",
-    "functools",
-    "hashlib",
-    "heapq",
-    "itertools",
-    "json",
-    "math",
-    "operator",
-    "pvm_host",
-    "re",
-    "string",
-    "struct",
-    "sys",
-    "types",
-    "typing",
-];
-
-/// Why a module that people expect is not there.
-fn advice_for(module: &str) -> &'static str {
-    match module.split('.').next().unwrap_or("") {
-        "random" | "secrets" | "uuid" => "use cowboy.randomness(label)",
-        "time" | "datetime" => "use cowboy.height() and cowboy.timestamp()",
-        "os" | "sys" | "io" | "pathlib" | "socket" | "subprocess" => {
-            "a program sees neither machine nor network; use storage and jobs"
-        }
-        "requests" | "urllib" | "http" => "order a job with runner.http",
-        "threading" | "asyncio" | "multiprocessing" => "use async def and await",
-        _ => "see the list of modules in the guide",
-    }
-}
 
 impl<'a> Compiler<'a> {
     pub(super) fn body(&mut self, body: &'a [Stmt]) -> Done {
@@ -219,10 +156,10 @@ impl<'a> Compiler<'a> {
     }
 
     fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
-        if MODULES.contains(&name) || self.file.starts_with('<') {
+        if modules::exists(name) || self.file.starts_with('<') {
             return Ok(());
         }
-        self.refuse(node, &format!("there is no module '{name}' here"), advice_for(name))
+        self.refuse(node, &format!("there is no module '{name}' here"), modules::advice_for(name))
     }
 
     fn import(&mut self, node: &'a ast::StmtImport) -> Done {
@@ -263,13 +200,35 @@ impl<'a> Compiler<'a> {
         self.emit(Op::ImportName, 0, index);
         for alias in &node.names {
             if alias.name.as_str() == "*" {
-                return self.refuse(node, "'import *' is not supported", "name what you import");
+                self.import_all(node, module.as_str())?;
+                continue;
             }
             let index = self.unit().name(alias.name.as_str());
             self.emit(Op::ImportFrom, 0, index);
             self.store(alias.asname.as_ref().unwrap_or(&alias.name).as_str());
         }
         self.emit(Op::Pop, 0, 0);
+        Ok(())
+    }
+
+    /// `from module import *`, where it is known what that brings.
+    fn import_all(&mut self, node: &'a ast::StmtImportFrom, module: &str) -> Done {
+        let scope = self.unit().scope;
+        if self.scopes.list[scope].kind != ScopeKind::Module {
+            return self.refuse(
+                node,
+                "import * only allowed at module level",
+                "name what you import",
+            );
+        }
+        let Some(names) = modules::all_of(module) else {
+            return self.refuse(node, "'import *' is not supported", "name what you import");
+        };
+        for name in names {
+            let index = self.unit().name(name);
+            self.emit(Op::ImportFrom, 0, index);
+            self.store(name);
+        }
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-from cowboy_sdk import actor, runner, send, call, codec, runtime, ActorRef, TaskGroup, ContinuationLimitError, Address
+from cowboy_sdk import actor, runner, send, call, codec, runtime, ActorRef, TaskGroup, ContinuationLimitError, Address, CodecError
 from cowboy_sdk.taskgroup import TaskHandle
 from cowboy_sdk.call import call_builder
 import pvm_host
@@ -25,6 +25,11 @@ shop.storage.set_raw('raw', b'\x07')
 print(shop.storage['raw'], shop.storage.guard('raw').value, shop.storage.get_raw('none'))
 shop.storage['nothing'] = None
 print(shop.storage['nothing'], 'nothing' in shop.storage, shop.storage.get('nothing', 'default'))
+shop.storage.set_raw('odd', b'\xff')
+try:
+    shop.storage['odd']
+except CodecError as error:
+    print(type(error).__name__)
 del shop.storage['a']
 shop.storage.delete('raw')
 print('a' in shop.storage, 'raw' in shop.storage)

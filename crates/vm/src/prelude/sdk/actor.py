@@ -4,7 +4,7 @@ from cowboy import _call
 from cowboy_sdk import codec
 from cowboy_sdk.call import call
 from cowboy_sdk.continuation import decorator as _continuation
-from cowboy_sdk.errors import CodecError, ContinuationNotFoundError
+from cowboy_sdk.errors import ContinuationNotFoundError
 from cowboy_sdk.guards import GuardedValue
 from cowboy_sdk.runner import _extract_result, handle_runner_result
 from cowboy_sdk.send import send
@@ -12,6 +12,15 @@ from cowboy_sdk.types import Address, _addr
 
 
 class _ActorStorage(cowboy.Storage):
+    # Values go through the package's codec, for its errors.
+    def __getitem__(self, key):
+        raw = _call('storage_get', key.encode() if isinstance(key, str) else key)
+        return None if raw is None else codec.decode(raw)
+
+    def get(self, key, default=None):
+        value = self[key]
+        return default if value is None else value
+
     def __setitem__(self, key, value):
         _call('storage_set', key.encode() if isinstance(key, str) else key, codec.encode(value))
 

@@ -30,7 +30,8 @@ class _RunnerAwaitable:
             value = job._read(answer['result'])
         except Timeout as error:
             raise RunnerTimeoutError(str(error)) from error
-        except Failed as error:
+        except (Failed, ValueError) as error:
+            # It failed, or its result is not what such a job gives.
             raise RunnerValidationError(str(error)) from error
         except HostError as error:
             raise CowboyError(str(error)) from error

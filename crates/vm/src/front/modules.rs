@@ -1,0 +1,129 @@
+//! Modules that a program can import.
+
+/// Modules that exist; others are refused at compile time.
+const MODULES: &[&str] = &[
+    "__future__",
+    "abc",
+    "base64",
+    "bisect",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "cowboy",
+    "cowboy.runner",
+    "cowboy.verify",
+    "cowboy_sdk",
+    "cowboy_sdk.actor",
+    "cowboy_sdk.bounded_loop",
+    "cowboy_sdk.call",
+    "cowboy_sdk.codec",
+    "cowboy_sdk.continuation",
+    "cowboy_sdk.errors",
+    "cowboy_sdk.guards",
+    "cowboy_sdk.models",
+    "cowboy_sdk.pvm_random",
+    "cowboy_sdk.pvm_sys",
+    "cowboy_sdk.pvm_time",
+    "cowboy_sdk.retry",
+    "cowboy_sdk.runner",
+    "cowboy_sdk.runtime",
+    "cowboy_sdk.send",
+    "cowboy_sdk.taskgroup",
+    "cowboy_sdk.types",
+    "cowboy_sdk.verify",
+    "dataclasses",
+    "enum",
+    "functools",
+    "hashlib",
+    "heapq",
+    "itertools",
+    "json",
+    "math",
+    "operator",
+    "pvm_host",
+    "re",
+    "string",
+    "struct",
+    "sys",
+    "types",
+    "typing",
+];
+
+/// Why a module that people expect is not there.
+pub(super) fn advice_for(module: &str) -> &'static str {
+    match module.split('.').next().unwrap_or("") {
+        "random" | "secrets" | "uuid" => "use cowboy.randomness(label), or cowboy_sdk.pvm_random",
+        "time" | "datetime" => "use cowboy.height() and cowboy.timestamp()",
+        "os" | "sys" | "io" | "pathlib" | "socket" | "subprocess" => {
+            "a program sees neither machine nor network; use storage and jobs"
+        }
+        "requests" | "urllib" | "http" => "order a job with runner.http",
+        "threading" | "asyncio" | "multiprocessing" => "use async def and await",
+        _ => "see the list of modules in the guide",
+    }
+}
+
+/// What `from module import *` brings. Its names have to be known when the program is compiled.
+pub(super) fn all_of(module: &str) -> Option<&'static [&'static str]> {
+    (module == "cowboy_sdk").then_some(COWBOY_SDK)
+}
+
+pub(super) fn exists(module: &str) -> bool {
+    MODULES.contains(&module)
+}
+
+/// `__all__` of `cowboy_sdk`.
+const COWBOY_SDK: &[&str] = &[
+    "ActorCallError",
+    "ActorNotFoundError",
+    "ActorRef",
+    "Address",
+    "AddressError",
+    "BlockHeight",
+    "BoundedRange",
+    "Capture",
+    "CaptureTypeError",
+    "CodecError",
+    "ContinuationCorruptedError",
+    "ContinuationCountLimitError",
+    "ContinuationLimitError",
+    "ContinuationNotFoundError",
+    "ContinuationSizeLimitError",
+    "CowboyError",
+    "CowboyModel",
+    "DeterminismError",
+    "GuardSet",
+    "GuardedValue",
+    "LoopBoundExceeded",
+    "ReentrancyError",
+    "Retry",
+    "RunnerTimeoutError",
+    "RunnerValidationError",
+    "SoftFloat",
+    "StateConflictError",
+    "TaskGroup",
+    "Verify",
+    "__version__",
+    "actor",
+    "bounded_loop",
+    "call",
+    "capture",
+    "check_iteration",
+    "codec",
+    "continuation",
+    "delete_cont",
+    "derive_actor_address",
+    "errors",
+    "load_cont",
+    "ordered_set",
+    "pvm_random",
+    "pvm_sys",
+    "pvm_time",
+    "reentrancy_guard",
+    "runner",
+    "runtime",
+    "save_cont",
+    "send",
+    "storage_guard",
+];
