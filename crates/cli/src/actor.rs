@@ -148,15 +148,16 @@ struct On {
 #[derive(clap::Args, Debug)]
 struct Payload {
     /// What the method gets, as JSON; nothing if it is left out.
-    json: Option<String>,
+    #[arg(value_name = "JSON")]
+    message: Option<String>,
     /// Bytes instead, in hex.
-    #[arg(long, value_name = "HEX", conflicts_with = "json")]
+    #[arg(long, value_name = "HEX", conflicts_with = "message")]
     hex: Option<HexBytes>,
 }
 
 impl Payload {
     fn bytes(&self) -> Result<Vec<u8>, Failure> {
-        match (&self.json, &self.hex) {
+        match (&self.message, &self.hex) {
             (Some(json), _) => value::from_json(json).map_err(Failure::Payload),
             (None, Some(HexBytes(bytes))) => Ok(bytes.clone()),
             (None, None) => Ok(Vec::new()),

@@ -33,11 +33,18 @@ async fn web() -> String {
 
 /// Ten questions in a loop, with a helper and a `try` around the awaits.
 const AGENT: &str = r#"
+import cowboy
 from cowboy import runner, storage, emit
 
 async def ask(url, step):
-    answer = await runner.http(url, extract="price", timeout_blocks=200)
-    return int(answer["value"])
+    while True:
+        try:
+            answer = await runner.http(url, extract="price", timeout_blocks=200)
+            return int(answer["value"])
+        except cowboy.HostError as error:
+            # After the nodes' death no runner is there for a moment.
+            emit("again", str(error))
+            await cowboy.sleep(5)
 
 async def work(message):
     seen = []

@@ -19,8 +19,8 @@ use crate::primitives::{Address, B256, Height};
 
 /// Cycles of a timer that names no limit.
 pub const GAS_LIMIT_DEFAULT: u64 = 100_000;
-/// Cells of a timer that names none.
-pub const MAX_CELLS_DEFAULT: u64 = 1_024;
+/// Cells of a timer that names none: room for a handler that waits, whose frames are kept.
+pub const MAX_CELLS_DEFAULT: u64 = 16_384;
 /// What a handler pays for scheduling: the records, becoming due, and being cleaned away.
 pub const SCHEDULE_CYCLES: u64 = 4_000;
 /// Cells of a timer's records; its payload comes on top.
