@@ -4,6 +4,7 @@
 //! made up from the view; on a network they are threshold signatures that consensus verifies.
 
 use crate::account::Account;
+use crate::actors::{Actors, NoActors};
 use crate::beacon::Round;
 use crate::block::{Block, Header, SeedSignature, StateCommitment};
 use crate::chain::{ChainState, Validator};
@@ -22,7 +23,6 @@ use crate::primitives::{Address, Amount, B256, Height, JobId, Slot, TxHash, kecc
 use crate::registry::runner::{Profile, Runner};
 use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
-use crate::actors::{Actors, NoActors};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
 use crate::verifier::commitment::{commitment, result_digest};
 use crate::verifier::settle::VerifiedResult;

@@ -1,9 +1,9 @@
 //! Whatever is wrong with a transaction or a block is refused with its own code, and costs its
 //! sender the fee and nobody anything else.
 
-mod common;
 #[path = "bad_input/actors.rs"]
 mod actors;
+mod common;
 #[path = "bad_input/timers.rs"]
 mod timers;
 

@@ -2,7 +2,7 @@
 //!
 //! Every call is charged before it acts, and what it does goes with the call if that fails.
 
-use super::call::{check_call, CallFault};
+use super::call::{CallFault, check_call};
 use super::storage::{self, Scan};
 use super::wait::{CALL_CYCLES_DEFAULT, check_cycles};
 use super::{Argument, Call, price};
@@ -254,17 +254,10 @@ impl<'h, 'a> Host<'h, 'a> {
         let all = self.cycles_left();
         let cycles = out.cycles.unwrap_or(all).min(all);
         let Running { actor: sender, origin, cause, .. } = self.running;
-        let running = Running {
-            origin,
-            value: out.value,
-            payer: None,
-            ..Running::of(out.to, sender, cause)
-        };
-        let call = Call {
-            method: out.method,
-            argument: Argument::Payload(out.payload),
-            optional: false,
-        };
+        let running =
+            Running { origin, value: out.value, payer: None, ..Running::of(out.to, sender, cause) };
+        let call =
+            Call { method: out.method, argument: Argument::Payload(out.payload), optional: false };
         self.exec.meter.cycles = cycles;
         self.exec.machine_memory += memory;
         self.exec.fault = None;

@@ -1,6 +1,7 @@
 //! The opening of a block.
 
 use super::{BlockError, Env, Exec, transact::Meter};
+use crate::actors::Actors;
 use crate::beacon::{Round, beacon};
 use crate::block::{Header, SeedSignature};
 use crate::chain::EpochCommittee;
@@ -14,7 +15,6 @@ use crate::params::ChainParams;
 use crate::presence::{AncestorRecord, PresenceCertificate, finalized, parent_record};
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
-use crate::actors::Actors;
 use std::collections::BTreeMap;
 
 /// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a

@@ -9,9 +9,7 @@ use remuda_protocol::error::Refusal;
 use remuda_protocol::key::{AccountKey, ActorKey, ChainKey, CodeKey};
 use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_protocol::state::{View, read};
-use remuda_protocol::timers::agents::{
-    AgentFault, BidAnswer, GBA_CYCLES, GbaContext, TxFeeParams,
-};
+use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GBA_CYCLES, GbaContext, TxFeeParams};
 
 use super::calls::{Trouble, form, found, scan};
 use super::convert::{self, as_address, as_u128, number};

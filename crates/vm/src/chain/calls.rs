@@ -98,8 +98,7 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             value(number(host.balance(of)?.get()))
         }
         ("transfer", [to, amount]) => {
-            let (to, amount) =
-                as_address(to).zip(as_amount(amount)).ok_or_else(|| form(name))?;
+            let (to, amount) = as_address(to).zip(as_amount(amount)).ok_or_else(|| form(name))?;
             none(host.transfer(to, amount))
         }
         ("randomness", [V::Bytes(label)]) => value(bytes(host.randomness(label)?.as_slice())),

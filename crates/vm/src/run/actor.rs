@@ -55,11 +55,7 @@ impl Vm {
     }
 
     /// The same in a world of the caller's.
-    pub fn deploy_in(
-        &mut self,
-        world: &mut dyn World,
-        payload: &[u8],
-    ) -> Result<Vec<u8>, Ending> {
+    pub fn deploy_in(&mut self, world: &mut dyn World, payload: &[u8]) -> Result<Vec<u8>, Ending> {
         match self.call_actor(world, INIT, payload) {
             Err(Ending::NoMethod(_)) => Ok(Vec::new()),
             other => other,

@@ -130,11 +130,7 @@ impl Vm {
         self.list(vec![token, Value::Bool(good), value])
     }
 
-    fn run_coroutine(
-        &mut self,
-        value: Value,
-        world: &mut dyn World,
-    ) -> Result<Value, Ending> {
+    fn run_coroutine(&mut self, value: Value, world: &mut dyn World) -> Result<Value, Ending> {
         let coroutine = match (value, self.obj(value)) {
             (Value::Ref(handle), Some(Obj::Generator(generator)))
                 if generator.kind == Kind::Coroutine =>

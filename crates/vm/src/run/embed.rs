@@ -90,11 +90,7 @@ impl Vm {
         self.hosted(|vm, world| vm.run_main_in(world, program))
     }
 
-    fn run_main_in(
-        &mut self,
-        world: &mut dyn World,
-        program: &front::Program,
-    ) -> Result<(), Stop> {
+    fn run_main_in(&mut self, world: &mut dyn World, program: &front::Program) -> Result<(), Stop> {
         match self.start_module(program) {
             Ok(()) => self.attend(Ok(Flow::Frame), world).map(|_| ()),
             Err(Fault::Raise(exception)) => Err(Stop::Raised(exception)),

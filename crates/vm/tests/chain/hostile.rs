@@ -58,8 +58,14 @@ fn payloads_of_any_bytes_are_taken_or_refused_and_never_more() {
     let actor = world.deploy("def size(x):\n    return len(x)\n");
     // Nested lists, a list that claims to be long, text that is none, half an integer, nothing.
     let deep = vec![0x81; 60_000];
-    let payloads: [&[u8]; 6] =
-        [&deep, &[0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], &[0x62, 0xc3], &[0x1b, 1], &[], &[0xff; 1_000]];
+    let payloads: [&[u8]; 6] = [
+        &deep,
+        &[0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+        &[0x62, 0xc3],
+        &[0x1b, 1],
+        &[],
+        &[0xff; 1_000],
+    ];
     for payload in payloads {
         let call = Instruction::CallActor {
             actor,

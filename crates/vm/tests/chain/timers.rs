@@ -43,7 +43,9 @@ fn a_timer_calls_its_actor_which_sets_the_next_one() {
     let actor = world.deploy(CLOCK);
     let due = world.chain.height().get() as i64 + 3;
     let argument = crate::setup::list([int(due), HostValue::Bytes(b"hello".to_vec())]);
-    assert!(matches!(world.asked(actor, "start", argument), HostValue::Bytes(id) if id.len() == 32));
+    assert!(
+        matches!(world.asked(actor, "start", argument), HostValue::Bytes(id) if id.len() == 32)
+    );
     let mut ticks = Vec::new();
     for _ in 0..12 {
         ticks.extend(said(&world.step()));
@@ -108,13 +110,19 @@ fn an_agent_that_fails_writes_or_spins_is_not_heard_and_the_stored_fees_count() 
     let cases = [
         ("def getGasBid(c):\n    while True:\n        pass\n", AgentFault::OutOfCycles),
         ("def getGasBid(c):\n    1 / 0\n", AgentFault::Failed),
-        ("import cowboy\ndef getGasBid(c):\n    cowboy.storage_set('k', b'v')\n", AgentFault::Wrote),
+        (
+            "import cowboy\ndef getGasBid(c):\n    cowboy.storage_set('k', b'v')\n",
+            AgentFault::Wrote,
+        ),
         (
             "import cowboy\ndef getGasBid(c):\n    try:\n        cowboy.emit('e', 1)\n    except Exception:\n        pass\n    return {'max_fee_per_cycle': 10 ** 9, 'max_priority_fee_per_cycle': 1}\n",
             AgentFault::Wrote,
         ),
         ("def getGasBid(c):\n    return 5\n", AgentFault::BadBid),
-        ("def getGasBid(c):\n    return {'max_fee_per_cycle': 10 ** 40, 'max_priority_fee_per_cycle': 1}\n", AgentFault::BadBid),
+        (
+            "def getGasBid(c):\n    return {'max_fee_per_cycle': 10 ** 40, 'max_priority_fee_per_cycle': 1}\n",
+            AgentFault::BadBid,
+        ),
         ("import cowboy\nasync def getGasBid(c):\n    await cowboy.sleep(1)\n", AgentFault::Wrote),
         ("x = 1\n", AgentFault::NoCode),
     ];
