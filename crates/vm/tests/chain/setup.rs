@@ -13,35 +13,35 @@ use remuda_protocol::transaction::Instruction;
 use remuda_vm::{HostValue, cbor};
 
 /// A chain with so many runners.
-pub fn world(runners: usize) -> World {
+pub(crate) fn world(runners: usize) -> World {
     world_of(calm(), runners)
 }
 
 /// The same with other parameters.
-pub fn world_of(params: ChainParams, runners: usize) -> World {
+pub(crate) fn world_of(params: ChainParams, runners: usize) -> World {
     let mut world = World::new(params, runners);
     world.chain.actors = remuda_vm::chain::machine();
     world
 }
 
-pub fn text(text: &str) -> HostValue {
+pub(crate) fn text(text: &str) -> HostValue {
     HostValue::Str(text.to_owned())
 }
 
-pub fn int(int: i64) -> HostValue {
+pub(crate) fn int(int: i64) -> HostValue {
     HostValue::Int(int)
 }
 
-pub fn addr(address: Address) -> HostValue {
+pub(crate) fn addr(address: Address) -> HostValue {
     HostValue::Bytes(address.to_vec())
 }
 
-pub fn list<const N: usize>(items: [HostValue; N]) -> HostValue {
+pub(crate) fn list<const N: usize>(items: [HostValue; N]) -> HostValue {
     HostValue::List(items.into())
 }
 
 /// What a call that ended well returned.
-pub fn returned(receipt: &Receipt) -> HostValue {
+pub(crate) fn returned(receipt: &Receipt) -> HostValue {
     assert_eq!(receipt.code, 0, "{:?}", receipt.events);
     let value = receipt.events.iter().find_map(|event| match event {
         Event::ActorReturned { value, .. } => Some(value.clone()),
@@ -55,7 +55,7 @@ pub fn returned(receipt: &Receipt) -> HostValue {
 }
 
 /// What a failed call said.
-pub fn error(receipt: &Receipt) -> String {
+pub(crate) fn error(receipt: &Receipt) -> String {
     let told = receipt.events.iter().find_map(|event| match event {
         Event::CallFailed { error, .. } => Some(error.clone()),
         _ => None,
@@ -64,7 +64,7 @@ pub fn error(receipt: &Receipt) -> String {
 }
 
 /// Topics and data of what actors said.
-pub fn said(events: &[Event]) -> Vec<(String, HostValue)> {
+pub(crate) fn said(events: &[Event]) -> Vec<(String, HostValue)> {
     let said = events.iter().filter_map(|event| match event {
         Event::ActorEvent { topic, data, .. } => {
             let data = cbor::decode(data).unwrap_or_else(|_| HostValue::Bytes(data.0.clone()));
@@ -77,24 +77,24 @@ pub fn said(events: &[Event]) -> Vec<(String, HostValue)> {
 
 impl World {
     /// Deploys for the customer, with a thousand CBY.
-    pub fn deploy(&mut self, code: &str) -> Address {
+    pub(crate) fn deploy(&mut self, code: &str) -> Address {
         let receipt = self.deploy_with(code, &[], Amount::cby(1_000));
         assert_eq!(receipt.code, 0, "{:?}", receipt.events);
         actor_address(self.customer().address(), B256::ZERO, code)
     }
 
-    pub fn deploy_with(&mut self, code: &str, payload: &[u8], value: Amount) -> Receipt {
+    pub(crate) fn deploy_with(&mut self, code: &str, payload: &[u8], value: Amount) -> Receipt {
         let (code, payload) = (code.to_owned(), Bytes::from(payload));
         let deploy = Instruction::DeployActor { salt: B256::ZERO, code, payload, value };
         self.run(&self.customer(), deploy)
     }
 
     /// Calls in a block of its own.
-    pub fn call(&mut self, actor: Address, method: &str, argument: HostValue) -> Receipt {
+    pub(crate) fn call(&mut self, actor: Address, method: &str, argument: HostValue) -> Receipt {
         self.call_with(actor, method, argument, Amount::ZERO)
     }
 
-    pub fn call_with(
+    pub(crate) fn call_with(
         &mut self,
         actor: Address,
         method: &str,
@@ -111,20 +111,20 @@ impl World {
     }
 
     /// Calls and reads what came back.
-    pub fn asked(&mut self, actor: Address, method: &str, argument: HostValue) -> HostValue {
+    pub(crate) fn asked(&mut self, actor: Address, method: &str, argument: HostValue) -> HostValue {
         returned(&self.call(actor, method, argument))
     }
 
-    pub fn actor(&self, actor: Address) -> Actor {
+    pub(crate) fn actor(&self, actor: Address) -> Actor {
         read(&self.chain.state, &ActorKey { actor }).expect("it is deployed")
     }
 
-    pub fn stored(&self, actor: Address, key: &[u8]) -> Option<Bytes> {
+    pub(crate) fn stored(&self, actor: Address, key: &[u8]) -> Option<Bytes> {
         read(&self.chain.state, &StorageKey { actor, key })
     }
 
     /// Blocks until an actor says something on a topic; what it says.
-    pub fn until_said(&mut self, topic: &str) -> HostValue {
+    pub(crate) fn until_said(&mut self, topic: &str) -> HostValue {
         for _ in 0..200 {
             let events = self.step();
             if let Some((_, data)) = said(&events).into_iter().find(|(said, _)| said == topic) {
