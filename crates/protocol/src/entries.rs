@@ -39,23 +39,24 @@ impl<const N: usize> Stored<N> {
 
 /// A key: the tag, a hash and some more.
 type StoredKey = Stored<38>;
-/// A value: a timer's record is 109 bytes.
-type StoredValue = Stored<110>;
+/// A value: a timer's record has 118 bytes, with a payload of 32 and a payer who is not the actor.
+type StoredValue = Stored<118>;
+
+impl StoredKey {
+    /// The first bytes as a number. Short keys are filled up with zeros, and long ones have as many.
+    fn head(&self) -> u64 {
+        let first = match self {
+            Self::Short(_, bytes) => bytes.first_chunk(),
+            Self::Long(bytes) => bytes.first_chunk(),
+        };
+        first.copied().map_or(0, u64::from_be_bytes)
+    }
+}
 
 impl Ord for StoredKey {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Short keys are filled up with zeros, so their first bytes compare as a number.
-        if let (Self::Short(_, a), Self::Short(_, b)) = (self, other) {
-            let head = |bytes: &[u8; 38]| {
-                let [a, b, c, d, e, f, g, h, ..] = *bytes;
-                u64::from_be_bytes([a, b, c, d, e, f, g, h])
-            };
-            let order = head(a).cmp(&head(b));
-            if order.is_ne() {
-                return order;
-            }
-        }
-        self.bytes().cmp(other.bytes())
+        let heads = self.head().cmp(&other.head());
+        heads.then_with(|| self.bytes().cmp(other.bytes()))
     }
 }
 impl PartialOrd for StoredKey {
@@ -96,6 +97,9 @@ impl Item for Pair {
     }
     fn cmp_key(&self, key: &StoredKey) -> Ordering {
         self.key.cmp(key)
+    }
+    fn head(key: &StoredKey) -> u64 {
+        key.head()
     }
     fn summary(&self) {}
     fn join((): &mut (), (): &()) {}

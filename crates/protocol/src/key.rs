@@ -14,7 +14,7 @@ use crate::registry::runner::{Profile, Runner, SlotRecord};
 use crate::registry::versioned::Versioned;
 use crate::state::{Key, StateKey};
 use crate::timers::config::TimerConfig;
-use crate::timers::record::{Bucket, Timer, TimerActor, TimerLane};
+use crate::timers::record::{Timer, TimerLane};
 use crate::verifier::challenge::Bond;
 use crate::verifier::settle::VerifiedResult;
 
@@ -113,12 +113,12 @@ keys! {
 
     /// A timer.
     64 => TimerKey { timer: B256 } -> Timer;
-    /// What a timer carries, if anything.
+    /// What a timer carries, if that is too long for its record.
     65 => TimerPayloadKey { timer: B256 } -> Bytes;
-    /// An actor's own numbers of timers.
-    66 => TimerActorKey { actor: Address } -> TimerActor;
-    /// A height of the calendar.
-    67 => BucketKey { height: Height } -> Bucket;
+    /// How many timers an actor ever scheduled.
+    66 => TimerCounterKey { actor: Address } -> u64;
+    /// The parent beacon of a block whose timers became due, for as long as one of them waits.
+    67 => DueBeaconKey { height: Height } -> B256;
     /// Timers that are due at a height, in the order in which they were scheduled.
     68 => ChunkKey { height: Height, chunk: u32 } -> Vec<B256>;
     /// How often whose timers fired in a block, for as long as the fairness window has it.

@@ -25,10 +25,10 @@ pub trait View {
     /// The value under a key.
     fn get(&self, key: &[u8]) -> Option<Value>;
 
-    /// The values under several keys. Views for which that is cheaper than one after the other do
-    /// better than this.
-    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
-        keys.iter().map(|key| self.get(key)).collect()
+    /// Reads the values under several keys, one after the other. Views for which that is cheaper
+    /// together do better than this.
+    fn read_many(&self, keys: &[Key], found: &mut dyn FnMut(Option<&[u8]>)) {
+        keys.iter().for_each(|key| found(self.get(key).as_deref()));
     }
 
     /// The runners, arranged for selection. It follows from the state alone
@@ -88,14 +88,14 @@ impl<'a> Overlay<'a> {
     }
 
     /// Reads several values, own writes first.
-    pub fn get_many<K: StateKey>(&self, keys: &[K]) -> Vec<Option<K::Value>> {
+    pub fn read_many<K: StateKey>(&self, keys: &[K], mut found: impl FnMut(&K, Option<K::Value>)) {
         let bytes: Vec<Key> = keys.iter().map(StateKey::bytes).collect();
-        let read = self.base.get_many(&bytes);
-        let values = bytes.iter().zip(read).map(|(key, read)| match self.diff.get(key) {
-            Some(written) => written.as_deref().map(decode),
-            None => read.as_deref().map(decode),
+        let mut asked = keys.iter().zip(&bytes);
+        self.base.read_many(&bytes, &mut |read| {
+            let Some((key, bytes)) = asked.next() else { return };
+            let value = self.diff.get(bytes).map_or(read, |written| written.as_deref());
+            found(key, value.map(decode));
         });
-        values.collect()
     }
 
     /// What was written under a key, if anything was: `Some(None)` for a removed value.
@@ -111,6 +111,25 @@ impl<'a> Overlay<'a> {
     /// Removes a value.
     pub fn remove<K: StateKey>(&mut self, key: &K) {
         self.write(key.bytes(), None);
+    }
+
+    /// Writes several values, the keys of which ascend.
+    pub fn put_sorted<K: StateKey>(&mut self, values: impl Iterator<Item = (K, K::Value)>) {
+        self.write_sorted(values.map(|(key, value)| (key.bytes(), Some(value.to_bytes()))));
+    }
+
+    /// Removes several values, the keys of which ascend.
+    pub fn remove_sorted<K: StateKey>(&mut self, keys: impl Iterator<Item = K>) {
+        self.write_sorted(keys.map(|key| (key.bytes(), None)));
+    }
+
+    fn write_sorted(&mut self, writes: impl Iterator<Item = (Key, Option<Value>)>) {
+        if self.undo.is_some() {
+            writes.for_each(|(key, value)| self.write(key, value));
+        } else {
+            // A map is put together from a sorted list, and joined with another, in one pass.
+            self.diff.append(&mut writes.collect());
+        }
     }
 
     fn write(&mut self, key: Key, value: Option<Value>) {
@@ -240,8 +259,8 @@ impl View for MemoryState {
         self.entries.get(key).map(<[u8]>::to_vec)
     }
 
-    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
-        self.entries.get_many(keys).map(|value| value.map(<[u8]>::to_vec)).collect()
+    fn read_many(&self, keys: &[Key], found: &mut dyn FnMut(Option<&[u8]>)) {
+        self.entries.get_many(keys).for_each(found);
     }
 
     fn roster(&self) -> Roster {
