@@ -12,7 +12,7 @@ use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::runner::{Profile, Runner, SlotRecord};
 use crate::registry::versioned::Versioned;
-use crate::state::{Key, StateKey};
+use crate::state::StateKey;
 use crate::timers::config::TimerConfig;
 use crate::timers::record::{Timer, TimerLane};
 use crate::verifier::challenge::Bond;
@@ -27,12 +27,9 @@ macro_rules! keys {
         impl StateKey for $name {
             type Value = $value;
 
-            fn bytes(&self) -> Key {
-                #[allow(unused_mut)]
-                let mut out = Vec::with_capacity(KEY_BYTES);
+            fn write(&self, out: &mut Vec<u8>) {
                 out.push($tag);
-                $( self.$part.encode(&mut out); )*
-                out
+                $( self.$part.encode(out); )*
             }
         }
         impl $name {
@@ -44,9 +41,6 @@ macro_rules! keys {
     const TAGS: &[u8] = &[$($tag),*];
     };
 }
-
-/// As long as the longest key is, so that putting one together allocates once.
-const KEY_BYTES: usize = 53;
 
 keys! {
     /// Where the chain stands.

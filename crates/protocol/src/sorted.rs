@@ -35,6 +35,10 @@ pub(crate) trait Item: Clone + Debug {
     fn head(_key: &Self::Key) -> u64 {
         0
     }
+    /// The same of its own key.
+    fn own_head(&self) -> u64 {
+        0
+    }
     /// The summary of this item alone.
     fn summary(&self) -> Self::Summary;
     /// The summary of two parts.
@@ -260,27 +264,23 @@ impl<T: Item, E: Iterator<Item = Edit<T>>> Pass<'_, T, E> {
     }
 
     /// What becomes of a leaf is put together.
-    fn edit_items(&mut self, items: &[T], below: Option<&T::Key>) {
-        for item in items {
-            let mut kept = true;
-            while let Some((key, _)) = self.edits.peek() {
-                let order = item.cmp_key(key);
-                if order.is_lt() {
-                    break;
-                }
-                if order.is_eq() {
-                    kept = false;
-                    self.removed += 1;
-                }
-                self.take_edit();
+    fn edit_items(&mut self, mut items: &[T], below: Option<&T::Key>) {
+        while let Some((key, _)) = self.edits.peek() {
+            if below.is_some_and(|below| key >= below) {
+                break;
             }
-            if kept {
-                self.items.push(item.clone());
+            let before = items.partition_point(|item| item.cmp_key(key).is_lt());
+            self.items.extend_from_slice(&items[..before]);
+            items = &items[before..];
+            if let Some((_, rest)) =
+                items.split_first().filter(|(item, _)| item.cmp_key(key).is_eq())
+            {
+                self.removed += 1;
+                items = rest;
             }
-        }
-        while self.concerns(below) {
             self.take_edit();
         }
+        self.items.extend_from_slice(items);
     }
 
     fn take_edit(&mut self) {
@@ -295,18 +295,17 @@ impl<T: Item> Node<T> {
     /// The child of a branch that may hold a key.
     fn child(&self, key: &T::Key) -> Option<&Child<T>> {
         let Self::Branch(children) = self else { return None };
-        let head = T::head(key);
-        // Counted, not searched: without a branch to guess, several searches are under way at once.
-        let below = children.iter().map(|child| usize::from(T::head(&child.least) < head)).sum();
-        let level: &[Child<T>] = &children[below..];
-        let after = below + level.partition_point(|child| child.least <= *key);
+        let below = count_below(children, T::head(key), |child| T::head(&child.least));
+        let after = below + children[below..].partition_point(|child| child.least <= *key);
         children.get(after.checked_sub(1)?)
     }
 
     /// The item of a leaf under a key.
     fn item(&self, key: &T::Key) -> Option<&T> {
         let Self::Leaf(items) = self else { return None };
-        items.get(items.binary_search_by(|item| item.cmp_key(key)).ok()?)
+        let below = count_below(items, T::head(key), T::own_head);
+        let level = &items[below..];
+        level.get(level.binary_search_by(|item| item.cmp_key(key)).ok()?)
     }
 
     fn len(&self) -> usize {
@@ -343,6 +342,12 @@ impl<T: Item> Child<T> {
         };
         Some(Self { least, summary, node })
     }
+}
+
+/// How many of some sorted parts have a smaller head. Counted, not searched: without a branch to
+/// guess, several searches are under way at once.
+fn count_below<P>(parts: &[P], head: u64, head_of: impl Fn(&P) -> u64) -> usize {
+    parts.iter().map(|part| usize::from(head_of(part) < head)).sum()
 }
 
 /// Makes nodes of about equal size, none wider than allowed. Where more than one is needed they are

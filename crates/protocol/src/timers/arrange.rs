@@ -2,7 +2,7 @@
 //! of its actors.
 
 use super::holding::{Holding, Waiting};
-use super::index::{TimerIndex, agent_place};
+use super::index::{Group, TimerIndex, agent_place};
 use super::tree::{Entry, Own, Place};
 use crate::primitives::Address;
 use crate::sorted::{Edit, Item};
@@ -64,12 +64,16 @@ impl TimerIndex {
         let of_actors = changes.chunk_by(|a, b| a.actor() == b.actor());
         let actors: Vec<Address> = of_actors.clone().map(|changes| *changes[0].actor()).collect();
         let counts = self.recent.of_many(&actors);
-        let held: Vec<_> = self.actors.get_many(&actors).collect();
+        let held = self.actors.get_many(&actors);
+        let before: Vec<Before> = actors
+            .iter()
+            .zip(counts)
+            .zip(held)
+            .map(|((actor, count), held)| Before { actor: *actor, count, held })
+            .collect();
         let mut batch = Batch::default();
-        for (((actor, count), held), changes) in
-            actors.into_iter().zip(counts).zip(held).zip(of_actors)
-        {
-            self.apply_to(&Before { actor, count, held }, changes, &mut batch);
+        for ((before, waiting), changes) in before.iter().zip(self.held(&before)).zip(of_actors) {
+            self.apply_to(before, waiting, changes, &mut batch);
         }
         self.recent.set_many(&batch.counts);
         self.actors.set(batch.holdings);
@@ -86,8 +90,13 @@ impl TimerIndex {
     }
 
     /// Applies an actor's changes to what it has waiting; what that changes elsewhere is noted.
-    fn apply_to<'e>(&mut self, before: &Before, changes: &[Change<'e>], batch: &mut Batch<'e>) {
-        let waiting = before.held.map(|held| self.held(before.count, held)).unwrap_or_default();
+    fn apply_to<'e>(
+        &mut self,
+        before: &Before,
+        waiting: Waiting,
+        changes: &[Change<'e>],
+        batch: &mut Batch<'e>,
+    ) {
         let mut count = before.count;
         batch.own.clear();
         for change in changes {
@@ -132,18 +141,39 @@ impl TimerIndex {
         }
     }
 
-    /// What an actor of so many recent fires has waiting.
-    fn held(&self, count: u64, held: Holding) -> Waiting {
-        let group = self.groups.get(&count).expect("whoever has timers has a group");
-        let waiting = match held {
-            Holding::One(place) => group.timers.get(&place).copied().map(Waiting::One),
-            Holding::Several(place) => {
-                group.actors.get(&place).map(|own| Waiting::Several(own.timers().clone()))
+    /// What actors have waiting.
+    fn held(&self, actors: &[Before]) -> Vec<Waiting> {
+        let mut waiting = vec![Waiting::Nothing; actors.len()];
+        // By group: there the searches for those who have several go on at the same time.
+        let mut several: BTreeMap<u64, Vec<(Place, usize)>> = BTreeMap::new();
+        for (at, Before { count, held, .. }) in actors.iter().enumerate() {
+            match held {
+                None => {}
+                Some(Holding::One(place)) => {
+                    let found = self.group(*count).timers.get(place);
+                    waiting[at] = Waiting::One(*found.expect(KEPT));
+                }
+                Some(Holding::Several(place)) => {
+                    several.entry(*count).or_default().push((*place, at));
+                }
             }
-        };
-        waiting.expect("places are kept up to date")
+        }
+        for (count, places) in several {
+            let keys: Vec<Place> = places.iter().map(|(place, _)| *place).collect();
+            let found = self.group(count).actors.get_many(&keys);
+            for ((_, at), own) in places.into_iter().zip(found) {
+                waiting[at] = Waiting::Several(own.expect(KEPT).timers().clone());
+            }
+        }
+        waiting
+    }
+
+    fn group(&self, count: u64) -> &Group {
+        self.groups.get(&count).expect("whoever has timers has a group")
     }
 }
+
+const KEPT: &str = "places are kept up to date";
 
 /// Ascending by place; of several edits of one place the last counts.
 fn in_order(own: &mut Vec<(Place, Option<&Entry>)>) {

@@ -154,10 +154,12 @@ impl Counts {
         change(&mut self.heights, at_heights(timers), AtHeight::plus, AtHeight::minus)
     }
 
-    /// Notes that a place of a height is taken.
-    pub(super) fn file(&mut self, height: Height) {
-        let one = AtHeight { filed: 1, ..AtHeight::default() };
-        change(&mut self.heights, vec![(height, one)], AtHeight::plus, AtHeight::plus);
+    /// Enters a timer that has a place at the height at which it is due.
+    pub(super) fn schedule(&mut self, timer: &Counted) {
+        change(&mut self.actors, vec![(timer.actor, 1)], |a, b| a + b, |a, b| a + b);
+        let filed = AtHeight { filed: 1, ..AtHeight::DUE };
+        let heights = vec![(timer.due, filed), (timer.expires_at, AtHeight::EXPIRY)];
+        change(&mut self.heights, heights, AtHeight::plus, AtHeight::plus);
     }
 
     /// Notes that the chunks of a height are gone.

@@ -100,8 +100,7 @@ impl TimerIndex {
 
     /// Counts a new timer, which has a place at its height.
     pub(crate) fn schedule(&mut self, id: B256, timer: &Timer) {
-        self.counts.add(&[Counted::new(id, timer)]);
-        self.counts.file(timer.due);
+        self.counts.schedule(&Counted::new(id, timer));
     }
 
     /// Counts a timer with another expiry.

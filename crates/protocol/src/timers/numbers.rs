@@ -32,7 +32,8 @@ struct Number<K, N> {
 impl<K: NumberKey, N: Copy + Debug> Item for Number<K, N> {
     type Key = K;
     type Summary = ();
-    const WIDTH: usize = 32;
+    /// Wide: items are small, and a batch touches most leaves.
+    const WIDTH: usize = 64;
 
     fn key(&self) -> K {
         self.key
@@ -42,6 +43,9 @@ impl<K: NumberKey, N: Copy + Debug> Item for Number<K, N> {
     }
     fn head(key: &K) -> u64 {
         key.head()
+    }
+    fn own_head(&self) -> u64 {
+        self.key.head()
     }
     fn summary(&self) {}
     fn join((): &mut (), (): &()) {}

@@ -330,8 +330,7 @@ impl Exec<'_> {
         let mut has_ended = step.new_ended.iter();
         waiting.retain(|_| has_ended.next() == Some(&false));
         if step.code_ran {
-            waiting =
-                waiting.iter().filter_map(|entry| self.as_it_is_now(entry, &step)).collect();
+            waiting = waiting.iter().filter_map(|entry| self.as_it_is_now(entry, &step)).collect();
         }
         let Step { was, lane, cells, mut fires, mut priorities, tips, ended, .. } = step;
         self.credit(self.env.fee_recipient, tips);

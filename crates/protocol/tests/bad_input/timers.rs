@@ -4,9 +4,7 @@ use super::common::World;
 use super::{Case, Signed, case};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::error::Refusal::*;
-use remuda_protocol::key::{
-    ChunkKey, SystemDeployersKey, TimerConfigKey, TimerKey, TimerLaneKey,
-};
+use remuda_protocol::key::{ChunkKey, SystemDeployersKey, TimerConfigKey, TimerKey, TimerLaneKey};
 use remuda_protocol::primitives::{B256, Height, U256};
 use remuda_protocol::state::{MemoryState, StateKey, read};
 use remuda_protocol::timers::calendar::{BUCKET_TIMERS_MAX, EXPIRING_MAX};
@@ -40,9 +38,10 @@ impl World {
         let timer = read(&self.chain.state, &TimerKey { timer }).expect("it was scheduled");
         let timer = Timer { expires_at, ..timer }.to_bytes();
         let mut entries = self.chain.state.entries().clone();
-        entries.put_sorted((0..EXPIRING_MAX).map(|n| {
-            (TimerKey { timer: B256::from(U256::from(n)) }.bytes(), timer.clone())
-        }));
+        entries.put_sorted(
+            (0..EXPIRING_MAX)
+                .map(|n| (TimerKey { timer: B256::from(U256::from(n)) }.bytes(), timer.clone())),
+        );
         self.chain.state = MemoryState::of(entries, &self.chain.params);
     }
 

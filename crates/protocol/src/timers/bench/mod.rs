@@ -14,9 +14,7 @@ use crate::account::Account;
 use crate::codec::{Bytes, Encode};
 use crate::entries::Entries;
 use crate::genesis::GenesisError;
-use crate::key::{
-    AccountKey, ChunkKey, DueBeaconKey, TimerCounterKey, TimerKey, TimerPayloadKey,
-};
+use crate::key::{AccountKey, ChunkKey, DueBeaconKey, TimerCounterKey, TimerKey, TimerPayloadKey};
 use crate::local::LocalChain;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, B256, Height, keccak256};
