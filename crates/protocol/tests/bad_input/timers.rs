@@ -36,7 +36,8 @@ impl World {
     fn crowd_expiry(&mut self, expires_at: Height) {
         let timer = self.some_timer();
         let timer = read(&self.chain.state, &TimerKey { timer }).expect("it was scheduled");
-        let timer = Timer { expires_at, ..timer }.to_bytes();
+        let actor = self.stranger().address();
+        let timer = Timer { expires_at, actor, ..timer }.to_bytes();
         let mut entries = self.chain.state.entries().clone();
         entries.put_sorted(
             (0..EXPIRING_MAX)
