@@ -4,98 +4,47 @@
 //! pointer beyond the tree's own, and copying a leaf copies bytes instead of counting references in
 //! memory that nobody has looked at for long.
 
+use crate::small::Small;
 use crate::sorted::{Item, Sorted};
-use crate::state::{Diff, Key, Value};
+use crate::state::{Diff, Key, SmallKey, Value};
 use std::cmp::Ordering;
 use std::ops::{Bound, RangeBounds};
-use std::sync::Arc;
 
-/// Bytes, up to `N` of them in place.
-#[derive(Clone, Debug)]
-enum Stored<const N: usize> {
-    Short(u8, [u8; N]),
-    Long(Arc<[u8]>),
-}
-
-impl<const N: usize> Stored<N> {
-    fn new(bytes: &[u8]) -> Self {
-        match u8::try_from(bytes.len()) {
-            Ok(length) if bytes.len() <= N => {
-                let mut short = [0; N];
-                short[..bytes.len()].copy_from_slice(bytes);
-                Self::Short(length, short)
-            }
-            _ => Self::Long(bytes.into()),
-        }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Short(length, bytes) => &bytes[..usize::from(*length)],
-            Self::Long(bytes) => bytes,
-        }
-    }
-}
-
-/// A key: the tag, a hash and some more.
-type StoredKey = Stored<38>;
-/// A value: a timer's record is 109 bytes.
-type StoredValue = Stored<110>;
-
-impl Ord for StoredKey {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // Short keys are filled up with zeros, so their first bytes compare as a number.
-        if let (Self::Short(_, a), Self::Short(_, b)) = (self, other) {
-            let head = |bytes: &[u8; 38]| {
-                let [a, b, c, d, e, f, g, h, ..] = *bytes;
-                u64::from_be_bytes([a, b, c, d, e, f, g, h])
-            };
-            let order = head(a).cmp(&head(b));
-            if order.is_ne() {
-                return order;
-            }
-        }
-        self.bytes().cmp(other.bytes())
-    }
-}
-impl PartialOrd for StoredKey {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl PartialEq for StoredKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for StoredKey {}
+/// A value: a timer's record has 118 bytes, with a payload of 32 and a payer who is not the actor.
+type StoredValue = Small<118>;
 
 #[derive(Clone, Debug)]
 struct Pair {
-    key: StoredKey,
+    key: SmallKey,
     value: StoredValue,
 }
 
 impl Pair {
     fn new(key: &[u8], value: &[u8]) -> Self {
-        Self { key: Stored::new(key), value: Stored::new(value) }
+        Self { key: Small::new(key), value: Small::new(value) }
     }
 
     fn bytes(&self) -> (&[u8], &[u8]) {
-        (self.key.bytes(), self.value.bytes())
+        (&self.key, &self.value)
     }
 }
 
 impl Item for Pair {
-    type Key = StoredKey;
+    type Key = SmallKey;
     type Summary = ();
     const WIDTH: usize = 8;
 
-    fn key(&self) -> StoredKey {
+    fn key(&self) -> SmallKey {
         self.key.clone()
     }
-    fn cmp_key(&self, key: &StoredKey) -> Ordering {
+    fn cmp_key(&self, key: &SmallKey) -> Ordering {
         self.key.cmp(key)
+    }
+    fn head(key: &SmallKey) -> u64 {
+        key.head()
+    }
+    fn own_head(&self) -> u64 {
+        self.key.head()
     }
     fn summary(&self) {}
     fn join((): &mut (), (): &()) {}
@@ -110,29 +59,29 @@ pub struct Entries {
 impl Entries {
     /// The value under a key.
     pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
-        self.pairs.get(&Stored::new(key)).map(|pair| pair.value.bytes())
+        self.pairs.get(&Small::new(key)).map(|pair| &*pair.value)
     }
 
     /// The values under several keys: faster than one after the other.
-    pub fn get_many(&self, keys: &[Key]) -> impl Iterator<Item = Option<&[u8]>> {
-        let keys: Vec<StoredKey> = keys.iter().map(|key| Stored::new(key)).collect();
-        self.pairs.get_many(&keys).into_iter().map(|pair| pair.map(|pair| pair.value.bytes()))
+    pub fn get_many(&self, keys: &[SmallKey]) -> impl Iterator<Item = Option<&[u8]>> {
+        self.pairs.get_many(keys).into_iter().map(|pair| pair.map(|pair| &*pair.value))
     }
 
     /// Puts one value in.
     pub fn insert(&mut self, key: Key, value: Value) {
-        self.pairs.edit([(Stored::new(&key), Some(Pair::new(&key, &value)))]);
+        self.pairs.edit([(Small::new(&key), Some(Pair::new(&key, &value)))]);
     }
 
     /// Takes one value out.
     pub fn remove(&mut self, key: &[u8]) {
-        self.pairs.edit([(Stored::new(key), None)]);
+        self.pairs.edit([(Small::new(key), None)]);
     }
 
     /// Applies all changes of a block.
     pub fn write(&mut self, diff: &Diff) {
         self.pairs.edit(diff.iter().map(|(key, value)| {
-            (Stored::new(key), value.as_ref().map(|value| Pair::new(key, value)))
+            let pair = |value: &[u8]| Pair { key: key.clone(), value: Small::new(value) };
+            (key.clone(), value.as_deref().map(pair))
         }));
     }
 
@@ -164,7 +113,7 @@ impl Entries {
 
     /// All keys.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> {
-        self.pairs.iter().map(|pair| pair.key.bytes())
+        self.pairs.iter().map(|pair| &*pair.key)
     }
 
     /// Those whose keys are in a range.
@@ -173,7 +122,7 @@ impl Entries {
             Bound::Included(key) | Bound::Excluded(key) => key,
             Bound::Unbounded => &[],
         };
-        let found = self.pairs.iter_from(&Stored::new(from)).map(Pair::bytes);
+        let found = self.pairs.iter_from(&Small::new(from)).map(Pair::bytes);
         let is_before = |key: &[u8], bound: Bound<&Key>| match bound {
             Bound::Included(end) => key <= &end[..],
             Bound::Excluded(end) => key < &end[..],

@@ -13,9 +13,9 @@ use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::runner::{Profile, Runner, SlotRecord};
 use crate::registry::versioned::Versioned;
-use crate::state::{Key, StateKey};
+use crate::state::StateKey;
 use crate::timers::config::TimerConfig;
-use crate::timers::record::{Bucket, Timer, TimerActor, TimerLane};
+use crate::timers::record::{Timer, TimerLane};
 use crate::verifier::challenge::Bond;
 use crate::verifier::settle::VerifiedResult;
 
@@ -28,12 +28,9 @@ macro_rules! keys {
         impl StateKey for $name {
             type Value = $value;
 
-            fn bytes(&self) -> Key {
-                #[allow(unused_mut)]
-                let mut out = Vec::with_capacity(KEY_BYTES);
+            fn write(&self, out: &mut Vec<u8>) {
                 out.push($tag);
-                $( self.$part.encode(&mut out); )*
-                out
+                $( self.$part.encode(out); )*
             }
         }
         impl $name {
@@ -45,9 +42,6 @@ macro_rules! keys {
     const TAGS: &[u8] = &[$($tag),*];
     };
 }
-
-/// As long as the longest key is, so that putting one together allocates once.
-const KEY_BYTES: usize = 53;
 
 keys! {
     /// Where the chain stands.
@@ -114,12 +108,12 @@ keys! {
 
     /// A timer.
     64 => TimerKey { timer: B256 } -> Timer;
-    /// What a timer carries, if anything.
+    /// What a timer carries, if that is too long for its record.
     65 => TimerPayloadKey { timer: B256 } -> Bytes;
-    /// An actor's own numbers of timers.
-    66 => TimerActorKey { actor: Address } -> TimerActor;
-    /// A height of the calendar.
-    67 => BucketKey { height: Height } -> Bucket;
+    /// How many timers an actor ever scheduled.
+    66 => TimerCounterKey { actor: Address } -> u64;
+    /// The parent beacon of a block whose timers became due, for as long as one of them waits.
+    67 => DueBeaconKey { height: Height } -> B256;
     /// Timers that are due at a height, in the order in which they were scheduled.
     68 => ChunkKey { height: Height, chunk: u32 } -> Vec<B256>;
     /// How often whose timers fired in a block, for as long as the fairness window has it.
@@ -171,15 +165,19 @@ impl StorageNodeKey<'_> {
 impl StateKey for StorageKey<'_> {
     type Value = Bytes;
 
-    fn bytes(&self) -> Key {
-        [&[Self::TAG], self.actor.as_slice(), self.key].concat()
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Self::TAG);
+        out.extend_from_slice(self.actor.as_slice());
+        out.extend_from_slice(self.key);
     }
 }
 impl StateKey for StorageNodeKey<'_> {
     type Value = KeyNode;
 
-    fn bytes(&self) -> Key {
-        [&[Self::TAG], self.actor.as_slice(), self.key].concat()
+    fn write(&self, out: &mut Vec<u8>) {
+        out.push(Self::TAG);
+        out.extend_from_slice(self.actor.as_slice());
+        out.extend_from_slice(self.key);
     }
 }
 

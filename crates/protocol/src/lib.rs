@@ -8,7 +8,7 @@
 //! - [`primitives`], [`codec`], [`crypto`], [`math`], [`merkle`]: what everything is made of
 //! - [`params`]: every number that consensus depends on
 //! - [`transaction`], [`block`], [`event`], [`error`]: what goes in and what comes out
-//! - [`state`], [`key`], [`entries`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], [`callback`]
+//! - [`state`], [`key`], [`entries`], [`small`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], [`callback`]
 //! - [`execute`]: the way of a block
 //! - [`registry`]: Runner Registry (0x01)
 //! - [`dispatcher`]: Job Dispatcher (0x02)
@@ -43,6 +43,7 @@ pub mod params;
 pub mod presence;
 pub mod primitives;
 pub mod registry;
+pub mod small;
 mod sorted;
 pub mod state;
 pub mod supply;

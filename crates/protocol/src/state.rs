@@ -10,6 +10,7 @@ use crate::entries::Entries;
 use crate::execute::Outcome;
 use crate::params::ChainParams;
 use crate::presence::Subsets;
+use crate::small::Small;
 use crate::timers::index::TimerIndex;
 use std::collections::BTreeMap;
 
@@ -17,18 +18,20 @@ use std::collections::BTreeMap;
 pub type Key = Vec<u8>;
 /// See [`Key`].
 pub type Value = Vec<u8>;
+/// A key where many are kept: most have a tag, a hash and little more.
+pub type SmallKey = Small<38>;
 /// What a block changes: a new value, or `None` for a removed key.
-pub type Diff = BTreeMap<Key, Option<Value>>;
+pub type Diff = BTreeMap<SmallKey, Option<Small<38>>>;
 
 /// Reads the state after some block.
 pub trait View {
     /// The value under a key.
     fn get(&self, key: &[u8]) -> Option<Value>;
 
-    /// The values under several keys. Views for which that is cheaper than one after the other do
-    /// better than this.
-    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
-        keys.iter().map(|key| self.get(key)).collect()
+    /// Reads the values under several keys, one after the other. Views for which that is cheaper
+    /// together do better than this.
+    fn read_many(&self, keys: &[SmallKey], found: &mut dyn FnMut(Option<&[u8]>)) {
+        keys.iter().for_each(|key| found(self.get(key).as_deref()));
     }
 
     /// The runners, arranged for selection. It follows from the state alone
@@ -42,13 +45,23 @@ pub trait View {
     fn timers(&self) -> TimerIndex;
 }
 
+/// As long as the longest key is but for those of actors' entries, so that putting one together allocates once.
+const KEY_BYTES: usize = 53;
+
 /// A key that knows the type of its value.
 pub trait StateKey {
     /// What is stored under it.
     type Value: Encode + Decode;
 
-    /// The key's bytes; no two keys share them.
-    fn bytes(&self) -> Key;
+    /// Appends the key's bytes; no two keys share them.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// The key's bytes.
+    fn bytes(&self) -> Key {
+        let mut out = Vec::with_capacity(KEY_BYTES);
+        self.write(&mut out);
+        out
+    }
 }
 
 /// Reads a typed value.
@@ -69,7 +82,25 @@ pub struct Overlay<'a> {
     base: &'a dyn View,
     diff: Diff,
     /// What the diff held before each write since the last checkpoint, if there is one.
-    undo: Option<Vec<(Key, Option<Option<Value>>)>>,
+    undo: Option<Vec<(SmallKey, Option<Option<Small<38>>>)>>,
+}
+
+/// Encodes one after the other in one place.
+#[derive(Default)]
+struct Encoder(Vec<u8>);
+
+impl Encoder {
+    fn key(&mut self, key: &impl StateKey) -> SmallKey {
+        self.0.clear();
+        key.write(&mut self.0);
+        Small::new(&self.0)
+    }
+
+    fn value(&mut self, value: &impl Encode) -> Small<38> {
+        self.0.clear();
+        value.encode(&mut self.0);
+        Small::new(&self.0)
+    }
 }
 
 impl<'a> Overlay<'a> {
@@ -81,39 +112,65 @@ impl<'a> Overlay<'a> {
     /// Reads a value, own writes first.
     pub fn get<K: StateKey>(&self, key: &K) -> Option<K::Value> {
         let bytes = key.bytes();
-        match self.diff.get(&bytes) {
+        match self.diff.get(&bytes[..]) {
             Some(written) => written.as_deref().map(decode),
             None => self.base.get(&bytes).as_deref().map(decode),
         }
     }
 
     /// Reads several values, own writes first.
-    pub fn get_many<K: StateKey>(&self, keys: &[K]) -> Vec<Option<K::Value>> {
-        let bytes: Vec<Key> = keys.iter().map(StateKey::bytes).collect();
-        let read = self.base.get_many(&bytes);
-        let values = bytes.iter().zip(read).map(|(key, read)| match self.diff.get(key) {
-            Some(written) => written.as_deref().map(decode),
-            None => read.as_deref().map(decode),
+    pub fn read_many<K: StateKey>(&self, keys: &[K], mut found: impl FnMut(&K, Option<K::Value>)) {
+        let mut encoder = Encoder::default();
+        let short: Vec<SmallKey> = keys.iter().map(|key| encoder.key(key)).collect();
+        let mut asked = keys.iter().zip(&short);
+        self.base.read_many(&short, &mut |read| {
+            let Some((key, short)) = asked.next() else { return };
+            let value = self.diff.get(short).map_or(read, |written| written.as_deref());
+            found(key, value.map(decode));
         });
-        values.collect()
     }
 
     /// What was written under a key, if anything was: `Some(None)` for a removed value.
     pub fn written<K: StateKey>(&self, key: &K) -> Option<Option<K::Value>> {
-        self.diff.get(&key.bytes()).map(|written| written.as_deref().map(decode))
+        self.diff.get(&key.bytes()[..]).map(|written| written.as_deref().map(decode))
     }
 
     /// Writes a value.
     pub fn put<K: StateKey>(&mut self, key: &K, value: &K::Value) {
-        self.write(key.bytes(), Some(value.to_bytes()));
+        let mut encoder = Encoder::default();
+        self.write(encoder.key(key), Some(encoder.value(value)));
     }
 
     /// Removes a value.
     pub fn remove<K: StateKey>(&mut self, key: &K) {
-        self.write(key.bytes(), None);
+        self.write(Encoder::default().key(key), None);
     }
 
-    fn write(&mut self, key: Key, value: Option<Value>) {
+    /// Writes several values, the keys of which ascend.
+    pub fn put_sorted<K: StateKey>(&mut self, values: impl Iterator<Item = (K, K::Value)>) {
+        let mut encoder = Encoder::default();
+        self.write_sorted(values.map(|(key, value)| {
+            let key = encoder.key(&key);
+            (key, Some(encoder.value(&value)))
+        }));
+    }
+
+    /// Removes several values, the keys of which ascend.
+    pub fn remove_sorted<K: StateKey>(&mut self, keys: impl Iterator<Item = K>) {
+        let mut encoder = Encoder::default();
+        self.write_sorted(keys.map(|key| (encoder.key(&key), None)));
+    }
+
+    fn write_sorted(&mut self, writes: impl Iterator<Item = (SmallKey, Option<Small<38>>)>) {
+        if self.undo.is_some() {
+            writes.for_each(|(key, value)| self.write(key, value));
+        } else {
+            // A map is put together from a sorted list, and joined with another, in one pass.
+            self.diff.append(&mut writes.collect());
+        }
+    }
+
+    fn write(&mut self, key: SmallKey, value: Option<Small<38>>) {
         let Some(undo) = &mut self.undo else {
             self.diff.insert(key, value);
             return;
@@ -167,7 +224,7 @@ impl<'a> Overlay<'a> {
 impl View for Overlay<'_> {
     fn get(&self, key: &[u8]) -> Option<Value> {
         match self.diff.get(key) {
-            Some(written) => written.clone(),
+            Some(written) => written.as_deref().map(<[u8]>::to_vec),
             None => self.base.get(key),
         }
     }
@@ -256,8 +313,8 @@ impl View for MemoryState {
         self.entries.get(key).map(<[u8]>::to_vec)
     }
 
-    fn get_many(&self, keys: &[Key]) -> Vec<Option<Value>> {
-        self.entries.get_many(keys).map(|value| value.map(<[u8]>::to_vec)).collect()
+    fn read_many(&self, keys: &[SmallKey], found: &mut dyn FnMut(Option<&[u8]>)) {
+        self.entries.get_many(keys).for_each(found);
     }
 
     fn roster(&self) -> Roster {

@@ -43,7 +43,7 @@ use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::StateKey;
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::order::lot;
-use remuda_protocol::timers::record::{Bucket, Timer, TimerActor, TimerLane, timer_id};
+use remuda_protocol::timers::record::{Payload, Timer, TimerLane, timer_id};
 use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
 use remuda_protocol::verifier::challenge::{Bond, Challenge};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -631,14 +631,14 @@ fn pin_timers(pins: &mut Pins) {
         max_fee: 132,
         max_priority_fee: 133,
         agent: Some(OTHER),
-        payload_bytes: 134,
+        payload: Payload::new(&[134]),
     };
     pins.record("TimerKey", &TimerKey { timer: HASH }, &timer);
+    let long = Timer { fee_payer: WHO, agent: None, payload: Payload::new(&[0; 138]), ..timer };
+    pins.value("state.TimerKey.long", &long);
     pins.record("TimerPayloadKey", &TimerPayloadKey { timer: HASH }, &Bytes(vec![135, 136]));
-    let numbers = TimerActor { counter: 137, live: 138 };
-    pins.record("TimerActorKey", &TimerActorKey { actor: WHO }, &numbers);
-    let bucket = Bucket { filed: 139, live: 140, expiring: 141, beacon: Some(JOB) };
-    pins.record("BucketKey", &BucketKey { height: AT }, &bucket);
+    pins.record("TimerCounterKey", &TimerCounterKey { actor: WHO }, &137);
+    pins.record("DueBeaconKey", &DueBeaconKey { height: AT }, &JOB);
     pins.record("ChunkKey", &ChunkKey { height: AT, chunk: 142 }, &vec![HASH, JOB]);
     pins.record("FiresKey", &FiresKey { height: AT }, &vec![(WHO, 143), (OTHER, 144)]);
     let lane = TimerLane { basefee: 145, median_tip: 146, block_cycles: 147 };

@@ -313,7 +313,7 @@ impl World {
             let candidacy = runner.candidacy_now();
             let height = self.height();
             runner.candidacy.write(candidacy, Stamp::body(height), Some(Stamp::opening(height)));
-            diff.insert(key.bytes(), Some(runner.to_bytes()));
+            diff.insert(key.bytes().into(), Some(runner.to_bytes().into()));
             let profile = Arc::new(profile_of(slot.get()));
             entries.push(Entry { address, profile, candidacy });
         }
@@ -437,7 +437,7 @@ struct After<'a>(&'a World, &'a Outcome);
 impl View for After<'_> {
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         match self.1.diff.get(key) {
-            Some(value) => value.clone(),
+            Some(value) => value.as_deref().map(<[u8]>::to_vec),
             None => self.0.state.get(key),
         }
     }

@@ -44,6 +44,10 @@ pub(super) async fn timer(
         Failure::new(code::UNKNOWN_TIMER, "there is no such timer, or it has ended")
             .hint("a timer's id is in the TimerScheduled event of its transaction's receipt; /events says how it ended")
     })?;
-    let payload = read(&tip.state, &TimerPayloadKey { timer: id }).unwrap_or_default();
+    // Short ones are in the record itself.
+    let payload = match timer.payload.here() {
+        Some(here) => here.to_vec(),
+        None => read(&tip.state, &TimerPayloadKey { timer: id }).unwrap_or_default().0,
+    };
     Ok(Json(TimerView::new(id, &timer, &payload, tip.finalised.height())))
 }

@@ -7,8 +7,8 @@
 //! `height mod 4096`), what is within [`EPOCHS`] epochs of [`EPOCH_BLOCKS`] *is* the epoch queue, and the
 //! rest is a set ordered by height. A timer passes from one tier to the next by the chain getting
 //! higher: nothing is rewritten at a rollover, so no rollover can stall a block or be late, however
-//! many timers an epoch holds. Scheduling writes the timer, one chunk of at most [`CHUNK`] ids and
-//! the bucket's own record, at any distance; a block reads the bucket of its own height.
+//! many timers an epoch holds. Scheduling writes the timer, its actor's counter and one chunk of at
+//! most [`CHUNK`] ids, at any distance; a block reads the chunks of its own height.
 //!
 //! A cancelled timer's id stays in its chunk until the height comes: that place was paid for.
 //!
@@ -17,14 +17,14 @@
 //! one block. Both cost some microseconds each, so both are bounded when scheduling
 //! ([`BUCKET_TIMERS_MAX`], [`EXPIRING_MAX`]): whoever finds a height full takes the next one.
 
+use super::counts::Counted;
 use super::order::lot;
-use super::record::{Bucket, Timer};
+use super::record::{Timer, is_apart};
 use super::tree::Entry;
 use crate::error::Refusal;
 use crate::execute::Exec;
-use crate::key::{BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
-use crate::primitives::{Address, B256, Height};
-use std::collections::BTreeMap;
+use crate::key::{ChunkKey, DueBeaconKey, TimerKey, TimerPayloadKey};
+use crate::primitives::{B256, Height};
 
 /// Heights of the first tier.
 pub const RING_BUFFER_SIZE: u64 = 4_096;
@@ -65,148 +65,92 @@ pub const fn tier(due: Height, height: Height) -> Tier {
 /// Timers that ended and are still in the state: what they touch is written once for all of them,
 /// and in the order of its keys.
 #[derive(Debug, Default)]
-pub(crate) struct Ends {
-    /// Which, and whether they carried something.
-    timers: Vec<(B256, bool)>,
-    /// How many of whom.
-    actors: BTreeMap<Address, u32>,
-    /// How many were due at a height, and how many would have expired at it.
-    heights: BTreeMap<Height, (u32, u32)>,
-}
+pub(crate) struct Ends(Vec<Counted>);
 
 impl Ends {
     /// Notes the end of a timer.
     pub(super) fn note(&mut self, id: B256, timer: &Timer) {
-        let Timer { actor, due, expires_at, payload_bytes, .. } = *timer;
-        self.add(id, actor, payload_bytes > 0, (due, expires_at));
+        self.0.push(Counted::new(id, timer));
     }
 
     /// The same for a timer that was due.
     pub(super) fn note_entry(&mut self, entry: &Entry) {
-        let Entry { id, actor, payload_bytes, due, expires_at, .. } = *entry;
-        self.add(id, actor, payload_bytes > 0, (Height(due), Height(expires_at)));
-    }
-
-    fn add(&mut self, id: B256, actor: Address, carried: bool, heights: (Height, Height)) {
-        self.timers.push((id, carried));
-        *self.actors.entry(actor).or_default() += 1;
-        self.heights.entry(heights.0).or_default().0 += 1;
-        self.heights.entry(heights.1).or_default().1 += 1;
+        self.0.push(Counted::of_entry(entry));
     }
 }
 
 impl Exec<'_> {
-    fn bucket(&self, height: Height) -> Bucket {
-        self.state.get(&BucketKey { height }).unwrap_or_default()
+    /// Whether a height has room for one more timer.
+    pub(super) fn check_height(&self, due: Height) -> Result<(), Refusal> {
+        let full = self.timers.at(due).filed >= BUCKET_TIMERS_MAX;
+        if full { Err(Refusal::HeightCrowded) } else { Ok(()) }
     }
 
-    fn put_bucket(&mut self, height: Height, bucket: &Bucket) {
-        match bucket.is_over() {
-            true => self.state.remove(&BucketKey { height }),
-            false => self.state.put(&BucketKey { height }, bucket),
-        }
+    /// Whether one more timer may expire at a height.
+    pub(super) fn check_expiry(&self, expires_at: Height) -> Result<(), Refusal> {
+        let full = self.timers.at(expires_at).expiring >= EXPIRING_MAX;
+        if full { Err(Refusal::ExpiryCrowded) } else { Ok(()) }
     }
 
     /// Enters a timer under the height at which it is due.
-    pub(super) fn file(&mut self, id: B256, due: Height) -> Result<(), Refusal> {
-        let mut bucket = self.bucket(due);
-        if bucket.filed >= BUCKET_TIMERS_MAX {
-            return Err(Refusal::HeightCrowded);
-        }
-        let key = ChunkKey { height: due, chunk: bucket.filed / CHUNK };
+    pub(super) fn file(&mut self, id: B256, timer: &Timer) {
+        let chunk = self.timers.at(timer.due).filed / CHUNK;
+        let key = ChunkKey { height: timer.due, chunk };
         let mut chunk = self.state.get(&key).unwrap_or_default();
         chunk.push(id);
         self.state.put(&key, &chunk);
-        bucket.filed += 1;
-        bucket.live += 1;
-        self.put_bucket(due, &bucket);
-        Ok(())
-    }
-
-    /// Notes that a timer may fire at a height for the last time.
-    pub(super) fn note_expiry(&mut self, expires_at: Height) -> Result<(), Refusal> {
-        let mut bucket = self.bucket(expires_at);
-        if bucket.expiring >= EXPIRING_MAX {
-            return Err(Refusal::ExpiryCrowded);
-        }
-        bucket.expiring += 1;
-        self.put_bucket(expires_at, &bucket);
-        Ok(())
-    }
-
-    /// Notes that it no longer is so.
-    pub(super) fn forget_expiry(&mut self, expires_at: Height) {
-        let mut bucket = self.bucket(expires_at);
-        bucket.expiring = bucket.expiring.saturating_sub(1);
-        self.put_bucket(expires_at, &bucket);
+        self.timers.schedule(id, timer);
     }
 
     /// What the index keeps of a timer, if it is due.
     pub(super) fn due_entry(&self, id: B256, timer: &Timer) -> Option<Entry> {
-        let beacon = self.bucket(timer.due).beacon?;
+        let beacon = self.state.get(&DueBeaconKey { height: timer.due })?;
         Some(timer.entry(id, lot(&beacon, &id)))
     }
 
-    /// Removes what ended, and takes it off its actors' numbers.
-    pub(super) fn remove_ended(&mut self, ends: &mut Ends) {
-        let mut timers = core::mem::take(&mut ends.timers);
-        timers.sort_unstable();
-        for (timer, _) in &timers {
-            self.state.remove(&TimerKey { timer: *timer });
-        }
-        for (timer, _) in timers.iter().filter(|(_, carried)| *carried) {
-            self.state.remove(&TimerPayloadKey { timer: *timer });
-        }
-        let actors = core::mem::take(&mut ends.actors);
-        let keys: Vec<TimerActorKey> =
-            actors.keys().map(|actor| TimerActorKey { actor: *actor }).collect();
-        let numbers = self.state.get_many(&keys);
-        for ((key, ended), numbers) in keys.into_iter().zip(actors.into_values()).zip(numbers) {
-            let mut numbers = numbers.unwrap_or_default();
-            numbers.live = numbers.live.saturating_sub(ended);
-            self.state.put(&key, &numbers);
-        }
-    }
-
     /// Brings the state up to date with what ended.
-    pub(super) fn settle_ends(&mut self, mut ends: Ends) {
-        self.remove_ended(&mut ends);
-        let keys: Vec<BucketKey> =
-            ends.heights.keys().map(|height| BucketKey { height: *height }).collect();
-        let buckets = self.state.get_many(&keys);
-        for ((height, (live, expiring)), bucket) in ends.heights.into_iter().zip(buckets) {
-            let mut bucket = bucket.unwrap_or_default();
-            bucket.live = bucket.live.saturating_sub(live);
-            bucket.expiring = bucket.expiring.saturating_sub(expiring);
-            self.put_bucket(height, &bucket);
+    pub(super) fn settle_ends(&mut self, ends: &mut Ends) {
+        let mut ended = core::mem::take(&mut ends.0);
+        if ended.is_empty() {
+            return;
+        }
+        ended.sort_unstable_by_key(|timer| timer.id);
+        self.state.remove_sorted(ended.iter().map(|timer| TimerKey { timer: timer.id }));
+        let apart = ended.iter().filter(|timer| is_apart(timer.payload_bytes));
+        self.state.remove_sorted(apart.map(|timer| TimerPayloadKey { timer: timer.id }));
+        for (height, at) in self.timers.end(&ended) {
+            if at.live == 0 && height <= self.env.height {
+                self.state.remove(&DueBeaconKey { height });
+            }
         }
     }
 
-    /// Reads the bucket of this height: its timers are due from now on.
-    pub(super) fn take_in_due(&mut self) {
+    /// Reads the chunks of this height: the timers that are due from now on.
+    pub(super) fn take_due(&mut self) -> Vec<Entry> {
         let height = self.env.height;
-        let Some(mut bucket) = self.state.get(&BucketKey { height }) else { return };
-        let mut due = Vec::with_capacity(bucket.live as usize);
-        for chunk in 0..bucket.filed.div_ceil(CHUNK) {
+        let filed = self.timers.at(height).filed;
+        let mut keys = Vec::with_capacity(filed as usize);
+        for chunk in 0..filed.div_ceil(CHUNK) {
             let key = ChunkKey { height, chunk };
-            let keys: Vec<TimerKey> = self
-                .state
-                .get(&key)
-                .unwrap_or_default()
-                .into_iter()
-                .map(|timer| TimerKey { timer })
-                .collect();
-            for (TimerKey { timer: id }, timer) in keys.iter().zip(self.state.get_many(&keys)) {
-                if let Some(timer) = timer {
-                    due.push(timer.entry(*id, lot(&self.env.parent_beacon, id)));
-                }
-            }
+            let ids = self.state.get(&key).unwrap_or_default();
+            keys.extend(ids.into_iter().map(|timer| TimerKey { timer }));
             self.state.remove(&key);
         }
-        self.timers.take_in(due, height);
-        bucket.filed = 0;
-        bucket.beacon = (bucket.live > 0).then_some(self.env.parent_beacon);
-        self.put_bucket(height, &bucket);
+        // Neighbours in the state are read one after the other.
+        keys.sort_unstable_by_key(|key| key.timer);
+        let beacon = self.env.parent_beacon;
+        let mut due = Vec::with_capacity(keys.len());
+        self.state.read_many(&keys, |TimerKey { timer: id }, timer| {
+            // A cancelled timer's place is empty.
+            if let Some(timer) = timer {
+                due.push(timer.entry(*id, lot(&beacon, id)));
+            }
+        });
+        self.timers.unfile(height);
+        if !due.is_empty() {
+            self.state.put(&DueBeaconKey { height }, &beacon);
+        }
+        due
     }
 }
 

@@ -2,7 +2,15 @@
 
 use super::tree::{Entry, Place};
 use crate::sorted::{Item, Sorted};
-use std::collections::BTreeMap;
+
+/// Where an actor's waiting timers are in its group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holding {
+    /// Its only one is among the group's timers.
+    One(Place),
+    /// It is among the group's actors.
+    Several(Place),
+}
 
 /// An actor's waiting timers.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +20,9 @@ pub(super) enum Waiting {
     One(Entry),
     Several(Sorted<Entry>),
 }
+
+/// Timers to be put in or taken out, ascending by their places.
+pub(super) type OwnEdits<'e> = [(Place, Option<&'e Entry>)];
 
 impl Waiting {
     pub(super) fn has(&self, place: &Place) -> bool {
@@ -30,21 +41,20 @@ impl Waiting {
         }
     }
 
-    /// Timers put in and taken out.
-    pub(super) fn edit(self, edits: BTreeMap<Place, Option<Entry>>) -> Self {
-        let mut timers: Sorted<Entry> = match self {
+    /// Timers put in and taken out. `leaf` is a place to work in.
+    pub(super) fn edit(self, edits: &OwnEdits<'_>, leaf: &mut Vec<Entry>) -> Self {
+        let mut timers: Sorted<Entry> = match (self, edits) {
+            (waiting, []) => return waiting,
             // What most timers do: they come alone and go alone.
-            Self::Nothing if edits.len() == 1 => {
-                return edits.into_values().next().flatten().map_or(Self::Nothing, Self::One);
+            (Self::Nothing, [(_, only)]) => return only.copied().map_or(Self::Nothing, Self::One),
+            (Self::One(entry), [(place, only)]) if entry.key() == *place => {
+                return only.copied().map_or(Self::Nothing, Self::One);
             }
-            Self::One(entry) if edits.len() == 1 && edits.contains_key(&entry.key()) => {
-                return edits.into_values().next().flatten().map_or(Self::Nothing, Self::One);
-            }
-            Self::Nothing => Sorted::default(),
-            Self::One(entry) => [entry].into_iter().collect(),
-            Self::Several(timers) => timers,
+            (Self::Nothing, _) => Sorted::default(),
+            (Self::One(entry), _) => [entry].into_iter().collect(),
+            (Self::Several(timers), _) => timers,
         };
-        timers.edit(edits);
+        timers.edit_in(edits.iter().map(|(place, entry)| (*place, entry.copied())), leaf);
         match timers.len() {
             0 => Self::Nothing,
             1 => timers.iter().next().map_or(Self::Nothing, |entry| Self::One(*entry)),

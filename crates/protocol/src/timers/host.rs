@@ -7,13 +7,13 @@ use super::agents::default_bid;
 use super::calendar::Ends;
 use super::config::TimerConfig;
 use super::order::GAS_LIMIT_MIN;
-use super::record::{FEE_MAX, Timer, TimerLane, timer_id};
+use super::record::{FEE_MAX, Payload, Timer, TimerLane, timer_id};
 use crate::codec::{Bytes, codec_struct};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{
-    SystemDeployersKey, TimerActorKey, TimerConfigKey, TimerKey, TimerLaneKey, TimerPayloadKey,
+    SystemDeployersKey, TimerConfigKey, TimerCounterKey, TimerKey, TimerLaneKey, TimerPayloadKey,
 };
 use crate::primitives::{Address, B256, Height};
 
@@ -83,19 +83,18 @@ impl Exec<'_> {
     ) -> Result<B256, Refusal> {
         let config = self.timer_config();
         let (timer, stated) = self.checked(actor, sender, call, &config)?;
-        let key = TimerActorKey { actor };
-        let mut numbers = self.state.get(&key).unwrap_or_default();
-        if numbers.live >= config.live_per_actor_max {
+        if self.timers.live_of(actor) >= config.live_per_actor_max {
             return Err(Refusal::TooManyTimers);
         }
-        let id = timer_id(actor, timer.due, &call.payload, numbers.counter);
-        numbers.counter += 1;
-        numbers.live += 1;
-        self.file(id, timer.due)?;
-        self.note_expiry(timer.expires_at)?;
-        self.state.put(&key, &numbers);
+        self.check_height(timer.due)?;
+        self.check_expiry(timer.expires_at)?;
+        let key = TimerCounterKey { actor };
+        let counter = self.state.get(&key).unwrap_or_default();
+        let id = timer_id(actor, timer.due, &call.payload, counter);
+        self.file(id, &timer);
+        self.state.put(&key, &(counter + 1));
         self.state.put(&TimerKey { timer: id }, &timer);
-        if timer.payload_bytes > 0 {
+        if timer.payload.is_apart() {
             self.state.put(&TimerPayloadKey { timer: id }, &call.payload);
         }
         let Timer { due, expires_at, max_priority_fee: clamped, .. } = timer;
@@ -129,7 +128,6 @@ impl Exec<'_> {
         if expires_at < call.height {
             return Err(Refusal::TimerExpiresBeforeDue);
         }
-        let payload_bytes = call.payload.len() as u32;
         if call.payload.len() > config.payload_bytes_max as usize {
             return Err(Refusal::PayloadTooLarge);
         }
@@ -165,7 +163,7 @@ impl Exec<'_> {
             max_fee,
             max_priority_fee: stated.min(room),
             agent: call.agent,
-            payload_bytes,
+            payload: Payload::new(&call.payload),
         };
         Ok((timer, stated))
     }
@@ -188,7 +186,7 @@ impl Exec<'_> {
         }
         let mut ends = Ends::default();
         ends.note(id, timer);
-        self.settle_ends(ends);
+        self.settle_ends(&mut ends);
         self.emit(Event::TimerCancelled { timer: id, actor: timer.actor, by });
     }
 
@@ -212,8 +210,8 @@ impl Exec<'_> {
         if expires_at <= timer.expires_at {
             return Err(Refusal::NotAnExtension);
         }
-        self.note_expiry(expires_at)?;
-        self.forget_expiry(timer.expires_at);
+        self.check_expiry(expires_at)?;
+        self.timers.note_expiry(timer.expires_at, expires_at);
         if let Some(entry) = self.due_entry(id, &timer) {
             self.timers.extend(&entry, expires_at);
         }

@@ -12,80 +12,60 @@
 //! A block's changes come in one batch ([`TimerIndex::close`]): all that an actor's fires do to it
 //! is done at once, and what many of them touch is copied once.
 
+use super::arrange::Change;
+use super::counts::{AtHeight, Counted, Counts};
 use super::fairness::{self, FAIRNESS_WINDOW_BLOCKS};
-use super::holding::Waiting;
+use super::holding::Holding;
+use super::numbers::Numbers;
 use super::order::lot;
 use super::recent::Recent;
 use super::record::Timer;
 use super::search::Search;
-use super::tree::{Entry, Own, Place, Summary};
+use super::tree::{Entry, Own, Summary};
 use crate::codec::Decode;
-use crate::key::{BucketKey, ChainKey, FiresKey, TimerConfigKey, TimerKey};
+use crate::key::{ChainKey, DueBeaconKey, FiresKey, TimerConfigKey, TimerKey};
 use crate::primitives::{Address, B256, Height};
-use crate::sorted::{Edit, Item, Node, Sorted};
+use crate::sorted::{Item, Node, Sorted};
 use crate::state::{MemoryState, read};
 use imbl::{OrdMap, OrdSet};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Where an actor's waiting timers are in its group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Holding {
-    /// Its only one is among the group's timers.
-    One(Place),
-    /// It is among the group's actors.
-    Several(Place),
-}
-
 /// Actors with one number of recent fires, and what they have waiting.
 #[derive(Clone, Debug, Default)]
-struct Group {
-    timers: Sorted<Entry>,
-    actors: Sorted<Own>,
-}
-
-/// Edits of a group.
-#[derive(Default)]
-struct GroupEdits {
-    timers: Vec<Edit<Entry>>,
-    actors: Vec<Edit<Own>>,
+pub(super) struct Group {
+    pub(super) timers: Sorted<Entry>,
+    pub(super) actors: Sorted<Own>,
 }
 
 /// Stored max_fee ↓, due height ↑, lot ↑: the order in which agents are asked.
-type AgentPlace = (Reverse<u64>, u64, B256);
-
-/// A change to what an actor has.
-#[derive(Clone, Copy, Debug)]
-enum Change {
-    Add(Entry),
-    /// The same timer with another expiry, if it is here.
-    Replace(Entry),
-    End(Entry),
-    /// Recent fires from now on.
-    Count(u64),
-}
+pub(super) type AgentPlace = (Reverse<u64>, u64, B256);
 
 /// The due timers.
 #[derive(Clone, Debug, Default)]
 pub struct TimerIndex {
     /// Timers that ask for more than this are not offered the lane (CIP-1 §10).
     gas_cap: u64,
-    actors: OrdMap<Address, Holding>,
+    /// Where they have what waits, of those who have something.
+    pub(super) actors: Numbers<Address, Option<Holding>>,
     /// By recent fires.
-    groups: OrdMap<u64, Group>,
+    pub(super) groups: OrdMap<u64, Group>,
     /// How many are in the groups.
-    waiting: usize,
+    pub(super) waiting: usize,
     /// Expired, and not collected yet.
     expired: OrdSet<(Height, B256)>,
-    with_agent: OrdMap<AgentPlace, Entry>,
-    recent: Recent,
+    pub(super) with_agent: OrdMap<AgentPlace, Entry>,
+    pub(super) recent: Recent,
+    /// Of timers that are not due, too.
+    counts: Counts,
 }
 
 impl TimerIndex {
     /// From the entries of a state.
     pub fn load(state: &MemoryState) -> Self {
         let config = read(state, &TimerConfigKey {}).unwrap_or_default();
-        let mut index = Self { gas_cap: config.gas_limit_max, ..Self::default() };
+        let counts = Counts::load(state);
+        let mut index = Self { gas_cap: config.gas_limit_max, counts, ..Self::default() };
         let Some(chain) = read(state, &ChainKey {}) else { return index };
         let first = chain.height.minus(FAIRNESS_WINDOW_BLOCKS - 1).get();
         for height in (first..=chain.height.get()).map(Height) {
@@ -98,9 +78,9 @@ impl TimerIndex {
             if timer.due > chain.height {
                 continue;
             }
-            let beacon = *beacons.entry(timer.due).or_insert_with(|| {
-                read(state, &BucketKey { height: timer.due }).and_then(|bucket| bucket.beacon)
-            });
+            let beacon = *beacons
+                .entry(timer.due)
+                .or_insert_with(|| read(state, &DueBeaconKey { height: timer.due }));
             let id = B256::from_slice(&key[1..]);
             due.push(timer.entry(id, lot(&beacon.unwrap_or_default(), &id)));
         }
@@ -108,28 +88,55 @@ impl TimerIndex {
         index
     }
 
+    /// Timers that an actor has, due or not.
+    pub fn live_of(&self, actor: Address) -> u32 {
+        self.counts.live(actor)
+    }
+
+    /// What a height of the calendar holds.
+    pub fn at(&self, height: Height) -> AtHeight {
+        self.counts.at(height)
+    }
+
+    /// Counts a new timer, which has a place at its height.
+    pub(crate) fn schedule(&mut self, id: B256, timer: &Timer) {
+        self.counts.schedule(&Counted::new(id, timer));
+    }
+
+    /// Counts a timer with another expiry.
+    pub(crate) fn note_expiry(&mut self, from: Height, to: Height) {
+        self.counts.extend(from, to);
+    }
+
+    /// No place at a height is taken any more.
+    pub(crate) fn unfile(&mut self, height: Height) {
+        self.counts.unfile(height);
+    }
+
+    /// Counts timers that ended. Returns what the heights hold that they concern.
+    pub(crate) fn end(&mut self, timers: &[Counted]) -> Vec<(Height, AtHeight)> {
+        self.counts.end(timers)
+    }
+
     /// Takes in timers that are due. `height` is that of the block.
     pub fn take_in(&mut self, due: Vec<Entry>, height: Height) {
-        let mut changes = Vec::with_capacity(due.len());
-        for entry in due {
-            match entry.expires_at < height.get() {
-                true => drop(self.expired.insert((Height(entry.expires_at), entry.id))),
-                false => changes.push((entry.actor, Change::Add(entry))),
-            }
-        }
-        self.apply(changes);
+        let (expired, waiting): (Vec<Entry>, Vec<Entry>) =
+            due.into_iter().partition(|entry| entry.expires_at < height.get());
+        let expired = expired.into_iter().map(|entry| (Height(entry.expires_at), entry.id));
+        self.expired.extend(expired);
+        self.close(&waiting, &[], &[], &[]);
     }
 
     /// Takes out a timer, wherever it is, if it is here.
     pub fn remove(&mut self, entry: &Entry) {
         self.forget_expired(entry.id, Height(entry.expires_at));
-        self.apply(vec![(entry.actor, Change::End(*entry))]);
+        self.apply(vec![Change::End(entry)]);
     }
 
     /// Moves a timer's expiry.
     pub fn extend(&mut self, entry: &Entry, to: Height) {
         let extended = Entry { expires_at: to.get(), ..*entry };
-        self.apply(vec![(entry.actor, Change::Replace(extended))]);
+        self.apply(vec![Change::Replace(&extended)]);
     }
 
     /// From this block on, what expired before it is no longer offered the lane.
@@ -142,7 +149,7 @@ impl TimerIndex {
             });
         }
         self.expired.extend(late.iter().map(|entry| (Height(entry.expires_at), entry.id)));
-        self.apply(late.into_iter().map(|entry| (entry.actor, Change::End(entry))).collect());
+        self.close(&[], &late, &[], &[]);
     }
 
     /// The timer that expired first and is not collected yet.
@@ -160,17 +167,24 @@ impl TimerIndex {
         self.gas_cap = gas_cap;
     }
 
-    /// The end of a block: what ended in it, what fired in it, and the fires of the block that
-    /// leaves the window.
-    pub fn close(&mut self, ended: &[Entry], fired: &[(Address, u32)], left: &[(Address, u32)]) {
-        let ended = ended.iter().map(|entry| (entry.actor, Change::End(*entry)));
-        let changes = ended.chain(self.counts(fired, left)).collect();
-        self.apply(changes);
+    /// The end of a block: what became due and waits, what ended in it, what fired in it, and the
+    /// fires of the block that leaves the window.
+    pub fn close(
+        &mut self,
+        waiting: &[Entry],
+        ended: &[Entry],
+        fired: &[(Address, u32)],
+        left: &[(Address, u32)],
+    ) {
+        let fired = fired.iter().map(|(actor, count)| Change::Fired(*actor, *count));
+        let left = left.iter().map(|(actor, count)| Change::Left(*actor, *count));
+        let changes = waiting.iter().map(Change::Add).chain(ended.iter().map(Change::End));
+        self.apply(changes.chain(fired).chain(left).collect());
     }
 
     /// Adds the fires of a block and takes off those of the block that leaves the window.
     pub fn count_fires(&mut self, fired: &[(Address, u32)], left: &[(Address, u32)]) {
-        self.close(&[], fired, left);
+        self.close(&[], &[], fired, left);
     }
 
     /// Recent fires.
@@ -205,136 +219,6 @@ impl TimerIndex {
         search
     }
 
-    fn counts(
-        &self,
-        fired: &[(Address, u32)],
-        left: &[(Address, u32)],
-    ) -> BTreeMap<Address, Change> {
-        let mut counts: BTreeMap<Address, u64> = BTreeMap::new();
-        for (actor, count) in fired {
-            *counts.entry(*actor).or_insert_with(|| self.recent.of(actor)) += u64::from(*count);
-        }
-        for (actor, count) in left {
-            let sum = counts.entry(*actor).or_insert_with(|| self.recent.of(actor));
-            *sum = sum.saturating_sub(u64::from(*count));
-        }
-        counts.into_iter().map(|(actor, count)| (actor, Change::Count(count))).collect()
-    }
-
-    /// Applies changes: to each actor those that concern it, then to each group those of its actors.
-    fn apply(&mut self, mut changes: Vec<(Address, Change)>) {
-        // Stable: what is done to one timer stays in order.
-        changes.sort_by_key(|(actor, _)| *actor);
-        let mut edits: BTreeMap<u64, GroupEdits> = BTreeMap::new();
-        for changes in changes.chunk_by(|a, b| a.0 == b.0) {
-            self.apply_to(changes[0].0, changes, &mut edits);
-        }
-        for (count, mut edits) in edits {
-            edits.timers.sort_unstable_by_key(|edit| edit.0);
-            edits.actors.sort_unstable_by_key(|edit| edit.0);
-            let group = self.groups.entry(count).or_default();
-            group.timers.edit(edits.timers);
-            group.actors.edit(edits.actors);
-            if group.timers.is_empty() && group.actors.is_empty() {
-                self.groups.remove(&count);
-            }
-        }
-    }
-
-    /// Applies an actor's changes to what it has waiting; what that changes in groups goes to `edits`.
-    fn apply_to(
-        &mut self,
-        actor: Address,
-        changes: &[(Address, Change)],
-        edits: &mut BTreeMap<u64, GroupEdits>,
-    ) {
-        let before = self.recent.of(&actor);
-        let held = self.actors.get(&actor).copied();
-        let waiting = held.map(|held| self.held(before, held)).unwrap_or_default();
-        let (mut after, mut own) = (before, BTreeMap::new());
-        for (_, change) in changes {
-            match change {
-                Change::Add(entry) => self.put_in(entry, &mut own),
-                // What is not here neither ends here nor is extended.
-                Change::Replace(entry) if waiting.has(&entry.key()) => self.put_in(entry, &mut own),
-                Change::End(entry) if waiting.has(&entry.key()) => {
-                    own.insert(entry.key(), None);
-                    if entry.has_agent {
-                        self.with_agent.remove(&agent_place(entry));
-                    }
-                }
-                Change::Replace(_) | Change::End(_) => {}
-                Change::Count(count) => after = *count,
-            }
-        }
-        if own.is_empty() && after == before {
-            return;
-        }
-        let was = waiting.len();
-        let waiting = waiting.edit(own);
-        self.waiting = self.waiting + waiting.len() - was;
-        self.recent.set(actor, after);
-        self.place(actor, (before, held), (after, waiting), edits);
-    }
-
-    fn put_in(&mut self, entry: &Entry, own: &mut BTreeMap<Place, Option<Entry>>) {
-        own.insert(entry.key(), Some(*entry));
-        if entry.has_agent {
-            self.with_agent.insert(agent_place(entry), *entry);
-        }
-    }
-
-    /// What an actor of so many recent fires has waiting.
-    fn held(&self, count: u64, held: Holding) -> Waiting {
-        let group = self.groups.get(&count).expect("whoever has timers has a group");
-        let waiting = match held {
-            Holding::One(place) => group.timers.get(&place).copied().map(Waiting::One),
-            Holding::Several(place) => {
-                group.actors.get(&place).map(|own| Waiting::Several(own.timers().clone()))
-            }
-        };
-        waiting.expect("places are kept up to date")
-    }
-
-    /// Moves an actor's timers from where they were.
-    fn place(
-        &mut self,
-        actor: Address,
-        (before, held): (u64, Option<Holding>),
-        (after, waiting): (u64, Waiting),
-        edits: &mut BTreeMap<u64, GroupEdits>,
-    ) {
-        let now = match waiting {
-            Waiting::Nothing => None,
-            Waiting::One(entry) => {
-                edits.entry(after).or_default().timers.push((entry.key(), Some(entry)));
-                Some(Holding::One(entry.key()))
-            }
-            Waiting::Several(timers) => Own::new(actor, timers).map(|own| {
-                let place = own.key();
-                edits.entry(after).or_default().actors.push((place, Some(own)));
-                Holding::Several(place)
-            }),
-        };
-        // What is put in at the same place takes the place of what was there.
-        if (before, held) != (after, now) {
-            match held {
-                None => {}
-                Some(Holding::One(at)) => {
-                    edits.entry(before).or_default().timers.push((at, None));
-                }
-                Some(Holding::Several(at)) => {
-                    edits.entry(before).or_default().actors.push((at, None));
-                }
-            }
-        }
-        match now {
-            _ if now == held => {}
-            Some(now) => drop(self.actors.insert(actor, now)),
-            None => drop(self.actors.remove(&actor)),
-        }
-    }
-
     /// Everything that the index says, in one comparable form: for tests that carry one along and
     /// load another.
     pub fn picture(&self) -> Picture {
@@ -352,6 +236,7 @@ impl TimerIndex {
             expired: self.expired.iter().copied().collect(),
             with_agent: self.with_agent.values().copied().collect(),
             recent: self.recent.clone(),
+            counts: self.counts.list(),
         }
     }
 }
@@ -365,9 +250,10 @@ pub struct Picture {
     expired: Vec<(Height, B256)>,
     with_agent: Vec<Entry>,
     recent: Recent,
+    counts: (Vec<(Address, u32)>, Vec<(Height, AtHeight)>),
 }
 
-fn agent_place(entry: &Entry) -> AgentPlace {
+pub(super) fn agent_place(entry: &Entry) -> AgentPlace {
     (Reverse(entry.max_fee), entry.due, entry.lot)
 }
 

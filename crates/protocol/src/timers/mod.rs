@@ -8,19 +8,24 @@
 //! - [`lane`], [`fairness`], [`order`]: the plain rules, which audits use and the rest is tested against
 //! - [`record`], [`config`]: what the state keeps
 //! - [`calendar`]: what is due when; [`host`]: schedule, cancel, extend; [`agents`]: what is asked of code
-//! - [`tree`], [`search`], [`recent`], `holding`, [`index`]: the due timers, arranged; not state
-//! - [`step`]: the end of a block
+//! - [`tree`], [`search`], [`recent`], [`counts`], `numbers`, `holding`, `arrange`, [`index`]: the due
+//!   timers, arranged, and what is counted; not state
+//! - [`step`]: the end of a block; `bids`: what agents say in it
 //! - [`mod@bench`]: chains with many timers, for benchmarks
 
 pub mod agents;
+mod arrange;
 pub mod bench;
+mod bids;
 pub mod calendar;
 pub mod config;
+pub mod counts;
 pub mod fairness;
 mod holding;
 pub mod host;
 pub mod index;
 pub mod lane;
+mod numbers;
 pub mod order;
 pub mod recent;
 pub mod record;

@@ -6,13 +6,15 @@
 //! most 2,000 different counts, so the walk to the middle is short.
 
 use super::fairness;
+use super::numbers::Numbers;
 use crate::primitives::Address;
 use imbl::OrdMap;
+use std::collections::BTreeMap;
 
 /// Fires of each actor within the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recent {
-    counts: OrdMap<Address, u64>,
+    counts: Numbers<Address, u64>,
     /// How many actors have a count.
     actors_with: OrdMap<u64, u64>,
 }
@@ -20,24 +22,34 @@ pub struct Recent {
 impl Recent {
     /// Fires of an actor.
     pub fn of(&self, actor: &Address) -> u64 {
-        self.counts.get(actor).copied().unwrap_or(0)
+        self.counts.get(*actor)
+    }
+
+    /// Fires of several actors.
+    pub(super) fn of_many(&self, actors: &[Address]) -> Vec<u64> {
+        self.counts.get_many(actors).collect()
     }
 
     /// Sets an actor's count; 0 prunes it.
     pub fn set(&mut self, actor: Address, count: u64) {
-        let before = match count {
-            0 => self.counts.remove(&actor),
-            _ => self.counts.insert(actor, count),
-        };
-        if let Some(before) = before {
-            let left = self.actors_with.get(&before).copied().unwrap_or(0).saturating_sub(1);
-            match left {
-                0 => self.actors_with.remove(&before),
-                _ => self.actors_with.insert(before, left),
-            };
+        self.set_many(&[(actor, self.of(&actor), count)]);
+    }
+
+    /// Sets the counts of actors that ascend, each with the count that it had.
+    pub(super) fn set_many(&mut self, changes: &[(Address, u64, u64)]) {
+        self.counts.set(changes.iter().map(|(actor, _, after)| (*actor, *after)));
+        // Those who leave a count, and those who come to it.
+        let mut moves: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
+        for (_, before, after) in changes {
+            moves.entry(*before).or_default().0 += 1;
+            moves.entry(*after).or_default().1 += 1;
         }
-        if count > 0 {
-            *self.actors_with.entry(count).or_default() += 1;
+        for (count, (left, came)) in moves.into_iter().filter(|(count, _)| *count > 0) {
+            let actors = self.actors_with.get(&count).copied().unwrap_or(0);
+            match (actors + came).saturating_sub(left) {
+                0 => self.actors_with.remove(&count),
+                actors => self.actors_with.insert(count, actors),
+            };
         }
     }
 

@@ -1,14 +1,84 @@
 //! What the state keeps of timers.
 
 use super::tree::Entry;
-use crate::codec::codec_struct;
+use crate::codec::{Decode, DecodeError, Encode, Reader, codec_struct};
 use crate::primitives::{Address, B256, Height, keccak256};
 
 /// Fees per unit that a timer may name at most (SPEC §8).
 pub const FEE_MAX: u128 = 1_000_000_000_000_000;
 
-/// A timer that has not ended. Its payload is stored apart: becoming due, waiting and being
-/// extended do not touch it.
+/// Bytes of a payload that a timer's record holds itself. Longer ones are stored apart.
+pub const PAYLOAD_IN_RECORD: usize = 32;
+
+/// Whether a payload of so many bytes is stored apart.
+pub(super) const fn is_apart(bytes: u32) -> bool {
+    bytes as usize > PAYLOAD_IN_RECORD
+}
+
+/// What a timer carries: in its record if that is short, which saves a key of the state.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Payload {
+    bytes: u32,
+    /// Filled up with zeros; all of it if the payload is stored apart.
+    short: [u8; PAYLOAD_IN_RECORD],
+}
+
+impl Payload {
+    /// Of these bytes, which whoever stores the timer stores apart if they are long.
+    pub fn new(payload: &[u8]) -> Self {
+        let mut short = [0; PAYLOAD_IN_RECORD];
+        if let Some(here) = short.get_mut(..payload.len()) {
+            here.copy_from_slice(payload);
+        }
+        Self { bytes: payload.len() as u32, short }
+    }
+
+    /// How long it is.
+    pub const fn len(&self) -> u32 {
+        self.bytes
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    /// Whether it is stored apart.
+    pub const fn is_apart(&self) -> bool {
+        is_apart(self.bytes)
+    }
+
+    /// The bytes, if the record has them.
+    pub fn here(&self) -> Option<&[u8]> {
+        self.short.get(..self.bytes as usize)
+    }
+}
+
+impl core::fmt::Debug for Payload {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{} bytes {:?}", self.bytes, self.here())
+    }
+}
+
+impl Encode for Payload {
+    fn encode(&self, out: &mut Vec<u8>) {
+        self.bytes.encode(out);
+        out.extend_from_slice(self.here().unwrap_or_default());
+    }
+}
+
+impl Decode for Payload {
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let bytes = u32::decode(input)?;
+        let mut payload = Self { bytes, short: [0; PAYLOAD_IN_RECORD] };
+        if let Some(here) = payload.short.get_mut(..bytes as usize) {
+            here.copy_from_slice(input.take(bytes as usize)?);
+        }
+        Ok(payload)
+    }
+}
+
+/// A timer that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// Whose handler it calls.
@@ -29,21 +99,54 @@ pub struct Timer {
     pub max_priority_fee: u128,
     /// The gas bidding agent that names its fees when it is due.
     pub agent: Option<Address>,
-    /// Bytes of its payload.
-    pub payload_bytes: u32,
+    /// What it carries.
+    pub payload: Payload,
 }
-codec_struct!(Timer {
-    actor,
-    due,
-    expires_at,
-    fee_payer,
-    gas_limit,
-    max_cells,
-    max_fee,
-    max_priority_fee,
-    agent,
-    payload_bytes,
-});
+
+/// Shorter than field by field: limits and fees are bounded when a timer is scheduled, and mostly
+/// the actor pays. A record that a leaf of the state holds in place is read without a detour.
+impl Encode for Timer {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let other_payer = (self.fee_payer != self.actor).then_some(self.fee_payer);
+        self.actor.encode(out);
+        self.due.encode(out);
+        self.expires_at.encode(out);
+        other_payer.encode(out);
+        narrow::<u32>(self.gas_limit.into()).encode(out);
+        narrow::<u32>(self.max_cells.into()).encode(out);
+        narrow::<u64>(self.max_fee).encode(out);
+        narrow::<u64>(self.max_priority_fee).encode(out);
+        self.agent.encode(out);
+        self.payload.encode(out);
+    }
+}
+
+fn narrow<T: TryFrom<u128>>(number: u128) -> T {
+    T::try_from(number).ok().expect("limits and fees are checked when a timer is scheduled")
+}
+
+impl Decode for Timer {
+    fn decode(input: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let actor = Address::decode(input)?;
+        let (due, expires_at) = (Height::decode(input)?, Height::decode(input)?);
+        let other_payer = Option::<Address>::decode(input)?;
+        if other_payer == Some(actor) {
+            return Err(DecodeError::OutOfRange("payer other than the actor"));
+        }
+        Ok(Self {
+            actor,
+            due,
+            expires_at,
+            fee_payer: other_payer.unwrap_or(actor),
+            gas_limit: u32::decode(input)?.into(),
+            max_cells: u32::decode(input)?.into(),
+            max_fee: u64::decode(input)?.into(),
+            max_priority_fee: u64::decode(input)?.into(),
+            agent: Option::decode(input)?,
+            payload: Payload::decode(input)?,
+        })
+    }
+}
 
 impl Timer {
     /// What the index keeps of it.
@@ -61,7 +164,7 @@ impl Timer {
             gas_limit: self.gas_limit,
             max_cells: self.max_cells,
             fee_payer: self.fee_payer,
-            payload_bytes: self.payload_bytes,
+            payload_bytes: self.payload.len(),
             has_agent: self.agent.is_some(),
         }
     }
@@ -79,38 +182,6 @@ pub fn timer_id(actor: Address, due: Height, payload: &[u8], counter: u64) -> B2
         &counter.to_be_bytes(),
     ];
     keccak256(parts.concat())
-}
-
-/// An actor's own numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimerActor {
-    /// Timers it ever scheduled.
-    pub counter: u64,
-    /// Timers it has.
-    pub live: u32,
-}
-codec_struct!(TimerActor { counter, live });
-
-/// One height of the calendar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bucket {
-    /// Places taken in its chunks, those of cancelled timers included.
-    pub filed: u32,
-    /// Timers that are or were due at this height and have not ended.
-    pub live: u32,
-    /// Timers that may fire at this height for the last time.
-    pub expiring: u32,
-    /// Parent beacon of the block at this height, once it is there.
-    pub beacon: Option<B256>,
-}
-codec_struct!(Bucket { filed, live, expiring, beacon });
-
-impl Bucket {
-    /// Whether nothing has to be remembered. Chunks stay until their height comes, so their number
-    /// does, too.
-    pub const fn is_over(&self) -> bool {
-        self.filed == 0 && self.live == 0 && self.expiring == 0
-    }
 }
 
 /// The timer lane between two blocks.

@@ -4,6 +4,9 @@
 //! a single timer is on top costs the logarithm of what waits; what nobody asks for stays whole.
 //! Room in the lane only shrinks, so a part whose least gas limit does not fit is dropped for the
 //! rest of the block: a lane that is nearly full does not look at those that are too large for it.
+//!
+//! Timers that become due in the block itself are not in any set: most of those that come first fire
+//! at once, and what is entered and taken out again costs more than ranking a list.
 
 use super::tree::{Entry, First, Own, Summary, lot_head};
 use crate::primitives::B256;
@@ -59,6 +62,8 @@ enum Part<'a> {
     OpenActors(&'a Node<Own>, Marks),
     /// One timer at fees that its agent named for this block, which give this priority.
     Priced(&'a Entry, u64),
+    /// The first of those that became due in this block.
+    New(&'a Entry, usize),
 }
 
 impl Part<'_> {
@@ -66,7 +71,7 @@ impl Part<'_> {
     fn lot(&self) -> Option<&B256> {
         match self {
             Self::OpenTimers(Node::Leaf(timers), marks) => Some(&timers[marks.next as usize].lot),
-            Self::Priced(entry, _) => Some(&entry.lot),
+            Self::Priced(entry, _) | Self::New(entry, _) => Some(&entry.lot),
             _ => None,
         }
     }
@@ -104,6 +109,8 @@ pub struct Candidate<'a> {
     pub priority: u64,
     /// Whether an agent named its fees.
     pub priced: bool,
+    /// Where it is in the list of those that became due in this block, if it did.
+    pub new: Option<usize>,
 }
 
 /// A walk over everything that is due.
@@ -111,13 +118,16 @@ pub struct Search<'a> {
     basefee: u64,
     gas_cap: u64,
     heap: BinaryHeap<Head<'a>>,
+    /// Those that became due in this block, but for the first.
+    new: BinaryHeap<Head<'a>>,
     parts: u64,
 }
 
 impl<'a> Search<'a> {
     /// Nothing to search yet. Timers that ask for more than the cap are left out.
     pub(super) fn new(basefee: u64, gas_cap: u64) -> Self {
-        Self { basefee, gas_cap, heap: BinaryHeap::with_capacity(HEADS), parts: 0 }
+        let heap = BinaryHeap::with_capacity(HEADS);
+        Self { basefee, gas_cap, heap, new: BinaryHeap::new(), parts: 0 }
     }
 
     /// Adds timers of actors of one weight.
@@ -140,6 +150,17 @@ impl<'a> Search<'a> {
     pub fn add_priced(&mut self, entry: &'a Entry, priority: u64, weight: u64) {
         let first = First { bid: priority, due: entry.due, lot_head: lot_head(&entry.lot) };
         self.push(&first, weight, Part::Priced(entry, priority));
+    }
+
+    /// Adds timers that became due in this block; once.
+    pub fn add_new(&mut self, entries: &'a [Entry], weight_of: impl Fn(&Entry) -> u64) {
+        let heads = entries.iter().enumerate().filter_map(|(at, entry)| {
+            let bid = entry.priority(self.basefee)?;
+            let first = First { bid, due: entry.due, lot_head: lot_head(&entry.lot) };
+            Some(Head { rank: Rank::new(&first, weight_of(entry)), part: Part::New(entry, at) })
+        });
+        self.new = heads.collect();
+        self.heap.extend(self.new.pop());
     }
 
     /// Parts that are open.
@@ -191,9 +212,15 @@ impl<'a> Search<'a> {
                     }
                 }
                 Part::Priced(entry, priority) if entry.gas_limit <= room => {
-                    return Some(Candidate { entry, priority, priced: true });
+                    return Some(Candidate { entry, priority, priced: true, new: None });
                 }
                 Part::Priced(..) => {}
+                Part::New(entry, at) => {
+                    self.heap.extend(self.new.pop());
+                    if let Some(found) = self.candidate(entry, room) {
+                        return Some(Candidate { new: Some(at), ..found });
+                    }
+                }
             }
         }
     }
@@ -201,7 +228,7 @@ impl<'a> Search<'a> {
     /// What was first when its leaf was opened; there may be less room now.
     fn candidate(&self, entry: &'a Entry, room: u64) -> Option<Candidate<'a>> {
         let priority = entry.priority(self.basefee).filter(|_| entry.gas_limit <= room)?;
-        Some(Candidate { entry, priority, priced: false })
+        Some(Candidate { entry, priority, priced: false, new: None })
     }
 
     /// Looks for the first part of a node that was not taken yet.

@@ -11,13 +11,13 @@
 //! ```
 //! What is not reached stays where it is: deferring costs nothing.
 
-use super::agents::{AgentFault, GBA_CALLS_PER_BLOCK, GBA_CYCLES, GbaContext, TimerCall};
+use super::agents::{GBA_CALLS_PER_BLOCK, TimerCall};
 use super::calendar::Ends;
-use super::fairness::FAIRNESS_WINDOW_BLOCKS;
+use super::fairness::{FAIRNESS_WINDOW_BLOCKS, weight};
 use super::lane::next_basefee_of;
 use super::order::{GAS_LIMIT_MIN, Lane};
-use super::record::{FEE_MAX, Timer, TimerLane};
-use super::search::Search;
+use super::record::TimerLane;
+use super::search::Candidate;
 use super::tree::Entry;
 use crate::account::Account;
 use crate::error::Refusal;
@@ -26,7 +26,7 @@ use crate::execute::Exec;
 use crate::fees::cost;
 use crate::key::{AccountKey, FiresKey, TimerKey, TimerLaneKey, TimerPayloadKey};
 use crate::primitives::{Address, Amount, B256, Cells, Cycles, Height};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a fire consumes at least: finding the timer, moving the money, calling. It also bounds the
 /// fires of a block.
@@ -36,6 +36,16 @@ pub const GC_REMOVAL_CYCLES: u64 = 500;
 /// Timers of payers who cannot pay that a block passes over once the cleaning lane is used up.
 pub const PASSES_PER_BLOCK: u32 = 1_024;
 
+/// Candidates that are found at a time, so that their payers are read together.
+const AHEAD: usize = 64;
+
+/// A payer's account while timers are fired.
+struct Payer {
+    account: Account,
+    /// Whether it has to be written.
+    changed: bool,
+}
+
 /// A block's step while it runs.
 struct Step {
     was: TimerLane,
@@ -44,15 +54,20 @@ struct Step {
     gas_cap: u64,
     cleaning_left: u64,
     passed: u32,
-    fires: BTreeMap<Address, u32>,
+    /// Whose timers fired: one for each fire.
+    fires: Vec<Address>,
     /// Priority of each fire.
     priorities: Vec<u64>,
     tips: Amount,
     /// Payers whose balances are not written yet.
-    payers: BTreeMap<Address, Account>,
+    payers: BTreeMap<Address, Payer>,
     ends: Ends,
     /// What fired or was cleaned away from the lane; the index follows at the end.
     ended: Vec<Entry>,
+    /// The same of those that became due in this block.
+    new_ended: Vec<bool>,
+    /// Whether a handler ran: timers may no longer be what they were when the block's step began.
+    code_ran: bool,
 }
 
 impl Step {
@@ -63,13 +78,35 @@ impl Step {
         left.is_some()
     }
 
+    fn room(&self) -> u64 {
+        self.lane.room().min(self.gas_cap)
+    }
+
     /// Counts a fire.
     fn count(&mut self, actor: Address, priority: u64, used: (u64, u64), tip: Amount) {
         self.lane.consume(used.0);
         self.cells += used.1;
-        *self.fires.entry(actor).or_default() += 1;
+        self.fires.push(actor);
         self.priorities.push(priority);
         self.tips = Amount(self.tips.get() + tip.get());
+    }
+
+    /// A payer who has to be written.
+    fn payer(&mut self, address: Address, exec: &Exec<'_>) -> &mut Account {
+        let payer = self
+            .payers
+            .entry(address)
+            .or_insert_with(|| Payer { account: exec.account(address), changed: false });
+        payer.changed = true;
+        &mut payer.account
+    }
+
+    /// The end of a timer that was offered the lane.
+    fn note_end(&mut self, entry: Entry, new: Option<usize>) {
+        match new {
+            Some(at) => self.new_ended[at] = true,
+            None => self.ended.push(entry),
+        }
     }
 }
 
@@ -100,7 +137,12 @@ impl Exec<'_> {
     /// Everything that timers do in a block.
     pub(crate) fn run_timers(&mut self) {
         let config = self.timer_config();
-        let fires_max = self.timers.waiting().min((self.params.lane_timer / FIRE_CYCLES) as usize);
+        // Agents are asked in an order of their own, which the index keeps.
+        let (with_agent, new): (Vec<Entry>, Vec<Entry>) =
+            self.take_due().into_iter().partition(|entry| entry.has_agent);
+        self.timers.take_in(with_agent, self.env.height);
+        let waiting = self.timers.waiting() + new.len();
+        let fires_max = waiting.min((self.params.lane_timer / FIRE_CYCLES) as usize);
         let mut step = Step {
             was: self.timer_lane(),
             lane: Lane::with_limit(self.params.lane_timer),
@@ -108,18 +150,19 @@ impl Exec<'_> {
             gas_cap: config.gas_limit_max,
             cleaning_left: config.gc_cycles_per_block,
             passed: 0,
-            fires: BTreeMap::new(),
+            fires: Vec::with_capacity(fires_max),
             priorities: Vec::with_capacity(fires_max),
             tips: Amount::ZERO,
             payers: BTreeMap::new(),
             ends: Ends::default(),
             ended: Vec::with_capacity(fires_max),
+            new_ended: vec![false; new.len()],
+            code_ran: false,
         };
-        self.take_in_due();
         self.timers.expire(self.env.height);
         self.collect_expired(&mut step);
-        self.fill_timer_lane(&mut step);
-        self.close_timer_lane(step);
+        self.fill_timer_lane(&mut step, &new);
+        self.close_timer_lane(step, new);
     }
 
     fn collect_expired(&mut self, step: &mut Step) {
@@ -135,105 +178,136 @@ impl Exec<'_> {
         }
     }
 
-    fn fill_timer_lane(&mut self, step: &mut Step) {
+    fn fill_timer_lane(&mut self, step: &mut Step, new: &[Entry]) {
         // Handlers may change what waits; the order is that of the moment when filling began.
         let index = self.timers.clone();
         let basefee = u64::try_from(step.was.basefee).unwrap_or(u64::MAX);
         let mut search = index.search(basefee);
+        let (recent, median) = (index.recent(), index.recent().median());
+        search.add_new(new, |entry| weight(recent.of(&entry.actor), median));
         let asked: Vec<Entry> = index.with_agent().take(GBA_CALLS_PER_BLOCK).copied().collect();
         if !asked.is_empty() {
             self.write_down(step);
         }
-        let asked = self.ask_agents(&asked, step, &mut search);
+        let asked = self.ask_agents(&asked, &step.was, &mut search);
+        let mut ahead = Vec::with_capacity(AHEAD);
         loop {
-            let room = step.lane.room().min(step.gas_cap);
-            if room < GAS_LIMIT_MIN {
+            let room = step.room();
+            ahead.extend(core::iter::from_fn(|| search.next(room)).take(AHEAD));
+            if ahead.is_empty() {
                 return;
             }
-            let Some(candidate) = search.next(room) else { return };
-            if !candidate.priced && asked.contains(&candidate.entry.id) {
-                continue;
-            }
-            let Some(entry) = self.as_it_is_now(candidate.entry) else { continue };
-            if self.offer_lane(&entry, candidate.priority, step) {
-                step.ended.push(entry);
-            }
-            if step.passed >= PASSES_PER_BLOCK {
-                return;
+            self.read_payers(&ahead, step);
+            for candidate in ahead.drain(..) {
+                if step.room() < GAS_LIMIT_MIN || step.passed >= PASSES_PER_BLOCK {
+                    return;
+                }
+                // Since it was found there has become less room.
+                let fits = candidate.entry.gas_limit <= step.room();
+                if fits && (candidate.priced || !asked.contains(&candidate.entry.id)) {
+                    self.offer_lane(&candidate, step);
+                }
             }
         }
     }
 
+    /// Reads the accounts of those who may have to pay next. Where code runs that is in vain: it may
+    /// move any money.
+    fn read_payers(&self, ahead: &[Candidate<'_>], step: &mut Step) {
+        if step.code_ran {
+            return;
+        }
+        let payers = ahead.iter().map(|candidate| candidate.entry.fee_payer);
+        let mut keys: Vec<AccountKey> = payers
+            .filter(|address| !step.payers.contains_key(address))
+            .map(|address| AccountKey { address })
+            .collect();
+        keys.sort_unstable_by_key(|key| key.address);
+        keys.dedup_by_key(|key| key.address);
+        self.state.read_many(&keys, |key, account| {
+            let account = account.unwrap_or_default();
+            step.payers.insert(key.address, Payer { account, changed: false });
+        });
+    }
+
     /// A due timer after what was done in this block: a handler before it may have extended or
     /// cancelled it. What was not written is as the index has it.
-    fn as_it_is_now(&self, entry: &Entry) -> Option<Entry> {
+    fn as_it_is_now(&self, entry: &Entry, step: &Step) -> Option<Entry> {
+        if !step.code_ran {
+            return Some(*entry);
+        }
         match self.state.written(&TimerKey { timer: entry.id }) {
             None => Some(*entry),
             Some(timer) => timer.map(|timer| timer.entry(entry.id, entry.lot)),
         }
     }
 
-    /// Fires a timer, or finds that its payer cannot pay. Whether the timer has ended.
-    fn offer_lane(&mut self, entry: &Entry, priority: u64, step: &mut Step) -> bool {
+    /// Fires a timer, or finds that its payer cannot pay.
+    fn offer_lane(&mut self, candidate: &Candidate<'_>, step: &mut Step) {
+        let Candidate { priority, new, .. } = *candidate;
+        let Some(entry) = self.as_it_is_now(candidate.entry, step) else { return };
         let price = Price {
             base: self.basefees.cycle.saturating_add(step.was.basefee),
             tip: u128::from(priority),
             cell: self.basefees.cell,
         };
-        let payer = step.payers.get(&entry.fee_payer).cloned();
-        let mut payer = payer.unwrap_or_else(|| self.account(entry.fee_payer));
-        let deposit = price.max_cost(entry);
-        let Some((deposit, left)) = deposit.and_then(|d| Some((d, payer.balance.minus(d)?))) else {
+        let (timer, actor, payer) = (entry.id, entry.actor, entry.fee_payer);
+        let balance = step.payers.get(&payer).map(|payer| payer.account.balance);
+        let balance = balance.unwrap_or_else(|| self.account(payer).balance);
+        let deposit = price.max_cost(&entry);
+        let Some((deposit, left)) = deposit.and_then(|d| Some((d, balance.minus(d)?))) else {
             if !step.clean() {
                 step.passed += 1;
-                return false;
+                return;
             }
-            step.ends.note_entry(entry);
-            let (timer, actor, payer) = (entry.id, entry.actor, entry.fee_payer);
+            step.ends.note_entry(&entry);
+            step.note_end(entry, new);
             self.emit(Event::TimerCancelledInsufficientFunds { timer, actor, payer });
-            return true;
+            return;
         };
-        payer.balance = left;
-        let (code, cycles, cells) = if self.actors.has_code(&self.state, entry.actor) {
-            step.payers.insert(entry.fee_payer, payer);
-            let used = self.run_handler(entry, step);
-            payer = self.account(entry.fee_payer);
-            used
+        step.payer(payer, self).balance = left;
+        let (code, cycles, cells) = if self.actors.has_code(&self.state, actor) {
+            self.run_handler(&entry, step)
         } else {
-            step.ends.note_entry(entry);
+            step.ends.note_entry(&entry);
             (Refusal::NoCode.code(), FIRE_CYCLES, 0)
         };
         let (burned, tip) = price.parts(cycles, cells);
         let fee = Amount(burned.get() + tip.get());
-        payer.balance = Amount(payer.balance.get() + (deposit.get() - fee.get()));
-        step.payers.insert(entry.fee_payer, payer);
+        let account = step.payer(payer, self);
+        account.balance = Amount(account.balance.get() + (deposit.get() - fee.get()));
         self.burn(burned);
-        step.count(entry.actor, priority, (cycles, cells), tip);
-        let (timer, actor) = (entry.id, entry.actor);
+        step.count(actor, priority, (cycles, cells), tip);
+        step.note_end(entry, new);
         self.emit(Event::TimerFired { timer, actor, code, cycles, cells, fee });
-        true
     }
 
     /// Writes what code may look at: the payers' money, and that what ended is gone.
     fn write_down(&mut self, step: &mut Step) {
-        for (address, account) in core::mem::take(&mut step.payers) {
-            self.state.put(&AccountKey { address }, &account);
-        }
-        self.remove_ended(&mut step.ends);
+        let payers = core::mem::take(&mut step.payers).into_iter();
+        let changed = payers.filter(|(_, payer)| payer.changed);
+        self.state.put_sorted(changed.map(|(address, p)| (AccountKey { address }, p.account)));
+        self.settle_ends(&mut step.ends);
     }
 
     /// Ends a timer and calls its actor.
     fn run_handler(&mut self, entry: &Entry, step: &mut Step) -> (u16, u64, u64) {
         let Entry { id: timer, actor, due, fee_payer, gas_limit, max_cells, .. } = *entry;
-        let payload = match entry.payload_bytes {
-            0 => Vec::new(),
-            _ => self.state.get(&TimerPayloadKey { timer }).unwrap_or_default().0,
-        };
+        let payload = self.payload_of(timer);
         step.ends.note_entry(entry);
         self.write_down(step);
+        step.code_ran = true;
         let due = Height(due);
         let call = TimerCall { timer, actor, due, payload, gas_limit, max_cells };
         self.call_handler(&call, fee_payer)
+    }
+
+    fn payload_of(&self, timer: B256) -> Vec<u8> {
+        let record = self.state.get(&TimerKey { timer });
+        match record.as_ref().map(|timer| timer.payload.here()) {
+            Some(Some(here)) => here.to_vec(),
+            _ => self.state.get(&TimerPayloadKey { timer }).unwrap_or_default().0,
+        }
     }
 
     /// Runs a handler within its limits; how it ended and what it consumed.
@@ -250,81 +324,23 @@ impl Exec<'_> {
         (code, gas_limit - left.0, max_cells - left.1)
     }
 
-    /// Asks the agents of some timers for this block's fees. Returns the timers whose own fees no
-    /// longer count; they are in the search at their new priority, unless that is none.
-    fn ask_agents<'e>(
-        &mut self,
-        asked: &'e [Entry],
-        step: &Step,
-        search: &mut Search<'e>,
-    ) -> BTreeSet<B256> {
-        let mut priced = BTreeSet::new();
-        for entry in asked {
-            let Some(timer) = self.state.get(&TimerKey { timer: entry.id }) else { continue };
-            let Some(agent) = timer.agent else { continue };
-            match self.ask_agent(agent, &timer, step) {
-                Ok(bid) => {
-                    priced.insert(entry.id);
-                    let spare = bid.0.checked_sub(step.was.basefee);
-                    if let Some(priority) = spare.map(|spare| spare.min(bid.1)) {
-                        let weight = self.timers.recent().weight(&entry.actor);
-                        // Not above FEE_MAX, which fits.
-                        search.add_priced(entry, priority as u64, weight);
-                    }
-                }
-                Err(fault) => {
-                    let (timer, code) = (entry.id, fault.code());
-                    self.emit(Event::GasBidFailed { timer, agent, code });
-                }
-            }
-        }
-        priced
-    }
-
-    /// One call of an agent, paid by the timer's payer at the cycle basefee.
-    fn ask_agent(
-        &mut self,
-        agent: Address,
-        timer: &Timer,
-        step: &Step,
-    ) -> Result<(u128, u128), AgentFault> {
-        let affordable = cost(GBA_CYCLES, self.basefees.cycle)
-            .is_some_and(|most| most <= self.account(timer.fee_payer).balance);
-        if !affordable {
-            return Err(AgentFault::OutOfCycles);
-        }
-        let context = GbaContext {
-            trigger_block_height: timer.due.get(),
-            current_block_height: self.env.height.get(),
-            basefee_cycle: self.basefees.cycle,
-            basefee_cell: self.basefees.cell,
-            basefee_lane_timer: step.was.basefee,
-            last_block_cycle_usage: step.was.block_cycles,
-            previous_block_p50_priority_tip_per_cycle: step.was.median_tip,
-            owner_actor_balance: self.account(timer.actor).balance.get(),
-        };
-        let answer = self.actors.gas_bid(&self.state, agent, &context);
-        let fee = cost(answer.cycles.min(GBA_CYCLES), self.basefees.cycle).unwrap_or_default();
-        if self.debit(timer.fee_payer, fee).is_ok() {
-            self.burn(fee);
-        }
-        if answer.cycles > GBA_CYCLES {
-            return Err(AgentFault::OutOfCycles);
-        }
-        let bid = answer.bid?;
-        let bid = (bid.max_fee_per_cycle, bid.max_priority_fee_per_cycle);
-        if bid.0 > FEE_MAX || bid.1 > FEE_MAX { Err(AgentFault::BadBid) } else { Ok(bid) }
-    }
-
     /// Counts what fired, pays the proposer, prices the next block's lane.
-    fn close_timer_lane(&mut self, mut step: Step) {
+    fn close_timer_lane(&mut self, mut step: Step, new: Vec<Entry>) {
         self.write_down(&mut step);
-        let Step { was, lane, cells, fires, mut priorities, tips, ends, ended, .. } = step;
-        self.settle_ends(ends);
+        let mut waiting = new;
+        let mut has_ended = step.new_ended.iter();
+        waiting.retain(|_| has_ended.next() == Some(&false));
+        if step.code_ran {
+            waiting = waiting.iter().filter_map(|entry| self.as_it_is_now(entry, &step)).collect();
+        }
+        let Step { was, lane, cells, mut fires, mut priorities, tips, ended, .. } = step;
         self.credit(self.env.fee_recipient, tips);
 
         let height = self.env.height;
-        let fired: Vec<(Address, u32)> = fires.into_iter().collect();
+        fires.sort_unstable();
+        let fired = fires.chunk_by(|a, b| a == b);
+        let fired: Vec<(Address, u32)> =
+            fired.map(|fires| (fires[0], fires.len() as u32)).collect();
         if !fired.is_empty() {
             self.state.put(&FiresKey { height }, &fired);
         }
@@ -335,7 +351,7 @@ impl Exec<'_> {
         if let Some(key) = key.filter(|_| !left.is_empty()) {
             self.state.remove(&key);
         }
-        self.timers.close(&ended, &fired, &left);
+        self.timers.close(&waiting, &ended, &fired, &left);
 
         self.used.cycles = Cycles(self.used.cycles.get() + lane.used());
         self.used.cells = Cells(self.used.cells.get() + cells);

@@ -11,6 +11,7 @@
 
 use crate::primitives::{Address, B256};
 use crate::sorted::{Item, Sorted};
+use std::cmp::Ordering;
 
 /// What the index keeps of a due timer: enough to order and to fire it without its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +127,18 @@ impl Item for Entry {
         (self.slack(), self.lot)
     }
 
+    fn cmp_key(&self, key: &Place) -> Ordering {
+        self.slack().cmp(&key.0).then_with(|| self.lot.cmp(&key.1))
+    }
+
+    fn head(key: &Place) -> u64 {
+        key.0
+    }
+
+    fn own_head(&self) -> u64 {
+        self.slack()
+    }
+
     fn summary(&self) -> Summary {
         let first = |bid| First { bid, due: self.due, lot_head: lot_head(&self.lot) };
         Summary {
@@ -147,27 +160,22 @@ impl Item for Entry {
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     actor: Address,
-    summary: Summary,
+    /// Never empty.
     timers: Sorted<Entry>,
 }
 
 impl Own {
     /// `None` for an actor without timers.
     pub(super) fn new(actor: Address, timers: Sorted<Entry>) -> Option<Self> {
-        let summary = *timers.summary()?;
-        Some(Self { actor, summary, timers })
+        (!timers.is_empty()).then_some(Self { actor, timers })
     }
 
     pub(super) const fn timers(&self) -> &Sorted<Entry> {
         &self.timers
     }
 
-    pub(super) const fn summary_ref(&self) -> &Summary {
-        &self.summary
-    }
-
-    fn place(actor: &Address, summary: &Summary) -> Place {
-        (summary.slack_min, actor.into_word())
+    pub(super) fn summary_ref(&self) -> &Summary {
+        self.timers.summary().expect("whoever is here has timers")
     }
 }
 
@@ -178,11 +186,23 @@ impl Item for Own {
     const WIDTH: usize = 8;
 
     fn key(&self) -> Place {
-        Self::place(&self.actor, &self.summary)
+        (self.summary_ref().slack_min, self.actor.into_word())
+    }
+
+    fn cmp_key(&self, key: &Place) -> Ordering {
+        self.own_head().cmp(&key.0).then_with(|| self.actor.into_word().cmp(&key.1))
+    }
+
+    fn head(key: &Place) -> u64 {
+        key.0
+    }
+
+    fn own_head(&self) -> u64 {
+        self.summary_ref().slack_min
     }
 
     fn summary(&self) -> Summary {
-        self.summary
+        *self.summary_ref()
     }
 
     fn join(summary: &mut Summary, other: &Summary) {

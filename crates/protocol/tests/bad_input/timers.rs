@@ -2,16 +2,15 @@
 
 use super::common::World;
 use super::{Case, Signed, case};
-use remuda_protocol::codec::Bytes;
+use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::error::Refusal::*;
-use remuda_protocol::key::{
-    BucketKey, SystemDeployersKey, TimerActorKey, TimerConfigKey, TimerLaneKey,
-};
-use remuda_protocol::primitives::{B256, Height};
+use remuda_protocol::key::{ChunkKey, SystemDeployersKey, TimerConfigKey, TimerKey, TimerLaneKey};
+use remuda_protocol::primitives::{B256, Height, U256};
+use remuda_protocol::state::{MemoryState, StateKey, read};
 use remuda_protocol::timers::calendar::{BUCKET_TIMERS_MAX, EXPIRING_MAX};
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
-use remuda_protocol::timers::record::{Bucket, FEE_MAX, TimerActor};
+use remuda_protocol::timers::record::{FEE_MAX, Timer};
 use remuda_protocol::transaction::Instruction;
 
 impl World {
@@ -31,6 +30,20 @@ impl World {
     fn some_timer(&mut self) -> B256 {
         let height = self.now().plus(5);
         self.schedule(&self.customer(), ScheduleTimer { height, ..ScheduleTimer::default() })
+    }
+
+    /// As many timers as may expire at a height, by hand.
+    fn crowd_expiry(&mut self, expires_at: Height) {
+        let timer = self.some_timer();
+        let timer = read(&self.chain.state, &TimerKey { timer }).expect("it was scheduled");
+        let actor = self.stranger().address();
+        let timer = Timer { expires_at, actor, ..timer }.to_bytes();
+        let mut entries = self.chain.state.entries().clone();
+        entries.put_sorted(
+            (0..EXPIRING_MAX)
+                .map(|n| (TimerKey { timer: B256::from(U256::from(n)) }.bytes(), timer.clone())),
+        );
+        self.chain.state = MemoryState::of(entries, &self.chain.params);
     }
 
     /// A system deployer: the stranger.
@@ -117,18 +130,20 @@ fn schedule_cases() -> Vec<Case> {
             w.spoiled_timer(|_| {})
         }),
         case(TooManyTimers, "a timer more than an actor may have", |w| {
-            let actor = w.customer().address();
-            w.set_record(&TimerActorKey { actor }, &TimerActor { counter: 1_024, live: 1_024 });
+            w.some_timer();
+            w.set_record(
+                &TimerConfigKey {},
+                &TimerConfig { live_per_actor_max: 1, ..TimerConfig::GENESIS },
+            );
             w.spoiled_timer(|_| {})
         }),
         case(HeightCrowded, "a height that is full", |w| {
-            let bucket = Bucket { filed: BUCKET_TIMERS_MAX, live: 1, ..Bucket::default() };
-            w.set_record(&BucketKey { height: w.now().plus(5) }, &bucket);
+            let places = vec![B256::ZERO; BUCKET_TIMERS_MAX as usize];
+            w.set_record(&ChunkKey { height: w.now().plus(5), chunk: 0 }, &places);
             w.spoiled_timer(|_| {})
         }),
         case(ExpiryCrowded, "a height at which too many expire", |w| {
-            let bucket = Bucket { expiring: EXPIRING_MAX, ..Bucket::default() };
-            w.set_record(&BucketKey { height: w.now().plus(9) }, &bucket);
+            w.crowd_expiry(w.now().plus(10));
             w.spoiled_timer(|timer| timer.expires_at = Some(timer.height.plus(4)))
         }),
     ]

@@ -4,7 +4,7 @@ use crate::common::World;
 use crate::scripts::{Scripted, at, fired, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::event::Event;
-use remuda_protocol::key::BucketKey;
+use remuda_protocol::key::DueBeaconKey;
 use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_protocol::state::read;
 use remuda_protocol::timers::host::ScheduleTimer;
@@ -167,7 +167,7 @@ fn ground_ids_are_not_served_first() {
     assert_eq!(served.len(), 20);
     let winners = served.iter().filter(|id| ground.contains(id)).count();
     assert!((3..=17).contains(&winners), "{winners} of 20 by luck");
-    let beacon = read(&w.chain.state, &BucketKey { height: due }).unwrap().beacon.unwrap();
+    let beacon = read(&w.chain.state, &DueBeaconKey { height: due }).unwrap();
     let mut by_lot = ids.clone();
     by_lot.sort_by_key(|id| lot(&beacon, id));
     assert_eq!(served, by_lot[..20], "the order is that of the lots");

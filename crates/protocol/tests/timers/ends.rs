@@ -4,10 +4,11 @@ use crate::common::{Choices, World, with_seeds};
 use crate::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::event::Event;
-use remuda_protocol::key::{BucketKey, SystemDeployersKey, TimerActorKey, TimerKey};
+use remuda_protocol::key::{DueBeaconKey, SystemDeployersKey, TimerKey};
 use remuda_protocol::primitives::{Amount, B256, Height};
 use remuda_protocol::state::{MemoryState, View, read};
 use remuda_protocol::timers::config::TimerConfig;
+use remuda_protocol::timers::counts::AtHeight;
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::timers::index::TimerIndex;
 use remuda_protocol::transaction::Instruction;
@@ -23,8 +24,10 @@ fn a_timer_that_does_not_fire_in_time_expires_and_is_told() {
     assert!(w.step_to(due.plus(2)).iter().all(|event| end_of(event).is_none()));
     assert_eq!(w.step().iter().find_map(end_of), Some((timer, "TimerExpired")));
     assert_eq!(w.timer(timer), None);
-    assert_eq!(read(&w.chain.state, &BucketKey { height: due }), None);
-    assert_eq!(read(&w.chain.state, &BucketKey { height: due.plus(2) }), None);
+    assert_eq!(read(&w.chain.state, &DueBeaconKey { height: due }), None);
+    let timers = w.chain.state.timers();
+    assert_eq!(timers.at(due), AtHeight::default());
+    assert_eq!(timers.at(due.plus(2)), AtHeight::default());
 }
 
 #[test]
@@ -274,15 +277,18 @@ impl Chaos {
             buckets.entry(timer.due).or_default().0 += 1;
             buckets.entry(timer.expires_at).or_default().1 += 1;
         }
+        let timers = state.timers();
         for key in &self.keys {
             let actor = key.address();
-            let numbers = read(state, &TimerActorKey { actor }).unwrap_or_default();
-            assert_eq!(numbers.live, live.get(&actor).copied().unwrap_or(0));
+            assert_eq!(timers.live_of(actor), live.get(&actor).copied().unwrap_or(0));
         }
+        let now = self.w.chain.height();
         for (height, (due, expiring)) in buckets {
-            let bucket = read(state, &BucketKey { height }).unwrap();
-            assert_eq!((bucket.live, bucket.expiring), (due, expiring), "{height}");
+            let at = timers.at(height);
+            assert_eq!((at.live, at.expiring), (due, expiring), "{height}");
+            let beacon = read(state, &DueBeaconKey { height });
+            assert_eq!(beacon.is_some(), height <= now && due > 0, "{height}");
         }
-        assert_eq!(state.timers().picture(), TimerIndex::load(state).picture());
+        assert_eq!(timers.picture(), TimerIndex::load(state).picture());
     }
 }

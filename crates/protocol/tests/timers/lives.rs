@@ -5,11 +5,12 @@ use crate::scripts::{Scripted, at, fired, world};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{
-    BasefeesKey, BucketKey, ChunkKey, FiresKey, SystemDeployersKey, TimerActorKey, TimerPayloadKey,
+    BasefeesKey, ChunkKey, DueBeaconKey, FiresKey, SystemDeployersKey, TimerCounterKey,
+    TimerPayloadKey,
 };
 use remuda_protocol::local::PROPOSER;
 use remuda_protocol::primitives::{Amount, B256, Height};
-use remuda_protocol::state::read;
+use remuda_protocol::state::{View, read};
 use remuda_protocol::supply::recorded;
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
@@ -26,10 +27,10 @@ fn a_timer_fires_at_its_height_and_leaves_nothing_behind() {
     assert_eq!(w.timer(timer), None);
     let state = &w.chain.state;
     assert_eq!(read(state, &TimerPayloadKey { timer }), None);
-    assert_eq!(read(state, &BucketKey { height: due }), None);
+    assert_eq!(read(state, &DueBeaconKey { height: due }), None);
     assert_eq!(read(state, &ChunkKey { height: due, chunk: 0 }), None);
-    let numbers = read(state, &TimerActorKey { actor: key.address() }).unwrap();
-    assert_eq!((numbers.counter, numbers.live), (1, 0));
+    assert_eq!(read(state, &TimerCounterKey { actor: key.address() }), Some(1));
+    assert_eq!(state.timers().live_of(key.address()), 0);
     assert_eq!(read(state, &FiresKey { height: due }).unwrap(), [(key.address(), 1)]);
     w.step_to(due.plus(1_000));
     assert_eq!(read(&w.chain.state, &FiresKey { height: due }), None, "the window has moved on");

@@ -57,7 +57,7 @@ impl Keeper {
     pub fn fill(&self, entries: impl Iterator<Item = (Vec<u8>, Vec<u8>)>) -> Result<(), String> {
         let mut part = Diff::new();
         for (key, value) in entries {
-            part.insert(key, Some(value));
+            part.insert(key.into(), Some(value.into()));
             if part.len() >= FIRST_BATCH {
                 self.keep(std::mem::take(&mut part))?;
             }
@@ -109,7 +109,8 @@ mod tests {
         let keeper = Keeper::open(directory.clone());
         let entries = (0u32..1_000).map(|n| (n.to_be_bytes().to_vec(), vec![7; 40]));
         keeper.fill(entries).unwrap();
-        keeper.keep(Diff::from([(vec![0, 0, 0, 1], None), (vec![9], Some(vec![1]))])).unwrap();
+        let changes = [(vec![0, 0, 0, 1].into(), None), (vec![9].into(), Some(vec![1].into()))];
+        keeper.keep(Diff::from(changes)).unwrap();
         drop(keeper);
         assert!(!directory.exists());
     }

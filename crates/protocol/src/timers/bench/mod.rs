@@ -9,12 +9,12 @@ pub mod run;
 
 use super::calendar::CHUNK;
 use super::config::TimerConfig;
-use super::record::{Bucket, Timer, TimerActor};
+use super::record::{Payload, Timer};
 use crate::account::Account;
 use crate::codec::{Bytes, Encode};
 use crate::entries::Entries;
 use crate::genesis::GenesisError;
-use crate::key::{AccountKey, BucketKey, ChunkKey, TimerActorKey, TimerKey, TimerPayloadKey};
+use crate::key::{AccountKey, ChunkKey, DueBeaconKey, TimerCounterKey, TimerKey, TimerPayloadKey};
 use crate::local::LocalChain;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, B256, Height, keccak256};
@@ -91,19 +91,13 @@ pub fn chain(plan: &Plan, params: ChainParams) -> Result<LocalChain, GenesisErro
 /// Adds the plan's timers. In the order of the keys: that is faster by far.
 fn with_timers(mut entries: Entries, plan: &Plan, actors: u64) -> Entries {
     let mut order: Vec<(B256, u64)> = (0..plan.timers()).map(|n| (id(n), n)).collect();
-    let mut buckets: BTreeMap<Height, Bucket> = BTreeMap::new();
+    let mut filed: BTreeMap<Height, u32> = BTreeMap::new();
     let mut chunks: BTreeMap<(Height, u32), Vec<B256>> = BTreeMap::new();
-    for (id, n) in &order {
-        let timer = timer(*n, actors, plan);
-        let bucket = buckets.entry(timer.due).or_default();
-        bucket.live += 1;
-        if timer.due > Height(0) {
-            chunks.entry((timer.due, bucket.filed / CHUNK)).or_default().push(*id);
-            bucket.filed += 1;
-        } else {
-            bucket.beacon = Some(B256::ZERO);
-        }
-        buckets.entry(timer.expires_at).or_default().expiring += 1;
+    for (id, n) in order.iter().filter(|(_, n)| *n >= plan.due) {
+        let due = plan.due_at(*n);
+        let filed = filed.entry(due).or_default();
+        chunks.entry((due, *filed / CHUNK)).or_default().push(*id);
+        *filed += 1;
     }
     order.sort_unstable();
     entries.put_sorted(
@@ -111,29 +105,27 @@ fn with_timers(mut entries: Entries, plan: &Plan, actors: u64) -> Entries {
             .iter()
             .map(|(id, n)| (TimerKey { timer: *id }.bytes(), timer(*n, actors, plan).to_bytes())),
     );
-    if plan.payload_bytes > 0 {
-        entries.put_sorted(order.iter().map(|(id, n)| {
-            let payload = Bytes(vec![*n as u8; plan.payload_bytes as usize]);
-            (TimerPayloadKey { timer: *id }.bytes(), payload.to_bytes())
-        }));
-    }
+    let apart = |n: u64| timer(n, actors, plan).payload.is_apart();
+    entries.put_sorted(order.iter().filter(|(_, n)| apart(*n)).map(|(id, n)| {
+        (TimerPayloadKey { timer: *id }.bytes(), Bytes(payload(*n, plan)).to_bytes())
+    }));
     let total = plan.timers();
-    let numbers: BTreeMap<Address, TimerActor> = (0..actors)
-        .map(|n| {
-            let live = total / actors + u64::from(n < total % actors);
-            (actor(n), TimerActor { counter: live, live: live as u32 })
-        })
-        .collect();
+    let counters: BTreeMap<Address, u64> =
+        (0..actors).map(|n| (actor(n), total / actors + u64::from(n < total % actors))).collect();
     entries.put_sorted(
-        numbers.iter().map(|(actor, n)| (TimerActorKey { actor: *actor }.bytes(), n.to_bytes())),
+        counters.iter().map(|(actor, n)| (TimerCounterKey { actor: *actor }.bytes(), n.to_bytes())),
     );
-    entries.put_sorted(
-        buckets.iter().map(|(height, b)| (BucketKey { height: *height }.bytes(), b.to_bytes())),
-    );
+    if plan.due > 0 {
+        entries.insert(DueBeaconKey { height: Height(0) }.bytes(), B256::ZERO.to_bytes());
+    }
     entries.put_sorted(chunks.iter().map(|((height, chunk), ids)| {
         (ChunkKey { height: *height, chunk: *chunk }.bytes(), ids.to_bytes())
     }));
     entries
+}
+
+fn payload(n: u64, plan: &Plan) -> Vec<u8> {
+    vec![n as u8; plan.payload_bytes as usize]
 }
 
 /// Fees that tie often, as those of default agents do, and differ otherwise.
@@ -154,7 +146,7 @@ fn timer(n: u64, actors: u64, plan: &Plan) -> Timer {
         max_fee,
         max_priority_fee: u128::from(dice / 64 % 64) * 10_000,
         agent: None,
-        payload_bytes: plan.payload_bytes,
+        payload: Payload::new(&payload(n, plan)),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::genesis::GenesisError;
 use crate::local::LocalChain;
 use crate::params::ChainParams;
 use crate::primitives::Height;
+use crate::small::Small;
 use crate::state::{Diff, MemoryState};
 use crate::timers::host::ScheduleTimer;
 use serde::Serialize;
@@ -233,8 +234,8 @@ fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Si
         blocks.push(nanos);
         fires += fired(&outcome);
         keys += outcome.diff.len() as u64;
-        let sizes =
-            outcome.diff.iter().map(|(key, value)| key.len() + value.iter().flatten().count());
+        let size = |value: &Option<Small<38>>| value.as_ref().map_or(0, |value| value.len());
+        let sizes = outcome.diff.iter().map(|(key, value)| key.len() + size(value));
         written += sizes.sum::<usize>() as u64;
         let start = around.nanos();
         chain.state.commit(&outcome);
