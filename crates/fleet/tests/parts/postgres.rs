@@ -206,10 +206,12 @@ async fn the_same_key_at_two_orchestrators_is_one_run() {
 #[tokio::test]
 async fn a_runner_hears_of_work_that_came_to_another_orchestrator() {
     let database = Server::start("pg-news");
-    let orchestrator = || crate::server::Server::with(|config| {
-        config.store = remuda_fleet::orchestrator::StoreConfig::Postgres(database.url.clone());
-        config.look_again = std::time::Duration::from_secs(3_600);
-    });
+    let orchestrator = || {
+        crate::server::Server::with(|config| {
+            config.store = remuda_fleet::orchestrator::StoreConfig::Postgres(database.url.clone());
+            config.look_again = std::time::Duration::from_secs(3_600);
+        })
+    };
     let (here, there) = (orchestrator().await, orchestrator().await);
     let ask = json!({ "runner_id": "runner_a", "capabilities": [], "max_wait_seconds": 60 });
     let waiting = here.ok("/internal/lease", ask);
