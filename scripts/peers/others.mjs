@@ -3,7 +3,7 @@
 // submitted by itself.
 import { Queue, Worker } from 'bullmq';
 import { run as graphile, makeWorkerUtils } from 'graphile-worker';
-import { PgBoss } from 'pg-boss';
+import PgBoss from 'pg-boss';
 import * as nats from 'nats';
 import pg from 'pg';
 
