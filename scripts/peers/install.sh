@@ -13,10 +13,10 @@ fill() {
     unpack "$folder" redis-server redis-server
     start "$folder" redis-server usr/bin
     fetch npm install --prefix "$folder" --loglevel=error --no-audit --no-fund --ignore-scripts \
-        --before "$DAY" bullmq graphile-worker pg-boss pg nats ||
+        --before "$DAY" bullmq@5 graphile-worker pg-boss@10 pg@8 nats@2 ||
         give_up "npm's bullmq, graphile-worker, pg-boss, pg and nats cannot be had"
 }
 
 works() { "$1/bin/redis-server" --version && [ -d "$1/node_modules/bullmq" ]; }
 
-install_part peers "1 $DAY"
+install_part peers "2 $DAY"

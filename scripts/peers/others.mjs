@@ -3,7 +3,7 @@
 // submitted by itself.
 import { Queue, Worker } from 'bullmq';
 import { run as graphile, makeWorkerUtils } from 'graphile-worker';
-import { PgBoss } from 'pg-boss';
+import PgBoss from 'pg-boss';
 import * as nats from 'nats';
 import pg from 'pg';
 
@@ -20,16 +20,24 @@ async function submitAll(submit) {
     }));
 }
 
-/** Measures; `work` gives a promise of the end, given how many must be done. */
+/** One that does not come to an end is told as such, and keeps no other from being measured. */
+const PATIENCE_MS = 120_000;
+
+/** Measures; it says itself when it begins, after all connections are there. */
 async function rate(name, measure) {
+    let waiting;
+    const late = new Promise((_, refuse) => {
+        waiting = setTimeout(() => refuse(new Error('it does not come to an end')), PATIENCE_MS);
+    });
     try {
-        const began = process.hrtime.bigint();
-        let from = began;
-        await measure(() => { from = process.hrtime.bigint(); });
+        let from = process.hrtime.bigint();
+        await Promise.race([late, measure(() => { from = process.hrtime.bigint(); })]);
         return [name, Math.round(jobs / (Number(process.hrtime.bigint() - from) / 1e9))];
     } catch (error) {
         console.error(`${name}: ${error?.stack ?? error}`);
         return [name, null];
+    } finally {
+        clearTimeout(waiting);
     }
 }
 
@@ -109,6 +117,9 @@ const measures = {
 };
 
 const figures = [];
-for (const [name, measure] of Object.entries(measures)) figures.push(await rate(name, measure));
+for (const [name, measure] of Object.entries(measures)) {
+    console.error(`peers: ${name}`);
+    figures.push(await rate(name, measure));
+}
 console.log(JSON.stringify(Object.fromEntries(figures)));
 process.exit(0);

@@ -10,6 +10,7 @@
 #
 # JOBS     jobs of each (2000)
 # RUNNERS  at the same time (64)
+# PEER     our program, if it is built already
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 scripts/peers/install.sh
@@ -27,8 +28,10 @@ finish() {
 }
 trap finish EXIT
 
-cargo build --quiet --package remuda-fleet --bin fleet-peer >&2
-peer=${CARGO_TARGET_DIR:-target}/debug/fleet-peer
+if [ -z "${PEER:-}" ]; then
+    cargo build --quiet --package remuda-fleet --bin fleet-peer >&2
+    PEER=${CARGO_TARGET_DIR:-target}/debug/fleet-peer
+fi
 
 "$parts/postgres/bin/initdb" -A trust -U fleet -E UTF8 -D "$work/postgres" >"$work/initdb.log"
 "$parts/postgres/bin/postgres" -D "$work/postgres" -k "$work" -c listen_addresses= >"$work/postgres.log" 2>&1 &
@@ -45,16 +48,16 @@ END
 "$parts/nats/bin/nats-server" -c "$work/nats.conf" >"$work/nats.log" 2>&1 &
 servers+=($!)
 until_said() {
-    for _ in $(seq 600); do grep -q "$2" "$1" && return; sleep 0.1; done
+    for _ in $(seq 600); do grep -qi "$2" "$1" && return; sleep 0.1; done
     cat "$1" >&2
     exit 1
 }
 until_said "$work/postgres.log" "ready to accept connections"
-until_said "$work/redis.log" "Ready to accept connections"
+until_said "$work/redis.log" "ready to accept connections"
 until_said "$work/nats.log" "Server is ready"
 
 ours() {
-    "$peer" "{\"role\":\"bench\",\"folder\":\"$work\",\"runners\":$runners,\"jobs_each\":$((jobs / runners)),\"beats_each\":10$1}" </dev/null
+    "$PEER" "{\"role\":\"bench\",\"folder\":\"$work\",\"runners\":$runners,\"jobs_each\":$((jobs / runners)),\"beats_each\":10$1}" </dev/null
 }
 sqlite=$(ours "")
 postgres=$(ours ",\"postgres\":\"postgres://fleet@localhost/postgres?host=$work\"")

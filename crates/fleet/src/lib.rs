@@ -8,11 +8,12 @@
 //! - [`message`]: what travels, read with limits, typed errors for the rest
 //! - [`lease`]: every rule, as pure decisions over a few rows each; no clock, no I/O, no randomness
 //! - [`store`]: where the rows are: memory, SQLite, PostgreSQL
-//! - [`orchestrator`]: the rules behind HTTP, pages for people, `/openapi.json` for programs;
+//! - [`orchestrator`]: the rules behind HTTP (transport B), pages for people, `/openapi.json` for programs;
 //!   [`orchestrator::serve`]
+//! - [`broker`]: work and cancellations through NATS (transport A)
 //! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]
 //! - [`auth`]: tokens, workers' keys and signatures, the audit log
-//! - [`object`]: files that jobs leave behind, written once
+//! - [`object`]: files that jobs leave behind, written once, in a folder or a bucket
 //! - [`client`], [`view`]: what people do with an orchestrator, and what they see
 //! - [`id`], [`time`]: a type for each thing that could be taken for another
 //! - [`bench`](mod@bench): figures
@@ -37,6 +38,28 @@
 //! **Nothing else must arrive.** [`lease::Action`]s (wake a poller, push a cancellation, publish a
 //! job) save time; each can be lost and is found again from rows.
 //!
+//! # Faults
+//!
+//! What other systems fell over, and the test that it does not happen here. The tests of `faults` and
+//! those marked with a star have real processes, which are killed, stopped and starved.
+//!
+//! | | fault | test |
+//! |---|---|---|
+//! | 1 | SIGKILL mid-step | `faults::killed::a_killed_workers_job_is_queued_once_and_ended_once` |
+//! | 2 | worker suspended past its TTL | `faults::stopped::a_worker_that_was_suspended_cannot_end_or_leave_anything`, `a_result_that_comes_too_late_changes_nothing` |
+//! | 3 | sweeper races `Complete` | `faults::races::a_result_that_races_the_sweeper_counts_wholly_or_not_at_all` |
+//! | 4 | `CompleteAck` lost | `faults::killed::an_orchestrator_that_is_killed_again_and_again_ends_every_job_once`, `faults::races` |
+//! | 5 | grant lost | the same, `http::runs::a_runner_whose_grant_was_lost_gets_the_same_again` |
+//! | 6, 7 | orchestrator away, or restarted | `faults::killed::an_orchestrator_that_was_away_loses_no_work_and_repeats_none` |
+//! | 8 | clocks off by an hour | `parts::postgres::orchestrators_with_clocks_apart_stand_in_for_each_other`*, `only_the_databases_clock_counts` |
+//! | 9 | cancellation of a silent worker | `faults::stopped::a_cancellation_is_forced_while_the_worker_is_silent` |
+//! | 10 | cancellation races `Complete` | `http::runs::a_cancellation_that_races_a_result_ends_the_job_once` |
+//! | 11 | processes that ignore SIGTERM | `worker::jobs`, `parts::bwrap::nothing_outlives_its_sandbox`* |
+//! | 12 | a job that kills its workers | `faults::killed::a_job_that_kills_its_workers_becomes_a_dead_letter` |
+//! | 13 | thousands that beat in phase | `faults::crowd::runners_that_beat_in_phase_keep_their_leases_while_others_expire` |
+//! | 14 | last lines of a log, secrets across two pieces | `worker::jobs`, `worker::mask` |
+//! | 15 | broker repeats or loses | `parts::nats::hints_that_are_repeated_or_false_start_nothing_twice`*, `hints_that_are_lost_are_published_again`*, `a_broker_that_was_away_and_forgot_everything_costs_no_job`* |
+//!
 //! # Departures from the seed
 //!
 //! | here | seed | reason |
@@ -51,6 +74,8 @@
 //! | `StaleLease` has `stale: true, extend_lease: false` | two different answers to a stale heartbeat | it is both |
 //! | only an acknowledged lease can complete | open | a grant that nobody took has no result |
 //! | a lost lease keeps its attempt | open | a crashed machine is not the job's failure |
+//! | `job_spec_ref` is refused by workers | may be referenced | a spec has at most 1 MiB, which fits into the grant; a worker fetches nothing that the orchestrator did not check |
+//! | a message of the queue is a hint | a lease may come from the queue | a broker may lose or repeat what it said; a lease is a row |
 //! | a job whose need failed is CANCELED | no needs | every job ends |
 
 pub mod auth;

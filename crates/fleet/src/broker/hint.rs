@@ -3,11 +3,16 @@
 use super::{ANSWER_TIMEOUT, BrokerError, Config, broken};
 use crate::id::RunnerId;
 use crate::message::{CancelRequested, LeaseGranted, Tag, decode};
+use async_nats::connection::State;
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{Context, Message};
 use futures::StreamExt;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use tokio::time::Instant;
+
+/// A broker that did not answer is left alone so long.
+const AWAY_FOR: Duration = Duration::from_secs(2);
 
 /// A runner's way to the broker.
 #[derive(Debug)]
@@ -18,6 +23,8 @@ pub struct Hints {
     context: Context,
     /// None: it must be looked for, or made, before the next use.
     pool: Option<PullConsumer>,
+    /// It did not answer: before this it is not asked again, so that no job waits for it.
+    away_until: Option<Instant>,
 }
 
 /// A hint that was taken. Unless it is said that something was done about it, another gets it.
@@ -37,7 +44,7 @@ impl Hints {
     pub async fn open(config: &Config, capabilities: &BTreeSet<Tag>) -> Result<Self, BrokerError> {
         let (client, context) = config.connect().await?;
         let (config, capabilities) = (config.clone(), capabilities.clone());
-        Ok(Self { config, capabilities, client, context, pool: None })
+        Ok(Self { config, capabilities, client, context, pool: None, away_until: None })
     }
 
     /// A hint, if one is there.
@@ -77,11 +84,25 @@ impl Hints {
         if answer.is_err() {
             // It may have lost its disk, and the pool with it.
             self.pool = None;
+            self.away_until = Some(Instant::now() + AWAY_FOR);
         }
         answer
     }
 
     async fn pool(&mut self) -> Result<PullConsumer, BrokerError> {
+        if self.client.connection_state() != State::Connected
+            || self.away_until.is_some_and(|until| Instant::now() < until)
+        {
+            return Err(broken("it is away"));
+        }
+        let made = self.make_pool().await;
+        if made.is_err() {
+            self.away_until = Some(Instant::now() + AWAY_FOR);
+        }
+        made
+    }
+
+    async fn make_pool(&mut self) -> Result<PullConsumer, BrokerError> {
         if let Some(pool) = &self.pool {
             return Ok(pool.clone());
         }

@@ -101,14 +101,13 @@ struct Desk {
     context: Context,
     pools: Vec<Pool>,
     listed: Option<Instant>,
-    looks: u64,
 }
 
 impl Desk {
     async fn open(config: &Config) -> Result<Self, BrokerError> {
         let (client, context) = config.connect().await?;
         let config = config.clone();
-        Ok(Self { config, client, context, pools: vec![], listed: None, looks: 0 })
+        Ok(Self { config, client, context, pools: vec![], listed: None })
     }
 
     async fn tell(&mut self, telling: Telling) -> Result<(), BrokerError> {
@@ -137,7 +136,6 @@ impl Desk {
         if waiting.is_empty() {
             return Ok(());
         }
-        self.looks += 1;
         self.list().await?;
         let millis = self.config.look_again.as_millis().max(1);
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Between two tries to hear others.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// What may be granted so soon is announced at once: its runner needs as long to ask.
+const AT_ONCE_MILLIS: u64 = 100;
+
 impl App {
     /// Wakes runners that wait here for what became ready elsewhere.
     pub(super) async fn hear(self) {
@@ -46,7 +49,9 @@ impl App {
         let Some(publisher) = self.0.publisher.get() else { return };
         match action {
             // What has a pause is found when the rows are looked at.
-            Action::Ready { job_id, tags, not_before } if *not_before <= self.now() => {
+            Action::Ready { job_id, tags, not_before }
+                if not_before.0 <= self.now().0.saturating_add(AT_ONCE_MILLIS) =>
+            {
                 publisher.tell(Telling::Ready { job_id: job_id.clone(), tags: tags.clone() });
             }
             Action::Cancel(runner, message) => {

@@ -1,6 +1,6 @@
 //! The orchestrator over HTTP, on a real socket.
 
-#![allow(unreachable_pub, reason = "what these modules have is for this test only")]
+#![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
 mod access;
 mod objects;

@@ -3,6 +3,7 @@
 //! and counts them as skipped.
 
 #![allow(
+    clippy::duplicate_mod,
     dead_code,
     unreachable_pub,
     async_fn_in_trait,
