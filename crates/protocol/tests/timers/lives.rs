@@ -2,6 +2,7 @@
 
 use crate::common::{World, calm};
 use crate::scripts::{Scripted, at, fired, world};
+use remuda_protocol::actors::price;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{
@@ -53,8 +54,10 @@ fn a_fire_pays_for_what_it_used_and_gets_the_rest_back() {
     let (lane, base) = (w.lane(), read(&w.chain.state, &BasefeesKey {}).unwrap());
     let before = (w.balance(&key), w.chain.balance(PROPOSER), recorded(&w.chain.state).burned);
     w.step();
-    let tip = 21_000 * 300;
-    let burned = 21_000 * (base.cycle + lane.basefee) + 7 * base.cell;
+    // The fire itself, the machine that is made for the call, and what the handler took.
+    let used = 1_000 + u128::from(price::CALL_CYCLES) + 20_000;
+    let tip = used * 300;
+    let burned = used * (base.cycle + lane.basefee) + 7 * base.cell;
     assert_eq!(w.balance(&key), Amount(before.0.get() - tip - burned));
     assert_eq!(w.chain.balance(PROPOSER), Amount(before.1.get() + tip));
     assert_eq!(recorded(&w.chain.state).burned, Amount(before.2.get() + burned));
