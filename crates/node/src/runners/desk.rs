@@ -11,8 +11,8 @@ use remuda_protocol::event::Event as Happened;
 use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::primitives::{Address, Height, JobId};
 use remuda_protocol::state::{MemoryState, StateKey as _, View as _, read};
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{broadcast, mpsc};
 
@@ -53,7 +53,10 @@ impl Desk {
                 block = blocks.recv() => match block {
                     Ok(block) => self.block(&block),
                     Err(broadcast::error::RecvError::Lagged(_)) => {
+                        // What ended in blocks that were missed is not known.
                         self.runners.told.clear();
+                        self.runners.timed().clear();
+                        self.runners.handed.lock().unwrap_or_else(PoisonError::into_inner).clear();
                         for runner in self.server.runners() {
                             self.say_again(runner);
                         }

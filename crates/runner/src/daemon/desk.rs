@@ -8,6 +8,7 @@
 //! What validators say only starts a round: heights that count are those of the operator's nodes.
 
 mod account;
+mod claims;
 mod fees;
 mod jobs;
 mod problems;
@@ -211,6 +212,8 @@ pub(crate) struct Desk {
     /// Rounds in which the nodes were far behind the validators.
     lags: u32,
     polling_over: bool,
+    /// A node has told at least once what the runner sits on.
+    polled: bool,
     /// Heights of the last of each: validators, standing, poll.
     asked: [Option<u64>; 3],
     resumed: bool,
@@ -218,8 +221,10 @@ pub(crate) struct Desk {
     stands_anew: bool,
     /// It paused by itself, because it cannot do what it would be drawn for.
     resting: bool,
-    /// The block at which it did.
+    /// The block at which it did, or asked to come back.
     rests_since: u64,
+    /// It asked to come back, and the chain has not said yet that it is.
+    resuming: bool,
     /// When another program was last seen to use the key.
     twin_ms: Option<u64>,
     state: RunState,
@@ -268,11 +273,13 @@ impl Desk {
             wanted: true,
             lags: 0,
             polling_over: false,
+            polled: false,
             asked: [None; 3],
             resumed: false,
             stands_anew: true,
             resting: false,
             rests_since: 0,
+            resuming: false,
             twin_ms: None,
             state: RunState::Starting,
             finished: VecDeque::new(),

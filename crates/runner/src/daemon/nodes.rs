@@ -83,10 +83,20 @@ pub(crate) struct Reading {
     pub(crate) pinned: bool,
 }
 
-/// Jobs that a runner sits on, each with the selection that drew it.
+/// A job that a runner sits on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seated {
+    pub(crate) job: JobId,
+    /// The selection that drew it.
+    pub(crate) attempt: u32,
+    /// It has committed, and not opened its result yet.
+    pub(crate) committed: bool,
+}
+
+/// What a node says that a runner sits on.
 #[derive(Debug)]
 pub(crate) enum Polled {
-    Jobs(Vec<(JobId, u32)>),
+    Jobs(Vec<Seated>),
     /// Nobody is served by polling on this chain any more.
     Over,
 }
@@ -305,6 +315,8 @@ impl Nodes {
         let answer = self.ask(|client| async move { client.runner_jobs(me).await }).await;
         let jobs = match answer {
             Err(error) if error.refusal() == Some(code::SUNSET) => return Ok(Polled::Over),
+            // Who is not registered sits on nothing.
+            Err(error) if error.is_not_found() => return Ok(Polled::Jobs(Vec::new())),
             answer => answer?.jobs,
         };
         let seats = jobs.into_iter().filter_map(|job| {
@@ -315,7 +327,8 @@ impl Nodes {
                 )
             };
             let mine = job.seats.iter().find(|seat| seat.runner.0 == me && open(&seat.progress))?;
-            Some((job.id.0, mine.attempt))
+            let committed = matches!(mine.progress, ProgressView::Committed { .. });
+            Some(Seated { job: job.id.0, attempt: mine.attempt, committed })
         });
         Ok(Polled::Jobs(seats.collect()))
     }

@@ -2,7 +2,7 @@
 
 use super::handover;
 use super::nodes::Reading;
-use super::purse::{Ahead, Purse};
+use super::purse::{self, Ahead, Most, Purse};
 use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
 use crate::daemon::dispatch::repeatable;
@@ -47,7 +47,9 @@ pub(crate) struct Open {
     pub(crate) from: Option<ValidatorKey>,
     /// Whose session has a stream for it, first come first.
     pub(crate) streams: Vec<ValidatorKey>,
-    /// The block that assigned it, by the validator's word.
+    /// The block that assigned it, by the word of each of them.
+    told: BTreeMap<ValidatorKey, u64>,
+    /// The same, by the word of whoever is believed for now.
     pub(crate) assigned_at: u64,
     /// Our height when it came.
     pub(crate) since: u64,
@@ -65,7 +67,7 @@ pub(crate) struct Open {
     pub(crate) progress: (u8, String),
     pub(crate) stage: Stage,
     handovers: BTreeMap<Address, Handover>,
-    collected: BTreeMap<Address, Reveal>,
+    pub(super) collected: BTreeMap<Address, Reveal>,
     /// When the result was last given to the aggregator.
     pub(crate) handed: Option<u64>,
     /// Somebody is giving it.
@@ -74,6 +76,10 @@ pub(crate) struct Open {
     pub(crate) handings: usize,
     /// Why its result is an excuse, if it is and that is known.
     pub(crate) excuse: Option<String>,
+    /// What its result may have, since work has begun: so much money is kept for it.
+    pub(crate) most: Option<Most>,
+    /// It was refused, and is only looked up: if it is bound, something is due all the same.
+    pub(crate) glance: bool,
     /// What it does now, for people.
     pub(crate) doing: String,
 }
@@ -87,6 +93,7 @@ impl Open {
             spec,
             from: None,
             streams: Vec::new(),
+            told: BTreeMap::new(),
             assigned_at: 0,
             since: height,
             pinned: false,
@@ -103,6 +110,8 @@ impl Open {
             handing: false,
             handings: 0,
             excuse: None,
+            most: None,
+            glance: false,
             doing: "checks it against the chain".to_owned(),
         }
     }
@@ -119,6 +128,25 @@ impl Open {
             stage => stage,
         };
         Self { stage, ..Self::new(entry.job_id, entry.attempt, Some(entry.spec), height) }
+    }
+
+    /// A validator has a stream for it, too.
+    pub(crate) fn join(&mut self, validator: ValidatorKey, assigned_at: u64) {
+        self.told.insert(validator, assigned_at);
+        if !self.streams.contains(&validator) {
+            self.streams.push(validator);
+        }
+    }
+
+    /// Who sent it told a lie. Whether somebody else is left; then it is that one's from now on.
+    pub(crate) fn ask_next(&mut self, liar: ValidatorKey, height: u64) -> bool {
+        self.streams.retain(|stream| *stream != liar);
+        let Some(next) = self.streams.first() else { return false };
+        (self.from, self.since, self.doubts) = (Some(*next), height, 0);
+        self.assigned_at = self.told.get(next).copied().unwrap_or(height);
+        // The liar's may be a lie as well.
+        self.spec = None;
+        true
     }
 
     /// What it holds, in view of what it is bound to.
@@ -192,6 +220,12 @@ impl Open {
         });
     }
 
+    /// Whether the bonus pays for opening the results of others, as far as they are here.
+    pub(crate) fn bonus_covers(&self, purse: &Purse) -> bool {
+        let others: Vec<usize> = self.collected.values().map(|one| one.result.len()).collect();
+        self.spec.as_ref().is_none_or(|spec| purse.bonus_covers(spec, &others))
+    }
+
     /// How many results of others it has.
     pub(crate) fn collected(&self) -> usize {
         self.collected.len()
@@ -258,6 +292,9 @@ impl Open {
             Instruction::RevealAggregate { reveals, .. } => {
                 reveals.iter().map(|reveal| self.judging(reveal)).sum()
             }
+            Instruction::SubmitResult { result, .. } => {
+                return Some(purse::single_spare(result.len()));
+            }
             _ => return None,
         };
         Some(judged.saturating_add(SPARE_CYCLES))
@@ -285,7 +322,7 @@ impl Open {
         let Some(spec) = &self.spec else { return 0 };
         let bytes = match &self.stage {
             Stage::Done(outcome) => outcome.result.len(),
-            _ => spec.result_schema.max_return_bytes as usize,
+            _ => self.most.map_or_else(|| purse::least(spec), |most| most.bytes),
         };
         purse.job(spec, bytes, self.ahead(identity))
     }

@@ -245,6 +245,12 @@ impl Outbox {
         self.pending.is_empty() && self.queue.is_empty()
     }
 
+    /// How many deeds it remembers.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> usize {
+        self.done.len()
+    }
+
     /// How many are on their way.
     pub fn len(&self) -> usize {
         self.pending.len() + self.queue.len()

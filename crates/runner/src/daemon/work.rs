@@ -2,6 +2,7 @@
 
 use super::conduct::Conduct;
 use super::dispatch::Executors;
+use super::purse::Most;
 use crate::executor::{ExecuteError, Progress, Work, excuse};
 use crate::journal::{Entry, Journal, Outcome, Stage};
 use remuda_protocol::crypto::SecretKey;
@@ -28,8 +29,23 @@ pub(crate) struct Task {
     pub(crate) attempt: u32,
     pub(crate) spec: JobSpec,
     pub(crate) within: Duration,
+    /// Bytes that are opened.
+    pub(crate) most: Most,
     /// Whether governance vouches for its program.
     pub(crate) pinned: bool,
+}
+
+impl Task {
+    /// A result, if it is as small as the job wants it and as its fees must be.
+    fn fitting(&self, result: Vec<u8>) -> Result<Vec<u8>, ExecuteError> {
+        let limit = self.spec.result_schema.max_return_bytes as usize;
+        let Most { bytes, why } = self.most;
+        match result.len() {
+            size if size > limit => Err(ExecuteError::TooLarge { limit }),
+            size if size > bytes => Err(ExecuteError::TooCostly { limit: bytes, why }),
+            _ => Ok(result),
+        }
+    }
 }
 
 impl Bench {
@@ -47,15 +63,13 @@ impl Bench {
             task.within + Duration::from_secs(1),
             self.executors.execute(&work, task.pinned),
         );
-        let limit = work.max_bytes();
         // Without time nothing is begun: a request would have its effect, and no result.
         let executed = match task.within.is_zero() {
             true => Ok(Err(ExecuteError::TimedOut(task.within))),
             false => executed.await,
         };
         let result = match executed {
-            Ok(Ok(result)) if result.len() > limit => Err(ExecuteError::TooLarge { limit }),
-            Ok(result) => result,
+            Ok(result) => result.and_then(|result| task.fitting(result)),
             Err(_) => Err(ExecuteError::TimedOut(task.within)),
         };
         let (answer, why) = match result {
@@ -93,5 +107,26 @@ impl Bench {
             Ok(Err(error)) => Err(format!("the journal cannot be kept: {error}")),
             Err(_) => Err("the journal cannot be kept".to_owned()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::http_spec;
+    use super::*;
+
+    #[test]
+    fn a_result_that_costs_too_much_is_answered_with_an_excuse() {
+        let spec = http_spec("GET", "http://example.com/");
+        let most = Most { bytes: 600, why: "the job does not pay for it" };
+        let (chain_id, job_id, attempt, pinned) = (7, B256::ZERO, 0, false);
+        let within = Duration::from_secs(1);
+        let task = Task { chain_id, job_id, attempt, spec, within, most, pinned };
+        assert!(task.fitting(vec![7; 600]).is_ok());
+        let error = task.fitting(vec![7; 601]).unwrap_err();
+        assert!(matches!(error, ExecuteError::TooCostly { limit: 600, .. }), "{error:?}");
+        assert!(excuse::is_due(&task.spec, &error));
+        let larger = task.fitting(vec![7; 1_025]);
+        assert_eq!(larger, Err(ExecuteError::TooLarge { limit: 1_024 }), "which anybody would say");
     }
 }

@@ -96,6 +96,16 @@ impl Endpoint {
         Ok(Self { transport, url, authorization, secrets, what })
     }
 
+    /// Posts a JSON document to a server that works for the job's own words, and may fail because of
+    /// them. The answer may have any status but those of a server that is away or busy.
+    pub(super) async fn ask(&self, document: String) -> Result<Answer, ExecuteError> {
+        let answer = self.send(Method::POST, HeaderMap::new(), document.into_bytes()).await?;
+        match answer.status.as_u16() {
+            429 | 502..=504 => Err(self.unreachable(&format!("it answers {}", answer.status))),
+            _ => Ok(answer),
+        }
+    }
+
     /// Posts a JSON document. The answer may have any status but those that may pass.
     pub(super) async fn post(&self, document: String) -> Result<Answer, ExecuteError> {
         self.exchange(Method::POST, HeaderMap::new(), document.into_bytes()).await
@@ -103,6 +113,20 @@ impl Endpoint {
 
     /// The same with another method and more headers.
     pub(super) async fn exchange(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        document: Vec<u8>,
+    ) -> Result<Answer, ExecuteError> {
+        let answer = self.send(method, headers, document).await?;
+        let status = answer.status;
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            return Err(self.unreachable(&format!("it answers {status}")));
+        }
+        Ok(answer)
+    }
+
+    async fn send(
         &self,
         method: Method,
         mut headers: HeaderMap,
@@ -114,12 +138,7 @@ impl Endpoint {
             headers.insert(AUTHORIZATION, authorization.clone());
         }
         let outgoing = Outgoing { method: &method, url: &self.url, headers, body: document.into() };
-        let answer = self.transport.send(outgoing).await.map_err(|error| self.explain(error))?;
-        let status = answer.status;
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(self.unreachable(&format!("it answers {status}")));
-        }
-        Ok(answer)
+        self.transport.send(outgoing).await.map_err(|error| self.explain(error))
     }
 
     /// An error that strangers may read.

@@ -124,7 +124,7 @@ async fn persist(
 /// Sees to it that the right chain's node has the transaction.
 async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), ExecuteError> {
     let there: Option<String> =
-        rpc.call("eth_chainId", &[]).await.map_err(|failure| rpc.explain(failure))?;
+        rpc.call("eth_chainId", &[]).await.map_err(|failure| rpc.unfit(failure))?;
     if there.as_deref().and_then(quantity) != Some(chain_id) {
         return Err(rpc.misplaced("it is a node of another chain"));
     }
@@ -148,7 +148,7 @@ async fn has(rpc: &Rpc, hash: B256) -> Result<bool, ExecuteError> {
     let found: Option<Found> = rpc
         .call("eth_getTransactionByHash", &[&name])
         .await
-        .map_err(|failure: Failure| rpc.explain(failure))?;
+        .map_err(|failure: Failure| rpc.unfit(failure))?;
     match found {
         None => Ok(false),
         Some(found) if found.hash.eq_ignore_ascii_case(&name) => Ok(true),

@@ -29,6 +29,8 @@ use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::Address;
 use remuda_protocol::verifier::json::{Json, parse};
 
+/// Bytes of an excuse at most: with money for so many a job can be answered.
+pub(crate) const BYTES: usize = 512;
 /// Characters of the detail.
 const DETAIL: usize = 200;
 /// Of a name without an address, or with one that jobs may not reach.
@@ -38,12 +40,13 @@ const UNREACHABLE: &str = "there is no public server of that name";
 pub fn is_due(spec: &JobSpec, error: &ExecuteError) -> bool {
     let bonded = spec.verification.mode == VerificationMode::EconomicBond;
     match error {
-        // Everybody reads the job alike.
-        ExecuteError::BadJob(_) => true,
+        // Everybody reads the job alike; but how many tokens a prompt has is each operator's guess.
+        ExecuteError::BadJob(_) => !(bonded && matches!(spec.job_type, JobType::Llm { .. })),
         _ if bonded => false,
         ExecuteError::Backend(_) => false,
         ExecuteError::BadAnswer(_)
         | ExecuteError::TooLarge { .. }
+        | ExecuteError::TooCostly { .. }
         | ExecuteError::TimedOut(_)
         | ExecuteError::Program(_) => true,
         // Named by the job alone; the rest by what the runner told the chain that it offers.
@@ -70,7 +73,7 @@ pub fn excuse(spec: &JobSpec, error: &ExecuteError, runner: Address, nonce: u64)
     let [error, nonce, runner] = who;
     let short = object([error.clone(), nonce.clone(), runner.clone()]).canonical();
     let whole = object([("detail", string(detail)), error, nonce, runner]).canonical();
-    let fits = whole.len() <= spec.result_schema.max_return_bytes as usize;
+    let fits = whole.len() <= BYTES.min(spec.result_schema.max_return_bytes as usize);
     if fits { whole.into_bytes() } else { short.into_bytes() }
 }
 
@@ -104,6 +107,11 @@ fn words(spec: &JobSpec, error: &ExecuteError) -> (&'static str, String) {
         // In the words of whoever orders.
         ExecuteError::TooLarge { limit } => {
             return ("too_large", format!("the result has more than max_return_bytes, {limit}"));
+        }
+        // What its account holds is the operator's business.
+        ExecuteError::TooCostly { limit, .. } => {
+            let fees = "more in fees than its runner has for it";
+            return ("too_costly", format!("a result of more than {limit} bytes costs {fees}"));
         }
         ExecuteError::TimedOut(within) => {
             let bounds = "max_wall_time_seconds and timeout_blocks bound it";
@@ -144,6 +152,7 @@ mod tests {
             ExecuteError::Unreachable("connection refused".into()),
             ExecuteError::BadAnswer("é".repeat(1_000)),
             ExecuteError::TooLarge { limit: 10 },
+            ExecuteError::TooCostly { limit: 10, why: "there is no money" },
             ExecuteError::TimedOut(Duration::from_secs(1)),
             ExecuteError::Program("unreachable executed".into()),
             ExecuteError::Backend("status 401".into()),
@@ -155,7 +164,7 @@ mod tests {
         for error in errors() {
             for most in (RETURN_BYTES_MIN..400).chain([1_024, 65_536]) {
                 let answer = excuse(&spec(most), &error, RUNNERS[0], u64::MAX);
-                assert!(answer.len() <= most as usize, "{most}: {}", answer.len());
+                assert!(answer.len() <= BYTES.min(most as usize), "{most}: {}", answer.len());
                 assert!(parse(&answer).is_ok(), "{most}: {answer:?}");
             }
         }
@@ -239,6 +248,12 @@ mod tests {
             let plain = matches!(error, ExecuteError::BadJob(_));
             assert_eq!(is_due(&spec, &error), plain, "{error:?}");
         }
+        let (model, messages) = ("tiny".to_owned(), vec![]);
+        spec.job_type = JobType::Llm { model, messages, temperature_milli: 0, seed: 0 };
+        let long = ExecuteError::BadJob("the prompt counts as 9 tokens".into());
+        assert!(!is_due(&spec, &long), "another operator may count fewer");
+        spec.verification.mode = VerificationMode::None;
+        assert!(is_due(&spec, &long));
     }
 
     #[test]

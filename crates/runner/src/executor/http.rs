@@ -9,7 +9,7 @@ use super::envelope::Response;
 use super::redirect::{self, Hop};
 use super::resolve::{Resolve, SystemResolver};
 use super::retry::Retries;
-use super::transport::{Answer, CaError, Outgoing, Transport, TransportError};
+use super::transport::{Answer, CaError, NOT_FOUND, Outgoing, Transport, TransportError};
 use super::{ExecuteError, Progress, Work};
 use bytes::Bytes;
 use hyper::header::{
@@ -23,6 +23,7 @@ use serde::Deserialize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::time::timeout;
+use tracing::{info, warn};
 use url::Url;
 
 /// What a job may do to a server.
@@ -40,6 +41,9 @@ const OURS: [&str; 9] = [
     "transfer-encoding",
     "upgrade",
 ];
+
+/// How it is told that a name has no address that a job may reach; it begins with [`NOT_FOUND`].
+const NOBODY: &str = "cannot look up that name";
 
 /// Bytes of memory for each byte of JSON, at worst: a small object is 7 bytes of text, and a node of
 /// a tree.
@@ -197,14 +201,26 @@ impl<'a> Arrival<'a> {
 /// not idempotent has left. `method` is that of the job, whatever redirects made of it.
 fn explain(error: TransportError, method: &Method, redirected: bool) -> ExecuteError {
     let safe = method.is_idempotent();
+    // What is behind the operator's door and what is not there are told, and tried again, alike.
+    let error = match error {
+        TransportError::Refused(refusal) => {
+            warn!(%refusal, "a job asks for what it may not reach");
+            TransportError::NotConnected(NOBODY.to_owned())
+        }
+        TransportError::NotConnected(reason) if reason.starts_with(NOT_FOUND) => {
+            info!(reason, "a job asks for what is not there");
+            TransportError::NotConnected(NOBODY.to_owned())
+        }
+        error => error,
+    };
     match error {
         TransportError::BadUrl(_) if redirected => bad(format!("a redirect's address: {error}")),
         TransportError::BadUrl(_) => ExecuteError::BadJob(format!("its address: {error}")),
-        TransportError::Refused(refusal) => ExecuteError::NotAllowed(refusal.to_string()),
         TransportError::NotConnected(reason) if safe || !redirected => {
             ExecuteError::Unreachable(reason)
         }
         TransportError::Broken(reason) if safe => ExecuteError::Unreachable(reason),
+        TransportError::Refused(_) => ExecuteError::Unreachable(NOBODY.to_owned()),
         TransportError::NotConnected(reason) | TransportError::Broken(reason) => {
             bad(format!("{reason}; {method} may have had its effect and is not sent again"))
         }

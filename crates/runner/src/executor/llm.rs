@@ -74,6 +74,18 @@ pub struct Llm {
     models: BTreeMap<String, Model>,
 }
 
+/// A try that failed, and whether another one may not.
+struct Setback {
+    error: ExecuteError,
+    passing: bool,
+}
+
+impl From<ExecuteError> for Setback {
+    fn from(error: ExecuteError) -> Self {
+        Self { passing: error.passing(), error }
+    }
+}
+
 struct Model {
     endpoint: Endpoint,
     upstream_name: String,
@@ -182,16 +194,17 @@ impl Model {
         let mut retries = Retries::of(work);
         loop {
             match self.ask(work, request).await {
-                Err(error) if retries.again(&error).await => {}
-                end => return end,
+                Err(Setback { error, passing: true }) if retries.anyway(&error).await => {}
+                end => return end.map_err(|setback| setback.error),
             }
         }
     }
 
-    async fn ask(&self, work: &Work<'_>, request: &str) -> Result<Said, ExecuteError> {
-        let answer = self.endpoint.post(request.to_owned()).await?;
+    async fn ask(&self, work: &Work<'_>, request: &str) -> Result<Said, Setback> {
+        let answer = self.endpoint.ask(request.to_owned()).await?;
         if answer.status != StatusCode::OK {
-            return Err(self.endpoint.declined(answer.status));
+            let passing = answer.status.is_server_error();
+            return Err(Setback { error: self.endpoint.declined(answer.status), passing });
         }
         let content_type = answer.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         match content_type {
@@ -201,7 +214,7 @@ impl Model {
     }
 
     /// Puts the pieces of an answer together as they come.
-    async fn listen(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, ExecuteError> {
+    async fn listen(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, Setback> {
         let limit = wire_bytes_max(work);
         let mut reply = Reply::new(work);
         let mut events = Events::default();
@@ -211,7 +224,7 @@ impl Model {
         {
             bytes += piece.len();
             if bytes > limit {
-                return Err(ExecuteError::TooLarge { limit });
+                return Err(ExecuteError::TooLarge { limit }.into());
             }
             let complete = events.feed(&piece);
             for data in complete.map_err(|error| self.endpoint.useless(&error.to_string()))? {
@@ -225,7 +238,7 @@ impl Model {
     }
 
     /// An answer in one piece, of a server that does not stream.
-    async fn read_whole(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, ExecuteError> {
+    async fn read_whole(&self, work: &Work<'_>, mut answer: Answer) -> Result<Said, Setback> {
         let body = answer.body(wire_bytes_max(work)).await;
         let body = body.map_err(|error| self.endpoint.explain(error))?;
         let mut reply = Reply::new(work);
@@ -234,16 +247,18 @@ impl Model {
     }
 
     /// What was said, if the server says that it is all.
-    fn end(&self, reply: Reply<'_>) -> Result<Said, ExecuteError> {
+    fn end(&self, reply: Reply<'_>) -> Result<Said, Setback> {
         reply.end().map_err(|error| self.told(error))
     }
 
-    fn told(&self, error: reply::ReplyError) -> ExecuteError {
-        match error {
+    fn told(&self, error: reply::ReplyError) -> Setback {
+        let passing = error.passing();
+        let error = match error {
             reply::ReplyError::TooLarge(limit) => ExecuteError::TooLarge { limit },
-            error if error.passing() => self.endpoint.unreachable(&error.to_string()),
+            error if error.away() => self.endpoint.unreachable(&error.to_string()),
             error => self.endpoint.useless(&error.to_string()),
-        }
+        };
+        Setback { error, passing }
     }
 }
 

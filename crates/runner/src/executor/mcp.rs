@@ -282,20 +282,16 @@ impl Known {
         let reason = self.words(&error.to_string());
         warn!(server = self.what, reason, "a call of an operator's MCP server fails");
         match (budget.failure(), error) {
-            (Some(error @ ExecuteError::TooLarge { .. }), _) => error,
+            // Whoever is not let in has called nothing.
+            (Some(error @ (ExecuteError::TooLarge { .. } | ExecuteError::Backend(_))), _) => error,
             (_, ServiceError::McpError(said)) => {
                 self.useless(&format!("it refuses: {}", self.words(&said.message)))
             }
             (_, ServiceError::UnexpectedResponse) => self.useless("no answer to a call"),
             // Whatever it did, it is not to do it again.
-            (
-                Some(
-                    ExecuteError::Unreachable(reason)
-                    | ExecuteError::BadAnswer(reason)
-                    | ExecuteError::Backend(reason),
-                ),
-                _,
-            ) => ExecuteError::BadAnswer(format!("{reason}; {ONCE}")),
+            (Some(ExecuteError::Unreachable(reason) | ExecuteError::BadAnswer(reason)), _) => {
+                ExecuteError::BadAnswer(format!("{reason}; {ONCE}"))
+            }
             _ => self.useless(&format!("it broke off; {ONCE}")),
         }
     }

@@ -107,6 +107,14 @@ pub enum ExecuteError {
         /// What is allowed.
         limit: usize,
     },
+    /// More than the job pays for, or than this runner can pay for.
+    #[error("more than {limit} bytes: {why}")]
+    TooCostly {
+        /// What is opened.
+        limit: usize,
+        /// Why no more, for the operator.
+        why: &'static str,
+    },
     /// Longer than the job allows.
     #[error("not done within {0:?}")]
     TimedOut(Duration),

@@ -28,7 +28,12 @@ impl<'a> Retries<'a> {
 
     /// Whether to try again after a failure. If so, some time has passed.
     pub(super) async fn again(&mut self, failure: &ExecuteError) -> bool {
-        if !failure.passing() || self.left == 0 {
+        failure.passing() && self.anyway(failure).await
+    }
+
+    /// The same after a failure of which only the caller knows that it may pass.
+    pub(super) async fn anyway(&mut self, failure: &ExecuteError) -> bool {
+        if self.left == 0 {
             return false;
         }
         self.work.progress.report(0, &format!("trying again: {failure}"));

@@ -144,7 +144,8 @@ impl Transport {
                 Err(_) => last = Some(format!("{address} did not answer within {CONNECT:?}")),
             }
         }
-        Err(TransportError::NotConnected(last.unwrap_or_else(|| format!("{host} has no address"))))
+        let nowhere = || format!("{NOT_FOUND} {host}: it has no address");
+        Err(TransportError::NotConnected(last.unwrap_or_else(nowhere)))
     }
 
     /// The addresses of a host that may be connected to.

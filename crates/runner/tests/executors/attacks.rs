@@ -57,8 +57,10 @@ fn reaching_attacker(script: Arc<Script>) -> Http {
     Http::with_resolver(&HttpConfig { addresses, ..Default::default() }, script).unwrap()
 }
 
+/// What may not be reached is told as what is not there.
 fn assert_not_allowed(result: Result<Vec<u8>, ExecuteError>, what: &str) {
-    assert!(matches!(result, Err(ExecuteError::NotAllowed(_))), "{what}: {result:?}");
+    let told = Err(ExecuteError::Unreachable("cannot look up that name".to_owned()));
+    assert_eq!(result, told, "{what}");
 }
 
 #[tokio::test]
@@ -360,4 +362,51 @@ async fn json_that_the_chain_would_refuse_is_useless() {
         let result = open().execute(&work(&get(&server.url("/")))).await;
         assert!(matches!(result, Err(ExecuteError::BadAnswer(_))), "{body}: {result:?}");
     }
+}
+
+/// DNS that knows one name, of an inner address, and no other.
+#[derive(Default)]
+struct Inner(AtomicUsize);
+
+impl Resolve for Inner {
+    fn resolve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let found = match name {
+            "vault.example" => Ok(vec!["10.3.4.5".parse().unwrap()]),
+            "public.example" => Ok(vec![IpAddr::V4(ATTACKER)]),
+            _ => Err(io::Error::other("no such name")),
+        };
+        Box::pin(async move { found })
+    }
+}
+
+#[tokio::test]
+async fn which_inner_names_there_are_is_not_told() {
+    let attacker = Server::start_on(ATTACKER, None, |request| {
+        redirect("307 Temporary Redirect", &format!("http://{}/", &request.target[1..]))
+    })
+    .await;
+    let port = attacker.address.port();
+    let mut told = Vec::new();
+    for name in ["vault.example", "missing.example"] {
+        let addresses = AddressRules { allow: vec![IpAddr::V4(ATTACKER).into()], deny: vec![] };
+        let config = HttpConfig { addresses, ..Default::default() };
+        let mut outcomes = Vec::new();
+        for (method, url) in [
+            ("GET", format!("http://{name}/")),
+            ("POST", format!("http://{name}/")),
+            ("GET", format!("http://public.example:{port}/{name}")),
+            ("POST", format!("http://public.example:{port}/{name}")),
+        ] {
+            let dns = Arc::new(Inner::default());
+            let http = Http::with_resolver(&config, dns.clone()).unwrap();
+            let mut spec = request(method, &url, &[], b"", "");
+            spec.bounds.max_retries = 1;
+            let outcome = http.execute(&work(&spec)).await.unwrap_err();
+            outcomes.push((outcome, dns.0.load(Ordering::Relaxed)));
+        }
+        told.push(outcomes);
+    }
+    assert_eq!(told[0], told[1], "neither by words nor by how often it is tried");
+    assert_eq!(told[0][0].1, 2, "it is tried again: {told:?}");
 }

@@ -155,6 +155,29 @@ async fn another_chain_gets_nothing() {
 }
 
 #[tokio::test]
+async fn a_node_that_does_not_let_us_in_is_its_operators() {
+    let locked = r#"{"jsonrpc":"2.0","id":1,"error":{"message":"must be authenticated"}}"#;
+    let mut cases = vec![error("must be authenticated")];
+    for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found", "407 Proxy"] {
+        cases.push(answer(status, &[], locked.as_bytes()));
+    }
+    for steps in cases {
+        let all = steps.clone();
+        let first = Server::start(move |_| all.clone()).await;
+        // The chain's number is for everybody; the rest is not.
+        let later = Server::start(move |request| {
+            let chain = String::from_utf8_lossy(&request.body).contains("eth_chainId");
+            if chain { result("\"0xaa36a7\"") } else { steps.clone() }
+        })
+        .await;
+        for node in [first, later] {
+            let outcome = sending(node.url("/")).execute(&work(&send(DataFormat::Json))).await;
+            assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{outcome:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_node_that_lies_about_the_hash_is_not_believed() {
     let other = keccak256(b"other");
     let takes = node(|| false, move || result(&format!("\"{other}\""))).await;

@@ -4,8 +4,8 @@ use crate::file::TestFile;
 use crate::job::{Heard, assert_timed_out, job, text, work, work_for};
 use crate::server::{Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
-use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
+use remuda_runner::executor::{ExecuteError, excuse};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -156,6 +156,31 @@ async fn what_fails_in_passing_is_asked_again() {
     let result = asking(server.url(""), None).execute(&work(&spec)).await;
     assert_eq!(text(result), "Paris");
     assert_eq!(server.connections(), 5);
+}
+
+#[tokio::test]
+async fn a_conversation_that_a_server_fails_at_is_the_jobs_fault() {
+    let roles = r#"{"error":{"message":"roles must alternate"}}"#;
+    for steps in [
+        answer("500 Internal Server Error", &[], roles.as_bytes()),
+        json(roles),
+        vec![stream(), event(roles)],
+    ] {
+        let server = Server::start(move |_| steps.clone()).await;
+        let mut spec = hello(DataFormat::Text);
+        spec.bounds.max_retries = 1;
+        let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
+        assert!(matches!(error, ExecuteError::BadAnswer(_)), "{error:?}");
+        assert!(excuse::is_due(&spec, &error), "it is answered");
+        assert_eq!(server.connections(), 2, "once it was tried again");
+    }
+    for status in ["429 Slow down", "502 Bad Gateway", "503 Loading", "504 Gateway Timeout"] {
+        let server = Server::start(move |_| answer(status, &[], b"")).await;
+        let spec = hello(DataFormat::Text);
+        let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
+        assert!(matches!(error, ExecuteError::Unreachable(_)), "{status}: {error:?}");
+        assert!(!excuse::is_due(&spec, &error), "who is away is its operator's");
+    }
 }
 
 #[tokio::test]

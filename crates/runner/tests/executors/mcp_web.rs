@@ -150,6 +150,16 @@ async fn a_session_is_tried_again_and_a_call_is_not() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_not_let_in_is_the_operators() {
+    for status in ["401 Unauthorized", "403 Forbidden", "407 Proxy"] {
+        let server = serving(move |_| answer(status, &[], b"")).await;
+        let outcome = at(server.url("/"), None).execute(&work(&simple(DataFormat::Json))).await;
+        assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{status}: {outcome:?}");
+        assert_eq!(seen(&server, "tools/call").len(), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_never_answers_is_left() {
     let silence = vec![Step::Repeat(vec![], Duration::from_secs(1))];
     let dribble = vec![

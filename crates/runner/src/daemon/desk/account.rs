@@ -1,7 +1,7 @@
 //! The runner's account: its nonce, its standing, and what it sends.
 
 use super::{Action, Desk};
-use crate::daemon::nodes::{Polled, Pulse};
+use crate::daemon::nodes::{Polled, Pulse, Seated};
 use crate::daemon::open::Open;
 use crate::daemon::purse::Purse;
 use crate::daemon::sender::{Parcel, Purpose};
@@ -75,6 +75,12 @@ impl Desk {
             self.block_time = pulse.block_time;
             self.money = Some((facts.balance, Purse::new(facts.basefees)));
             for (purpose, hash) in self.outbox.learn(facts) {
+                // Of a job that is over nobody asks any more how often it was done.
+                if let Purpose::Job(job, ..) = purpose
+                    && !self.jobs.contains_key(&job)
+                {
+                    self.outbox.forget(job);
+                }
                 self.act(Action::LookUp(purpose, hash));
             }
             let first = self.height.replace(facts.height).is_none();
@@ -108,7 +114,8 @@ impl Desk {
         let pauses = unfit && !self.resting && self.affords_pause();
         let turns = self.draining() || pauses || (self.resting && !unfit);
         let often = if turns { 1 } else { STANDING_BLOCKS };
-        let poll = if self.sessions.any_open() { POLL_BLOCKS } else { 1 };
+        let awaited = self.draining() && !self.polled;
+        let poll = if self.sessions.any_open() && !awaited { POLL_BLOCKS } else { 1 };
         let questions = [
             (VALIDATORS_BLOCKS, Action::Validators),
             (often, Action::Standing),
@@ -144,18 +151,22 @@ impl Desk {
             Polled::Jobs(jobs) => jobs,
             Polled::Over => {
                 self.polling_over = true;
-                return;
+                return self.judge_drained();
             }
         };
-        for (job, attempt) in jobs {
-            let known = self.jobs.contains_key(&job) || self.done.contains(&(job, attempt));
-            if known || self.draining() {
+        self.polled = true;
+        for Seated { job, attempt, committed } in jobs {
+            let open = self.jobs.get(&job).is_some_and(|open| !open.glance);
+            let known = open || self.done.contains(&(job, attempt));
+            // Who is bound has to answer for it, also if it is about to stop.
+            if known || (self.draining() && !committed) {
                 continue;
             }
             self.jobs.insert(job, Open::new(job, attempt, None, self.at()));
             super::learned(job);
             self.ask_for(job);
         }
+        self.judge_drained();
     }
 
     pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
@@ -172,12 +183,17 @@ impl Desk {
             RunnerStatusName::Paused
                 if !self.draining() && self.resumes() && !self.unfit() && self.rested() =>
             {
-                (self.resumed, self.resting) = (true, false);
+                // It rests until the chain says otherwise: what is sent may be lost.
+                (self.resumed, self.resting, self.resuming) = (true, true, true);
+                self.rests_since = seen;
                 self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
             }
             RunnerStatusName::Active => {
                 self.resumed = true;
                 let rests = !self.draining() && self.unfit() && self.affords_pause();
+                if self.resuming && !self.outbox.has(&Purpose::Resume) {
+                    (self.resting, self.resuming) = (false, false);
+                }
                 if rests && !self.resting {
                     info!("it pauses on chain until it can work again");
                     (self.resting, self.rests_since) = (true, seen);
@@ -245,12 +261,14 @@ impl Desk {
     /// hands. A job that it has no result for needs nothing more from it.
     pub(super) fn judge_drained(&mut self) {
         let idle = self.jobs.values().all(|open| matches!(open.stage, Stage::Failed(_)));
+        // A lost journal says nothing of what it is bound by.
+        let told = self.polled || self.polling_over;
         let paused = match &self.standing {
             _ if !self.stands_anew => false,
             Some(view) => view.status != RunnerStatusName::Active,
             None => self.registered == Some(false),
         };
-        if self.state == RunState::Draining && idle && paused && self.outbox.is_empty() {
+        if self.state == RunState::Draining && idle && told && paused && self.outbox.is_empty() {
             info!("drained");
             self.state = RunState::Drained;
         }
@@ -313,8 +331,10 @@ impl Desk {
                 warn!(?purpose, "its nonce was used by another transaction of this key");
                 self.twin_ms = Some(self.now_ms);
                 self.outbox.not_done(&purpose);
-                // It is paused yet, and nobody meant that.
-                self.resting |= purpose == Purpose::Resume;
+                // It is paused yet, and nobody meant that: it need not wait to say so again.
+                if purpose == Purpose::Resume {
+                    (self.resting, self.rests_since) = (true, 0);
+                }
             }
         }
         if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {

@@ -1,12 +1,14 @@
 //! Whether there is money for what is ahead.
 //!
-//! New jobs are taken if all open ones can be paid for to their end, and one more. Work begins, and
-//! a commit is sent, only if its reveal can be paid for beside those that are owed already: without a
-//! commit a seat is lost, without a reveal stake is.
+//! New jobs are taken if all open ones can be paid for to their end, and an answer to one more. Work
+//! begins, and a commit is sent, only if its reveal can be paid for beside those that are owed already:
+//! without a commit a seat is lost, without a reveal stake is. When work begins it is decided how large a
+//! result may be, by what the job pays and by what is there; for a larger one an excuse is given.
 
 use super::Desk;
+use crate::case::alone;
 use crate::daemon::open::Open;
-use crate::daemon::purse::{Ahead, Purse};
+use crate::daemon::purse::{self, Ahead, Most, Purse};
 use crate::daemon::sender::{Deed, Purpose};
 use crate::journal::Stage;
 use remuda_client::money::InCby;
@@ -25,9 +27,31 @@ impl Desk {
     /// Whether a job that is not taken yet could be paid for beside all others.
     pub(super) fn affords(&self, spec: &JobSpec) -> bool {
         let Some((balance, purse)) = &self.money else { return false };
-        let bytes = spec.result_schema.max_return_bytes as usize;
-        let new = purse.job(spec, bytes, Ahead::All);
+        let new = purse.job(spec, purse::least(spec), Ahead::All);
         *balance >= self.owed(|_| true).saturating_add(new)
+    }
+
+    /// How large a job's result may be. For each place that is free an answer can be paid for
+    /// afterwards, and what others have begun, or wait for, is not touched.
+    pub(super) fn most(&self, job: JobId) -> Option<Most> {
+        let (balance, purse) = self.money.as_ref()?;
+        let open = self.jobs.get(&job)?;
+        let (spec, (_, view)) = (open.spec.as_ref()?, open.view.as_ref()?);
+        let all = spec.result_schema.max_return_bytes as usize;
+        if alone(spec.verification.mode) {
+            return Some(Most { bytes: all, why: "the job allows no more" });
+        }
+        let answer = purse.job(spec, purse::least(spec), Ahead::All);
+        let free = (self.rules.slots as usize).saturating_sub(self.busy());
+        let kept = (self.owed(|other| other.job_id != job))
+            .saturating_add(self.bound_for_others())
+            .saturating_add(answer.saturating_mul(free as u128));
+        let covered = purse.covered(spec, balance.saturating_sub(kept));
+        let paid = purse.paid(spec, view.committee);
+        Some(match covered < paid {
+            true => Most { bytes: covered, why: "its account has no money for their fees" },
+            false => Most { bytes: paid, why: "their fees are more than the job pays for them" },
+        })
     }
 
     /// Whether a job's work can be paid for beside what has begun.
@@ -77,7 +101,7 @@ impl Desk {
     /// What it should have at least: for its open jobs, for one more, and to pause before it is too
     /// poor for that; and if it has paused, to come back.
     fn least(&self, purse: &Purse) -> u128 {
-        let pauses = if self.resting { 2 } else { 1 };
+        let pauses = if self.resting && !self.resuming { 2 } else { 1 };
         let spare = purse.usual().saturating_add(purse.pause().saturating_mul(pauses));
         self.owed(|_| true).saturating_add(spare)
     }

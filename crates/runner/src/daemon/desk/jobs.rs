@@ -1,157 +1,29 @@
-//! Jobs: how they come, what is done about them, how they end.
+//! Jobs: what is done about them, and how they end. How they come is in `claims`.
 
 use super::{Action, DONE_MAX, Desk, Earned};
-use crate::case::{End, Step};
-use crate::daemon::intake::{Claim, Known, Load, MARGIN_BLOCKS, Verdict, answer, verdict};
+use crate::case::{End, Step, alone};
+use crate::daemon::intake::MARGIN_BLOCKS;
 use crate::daemon::nodes::Reading;
 use crate::daemon::open::Open;
 use crate::daemon::sender::{Deed, Purpose};
-use crate::daemon::status::{FalseAssignmentView, FinishedView, REMEMBERED};
-use crate::daemon::unable::Unable;
+use crate::daemon::status::{FinishedView, REMEMBERED};
 use crate::daemon::work::Task;
 use crate::journal::{Outcome, Stage};
 use remuda_client::types::{BigUint, HexHash, Uint};
-use remuda_link::frame::{AckStatus, Handover, JobAssignment, JobCancel};
-use remuda_link::sign::ValidatorKey;
-use remuda_protocol::codec::Decode as _;
-use remuda_protocol::dispatcher::job::{Job, Status};
-use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_link::frame::Handover;
 use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
-use tracing::{debug, error, info, warn};
+use tracing::{debug, info, warn};
 
-/// Blocks for which a node may not know the block of an assignment.
-const BEHIND_BLOCKS: u64 = 8;
-/// Nodes, or answers of one node, that must say that a job is not ours.
-const DOUBTS: usize = 2;
-/// Blocks after which a result is given up that no node knows a job for.
-const FORGOTTEN_BLOCKS: u64 = 100_000;
 /// Blocks between two looks at a job whose work goes on, or that has none.
 const LOOK_BLOCKS: u64 = 5;
 /// Blocks after which a result is given to the aggregator again.
 const HAND_OVER_BLOCKS: u64 = 3;
 
-/// How a job ends that was not taken, and how many of those are remembered.
-const REFUSED: &str = "refused";
-const REFUSED_MAX: usize = 10;
-/// Characters of an answer to a validator; a job's names may be long.
-const WORDS_MAX: usize = 200;
-
-/// Whether a job has ended.
-fn over(job: &Job) -> bool {
-    matches!(job.status, Status::Settled | Status::Failed { .. } | Status::Cancelled)
-}
-
 impl Desk {
     pub(super) fn busy(&self) -> usize {
         self.jobs.values().filter(|open| open.busy()).count()
-    }
-
-    pub(super) fn assigned(&mut self, validator: ValidatorKey, assignment: &JobAssignment) {
-        let (job, attempt) = (assignment.job_id, assignment.attempt);
-        let known = match self.jobs.get(&job) {
-            Some(open) if open.attempt == attempt => Known::Same,
-            Some(_) => Known::OtherAttempt,
-            None if self.done.contains(&(job, attempt)) => Known::Same,
-            None => Known::No,
-        };
-        let spec = JobSpec::from_bytes(&assignment.job_spec).ok();
-        let unchecked =
-            |open: &&Open| !open.checked && open.from.is_some_and(|from| from == validator);
-        let load = Load {
-            busy: self.busy(),
-            unchecked: self.jobs.values().filter(unchecked).count(),
-            slots: self.rules.slots as usize,
-            draining: self.draining(),
-            broke: spec.as_ref().is_some_and(|spec| !self.affords(spec)),
-        };
-        let deadline = assignment.deadline_block;
-        let able = |spec: &JobSpec| self.able(spec);
-        let answered = answer(known, spec.as_ref(), deadline, self.at(), load, able);
-        debug!(%job, attempt, ?answered, "an assignment");
-        match answered {
-            Ok(status) => {
-                self.act(Action::Ack(validator, job, status, None));
-                self.take(validator, assignment, spec, status);
-            }
-            Err(refused) => {
-                let status = AckStatus::Reject(refused.reason);
-                self.note_refusal(job, attempt, spec.as_ref(), refused.text());
-                let words = refused.words.chars().take(WORDS_MAX).collect();
-                self.act(Action::Ack(validator, job, status, Some(words)));
-            }
-        }
-    }
-
-    fn take(
-        &mut self,
-        validator: ValidatorKey,
-        assignment: &JobAssignment,
-        spec: Option<JobSpec>,
-        status: AckStatus,
-    ) {
-        let (job, attempt) = (assignment.job_id, assignment.attempt);
-        match status {
-            AckStatus::Accepted => {
-                let mut open = Open::new(job, attempt, spec, self.at());
-                open.from = Some(validator);
-                open.streams.push(validator);
-                open.assigned_at = assignment.block_height;
-                self.jobs.insert(job, open);
-                super::learned(job);
-                self.ask_for(job);
-            }
-            AckStatus::Duplicate => match self.jobs.get_mut(&job) {
-                Some(open) if !open.streams.contains(&validator) => open.streams.push(validator),
-                Some(_) => {}
-                None => self.act(Action::Finish(validator, job)),
-            },
-            AckStatus::Reject(_) => {}
-        }
-    }
-
-    /// Whether a job can be done here and now, as far as that is known without the chain.
-    fn able(&self, spec: &JobSpec) -> Result<(), Unable> {
-        self.rules.abilities.check(spec, None)?;
-        self.backends.check(spec)
-    }
-
-    /// Shows the operator what was refused and why; once, however many validators push it.
-    fn note_refusal(&mut self, job: JobId, attempt: u32, spec: Option<&JobSpec>, why: String) {
-        let same = |view: &FinishedView| {
-            (view.job.0, view.attempt, view.end.as_str()) == (job, attempt, REFUSED)
-        };
-        if self.finished.iter().any(same) {
-            return;
-        }
-        warn!(%job, %why, "a job is refused");
-        // Validators can make up any number of them: what was done stays in sight.
-        let mut older =
-            (0..self.finished.len()).rev().filter(|at| self.finished[*at].end == REFUSED);
-        if older.clone().count() >= REFUSED_MAX
-            && let Some(oldest) = older.next()
-        {
-            self.finished.remove(oldest);
-        }
-        self.finished.push_front(FinishedView {
-            job: HexHash(job),
-            attempt,
-            kind: spec.map(|spec| format!("{:?}", spec.job_type.kind())),
-            end: REFUSED.to_owned(),
-            why: Some(why),
-            height: Uint(self.at()),
-            paid: None,
-        });
-        self.finished.truncate(REMEMBERED);
-    }
-
-    /// A validator says that a job is over. The chain is asked; work stops when it agrees.
-    pub(super) fn cancelled(&mut self, validator: ValidatorKey, cancel: &JobCancel) {
-        if let Some(open) = self.jobs.get_mut(&cancel.job_id) {
-            open.streams.retain(|stream| *stream != validator);
-            self.ask_for(cancel.job_id);
-        }
     }
 
     pub(super) fn handover(&mut self, frame: Handover) {
@@ -181,108 +53,17 @@ impl Desk {
     pub(super) fn read(&mut self, job: JobId, reading: Option<Reading>) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
         open.reading = false;
+        if self.passed_over(job, reading.as_ref()) {
+            return;
+        }
         let Some(reading) = reading else { return };
+        let Some(open) = self.jobs.get_mut(&job) else { return };
         if open.checked {
             open.learn(&self.identity, reading);
         } else if !self.check(job, reading) {
             return;
         }
         self.step(job);
-    }
-
-    /// Whether the chain agrees that a job is ours.
-    fn check(&mut self, job: JobId, reading: Reading) -> bool {
-        let at = self.at();
-        let Some(open) = self.jobs.get_mut(&job) else { return false };
-        let claim = Claim {
-            attempt: open.attempt,
-            assigned_at: open.assigned_at,
-            spec: open.spec.as_ref(),
-        };
-        let (job_now, spec_now) = (reading.job.as_ref(), reading.spec.as_ref());
-        match verdict(self.identity.me, claim, reading.height, job_now, spec_now) {
-            Verdict::Ours(attempt, lie) => {
-                // What the journal holds is of one selection only.
-                let recalled = open.from.is_none() && open.spec.is_some();
-                if recalled && attempt != open.attempt {
-                    self.close(job, End::Unseated, None);
-                    return false;
-                }
-                (open.attempt, open.checked) = (attempt, true);
-                (open.spec, open.pinned) = (reading.spec.clone(), reading.pinned);
-                open.learn(&self.identity, reading);
-                // A backend that is gone may be back in time.
-                let abilities = &self.rules.abilities;
-                let able = (open.spec.as_ref())
-                    .map_or(Ok(()), |spec| abilities.check(spec, Some(open.pinned)));
-                if let (Err(unable), Stage::Taken) = (able, &open.stage) {
-                    let reason = format!("{}; {}", unable.words(), unable.advice());
-                    warn!(%job, %reason, "a job cannot be done here");
-                    open.stage = Stage::Failed(reason);
-                }
-                let from = open.from;
-                if let (Some(reason), Some(from)) = (lie, from) {
-                    self.blame(from, job, reason);
-                }
-                true
-            }
-            Verdict::Behind if at < open.since.saturating_add(BEHIND_BLOCKS) => false,
-            // A result that may be committed to is not given up because a node knows less than the
-            // journal: salt and result would be gone, and the stake with them.
-            _ if matches!(open.stage, Stage::Done(_))
-                && !job_now.is_some_and(over)
-                && at < open.since.saturating_add(FORGOTTEN_BLOCKS) =>
-            {
-                self.wanted = true;
-                false
-            }
-            verdict => {
-                open.doubts += 1;
-                if open.doubts >= DOUBTS.max(self.rules.nodes) || verdict == Verdict::Behind {
-                    let reason = match verdict {
-                        Verdict::NotOurs(reason) => reason,
-                        _ => "the chain never reached that block",
-                    };
-                    self.drop_false(job, reason);
-                } else {
-                    // Another node, and then another block.
-                    self.wanted = true;
-                }
-                false
-            }
-        }
-    }
-
-    /// Not ours after all. If a validator said so, it is to blame.
-    fn drop_false(&mut self, job: JobId, reason: &'static str) {
-        let Some(open) = self.jobs.get(&job) else { return };
-        match open.from {
-            // Polled for: whoever said so may say it again.
-            None if open.spec.is_none() => {
-                self.jobs.remove(&job);
-            }
-            None => self.close(job, End::Unseated, Some(reason.to_owned())),
-            Some(from) => {
-                self.blame(from, job, reason);
-                let Some(open) = self.jobs.remove(&job) else { return };
-                for stream in open.streams {
-                    self.act(Action::Finish(stream, job));
-                }
-            }
-        }
-    }
-
-    fn blame(&mut self, validator: ValidatorKey, job: JobId, reason: &str) {
-        let session = self.sessions.all.get(&validator);
-        let index = session.map(|session| session.index);
-        error!(?index, %job, reason, "a validator sent a false assignment");
-        self.lies.push_front(FalseAssignmentView {
-            validator: HexHash(validator.into()),
-            job: HexHash(job),
-            reason: reason.to_owned(),
-            height: Uint(self.at()),
-        });
-        self.lies.truncate(REMEMBERED);
     }
 
     /// Does what is next about a job.
@@ -305,6 +86,7 @@ impl Desk {
             open.doing = doing;
         }
         let binds = matches!(step, Step::Commit | Step::Submit);
+        let gathers = matches!(step, Step::RevealAll(_));
         match step {
             _ if binds && !self.affords_commit(job) => self.wait_for_money(job),
             Step::Execute => self.begin_work(job),
@@ -317,20 +99,23 @@ impl Desk {
                     let spare = self.jobs.get(&job).and_then(|open| open.spare(&instruction));
                     let purpose = Purpose::Job(job, attempt, deed);
                     self.outbox.want_with(purpose, instruction, spare, height);
+                } else if let Some(open) = self.jobs.get_mut(&job).filter(|_| gathers) {
+                    open.doing = "leaves it to the others to open their results".to_owned();
                 }
             }
         }
     }
 
-    /// An aggregator that cannot pay for all results opens its own: the others open theirs. What it
-    /// needs for its other jobs it does not spend on them, and what is open needs no opening.
+    /// An aggregator that cannot pay for all results, or is not paid for that, opens its own: the
+    /// others open theirs. What it needs for its other jobs it does not spend on them, and what is open needs no opening.
     fn payable(&self, job: JobId, deed: Deed, all: Instruction) -> Option<(Deed, Instruction)> {
         let Some(open) = self.jobs.get(&job).filter(|_| deed == Deed::RevealAll) else {
             return Some((deed, all));
         };
         let kept = self.kept_for_others(job);
         let on_its_way = self.outbox.has(&Purpose::Job(job, open.attempt, deed));
-        if on_its_way || self.outbox.covers(&all, open.spare(&all), kept) {
+        let paid = self.money.as_ref().is_some_and(|(_, purse)| open.bonus_covers(purse));
+        if on_its_way || (paid && self.outbox.covers(&all, open.spare(&all), kept)) {
             return Some((deed, all));
         }
         let owed = open.bound(&self.identity);
@@ -351,25 +136,27 @@ impl Desk {
             return self.wait_for_money(job);
         }
         let working = self.jobs.values().filter(|open| open.working).count();
-        let (at, slots) = (self.at(), self.rules.slots as usize);
+        let (at, slots, most) = (self.at(), self.rules.slots as usize, self.most(job));
         let Some(open) = self.jobs.get_mut(&job) else { return };
         if working >= slots {
             open.doing = "waits for a place".to_owned();
             return;
         }
         let (Some(spec), Some(deadline)) = (open.spec.clone(), open.deadline()) else { return };
+        let Some(most) = most else { return };
         let blocks = deadline.saturating_sub(at.saturating_add(MARGIN_BLOCKS));
         let left = self.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
         let wall = Duration::from_secs(u64::from(spec.bounds.max_wall_time_seconds.max(1)));
         let within = wall.min(left);
-        // An excuse needs no time, but a block.
-        if within.is_zero() && at.saturating_add(1) > deadline {
+        // An excuse needs no time, but a block. A single runner would be paid for it as for work.
+        let late = at.saturating_add(1) > deadline;
+        if within.is_zero() && (late || alone(spec.verification.mode)) {
             open.stage = Stage::Failed("there was no time left for it".to_owned());
             return self.step(job);
         }
-        open.working = true;
+        (open.working, open.most) = (true, Some(most));
         let (chain_id, attempt, pinned) = (self.identity.chain_id, open.attempt, open.pinned);
-        let task = Task { chain_id, job_id: job, attempt, spec, within, pinned };
+        let task = Task { chain_id, job_id: job, attempt, spec, within, most, pinned };
         self.act(Action::Work(Box::new(task)));
     }
 
@@ -453,7 +240,7 @@ impl Desk {
         self.close(job, end, why);
     }
 
-    fn close(&mut self, job: JobId, end: End, why: Option<String>) {
+    pub(super) fn close(&mut self, job: JobId, end: End, why: Option<String>) {
         let Some(open) = self.jobs.remove(&job) else { return };
         info!(%job, ?end, why, "a job is over");
         if open.working {

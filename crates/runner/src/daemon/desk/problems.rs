@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use tracing::{info, warn};
 
 /// For how long somebody is remembered who used the key.
-const TWIN_MS: u64 = 60_000;
+pub(super) const TWIN_MS: u64 = 60_000;
 
 /// One of each is shown at a time, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -14,6 +14,8 @@ use tracing::{info, warn};
 const ASK_AGAIN_MS: u64 = 2_000;
 /// Least time between two signals of how busy the runner is; a validator hears 16 frames a second.
 const LOAD_MS: u64 = 500;
+/// Validators that must say that somebody else has a session with the key.
+const WITNESSES: usize = 2;
 
 /// A validator, and the session with it.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub(super) struct Sessions {
     unknown: Option<String>,
     told: Option<BackpressureSignal>,
     told_ms: u64,
+    /// Which of them said when that a newer session took the place of this one.
+    replaced: BTreeMap<ValidatorKey, u64>,
 }
 
 impl Sessions {
@@ -50,6 +54,17 @@ impl Sessions {
 
     pub(super) fn open(&self) -> Vec<ValidatorKey> {
         self.all.iter().filter(|(_, session)| session.open).map(|(key, _)| *key).collect()
+    }
+
+    /// Whether a session was taken over, by the word of more than one validator where there are more:
+    /// one may lie.
+    fn taken_over(&mut self, validator: ValidatorKey, now_ms: u64) -> bool {
+        self.replaced.insert(validator, now_ms);
+        let all = &self.all;
+        self.replaced.retain(|key, at| {
+            all.contains_key(key) && now_ms < at.saturating_add(super::problems::TWIN_MS)
+        });
+        self.replaced.len() >= self.all.len().min(WITNESSES)
     }
 
     /// The newest block that more than half of the open sessions have told of: one that lies does
@@ -131,11 +146,12 @@ impl Desk {
         let moved = [Parting::WrongEpoch, Parting::WrongSubset, Parting::NotRegistered];
         let moved = moved.iter().any(|parting| parting.word() == why);
         // It keeps one session with each: a newer one is somebody else's.
-        if session.open && Parting::Replaced.word() == why {
-            self.twin_ms = Some(self.now_ms);
-        }
+        let replaced = session.open && Parting::Replaced.word() == why;
         (session.open, session.head, session.rtt) = (false, None, None);
         session.why = Some(why);
+        if replaced && self.sessions.taken_over(validator, self.now_ms) {
+            self.twin_ms = Some(self.now_ms);
+        }
         self.leave_streams(validator);
         let waited = self.now_ms.saturating_sub(self.sessions.asked_ms);
         if moved && waited >= ASK_AGAIN_MS {

@@ -1,9 +1,12 @@
+mod claims;
 mod fees;
+mod loss;
 mod programs;
 mod trouble;
 
 use super::*;
 use crate::daemon::backends::Backend;
+use crate::daemon::nodes::Seated;
 use crate::daemon::sender::{Deed, Facts};
 use crate::daemon::testing::{http_spec, job, runner_view, seat, settings};
 use crate::journal::Stage;
@@ -135,6 +138,10 @@ fn spec() -> remuda_protocol::dispatcher::spec::JobSpec {
     http_spec("GET", "http://example.com/")
 }
 
+fn seated(n: u8, committed: bool) -> Seated {
+    Seated { job: id(n), attempt: 0, committed }
+}
+
 fn drawn(progress: Progress) -> Job {
     let other = seat(Address::ZERO, Progress::Waiting);
     job(Status::Assigned, None, vec![seat(key().address(), progress), other])
@@ -243,40 +250,13 @@ fn places_are_for_jobs_that_the_chain_knows() {
 #[test]
 fn more_jobs_than_places_wait_for_one() {
     let mut scene = Scene::new();
-    let jobs = (1..=3).map(|n| (id(n), 0)).collect();
+    let jobs = (1..=3).map(|n| seated(n, false)).collect();
     scene.note(Note::Polled(Polled::Jobs(jobs)));
     let works = |actions: &[Action]| has(actions, |a| matches!(a, Action::Work(_)));
     assert!(works(&scene.read(1, 100, Some(drawn(Progress::Waiting)))));
     assert!(works(&scene.read(2, 100, Some(drawn(Progress::Waiting)))));
     assert!(!works(&scene.read(3, 100, Some(drawn(Progress::Waiting)))));
     assert!(works(&scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))))));
-}
-
-#[test]
-fn a_false_assignment_is_looked_up_twice_and_then_blamed() {
-    let mut scene = Scene::new();
-    scene.assign(A, 1);
-    scene.read(1, 99, None);
-    assert_eq!(scene.desk.lies.len(), 0, "the node was behind");
-    scene.read(1, 100, None);
-    assert_eq!(scene.desk.lies.len(), 0, "it may be wrong");
-    let actions = scene.read(1, 101, None);
-    assert_eq!(scene.desk.lies[0].validator.0.0, A);
-    assert!(actions.contains(&Action::Finish(A, id(1))));
-    assert!(scene.desk.jobs.is_empty());
-    assert_eq!(scene.ack(B, 1), AckStatus::Accepted, "somebody else may say so with more right");
-}
-
-#[test]
-fn a_block_that_never_comes_is_not_waited_for() {
-    let mut scene = Scene::new();
-    scene.assign(A, 1);
-    scene.desk.jobs.get_mut(&id(1)).unwrap().assigned_at = u64::MAX;
-    for height in 101..110 {
-        scene.note(pulse(height, 5));
-        scene.read(1, height, None);
-    }
-    assert_eq!(scene.desk.lies.len(), 1);
 }
 
 #[test]
@@ -345,6 +325,7 @@ fn draining_waits_for_results_and_for_the_pause() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.note(Note::Polled(Polled::Jobs(vec![seated(1, false)])));
     scene.note(Note::Drain);
     let draining = AckStatus::Reject(RejectReason::Draining);
     assert_eq!(scene.ack(B, 2), draining);
@@ -447,14 +428,4 @@ fn who_is_outvoted_sees_that_and_what_it_knew() {
     assert_eq!(finished.end, "settled, outvoted");
     let why = finished.why.clone().unwrap();
     assert!(why.contains("scored 0") && why.contains("not allowed here"), "{why}");
-}
-
-#[test]
-fn who_has_a_block_left_says_that_there_was_no_time() {
-    let mut scene = Scene::new();
-    scene.note(pulse(134, 5));
-    scene.assign(A, 1);
-    let begun = scene.read(1, 134, Some(drawn(Progress::Waiting)));
-    let works = |a: &Action| matches!(a, Action::Work(task) if task.within.is_zero());
-    assert!(has(&begun, works), "an excuse takes no time: {begun:?}");
 }

@@ -77,6 +77,9 @@ impl Rpc {
             ("params", Json::Array(params)),
         ]);
         let mut answer = self.0.post(request.canonical()).await.map_err(Failure::Call)?;
+        if let 401..=404 | 407 = answer.status.as_u16() {
+            return Err(Failure::Call(self.0.declined(answer.status)));
+        }
         let body = answer.body(ANSWER_BYTES_MAX).await;
         let body = body.map_err(|error| Failure::Call(self.0.explain(error)))?;
         // Some nodes send their errors with a status of 400.
@@ -94,13 +97,23 @@ impl Rpc {
     pub(super) fn explain(&self, failure: Failure) -> ExecuteError {
         match failure {
             Failure::Call(error) => error,
-            Failure::Said(words) => {
-                let words = self.0.without_secrets(words);
-                let printable = words.chars().filter(|letter| !letter.is_control());
-                let words: String = printable.take(WORDS_MAX).collect();
-                self.useless(&format!("it refuses: {words}"))
-            }
+            Failure::Said(words) => self.useless(&self.refusal(words)),
         }
+    }
+
+    /// The same for a call that any node answers: one that does not is its operator's to mend.
+    pub(super) fn unfit(&self, failure: Failure) -> ExecuteError {
+        match failure {
+            Failure::Call(error) => error,
+            Failure::Said(words) => self.misplaced(&self.refusal(words)),
+        }
+    }
+
+    fn refusal(&self, words: String) -> String {
+        let words = self.0.without_secrets(words);
+        let printable = words.chars().filter(|letter| !letter.is_control());
+        let words: String = printable.take(WORDS_MAX).collect();
+        format!("it refuses: {words}")
     }
 
     /// No node of the chain that the operator meant.

@@ -41,6 +41,12 @@ impl ReplyError {
     pub(super) fn passing(self) -> bool {
         matches!(self, Self::Failed | Self::Unfinished)
     }
+
+    /// Whether the server went away. One that says that it failed may do so because of the job:
+    /// templates of models refuse many a conversation.
+    pub(super) fn away(self) -> bool {
+        self == Self::Unfinished
+    }
 }
 
 /// A piece of a completion, or all of it; what else it holds is of no interest.

@@ -64,8 +64,13 @@ impl Web {
     ) -> Result<Response, ExecuteError> {
         let document = serde_json::to_vec(message);
         let document = document.map_err(|_| self.endpoint.useless("it cannot be asked"))?;
+        let in_session = headers.contains_key(SESSION);
         let answer = self.endpoint.exchange(Method::POST, headers, document).await?;
         match answer.status {
+            // What it did before it forgot the session is not known.
+            StatusCode::NOT_FOUND if in_session => {
+                return Err(self.endpoint.useless("it has forgotten the session"));
+            }
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => return Ok(Response::Accepted),
             status if status.is_success() => {}
             status if status.is_redirection() => {

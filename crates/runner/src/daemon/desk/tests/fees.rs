@@ -1,11 +1,23 @@
 //! Money for what is ahead.
 
 use super::*;
+use crate::executor::excuse;
+use remuda_protocol::primitives::Amount;
 
 /// What a committee's job of these tests may cost in all.
 fn one_job() -> u128 {
+    with_result(1_024)
+}
+
+/// The same, with a result of so many bytes.
+fn with_result(bytes: usize) -> u128 {
     let purse = Purse::new(Basefees { cycle: 1_000, cell: 1_000 });
-    purse.job(&spec(), 1_024, crate::daemon::purse::Ahead::All)
+    purse.job(&spec(), bytes, crate::daemon::purse::Ahead::All)
+}
+
+/// What an answer to it costs, if there is no money for more.
+fn answer() -> u128 {
+    with_result(excuse::BYTES)
 }
 
 fn commit() -> u128 {
@@ -52,23 +64,58 @@ fn who_cannot_pay_takes_no_job_and_says_what_to_do() {
 #[test]
 fn open_jobs_are_paid_for_before_new_ones() {
     let mut scene = Scene::new();
-    scene.note(pulse_with(101, 5, 2 * one_job() - 1));
-    assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
-    scene.read(1, 101, Some(drawn(Progress::Waiting)));
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.note(pulse_with(101, 5, one_job() + answer() - 1));
     assert_eq!(scene.ack(A, 2), AckStatus::Reject(RejectReason::Capacity));
-    scene.note(pulse_with(102, 5, 2 * one_job()));
+    scene.note(pulse_with(102, 5, one_job() + answer()));
     assert_eq!(scene.ack(A, 2), AckStatus::Accepted);
+}
+
+/// How large the result of a job may be whose work begins now.
+fn most(actions: &[Action]) -> Option<usize> {
+    let task = |a: &Action| match a {
+        Action::Work(task) => Some(task.most.bytes),
+        _ => None,
+    };
+    actions.iter().find_map(task)
+}
+
+#[test]
+fn a_result_may_be_as_large_as_there_is_money_for_beside_an_answer_for_each_free_place() {
+    let mut scene = Scene::new();
+    scene.note(pulse_with(101, 5, with_result(800) + answer()));
+    assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
+    assert_eq!(most(&scene.read(1, 101, Some(drawn(Progress::Waiting)))), Some(800));
+    assert_eq!(scene.ack(A, 2), AckStatus::Accepted, "it is not too poor for an answer");
+    assert_eq!(most(&scene.read(2, 101, Some(drawn(Progress::Waiting)))), Some(excuse::BYTES));
+    let mut rich = Scene::new();
+    rich.assign(A, 1);
+    assert_eq!(most(&rich.read(1, 101, Some(drawn(Progress::Waiting)))), Some(1_024));
+}
+
+#[test]
+fn who_keeps_the_usual_money_refuses_no_job_for_want_of_it() {
+    use remuda_protocol::verifier::check::VerifierCheck;
+    let mut dear = spec();
+    let fields = (0..37).map(|n| format!("f{n}")).collect();
+    dear.verification.checks = vec![VerifierCheck::StructuredMatch { fields }];
+    dear.result_schema.max_return_bytes = 65_536;
+    let mut scene = Scene::new();
+    scene.note(pulse_with(101, 5, usual()));
+    assert!(scene.desk.affords(&dear));
+    assert_eq!(scene.desk.status().problems, [""; 0], "and is told that it has enough");
 }
 
 #[test]
 fn work_does_not_begin_without_money_for_its_end() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
-    scene.note(pulse_with(101, 5, one_job() - 1));
+    scene.note(pulse_with(101, 5, answer() - 1));
     let works = |a: &Action| matches!(a, Action::Work(_));
     assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), works));
     assert_eq!(scene.desk.status().jobs[0].doing, "waits for money for fees");
-    scene.note(pulse_with(102, 5, one_job()));
+    scene.note(pulse_with(102, 5, answer()));
     assert!(has(&scene.read(1, 102, Some(drawn(Progress::Waiting))), works));
 }
 
@@ -125,12 +172,20 @@ fn who_runs_out_of_money_pauses_and_comes_back_by_itself() {
     // Somebody took its nonce: it is wanted again.
     scene.note(pulse_with(140, 7, 2 * usual()));
     scene.note(stands(RunnerStatusName::Paused));
-    assert!(!sends(&scene, Purpose::Resume), "as far as it knows it is done");
+    assert!(!sends(&scene, Purpose::Resume), "the node may be behind");
     scene.note(Note::LookedUp(Purpose::Resume, TransactionStatus::Unknown {}));
     scene.note(stands(RunnerStatusName::Paused));
     assert!(sends(&scene, Purpose::Resume));
+    // That one is lost as well, and so is what became of it.
     scene.note(pulse_with(150, 8, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(!sends(&scene, Purpose::Resume));
+    scene.note(pulse_with(161, 8, 2 * usual()));
+    scene.note(stands(RunnerStatusName::Paused));
+    assert!(sends(&scene, Purpose::Resume), "until the chain says that it is back");
+    scene.note(pulse_with(170, 9, 2 * usual()));
     scene.note(stands(RunnerStatusName::Active));
+    scene.note(pulse_with(200, 9, 2 * usual()));
     scene.note(stands(RunnerStatusName::Paused));
     assert!(!sends(&scene, Purpose::Resume), "this pause was somebody's own");
 }
@@ -188,6 +243,41 @@ fn an_aggregator_does_not_spend_what_its_other_reveals_need() {
     assert!(sent(&poor, Deed::Reveal) && !sent(&poor, Deed::RevealAll));
     let rich = aggregator(2 * opening);
     assert!(sent(&rich, Deed::RevealAll) && !sent(&rich, Deed::Reveal));
+}
+
+#[test]
+fn an_aggregator_opens_what_its_bonus_pays_for_and_leaves_the_rest() {
+    let other = Address::repeat_byte(7);
+    let opens = |bytes: usize, price: u128| {
+        let mut scene = Scene::with(journal());
+        let me = key().address();
+        let seats = vec![seat(me, committed(1)), seat(other, committed(2))];
+        let gathering = job(Status::Committed, Some(me), seats);
+        scene.read(1, 101, Some(gathering.clone()));
+        let open = scene.desk.jobs.get_mut(&id(1)).unwrap();
+        open.spec.as_mut().unwrap().max_price = Amount(price);
+        let mut reveal = open.reveal(&scene.desk.identity).unwrap();
+        (reveal.runner, reveal.result.0) = (other, vec![b'1'; bytes]);
+        open.collected.insert(other, reveal);
+        scene.read(1, 102, Some(gathering));
+        let sent = |deed| scene.desk.outbox.has(&Purpose::Job(id(1), 0, deed));
+        (sent(Deed::RevealAll), sent(Deed::Reveal))
+    };
+    assert_eq!(opens(100, 1), (true, false), "small ones at any price");
+    assert_eq!(opens(60_000, 1), (false, true), "it opens its own, and they open theirs");
+    assert_eq!(opens(60_000, 1_000_000_000_000), (true, false), "if it is paid for that");
+}
+
+#[test]
+fn what_was_done_about_a_job_is_forgotten_with_it() {
+    let mut scene = Scene::new();
+    scene.assign(A, 1);
+    scene.read(1, 100, Some(drawn(Progress::Waiting)));
+    scene.note(Note::Worked(id(1), 0, Ok((outcome(1), None))));
+    scene.read(1, 101, Some(job(Status::Cancelled, None, vec![])));
+    assert!(scene.desk.jobs.is_empty());
+    scene.note(pulse(102, 6));
+    assert_eq!(scene.desk.outbox.remembered(), 0, "its commit was on its way");
 }
 
 #[test]

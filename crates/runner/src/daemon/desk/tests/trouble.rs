@@ -173,6 +173,11 @@ fn a_second_program_with_the_same_key_is_named() {
     scene.note(Note::Down(A, "silent".to_owned()));
     assert_eq!(scene.desk.status().problems, [""; 0]);
     scene.note(Note::Down(B, "replaced".to_owned()));
+    assert_eq!(scene.desk.status().problems, [""; 0], "one validator may say what it likes");
+    scene.note(Note::Up(B));
+    scene.note(Note::Down(B, "replaced".to_owned()));
+    assert_eq!(scene.desk.status().problems, [""; 0], "and as often as it likes");
+    scene.note(Note::Down(C, "replaced".to_owned()));
     let problems = scene.desk.status().problems;
     assert!(
         problems.iter().any(|why| why.contains("another program may be using the key")),
