@@ -129,3 +129,20 @@ fn the_watchdog_barks_until_somebody_is_alive() {
     std::thread::sleep(std::time::Duration::from_secs(2));
     assert_eq!(barks(), quiet, "it is calm");
 }
+
+#[test]
+fn the_guides_programs_are_programs() {
+    let guide = include_str!("../../../docs/actors.md");
+    let folder = support::Folder::new("guide");
+    let programs: Vec<&str> = guide
+        .split("```python\n")
+        .skip(1)
+        .map(|rest| rest.split_once("```").expect("the end of a block").0)
+        .collect();
+    assert!(programs.len() >= 2, "the guide has lost its programs");
+    for program in programs {
+        let file = folder.write("guide.py", program);
+        let checked = run(&["actor", "check", &file, "--json"]).ok().json();
+        assert_ne!(checked["methods"], serde_json::json!([]), "{program}");
+    }
+}

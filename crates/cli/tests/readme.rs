@@ -84,14 +84,14 @@ fn stem(line: &str) -> &str {
 }
 
 /// The section's first block starts a network, the second is what a user does with it, the third what an
-/// operator of a runner does. They run as they stand there, but for the ports and the directory.
+/// operator of a runner does, the fourth what somebody does who has a program. They run as they stand there, but for the ports and the directory.
 #[test]
 fn the_network_of_the_readme_does_what_it_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
     let section = text.split("\n## ").find(|part| part.starts_with("A network on your machine"));
     let blocks: Vec<&str> = section.expect("a section").split("```\n").skip(1).step_by(2).collect();
-    let [network, user, runner] = blocks[..] else { panic!("three blocks, not {blocks:?}") };
+    let [network, user, runner, actor] = blocks[..] else { panic!("four blocks, not {blocks:?}") };
 
     let (folder, port) = (Folder::new("readme"), free_port(4));
     let api = format!("127.0.0.1:{}", port + 100);
@@ -126,6 +126,12 @@ fn the_network_of_the_readme_does_what_it_says() {
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{runner}: {out}{err}");
     assert!(out.contains("open") && out.contains("drained"), "{out}{err}");
+
+    let script = format!("export REMUDA_NODE=http://{api}\n{actor}");
+    let run = shell(&script).current_dir(folder.file("")).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{actor}: {out}{err}");
+    assert!(out.contains("is an actor now") && out.contains("actor 0x"), "{out}{err}");
 }
 
 /// The section's blocks: what the demonstration tells, then what an operator, a worker's owner and a user do.
