@@ -99,7 +99,7 @@ where
 }
 
 /// All numbers.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     actors: Numbers<Address, u32>,
     heights: Numbers<Height, AtHeight>,
@@ -173,11 +173,6 @@ impl Counts {
         let expiry = AtHeight::EXPIRY;
         change(&mut self.heights, vec![(from, expiry)], AtHeight::plus, AtHeight::minus);
         change(&mut self.heights, vec![(to, expiry)], AtHeight::plus, AtHeight::plus);
-    }
-
-    /// Everything, for comparing.
-    pub(super) fn list(&self) -> (Vec<(Address, u32)>, Vec<(Height, AtHeight)>) {
-        (self.actors.iter().collect(), self.heights.iter().collect())
     }
 }
 

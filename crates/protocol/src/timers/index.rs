@@ -236,7 +236,7 @@ impl TimerIndex {
             expired: self.expired.iter().copied().collect(),
             with_agent: self.with_agent.values().copied().collect(),
             recent: self.recent.clone(),
-            counts: self.counts.list(),
+            counts: self.counts.clone(),
         }
     }
 }
@@ -250,7 +250,7 @@ pub struct Picture {
     expired: Vec<(Height, B256)>,
     with_agent: Vec<Entry>,
     recent: Recent,
-    counts: (Vec<(Address, u32)>, Vec<(Height, AtHeight)>),
+    counts: Counts,
 }
 
 pub(super) fn agent_place(entry: &Entry) -> AgentPlace {

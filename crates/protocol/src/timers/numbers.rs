@@ -84,11 +84,6 @@ impl<K: NumberKey, N: Copy + Debug + Default + PartialEq> Numbers<K, N> {
             (key, (number != N::default()).then_some(Number { key, number }))
         }));
     }
-
-    /// All of them, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (K, N)> {
-        self.0.iter().map(|found| (found.key, found.number))
-    }
 }
 
 impl<K: NumberKey, N: Copy + Debug + PartialEq> PartialEq for Numbers<K, N> {
