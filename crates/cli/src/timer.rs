@@ -92,7 +92,7 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
 What is not given stays as it is. On a development chain the faucet's key may.")]
     Limits {
         #[command(flatten)]
-        limits: Limits,
+        limits: NewLimits,
         #[command(flatten)]
         send: SendArgs,
     },
@@ -136,7 +136,7 @@ struct Terms {
 /// Limits to change.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
-struct Limits {
+struct NewLimits {
     /// A timer's longest life.
     #[arg(long, value_name = "BLOCKS")]
     ttl_blocks_max: Option<u64>,
@@ -217,7 +217,7 @@ impl Terms {
     }
 }
 
-impl Limits {
+impl NewLimits {
     fn over(&self, now: TimerConfigView) -> TimerConfig {
         TimerConfig {
             ttl_blocks_max: self.ttl_blocks_max.unwrap_or(now.ttl_blocks_max.0),

@@ -34,7 +34,9 @@ fn a_new_actor_is_checked_deployed_called_and_looked_into() {
     let checked = run(&["actor", "check", &file, "--json"]).ok().json();
     assert_eq!(checked["methods"], serde_json::json!(["add", "add_later", "on_timer"]));
 
-    let deployed = network.json(&["actor", "deploy", &file, "--key", &key]);
+    // What waits is paid for by the actor, and beforehand.
+    let args = ["actor", "deploy", &file, "--value", "10cby", "--key", &key];
+    let deployed = network.json(&args);
     let actor = text(&event(&deployed, "ActorDeployed")["actor"]).to_owned();
     let twice = network.run(&["actor", "deploy", &file, "--key", &key]).failed(1);
     assert!(twice.stderr.contains("ActorExists"), "{twice:?}");

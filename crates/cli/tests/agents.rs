@@ -61,7 +61,8 @@ async def work(message):
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_agent_of_ten_steps_survives_the_death_of_every_node() {
     let url = web().await;
-    let mut ranch = Ranch::new("[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
+    let mut ranch =
+        Ranch::new("ten-steps", "[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
     let actor = ranch.deploy(AGENT, &HostValue::None).await;
     let receipt =
         ranch.call(actor, "work", &HostValue::Dict(vec![(text("url"), text(&url))])).await;
@@ -97,7 +98,8 @@ async fn an_agent_of_ten_steps_survives_the_death_of_every_node() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_price_feed_takes_the_median_of_three_runners_again_and_again() {
     let url = web().await;
-    let ranch = Ranch::new("[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
+    let ranch =
+        Ranch::new("price-feed", "[http]\naddresses = { allow = [\"127.0.0.0/8\"] }\n").await;
     let code = include_str!("../../../examples/price_feed.py");
     let settings = [
         (text("url"), text(&url)),

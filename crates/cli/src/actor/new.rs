@@ -16,7 +16,7 @@ pub(super) fn main(file: &Path) -> ExitCode {
         Ok(()) => {
             println!("{name} is a counter. Look into it, then:\n");
             println!("  remuda actor check {name}");
-            println!("  remuda actor deploy {name} --key my.key");
+            println!("  remuda actor deploy {name} --value 10cby --key my.key");
             ExitCode::SUCCESS
         }
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {

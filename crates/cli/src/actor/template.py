@@ -19,7 +19,8 @@ def add(message):
 
 
 async def add_later(message):
-    # An await may take many blocks: the call is kept on the chain until its answer is there.
+    # An await may take many blocks: the call is kept on the chain until its answer is there. The actor pays
+    # for going on, from its own money.
     await cowboy.sleep_until(cowboy.height() + message.get("blocks", 5))
     return add(message)
 

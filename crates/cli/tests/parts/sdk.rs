@@ -60,7 +60,7 @@ fn quick_start(page: &str) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_quick_start_actor_chats_with_a_real_model() {
     let model = Model::start().await;
-    let ranch = Ranch::new(&model.settings()).await;
+    let ranch = Ranch::new("quick-start", &model.settings()).await;
     let page = std::fs::read_to_string(part("sdk").join("page.md")).expect("the package's page");
     let actor = ranch.deploy(&quick_start(&page), &HostValue::None).await;
     let message = HostValue::Dict(vec![(text("message"), text("What is the capital of France?"))]);
@@ -74,7 +74,7 @@ async fn the_quick_start_actor_chats_with_a_real_model() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_agent_of_the_examples_gets_an_answer_that_runners_agree_on() {
     let model = Model::start().await;
-    let ranch = Ranch::new(&model.settings()).await;
+    let ranch = Ranch::new("agent", &model.settings()).await;
     let actor = ranch.deploy(include_str!("../../../../examples/agent.py"), &HostValue::None).await;
     let question = HostValue::Dict(vec![(text("question"), text("What is the capital of Italy?"))]);
     ranch.call(actor, "ask", &question).await;

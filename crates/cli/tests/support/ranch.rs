@@ -7,7 +7,10 @@ use remuda_protocol::primitives::{Address, Amount, B256};
 use remuda_protocol::transaction::Instruction;
 use remuda_runner::daemon::Conduct;
 use remuda_vm::{HostValue, cbor};
+use std::path::Path;
 use std::time::Duration;
+
+use super::Folder;
 
 const NAMES: [&str; 3] = ["ada", "ben", "cleo"];
 
@@ -17,10 +20,13 @@ const ROOM: (u64, u64) = (2_000_000, 65_536);
 pub(crate) struct Ranch {
     pub(crate) network: Network,
     runners: Vec<Runner>,
+    /// Goes last.
+    _folder: Folder,
 }
 
 impl Ranch {
-    pub(crate) async fn new(work: &str) -> Self {
+    pub(crate) async fn new(name: &str, work: &str) -> Self {
+        let folder = Folder::new(name);
         let wish = Wish {
             program: env!("CARGO_BIN_EXE_remuda").into(),
             host: std::net::Ipv4Addr::LOCALHOST.into(),
@@ -32,7 +38,8 @@ impl Ranch {
             delay: None,
             params: |_| {},
         };
-        let network = Network::start(None, &wish).await.expect("a network");
+        let network =
+            Network::start(Some(Path::new(&folder.file("net"))), &wish).await.expect("a network");
         let mut runners = Vec::new();
         for name in NAMES {
             let mut runner = network.equip(name, work).expect("a folder");
@@ -42,7 +49,7 @@ impl Ranch {
         }
         let addresses: Vec<Address> = runners.iter().map(Runner::address).collect();
         network.present(&addresses).await.expect("all are there");
-        Self { network, runners }
+        Self { network, runners, _folder: folder }
     }
 
     pub(crate) async fn send(&self, instruction: Instruction) -> ReceiptView {
