@@ -329,6 +329,8 @@ fn draining_waits_for_results_and_for_the_pause() {
     scene.note(Note::Drain);
     let draining = AckStatus::Reject(RejectReason::Draining);
     assert_eq!(scene.ack(B, 2), draining);
+    // It is looked at all the same, and not bound.
+    scene.read(2, 100, Some(drawn(Progress::Waiting)));
     let active = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Active, true, 1))));
     let paused = || Note::Standing(Some(Box::new(runner_view(RunnerStatusName::Paused, true, 1))));
     let sent = scene.note(active());
