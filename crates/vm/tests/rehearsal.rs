@@ -215,36 +215,35 @@ def n(value):
     return {'status': 200, 'value': value}
 
 def test_two_against_one():
-    frail, open = job()
-    assert chain.answer(open, [n(1), n(2), n(2)]) == 'settled'
+    frail, task = job()
+    assert chain.answer(task, [n(1), n(2), n(2)]) == 'settled'
     assert chain.state(frail, 'value') == 2
     assert chain.jobs() == [] and chain.failures() == []
 
 def test_everybody_against_everybody():
-    frail, open = job()
-    assert chain.answer(open, [n(1), n(2), n(3)]) == 'failed: no agreement'
+    frail, task = job()
+    assert chain.answer(task, [n(1), n(2), n(3)]) == 'failed: no agreement'
     assert chain.state(frail, 'value') is None
     failed = chain.failures(frail)[0]
     assert failed.message == 'the results do not agree'
     assert failed.method == 'work'
 
 def test_one_is_silent_and_somebody_else_is_drawn():
-    frail, open = job()
-    before = set(chain.jobs()[0].runners)
-    assert chain.answer(open, [n(1), n(1), None]) in ('assigned', 'pending', 'settled')
+    frail, task = job()
+    assert chain.answer(task, [n(1), n(1), None]) in ('assigned', 'pending', 'settled')
     if chain.jobs():
-        assert chain.answer(open, n(1)) == 'settled'
+        assert chain.answer(task, n(1)) == 'settled'
     assert chain.state(frail, 'value') == 1
 
 def test_nobody_delivers():
-    frail, open = job()
-    assert chain.fail(open) == 'failed: nobody delivered'
+    frail, task = job()
+    assert chain.fail(task) == 'failed: nobody delivered'
     assert len(chain.failures()) == 1
 
 def test_as_many_results_as_runners():
-    frail, open = job()
+    frail, task = job()
     try:
-        chain.answer(open, [n(1)])
+        chain.answer(task, [n(1)])
         assert False
     except RuntimeError as error:
         assert str(error) == 'the job waits for 3 runners, and there are 1 results'
@@ -266,7 +265,7 @@ def test_it():
 ";
     let outcome = outcome(source);
     all_pass(std::slice::from_ref(&outcome), 1);
-    assert!(outcome.unseen[0].starts_with("frail.py, line 18, in on_timer: KeyError"));
+    assert!(outcome.unseen[0].starts_with("frail.py, line 21, in on_timer: KeyError"));
 }
 
 #[test]

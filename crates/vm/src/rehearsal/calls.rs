@@ -16,9 +16,7 @@ use super::jobs::Results;
 use super::stage::{Source, Stage, refused};
 use super::{Bounds, Load};
 use crate::chain::VM_CYCLES;
-use crate::chain::convert::{
-    as_address, as_amount, as_hash, as_u64, bytes, dict, number, text,
-};
+use crate::chain::convert::{as_address, as_amount, as_hash, as_u64, bytes, dict, number, text};
 use crate::run::attend::{Ask, Unanswered, World};
 use crate::{Fatal, HostError, HostErrorKind, HostReply, HostValue as V};
 
@@ -87,8 +85,7 @@ impl Player<'_> {
                 let cycles = limit(cycles).ok_or_else(wrong)?;
                 let payload = Bytes(payload.clone());
                 let salt = keccak256(self.stage.sources.len().to_be_bytes());
-                let deploy =
-                    |code: String| Instruction::DeployActor { salt, code, payload, value };
+                let deploy = |code: String| Instruction::DeployActor { salt, code, payload, value };
                 self.deploy(file, sender, salt, cycles, deploy)
             }
             ("test_call", [actor, V::Str(method), V::Bytes(payload), value, sender, cycles]) => {
@@ -154,9 +151,7 @@ impl Player<'_> {
                 let results = delivered(results, *each).ok_or_else(wrong)?;
                 Ok(text(self.stage.answer(job, results)?))
             }
-            ("test_fail", [job]) => {
-                Ok(text(self.stage.fail(as_hash(job).ok_or_else(wrong)?)?))
-            }
+            ("test_fail", [job]) => Ok(text(self.stage.fail(as_hash(job).ok_or_else(wrong)?)?)),
             ("test_runners", []) => {
                 let runners = self.stage.runners.iter();
                 Ok(V::List(runners.map(|key| bytes(key.address().as_slice())).collect()))

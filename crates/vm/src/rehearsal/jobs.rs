@@ -87,7 +87,11 @@ impl Stage {
 
     /// Runners deliver. Goes on until the job has ended and whoever waits for it has been told, or
     /// until it waits for runners that were drawn instead of silent ones.
-    pub(super) fn answer(&mut self, id: JobId, results: Results) -> Result<&'static str, HostError> {
+    pub(super) fn answer(
+        &mut self,
+        id: JobId,
+        results: Results,
+    ) -> Result<&'static str, HostError> {
         if ended(&self.known(id)?.status) {
             return Err(refused("the job is done already"));
         }

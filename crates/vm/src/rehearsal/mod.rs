@@ -86,7 +86,9 @@ pub fn run_within(
         });
     }
     match (outcomes.is_empty(), only) {
-        (true, Some(only)) => Err(Unready::NotFound { file: file.to_owned(), only: only.to_owned() }),
+        (true, Some(only)) => {
+            Err(Unready::NotFound { file: file.to_owned(), only: only.to_owned() })
+        }
         _ => Ok(outcomes),
     }
 }
@@ -168,7 +170,8 @@ impl<'s> Script<'s> {
         let mut traceback: Vec<Place> =
             own.map(|(function, line)| Place::of(self.file, self.source, line, function)).collect();
         // What an actor raised ends at the actor's line.
-        let told = player.last.as_ref().filter(|told| kind == "ActorError" && told.text() == message);
+        let told =
+            player.last.as_ref().filter(|told| kind == "ActorError" && told.text() == message);
         traceback.extend(told.and_then(|told| told.place.clone()));
         Failure { kind, message, traceback }
     }

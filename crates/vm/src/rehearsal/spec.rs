@@ -119,9 +119,7 @@ fn work(work: &JobType) -> V {
 
 fn check(check: &Check) -> V {
     match check {
-        Check::MajorityVote { field } => {
-            dict([("MajorityVote", dict([("field", text(field))]))])
-        }
+        Check::MajorityVote { field } => dict([("MajorityVote", dict([("field", text(field))]))]),
         Check::JsonSchemaValid { schema } => {
             dict([("JsonSchemaValid", dict([("schema", text(schema))]))])
         }

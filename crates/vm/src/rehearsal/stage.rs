@@ -96,13 +96,13 @@ impl Stage {
     pub(super) fn open() -> Result<Self, String> {
         let runners: Vec<SecretKey> = (0..RUNNERS).map(|i| key(&format!("runner {i}"))).collect();
         let stakes = runners.iter().map(|key| (key.address(), STAKE.get() * 2));
-        let rich = [(key("bank").address(), BANK.get()), (account_key(TESTER).address(), MONEY.get())];
+        let rich =
+            [(key("bank").address(), BANK.get()), (account_key(TESTER).address(), MONEY.get())];
         let balances = stakes.chain(rich).map(|(who, amount)| (who, Amount(amount)));
         let mut chain = LocalChain::start(params(), balances, dns().into_iter().collect())
             .map_err(|error| format!("the test's chain does not start: {error}"))?;
         chain.actors = crate::chain::machine();
-        let kinds =
-            [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
+        let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
         let offer = Offer {
             models: vec![MODEL.to_owned()],
             executors: dns().into_iter().collect(),
@@ -127,10 +127,9 @@ impl Stage {
             seed: String::new(),
         };
         for key in stage.runners.clone() {
-            stage.chain.send(
-                &key,
-                Instruction::RegisterRunner { stake: STAKE, offer: offer.clone() },
-            );
+            stage
+                .chain
+                .send(&key, Instruction::RegisterRunner { stake: STAKE, offer: offer.clone() });
         }
         stage.step(None).map_err(|error| error.message)?;
         if stage.runners.iter().any(|key| stage.chain.runner(key.address()).is_none()) {
@@ -180,7 +179,7 @@ impl Stage {
     fn note(&mut self, receipt: &Receipt, own: Option<TxHash>) {
         let sent = matches!(receipt.cause, Cause::Transaction { hash } if own == Some(hash));
         if sent {
-            self.cycles += receipt.used.cycles;
+            self.cycles += receipt.used.cycles.get();
         }
         for event in &receipt.events {
             match event {
