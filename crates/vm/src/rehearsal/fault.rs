@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use remuda_protocol::actors::call::ON_TIMER;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{Event, Receipt};
 use remuda_protocol::primitives::Address;
@@ -33,8 +34,23 @@ pub(super) struct Told {
 
 impl Fault {
     pub(super) fn of(event: &Event) -> Option<Self> {
-        let Event::CallFailed { actor, method, code, error } = event else { return None };
-        Some(Self { actor: *actor, method: method.clone(), code: *code, error: error.clone() })
+        let timer = |actor: &Address, error: &str| {
+            let (method, error) = (ON_TIMER.to_owned(), error.to_owned());
+            Some(Self { actor: *actor, method, code: 0, error })
+        };
+        match event {
+            Event::CallFailed { actor, method, code, error } => {
+                let (method, error) = (method.clone(), error.clone());
+                Some(Self { actor: *actor, method, code: *code, error })
+            }
+            Event::TimerExpired { actor, .. } => {
+                timer(actor, "TimerExpired: the lane's fee was above the timer's for too long")
+            }
+            Event::TimerCancelledInsufficientFunds { actor, .. } => {
+                timer(actor, "InsufficientFunds: whoever pays for the timer cannot")
+            }
+            _ => None,
+        }
     }
 
     /// Why a transaction failed: what its call said, or the chain's own reason.
@@ -42,13 +58,18 @@ impl Fault {
         if receipt.code == 0 {
             return None;
         }
-        receipt.events.iter().find_map(Self::of).or_else(|| {
-            let error = match Refusal::from_code(receipt.code) {
-                Some(refusal) => refusal.to_string(),
-                None => format!("refused with code {}", receipt.code),
-            };
-            Some(Self { actor, method: method.to_owned(), code: receipt.code, error })
-        })
+        receipt
+            .events
+            .iter()
+            .filter(|event| matches!(event, Event::CallFailed { .. }))
+            .find_map(Self::of)
+            .or_else(|| {
+                let error = match Refusal::from_code(receipt.code) {
+                    Some(refusal) => refusal.to_string(),
+                    None => format!("refused with code {}", receipt.code),
+                };
+                Some(Self { actor, method: method.to_owned(), code: receipt.code, error })
+            })
     }
 
     pub(super) fn told(&self, sources: &BTreeMap<Address, Source>) -> Told {

@@ -84,6 +84,8 @@ fn params() -> ChainParams {
     let mut params = ChainParams::development();
     params.presence_policy = 0;
     params.heartbeat_timeout_blocks = 1 << 40;
+    // A quiet network's: fees have come down.
+    params.initial_basefee = params.min_basefee;
     params
 }
 
@@ -190,7 +192,12 @@ impl Stage {
                 Event::TimerFired { cycles, .. } | Event::CallRan { cycles, .. } => {
                     self.cycles += cycles;
                 }
-                Event::CallFailed { .. } if !sent => self.faults.extend(Fault::of(event)),
+                Event::CallFailed { .. } if sent => {}
+                Event::CallFailed { .. }
+                | Event::TimerExpired { .. }
+                | Event::TimerCancelledInsufficientFunds { .. } => {
+                    self.faults.extend(Fault::of(event));
+                }
                 _ => {}
             }
         }
@@ -198,15 +205,16 @@ impl Stage {
 
     /// Runners keep what they are bound to: they reveal as soon as they may.
     fn reveal_bound(&mut self) {
-        let open: Vec<(JobId, Address)> = self.bound.keys().copied().collect();
-        for (job, runner) in open {
+        let bound: Vec<(JobId, Address)> = self.bound.keys().copied().collect();
+        for (job, runner) in bound {
             let Some(record) = self.chain.job(job) else { continue };
             let seat = record.seats.iter().rev().find(|seat| seat.runner == runner);
             let committed =
                 seat.is_some_and(|seat| matches!(seat.progress, Progress::Committed { .. }));
             match record.status {
+                // Not yet.
+                Status::Pending { .. } | Status::Assigned => continue,
                 Status::Committed if committed => {}
-                Status::Assigned | Status::Pending { .. } if committed => continue,
                 _ => {
                     self.bound.remove(&(job, runner));
                     continue;
