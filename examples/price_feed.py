@@ -18,7 +18,9 @@ def init(message):
 
 
 def _again():
-    cowboy.schedule_timer(cowboy.height() + storage["every"], "tick")
+    # Three jobs and a call that waits take more than a timer has unless it says so.
+    due = cowboy.height() + storage["every"]
+    cowboy.schedule_timer(due, "tick", gas_limit=200_000, max_cells=16_384)
 
 
 async def on_timer(message):

@@ -17,6 +17,7 @@
 //! - `prelude`: what is written in Python.
 //! - `cbor`: values as bytes, in one form.
 //! - `chain`: the machine of a chain, for `remuda-protocol`.
+//! - `rehearsal`: tests of actors, on a chain of their own.
 //! - `cost`: the prices; `limits`: the bounds.
 //!
 //! # How an actor runs
@@ -69,6 +70,7 @@ mod host;
 mod limits;
 mod prelude;
 mod regex;
+pub mod rehearsal;
 mod run;
 pub mod script;
 mod types;

@@ -17,22 +17,22 @@ use crate::cbor;
 /// Containers in a job's specification.
 const JSON_DEPTH_MAX: usize = 32;
 
-pub(super) fn text(text: &str) -> HostValue {
+pub(crate) fn text(text: &str) -> HostValue {
     HostValue::Str(text.to_owned())
 }
 
-pub(super) fn bytes(bytes: &[u8]) -> HostValue {
+pub(crate) fn bytes(bytes: &[u8]) -> HostValue {
     HostValue::Bytes(bytes.to_vec())
 }
 
-pub(super) fn number(number: u128) -> HostValue {
+pub(crate) fn number(number: u128) -> HostValue {
     match i64::try_from(number) {
         Ok(int) => HostValue::Int(int),
         Err(_) => HostValue::Big(BigInt::from(number).to_signed_bytes_be()),
     }
 }
 
-fn dict<const N: usize>(entries: [(&str, HostValue); N]) -> HostValue {
+pub(crate) fn dict<const N: usize>(entries: [(&str, HostValue); N]) -> HostValue {
     HostValue::Dict(entries.into_iter().map(|(name, value)| (text(name), value)).collect())
 }
 
@@ -41,7 +41,7 @@ pub(super) fn payload(value: &HostValue) -> Vec<u8> {
     cbor::encode(value).unwrap_or_default()
 }
 
-pub(super) fn as_u128(value: &HostValue) -> Option<u128> {
+pub(crate) fn as_u128(value: &HostValue) -> Option<u128> {
     match value {
         HostValue::Int(int) => u128::try_from(*int).ok(),
         HostValue::Big(big) => u128::try_from(BigInt::from_signed_bytes_be(big)).ok(),
@@ -49,22 +49,22 @@ pub(super) fn as_u128(value: &HostValue) -> Option<u128> {
     }
 }
 
-pub(super) fn as_u64(value: &HostValue) -> Option<u64> {
+pub(crate) fn as_u64(value: &HostValue) -> Option<u64> {
     as_u128(value).and_then(|number| u64::try_from(number).ok())
 }
 
-pub(super) fn as_amount(value: &HostValue) -> Option<Amount> {
+pub(crate) fn as_amount(value: &HostValue) -> Option<Amount> {
     as_u128(value).map(Amount)
 }
 
-pub(super) fn as_address(value: &HostValue) -> Option<Address> {
+pub(crate) fn as_address(value: &HostValue) -> Option<Address> {
     match value {
         HostValue::Bytes(bytes) => Address::try_from(&bytes[..]).ok(),
         _ => None,
     }
 }
 
-pub(super) fn as_hash(value: &HostValue) -> Option<B256> {
+pub(crate) fn as_hash(value: &HostValue) -> Option<B256> {
     match value {
         HostValue::Bytes(bytes) => B256::try_from(&bytes[..]).ok(),
         _ => None,
@@ -200,7 +200,7 @@ pub(super) fn json(value: &HostValue, depth: usize) -> Option<Json> {
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
     let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
     "0x".chars().chain(digits).collect()

@@ -6,7 +6,7 @@
 
 mod bid;
 mod calls;
-mod convert;
+pub(crate) mod convert;
 mod errors;
 mod facts;
 mod programs;

@@ -105,6 +105,18 @@ impl Vm {
         names
     }
 
+    /// Functions of the module whose names begin so, in the order in which they came to be, and
+    /// whether each takes an argument.
+    pub(crate) fn functions(&self, prefix: &str) -> Vec<(String, bool)> {
+        let table = self.main.and_then(|main| self.table(main));
+        let entries = table.into_iter().flat_map(|table| table.iter());
+        let found = entries.filter_map(|entry| {
+            let name = self.text(entry.key).filter(|name| name.starts_with(prefix))?;
+            Some((name.to_owned(), self.callable(entry.value, 0)?))
+        });
+        found.collect()
+    }
+
     fn call_actor(
         &mut self,
         world: &mut dyn World,
