@@ -3,6 +3,7 @@
 mod check;
 mod new;
 mod show;
+mod test;
 pub(crate) mod value;
 
 use crate::failure::Failure;
@@ -42,6 +43,28 @@ enum Command {
     Check {
         /// The program; `-` for standard input.
         file: PathBuf,
+        #[command(flatten)]
+        print: PrintArgs,
+    },
+    /// Run tests of actors on a chain in this process.
+    ///
+    /// A test is a function test_… of a Python file. The global `chain` deploys actors from files beside it, calls
+    /// them, lets blocks pass, and answers jobs.
+    #[command(after_help = "Examples:
+  $ remuda actor test examples/test_price_feed.py
+  $ remuda actor test tests/*.py --only alarm --json
+
+A test:
+  def test_adds():
+      counter = chain.deploy('counter.py')
+      assert chain.call(counter, 'add', {'by': 2}) == 2")]
+    Test {
+        /// Files with tests.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Only tests whose names contain this.
+        #[arg(long, value_name = "TEXT")]
+        only: Option<String>,
         #[command(flatten)]
         print: PrintArgs,
     },
@@ -170,6 +193,7 @@ pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::New { file } => new::main(file),
         Command::Check { file, print } => check::main(file, *print),
+        Command::Test { files, only, print } => test::main(files, only.as_deref(), *print),
         Command::Deploy { file, payload, salt, on } => {
             run(&on.node, async |session| deploy(session, file, payload, *salt, on).await)
         }

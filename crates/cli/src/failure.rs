@@ -126,6 +126,9 @@ pub enum Failure {
     /// A program that the chain would not take.
     #[error("{0}")]
     Program(String),
+    /// Tests of actors.
+    #[error("{0} failed")]
+    TestsFailed(String),
     /// What a method would get is no JSON.
     #[error("the value is no JSON: {0}")]
     Payload(String),
@@ -241,6 +244,7 @@ impl Failure {
             Self::JobOver { .. } => "no_result",
             Self::TimerOver(_) => "not_fired",
             Self::Program(_) => "not_a_program",
+            Self::TestsFailed(_) => "tests_failed",
             Self::Payload(_) => "invalid_input",
             Self::Nonsense(_) => "unexpected_answer",
             Self::Start(_) | Self::Output(_) => "internal",

@@ -148,3 +148,29 @@ fn the_guides_programs_are_programs() {
         assert_ne!(checked["methods"], serde_json::json!([]), "{program}");
     }
 }
+
+#[test]
+fn tests_of_actors_run_and_their_failures_have_a_line() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let files: Vec<String> = std::fs::read_dir(&examples)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
+        .filter(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with("test_")))
+        .collect();
+    assert!(files.len() >= 3, "{files:?}");
+    let mut args = vec!["actor", "test"];
+    args.extend(files.iter().map(String::as_str));
+    let tested = run(&args).ok().stdout;
+    assert!(tested.contains(" passed, 0 failed"), "{tested}");
+
+    let folder = support::Folder::new("actor-tests");
+    run(&["actor", "new", &folder.file("counter.py")]).ok();
+    let wrong = "def test_adds():\n    counter = chain.deploy('counter.py')\n    \
+                 assert chain.call(counter, 'add', {'by': 2}) == 3\n";
+    let file = folder.write("test_counter.py", wrong);
+    let failed = run(&["actor", "test", &file]).failed(1);
+    assert!(
+        failed.stdout.contains("line 3") && failed.stdout.contains("0 passed, 1 failed"),
+        "{failed:?}"
+    );
+}
