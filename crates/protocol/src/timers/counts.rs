@@ -1,7 +1,7 @@
 //! Numbers of timers that rules ask for: how many an actor has, and what a height holds.
 //!
 //! Not state, but a part of the index: they follow from the timers and chunks that the state has
-//! ([`Counts::load`]). As records, every fire would write two more: that of its actor and that of
+//! (`Counts::load`). As records, every fire would write two more: that of its actor and that of
 //! the height at which the timer would have expired.
 
 use super::numbers::{NumberKey, Numbers};
