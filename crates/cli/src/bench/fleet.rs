@@ -109,7 +109,14 @@ async fn run(args: &Args) -> Result<(), Failure> {
     let mut stage = Stage::start("remuda-bench-fleet-", |text| text).await?;
     let measured = measure(args, load, &stage).await;
     stage.stop().await;
-    let report = measured?;
+    let mut report = measured?;
+    if args.idle > 0 {
+        // Another orchestrator: what the first one did is not theirs.
+        let mut stage = Stage::start("remuda-bench-fleet-idle-", |text| text).await?;
+        let measured = idle(&stage, args.idle, Duration::from_secs(args.hold)).await;
+        stage.stop().await;
+        report.idle = Some(measured?);
+    }
     if args.json {
         println!("{}", serde_json::to_string(&report).map_err(failed)?);
         return Ok(());
@@ -161,29 +168,19 @@ async fn measure(args: &Args, load: Load, stage: &Stage) -> Result<Report, Failu
         let opened = Arc::new(opened.map_err(failed)?);
         postgres = Some(store(opened, load).await.map_err(failed)?);
     }
-    let key = Arc::new(KeyPair::generate());
-    let link = Link::new(&stage.url, key.clone(), Clock::default());
-    link.enrol(&read_token(&stage.file("worker.token"))?).await.map_err(failed)?;
-    // First: what others leave behind is not theirs.
-    let idle = match args.idle {
-        0 => None,
-        workers => {
-            let hold = Duration::from_secs(args.hold);
-            Some(idle(stage, &link, &key.id(), workers, hold).await?)
-        }
-    };
     progress("jobs over HTTP");
-    let http = over_http(stage, &link, &key.id(), load).await?;
+    let http = over_http(stage, load).await?;
     let jobs = sqlite.jobs;
-    Ok(Report { workers: args.workers, jobs, sqlite, postgres, http, idle })
+    Ok(Report { workers: args.workers, jobs, sqlite, postgres, http, idle: None })
 }
 
 /// Everybody submits, takes, acknowledges and completes, as fast as it goes.
-async fn over_http(stage: &Stage, link: &Link, key: &KeyId, load: Load) -> Result<Http, Failure> {
+async fn over_http(stage: &Stage, load: Load) -> Result<Http, Failure> {
+    let (link, key) = machine(stage).await?;
     let began = Instant::now();
     let mut working = JoinSet::new();
     for number in 0..load.runners {
-        let runner = RunnerId::of(key, &format!("b{number}")).map_err(failed)?;
+        let runner = RunnerId::of(&key, &number.to_string()).map_err(failed)?;
         let (client, link) = (stage.client.clone(), link.clone());
         working.spawn(async move {
             let mut waits = Vec::new();
@@ -251,13 +248,15 @@ async fn one_job(link: &Link, runner_id: &RunnerId) -> Result<Duration, Failure>
     Ok(waited)
 }
 
-async fn idle(
-    stage: &Stage,
-    link: &Link,
-    key: &KeyId,
-    workers: usize,
-    hold: Duration,
-) -> Result<Idle, Failure> {
+/// A machine whose key was enrolled.
+async fn machine(stage: &Stage) -> Result<(Link, KeyId), Failure> {
+    let key = Arc::new(KeyPair::generate());
+    let link = Link::new(&stage.url, key.clone(), Clock::default());
+    link.enrol(&read_token(&stage.file("worker.token"))?).await.map_err(failed)?;
+    Ok((link, key.id()))
+}
+
+async fn idle(stage: &Stage, workers: usize, hold: Duration) -> Result<Idle, Failure> {
     let wanted = workers as u64 + FILES_BESIDES;
     let allowed = rlimit::increase_nofile_limit(wanted).map_err(Failure::Start)?;
     if allowed < wanted {
@@ -267,6 +266,7 @@ async fn idle(
         )));
     }
     let process = stage.parts[0].id();
+    let (link, key) = machine(stage).await?;
     let resident_bytes_before = resident_bytes(process);
     let began = Instant::now();
     let mut waiting = JoinSet::new();
@@ -274,7 +274,7 @@ async fn idle(
         let last = (first + AT_A_TIME).min(workers);
         progress(&format!("{last} of {workers} workers wait"));
         for number in first..last {
-            let runner = RunnerId::of(key, &number.to_string()).map_err(failed)?;
+            let runner = RunnerId::of(&key, &number.to_string()).map_err(failed)?;
             waiting.spawn(wait_for_work(link.clone(), runner));
         }
         stage

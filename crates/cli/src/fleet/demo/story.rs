@@ -43,6 +43,8 @@ pub(super) struct Story {
     began: Instant,
     workers: Vec<Worker>,
     seen: BTreeMap<JobId, (AttemptState, Attempt, Fence)>,
+    /// Leases that a job lost, and who had it last.
+    lost: BTreeMap<JobId, (u32, &'static str)>,
 }
 
 /// A worker that was killed, and what it had.
@@ -88,8 +90,9 @@ fn run() -> RunSubmission {
 
 impl Story {
     pub(super) fn new(silent: bool) -> Self {
-        let (workers, seen) = (Vec::new(), BTreeMap::new());
-        Self { silent, style: Style::stdout(), began: Instant::now(), workers, seen }
+        let (style, began) = (Style::stdout(), Instant::now());
+        let (workers, seen, lost) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        Self { silent, style, began, workers, seen, lost }
     }
 
     fn say(&self, tone: Tone, text: &str) {
@@ -144,6 +147,13 @@ impl Story {
             }
             let who = job.runner_id.as_ref().map_or("nobody", |runner| self.name(runner));
             let (name, fence) = (&job.name, job.fence);
+            // The next grant may come before anybody sees that the lease was lost.
+            let (losses, had) =
+                self.lost.insert(job.job_id.clone(), (job.losses, who)).unwrap_or((0, who));
+            if job.losses > losses {
+                let text = format!("no heartbeat from {had}: its lease of {name} has expired");
+                self.say(Tone::Bad, &text);
+            }
             match job.state {
                 AttemptState::Running => {
                     self.say(Tone::Plain, &format!("{who} runs {name}, fence {fence}"));
@@ -153,10 +163,6 @@ impl Story {
                         Tone::Good,
                         &format!("{who} completes {name}, fence {fence}: SUCCEEDED"),
                     );
-                }
-                AttemptState::Queued if job.losses > 0 => {
-                    let text = format!("no heartbeat from {who}: its lease of {name} has expired");
-                    self.say(Tone::Bad, &text);
                 }
                 state if state.terminal() => {
                     self.say(Tone::Bad, &format!("{name}: {state}"));
