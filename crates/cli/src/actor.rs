@@ -35,11 +35,13 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Write an actor to begin with into a new file.
+    #[command(after_help = "Example:\n  $ remuda actor new counter.py")]
     New {
         /// The file.
         file: PathBuf,
     },
     /// Say whether the chain would take a program, and what can be called.
+    #[command(after_help = "Example:\n  $ remuda actor check counter.py")]
     Check {
         /// The program; `-` for standard input.
         file: PathBuf,
@@ -103,6 +105,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
         on: On,
     },
     /// Give an actor of yours other code.
+    #[command(after_help = "Example:\n  $ remuda actor upgrade 0x… counter.py --key my.key")]
     Upgrade {
         /// The actor.
         actor: HexAddress,
@@ -112,6 +115,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
         on: On,
     },
     /// Show an actor: its owner, its money, what waits.
+    #[command(after_help = "Example:\n  $ remuda actor show 0x…")]
     Show {
         /// The actor.
         actor: HexAddress,
@@ -135,6 +139,7 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
         node: NodeArgs,
     },
     /// Show what an actor said and what became of calls to it.
+    #[command(after_help = "Example:\n  $ remuda actor logs 0x… --follow")]
     Logs {
         /// The actor.
         actor: HexAddress,

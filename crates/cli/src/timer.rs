@@ -39,6 +39,7 @@ pub struct Args {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// What the lane asks, how many wait, and the limits on timers.
+    #[command(after_help = "Example:\n  $ remuda timer lane --json")]
     Lane,
     /// Set a timer of this account.
     #[command(after_help = "Examples:
@@ -53,16 +54,19 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
         send: SendArgs,
     },
     /// Show a timer that has not ended.
+    #[command(after_help = "Example:\n  $ remuda timer show 0x…")]
     Show {
         /// Its id.
         id: HexHash,
     },
     /// Follow a timer until it ends; fail if it ended without firing.
+    #[command(after_help = "Example:\n  $ remuda timer watch 0x…")]
     Watch {
         /// Its id.
         id: HexHash,
     },
     /// Call a timer off.
+    #[command(after_help = "Example:\n  $ remuda timer cancel 0x… --key my.key")]
     Cancel {
         /// Its id.
         id: HexHash,
@@ -73,6 +77,7 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
         send: SendArgs,
     },
     /// Let a timer wait for longer.
+    #[command(after_help = "Example:\n  $ remuda timer extend 0x… --until 5000 --key my.key")]
     Extend {
         /// Its id.
         id: HexHash,
@@ -87,7 +92,7 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
     },
     /// Change the limits on timers, as a system deployer.
     #[command(after_help = "Example:
-  $ remuda timer limits --gas-limit-max 5000000 --key faucet.key
+  $ remuda timer limits --gas-limit-max 200000 --key faucet.key
 
 What is not given stays as it is. On a development chain the faucet's key may.")]
     Limits {

@@ -176,6 +176,24 @@ fn every_help_teaches_with_an_example() {
         &["job", "history"],
         &["job", "watch"],
         &["job", "cancel"],
+        &["timer"],
+        &["timer", "lane"],
+        &["timer", "schedule"],
+        &["timer", "show"],
+        &["timer", "watch"],
+        &["timer", "cancel"],
+        &["timer", "extend"],
+        &["timer", "limits"],
+        &["actor"],
+        &["actor", "new"],
+        &["actor", "check"],
+        &["actor", "test"],
+        &["actor", "deploy"],
+        &["actor", "call"],
+        &["actor", "upgrade"],
+        &["actor", "show"],
+        &["actor", "state"],
+        &["actor", "logs"],
         &["orchestrator"],
         &["orchestrator", "init"],
         &["orchestrator", "run"],
@@ -350,16 +368,16 @@ fn a_timer_fires_ends_or_waits_for_longer_as_told() {
 
     // A stranger may not, a system deployer may.
     let kept = schedule("100000");
-    let limits = ["timer", "limits", "--gas-limit-max", "5000000", "--key"];
+    let limits = ["timer", "limits", "--gas-limit-max", "200000", "--key"];
     let refused = network.run(&[&limits[..], &[&key]].concat()).failed(1);
     assert!(refused.stderr.contains("NotSystemDeployer"), "{refused:?}");
     let faucet = &*network.faucet_key;
     network.run(&[&limits[..], &[faucet]].concat()).ok();
     let lane = network.json(&["timer", "lane"]);
-    assert_eq!(lane["limits"]["gas_limit_max"], 5_000_000);
+    assert_eq!(lane["limits"]["gas_limit_max"], 200_000);
     network.run(&["timer", "cancel", &kept, "--system", "--key", faucet]).ok();
     let words = network.run(&["timer", "lane"]).ok().stdout;
-    assert!(words.contains("5,000,000"), "{words}");
+    assert!(words.contains("at most 200,000"), "{words}");
 }
 
 fn text_or_number(value: &Value) -> String {
