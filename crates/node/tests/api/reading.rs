@@ -254,6 +254,8 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         "/actor/{address}",
         "/actor/{address}/logs",
         "/actor/{address}/state",
+        "/timers",
+        "/timer/{id}",
         "/runners",
         "/runner/{address}",
         "/runner/{address}/jobs",
