@@ -26,7 +26,9 @@ use std::process::ExitCode;
   $ remuda actor deploy counter.py --key my.key
   $ remuda actor call 0x… add '{\"by\": 2}' --key my.key
   $ remuda actor state 0x…
-  $ remuda actor logs 0x…")]
+  $ remuda actor logs 0x…
+
+Each of them takes --json.")]
 pub struct Args {
     #[command(subcommand)]
     command: Command,
@@ -39,6 +41,8 @@ enum Command {
     New {
         /// The file.
         file: PathBuf,
+        #[command(flatten)]
+        print: PrintArgs,
     },
     /// Say whether the chain would take a program, and what can be called.
     #[command(after_help = "Example:\n  $ remuda actor check counter.py")]
@@ -196,7 +200,7 @@ impl Payload {
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     match &args.command {
-        Command::New { file } => new::main(file),
+        Command::New { file, print } => new::main(file, *print),
         Command::Check { file, print } => check::main(file, *print),
         Command::Test { files, only, print } => test::main(files, only.as_deref(), *print),
         Command::Deploy { file, payload, salt, on } => {

@@ -123,6 +123,9 @@ pub enum Failure {
         /// What to do, as a further sentence; or nothing.
         advice: String,
     },
+    /// A file that would be overwritten.
+    #[error("{path} is there already; name another file", path = .0.display())]
+    FileExists(PathBuf),
     /// A program that the chain would not take.
     #[error("{0}")]
     Program(String),
@@ -231,7 +234,7 @@ impl Failure {
             Self::Wallet(_) => "no_key",
             Self::File { .. } | Self::FileTooLong { .. } => "no_file",
             Self::Spec(_) | Self::Offer(_) | Self::Hex(_) | Self::Settings(_) => "invalid_input",
-            Self::RunnerExists(_) => "exists",
+            Self::RunnerExists(_) | Self::FileExists(_) => "exists",
             Self::Registered { .. } => "registered",
             Self::StakeTooLow { .. } => "stake_too_low",
             Self::Network(_) => "no_network",
