@@ -1,41 +1,25 @@
 //! `cowboy_sdk` against PyPI's `cowboy-sdk` 0.1.1. Scripts that need no waiting print here what they print
-//! with the real package under CPython, and the actor of its page runs as it stands. Where the package
-//! cannot be installed, the tests say that they were skipped.
-
-mod world;
+//! with the real package under CPython, and the actor of its page runs as it stands.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
 
+use crate::world::{ACTOR, World, cbor, dict, raised, text, waits};
 use remuda_vm::HostValue;
-use world::{ACTOR, World, cbor, dict, raised, text, waits};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// Where the package is, if it can be had.
-static PACKAGE: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cowboy-sdk-0.1.1");
-    if !target.join("cowboy_sdk/__init__.py").exists() {
-        let done = Command::new("python3")
-            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
-            .arg(&target)
-            .arg("cowboy-sdk==0.1.1")
-            .output();
-        if !done.is_ok_and(|done| done.status.success()) {
-            return None;
-        }
-    }
-    Some(target)
-});
-
-fn package() -> Option<&'static Path> {
-    if PACKAGE.is_none() {
-        eprintln!("SKIPPED: cowboy-sdk 0.1.1 cannot be installed here, nothing was compared");
-    }
-    PACKAGE.as_deref()
+/// Where the package is.
+fn package() -> PathBuf {
+    let all = std::env::var_os("REMUDA_PARTS").map_or_else(
+        || Path::new(&std::env::var_os("HOME").expect("$HOME")).join(".cache/remuda/parts"),
+        PathBuf::from,
+    );
+    let folder = all.join("sdk/package");
+    assert!(folder.is_dir(), "cowboy-sdk is missing: install it with scripts/parts/sdk.sh");
+    folder
 }
 
 /// What a script prints in an actor's body.
@@ -48,7 +32,6 @@ fn ours(source: &str) -> String {
 
 #[test]
 fn scripts_print_what_they_print_with_the_real_package() {
-    let Some(package) = package() else { return };
     let mut scripts: Vec<PathBuf> = std::fs::read_dir(folder().join("sdk"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -57,7 +40,7 @@ fn scripts_print_what_they_print_with_the_real_package() {
     scripts.sort();
     let output = Command::new("python3")
         .arg(folder().join("sdk_cpython.py"))
-        .arg(package)
+        .arg(package())
         .args(&scripts)
         .env("PYTHONHASHSEED", "0")
         .env("PYTHONIOENCODING", "utf-8")
@@ -96,9 +79,8 @@ fn quick_start(package: &Path) -> String {
 
 #[test]
 fn the_quick_start_of_the_packages_page_chats() {
-    let Some(package) = package() else { return };
     let world = World::new();
-    assert_eq!(world.deploy(&ACTOR, &quick_start(package), b""), Ok(b"ok".to_vec()));
+    assert_eq!(world.deploy(&ACTOR, &quick_start(&package()), b""), Ok(b"ok".to_vec()));
     assert_eq!(world.stored(&ACTOR, "calls"), Some(HostValue::Int(0)));
     for (turn, message) in ["How are you?", "And now?"].into_iter().enumerate() {
         let token =
