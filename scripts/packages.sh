@@ -12,6 +12,7 @@ missing=()
 command -v make >/dev/null || missing+=(make)
 links_c 2>/dev/null || missing+=(gcc libc6-dev) # cargo links with it
 links_cxx 2>/dev/null || missing+=(g++)         # libFuzzer is C++
+command -v python3 >/dev/null || missing+=(python3 python3-venv) # our Python is compared with it
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

@@ -71,8 +71,7 @@ fn programs_do_what_they_do_under_cpython() {
     let mut different = Vec::new();
     let files = corpus();
     let Some(theirs) = cpython(&files) else {
-        eprintln!("SKIPPED: there is no python3 on this machine, nothing was compared");
-        return;
+        panic!("there is no python3 to compare with: as root, apt-get install python3");
     };
     for (path, (expected, expected_error)) in files.iter().zip(theirs) {
         let (stdout, error, _) = ours(path);

@@ -164,8 +164,7 @@ fn programs_that_wait_do_what_they_do_under_cpython() {
             .arg(folder.join(format!("{name}.py")))
             .output();
         let Ok(output) = output else {
-            eprintln!("SKIPPED: there is no python3 on this machine, nothing was compared");
-            return;
+            panic!("there is no python3 to compare with: as root, apt-get install python3");
         };
         let theirs = String::from_utf8_lossy(&output.stdout).into_owned();
         let trouble = String::from_utf8_lossy(&output.stderr).into_owned();

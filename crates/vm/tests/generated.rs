@@ -71,8 +71,7 @@ fn generated_programs_do_what_they_do_under_cpython() {
     for seeds in seeds.chunks(250) {
         let sources: Vec<String> = seeds.iter().map(|seed| writer::program(*seed)).collect();
         let Some(expected) = theirs(&sources) else {
-            eprintln!("SKIPPED: there is no python3 on this machine, nothing was compared");
-            return;
+            panic!("there is no python3 to compare with: as root, apt-get install python3");
         };
         for ((seed, source), expected) in seeds.iter().zip(&sources).zip(expected) {
             let ours = ours(source);

@@ -114,8 +114,7 @@ fn tracebacks_are_those_of_cpython() {
     ];
     for source in sources {
         let Some(theirs) = cpython(source) else {
-            eprintln!("SKIPPED: there is no python3 on this machine, nothing was compared");
-            return;
+            panic!("there is no python3 to compare with: as root, apt-get install python3");
         };
         assert_eq!(plain(source).stderr, theirs, "{source}");
     }
