@@ -7,6 +7,9 @@ use remuda::{
 };
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Remuda: a network for verifiable off-chain computation.
 #[derive(Parser)]
 #[command(name = "remuda", version, arg_required_else_help = true)]

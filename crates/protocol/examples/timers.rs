@@ -13,6 +13,9 @@ mod plot;
 use remuda_protocol::timers::bench::run::{Surroundings, Wish, run};
 use std::time::Instant;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// This machine. Wall time: on one that does other things too, medians say more than the longest.
 struct Machine {
     start: Instant,

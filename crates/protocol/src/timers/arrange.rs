@@ -8,6 +8,10 @@ use crate::primitives::Address;
 use crate::sorted::{Edit, Item};
 use std::collections::BTreeMap;
 
+/// Actors that are looked up together: enough to wait for memory together, and few enough that what
+/// was found is still near when it is used.
+const AT_A_TIME: usize = 128;
+
 /// A change to what an actor has.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change<'e> {
@@ -61,19 +65,14 @@ impl TimerIndex {
     pub(super) fn apply(&mut self, mut changes: Vec<Change<'_>>) {
         // Stable: what is done to one timer stays in order.
         changes.sort_by(|a, b| a.actor().cmp(b.actor()));
-        let of_actors = changes.chunk_by(|a, b| a.actor() == b.actor());
-        let actors: Vec<Address> = of_actors.clone().map(|changes| *changes[0].actor()).collect();
-        let counts = self.recent.of_many(&actors);
-        let held = self.actors.get_many(&actors);
-        let before: Vec<Before> = actors
-            .iter()
-            .zip(counts)
-            .zip(held)
-            .map(|((actor, count), held)| Before { actor: *actor, count, held })
-            .collect();
+        let of_actors: Vec<&[Change<'_>]> =
+            changes.chunk_by(|a, b| a.actor() == b.actor()).collect();
         let mut batch = Batch::default();
-        for ((before, waiting), changes) in before.iter().zip(self.held(&before)).zip(of_actors) {
-            self.apply_to(before, waiting, changes, &mut batch);
+        for some in of_actors.chunks(AT_A_TIME) {
+            let before = self.before(some);
+            for ((before, waiting), changes) in before.iter().zip(self.held(&before)).zip(some) {
+                self.apply_to(before, waiting, changes, &mut batch);
+            }
         }
         self.recent.set_many(&batch.counts);
         self.actors.set(batch.holdings);
@@ -87,6 +86,15 @@ impl TimerIndex {
                 self.groups.remove(&count);
             }
         }
+    }
+
+    /// Actors, each by its changes, as they are.
+    fn before(&self, changes: &[&[Change<'_>]]) -> Vec<Before> {
+        let actors: Vec<Address> = changes.iter().map(|changes| *changes[0].actor()).collect();
+        let (counts, held) = (self.recent.of_many(&actors), self.actors.get_many(&actors));
+        let both = counts.into_iter().zip(held);
+        let before = actors.iter().zip(both);
+        before.map(|(actor, (count, held))| Before { actor: *actor, count, held }).collect()
     }
 
     /// Applies an actor's changes to what it has waiting; what that changes elsewhere is noted.

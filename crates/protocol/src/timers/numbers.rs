@@ -6,17 +6,26 @@ use std::fmt::Debug;
 
 /// What numbers are under.
 pub(super) trait NumberKey: Copy + Ord + Debug {
+    /// See [`Item::WIDTH`].
+    const WIDTH: usize;
+
     /// See [`Item::head`].
     fn head(&self) -> u64;
 }
 
 impl NumberKey for Address {
+    /// Wide: a block's actors are many of those that there are, so it touches most leaves.
+    const WIDTH: usize = 64;
+
     fn head(&self) -> u64 {
         self.0.first_chunk().copied().map_or(0, u64::from_be_bytes)
     }
 }
 
 impl NumberKey for Height {
+    /// Narrow: the heights at which a block's timers would have expired are strewn over a month.
+    const WIDTH: usize = 16;
+
     fn head(&self) -> u64 {
         self.get()
     }
@@ -32,8 +41,7 @@ struct Number<K, N> {
 impl<K: NumberKey, N: Copy + Debug> Item for Number<K, N> {
     type Key = K;
     type Summary = ();
-    /// Wide: items are small, and a batch touches most leaves.
-    const WIDTH: usize = 64;
+    const WIDTH: usize = K::WIDTH;
 
     fn key(&self) -> K {
         self.key
