@@ -27,6 +27,22 @@ pub fn calls_limit(params: &ChainParams) -> u64 {
     Lane::Runner.limit(params) / 2
 }
 
+/// Cycles of one deferred call at most. Calls are begun until their share is used, whatever limits
+/// they have, so that limits that nobody uses hold nobody up; this bounds what the last one adds.
+pub fn call_limit(params: &ChainParams) -> u64 {
+    calls_limit(params) / 2
+}
+
+/// Cells of deferred calls in one block: half of the block's.
+fn cells_limit(params: &ChainParams) -> u64 {
+    params.cells_target
+}
+
+/// Cells of one deferred call: always the same, so that no call fails for what others have used.
+fn call_cells(params: &ChainParams) -> u64 {
+    cells_limit(params) / 2
+}
+
 /// A call that waits for a later block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeferredCall {
@@ -115,36 +131,35 @@ impl Exec<'_> {
     /// Runs the calls that earlier blocks queued, in order, as far as their share of the lane goes.
     pub(crate) fn run_calls(&mut self) {
         let end = self.chain.calls_tail.min(self.chain.calls_head.saturating_add(CALLS_PER_BLOCK));
-        let (limit, mut used) = (calls_limit(self.params), 0_u64);
+        let (mut cycles, mut cells) = (0, 0);
         while self.chain.calls_head < end {
-            let index = self.chain.calls_head;
-            let Some(call) = self.state.get(&CallKey { index }) else {
-                self.chain.calls_head += 1;
-                continue;
-            };
-            // The first one always fits: nothing that was queued can stop the queue.
-            if used > 0 && used.saturating_add(call.cycles_limit) > limit {
+            let room = cycles < calls_limit(self.params)
+                && cells + call_cells(self.params) <= cells_limit(self.params);
+            if !room {
                 return;
             }
-            self.state.remove(&CallKey { index });
+            let index = self.chain.calls_head;
             self.chain.calls_head += 1;
-            used += self.run_deferred(call_id(self.params.chain_id, index), &call);
+            let key = CallKey { index };
+            let Some(call) = self.state.get(&key) else { continue };
+            self.state.remove(&key);
+            let used = self.run_deferred(call_id(self.params.chain_id, index), &call);
+            (cycles, cells) = (cycles + used.0, cells + used.1);
         }
     }
 
-    /// Runs one; the cycles it took.
-    fn run_deferred(&mut self, id: B256, call: &DeferredCall) -> u64 {
+    /// Runs one; the cycles and cells it took.
+    fn run_deferred(&mut self, id: B256, call: &DeferredCall) -> (u64, u64) {
         if !self.actors.has_code(&self.state, call.actor) {
             self.credit(call.payer, call.deposit);
             self.deferred_failed(call, Refusal::NoCode, String::new());
-            return 0;
+            return (0, 0);
         }
         let basefee = self.basefees.cycle.max(1);
         let affordable = u64::try_from(call.deposit.get() / basefee).unwrap_or(u64::MAX);
         let cycles = call.cycles_limit.min(affordable);
         let cell_cycles = u64::try_from(self.basefees.cell.div_ceil(basefee)).unwrap_or(u64::MAX);
-        // Half of the block's cells, like half of the lane.
-        let cells = self.params.cells_target.saturating_sub(self.used.cells.get());
+        let cells = call_cells(self.params);
         self.begin_cause();
         let meter = Meter { cycles, cells, cell_cycles };
         let (result, left) = self.limited(meter, |exec| exec.perform_deferred(id, call));
@@ -161,7 +176,7 @@ impl Exec<'_> {
             self.tell_fault();
             self.deferred_failed(call, refusal, why.unwrap_or_else(|| refusal.to_string()));
         }
-        cycles
+        (cycles, cells)
     }
 
     fn perform_deferred(&mut self, id: B256, call: &DeferredCall) -> Result<(), Refusal> {

@@ -168,7 +168,7 @@ codes! {
         715 EventTooLarge "an event has a topic of at most 64 bytes and data of at most 16384";
         716 PayloadTooLong "a payload or an answer has at most 65536 bytes";
         717 MethodTooLong "a method's name has 1 to 64 bytes";
-        718 CallCyclesOutOfRange "a deferred call has 1000 cycles to half of the runner lane";
+        718 CallCyclesOutOfRange "a deferred call has 1000 cycles to a quarter of the runner lane";
         719 BadHostCall "the host has no call of this name with such arguments";
         720 BadJob "the specification is not that of a job";
         721 TooManyWaiting "as many calls of this actor wait as may; let some end first";
@@ -180,6 +180,7 @@ codes! {
         727 WaitTooLong "a call waits at most as long as a timer may";
         728 NoEntitlements "this chain has no entitlements yet";
         729 AnotherWaits "another call waits for this job already";
+        739 UpgradedCannotWait "a call that gave its actor other code cannot wait; order the work in a later call";
     }
 }
 

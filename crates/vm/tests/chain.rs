@@ -5,6 +5,8 @@ mod common;
 
 #[path = "chain/calls.rs"]
 mod calls;
+#[path = "chain/crowd.rs"]
+mod crowd;
 #[path = "chain/hostile.rs"]
 mod hostile;
 #[path = "chain/setup.rs"]

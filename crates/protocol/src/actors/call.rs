@@ -74,7 +74,12 @@ impl Exec<'_> {
     /// A timer's handler.
     pub(crate) fn call_timer(&mut self, payer: Address, call: &TimerCall) -> Result<(), Refusal> {
         self.begin_cause();
-        let running = Running { sender: call.actor, ..Running::of(call.actor, payer, call.timer) };
+        // Whoever pays has agreed to this timer, and not to those that it might make.
+        let running = Running {
+            sender: call.actor,
+            payer: None,
+            ..Running::of(call.actor, payer, call.timer)
+        };
         let call = Call { method: ON_TIMER, argument: Argument::Timer(call), optional: false };
         self.run_method(running, &call, None).map(|_| ())
     }

@@ -34,19 +34,32 @@ pub(crate) struct Running {
     pub(crate) cause: B256,
     /// Money that came with the call.
     pub(crate) value: Amount,
-    /// Who may pay for timers besides the actor.
+    /// The transaction's sender, if the call is the transaction's own: may pay for timers of an actor
+    /// that it owns.
     pub(crate) payer: Option<Address>,
     /// Its number among the actor's waiting calls, once it has asked for something.
     pub(crate) frame: Option<u64>,
     /// What it asked for and has no answer to yet.
     pub(crate) open: Vec<u64>,
+    /// It gave the actor other code, and so cannot wait: its frames are of the code before.
+    pub(crate) upgraded: bool,
 }
 
 impl Running {
-    /// A call that an account, or a timer's payer, causes.
+    /// A call that an account causes.
     pub(crate) fn of(actor: Address, sender: Address, cause: B256) -> Self {
         let (payer, open) = (Some(sender), Vec::new());
-        Self { actor, sender, origin: sender, cause, value: Amount::ZERO, payer, frame: None, open }
+        Self {
+            actor,
+            sender,
+            origin: sender,
+            cause,
+            value: Amount::ZERO,
+            payer,
+            frame: None,
+            open,
+            upgraded: false,
+        }
     }
 }
 
@@ -106,6 +119,22 @@ pub struct Host<'h, 'a> {
 impl<'h, 'a> Host<'h, 'a> {
     pub(crate) fn new(exec: &'h mut Exec<'a>, running: Running) -> Self {
         Self { exec, running }
+    }
+
+    /// Does something whole or not at all: a program may catch the error and go on.
+    pub(super) fn whole<T>(
+        &mut self,
+        part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let (before, frame) = (self.exec.before(), self.running.frame);
+        let open = self.running.open.len();
+        let result = part(self);
+        if result.is_err() {
+            self.exec.take_back(before);
+            self.running.frame = frame;
+            self.running.open.truncate(open);
+        }
+        result
     }
 
     /// Consumes from the call's limits.
@@ -181,7 +210,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// Writes a value.
     pub fn storage_set(&mut self, key: &[u8], value: &[u8]) -> Result<(), Refusal> {
-        self.exec.storage_set(self.running.actor, key, value)
+        self.whole(|host| host.exec.storage_set(host.running.actor, key, value))
     }
 
     /// Removes a value. Whether there was one.
@@ -222,7 +251,7 @@ impl<'h, 'a> Host<'h, 'a> {
     /// Sends the actor's money.
     pub fn transfer(&mut self, to: Address, amount: Amount) -> Result<(), Refusal> {
         self.charge(price::TRANSFER_CYCLES, price::EVENT_CELLS)?;
-        self.exec.transfer(self.running.actor, to, amount)
+        self.whole(|host| host.exec.transfer(host.running.actor, to, amount))
     }
 
     /// `keccak256("cowboy-random-v1:" ‖ newest beacon on chain ‖ actor ‖ cause ‖ keccak256(label))`.
@@ -278,7 +307,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// Calls another actor in a later block, whatever comes of it. Prepaid by the actor.
     pub fn send(&mut self, out: &Outgoing<'_>) -> Result<(), Refusal> {
-        self.queue_message(out, None)
+        self.whole(|host| host.queue_message(out, None))
     }
 
     pub(super) fn queue_message(
@@ -318,11 +347,14 @@ impl<'h, 'a> Host<'h, 'a> {
         })
     }
 
-    /// `schedule_timer_ex`: with all its arguments.
+    /// `schedule_timer_ex`: with all its arguments. A transaction's sender can be made to pay only if
+    /// the actor is the sender's own: others have agreed to the transaction's fee and to nothing more.
     pub fn schedule_timer_ex(&mut self, timer: &ScheduleTimer) -> Result<B256, Refusal> {
         self.charge(SCHEDULE_CYCLES, SCHEDULE_CELLS + timer.payload.len() as u64)?;
-        let payer = self.running.payer.unwrap_or(self.running.actor);
-        self.exec.schedule_timer(self.running.actor, payer, timer)
+        let actor = self.running.actor;
+        let owner = self.exec.state.get(&ActorKey { actor }).map(|record| record.owner);
+        let payer = self.running.payer.filter(|payer| owner == Some(*payer)).unwrap_or(actor);
+        self.whole(|host| host.exec.schedule_timer(actor, payer, timer))
     }
 
     /// `cancel_timer(timer_id)`.
@@ -349,7 +381,13 @@ impl<'h, 'a> Host<'h, 'a> {
             code.len(),
         );
         self.charge(price.cycles, price.cells)?;
-        self.exec.upgrade(self.running.sender, self.running.actor, code)
+        // Its frames would be of the code that it began with.
+        if !self.running.open.is_empty() {
+            return Err(Refusal::CallsWaiting);
+        }
+        self.whole(|host| host.exec.upgrade(host.running.sender, host.running.actor, code))?;
+        self.running.upgraded = true;
+        Ok(())
     }
 }
 

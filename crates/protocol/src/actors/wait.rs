@@ -9,7 +9,7 @@ use super::host::{Host, Outgoing, Running};
 use super::record::{Answer, Frame, Wait, WaitOn};
 use super::{Answered, Ended, JobEnd, call::PAYLOAD_BYTES_MAX, price};
 use crate::agenda::{Task, WORK_PER_BLOCK};
-use crate::callback::{Deferred, DeferredCall, calls_limit};
+use crate::callback::{Deferred, DeferredCall, call_limit};
 use crate::dispatcher::job::Status;
 use crate::error::Refusal;
 use crate::event::Event;
@@ -40,7 +40,7 @@ pub(crate) struct Method {
 
 /// Whether a queued call may have so many cycles.
 pub(crate) fn check_cycles(cycles: u64, params: &ChainParams) -> Result<(), Refusal> {
-    let fits = (CALL_CYCLES_MIN..=calls_limit(params)).contains(&cycles);
+    let fits = (CALL_CYCLES_MIN..=call_limit(params)).contains(&cycles);
     if fits { Ok(()) } else { Err(Refusal::CallCyclesOutOfRange) }
 }
 
@@ -49,6 +49,9 @@ impl Host<'_, '_> {
     fn open(&mut self, on: WaitOn) -> Result<u64, Refusal> {
         if self.running.open.len() >= OPEN_MAX {
             return Err(Refusal::TooManyOpen);
+        }
+        if self.running.upgraded {
+            return Err(Refusal::UpgradedCannotWait);
         }
         self.charge(price::DEFER_CYCLES, price::DEFER_CELLS)?;
         let actor = self.running.actor;
@@ -70,9 +73,11 @@ impl Host<'_, '_> {
 
     /// Asks another actor, in a later block.
     pub fn ask(&mut self, out: &Outgoing<'_>) -> Result<u64, Refusal> {
-        let token = self.open(WaitOn::Method { actor: out.to })?;
-        self.queue_message(out, Some((self.running.actor, token)))?;
-        Ok(token)
+        self.whole(|host| {
+            let token = host.open(WaitOn::Method { actor: out.to })?;
+            host.queue_message(out, Some((host.running.actor, token)))?;
+            Ok(token)
+        })
     }
 
     /// Asks to be told when a height has come.

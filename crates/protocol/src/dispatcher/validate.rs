@@ -2,10 +2,10 @@
 //!
 //! All of it is checked before any selection work.
 
+use crate::callback::call_limit;
 use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::spec::{DataFormat, JobSpec, JobType, ResourceBounds};
 use crate::error::Refusal;
-use crate::fees::Lane;
 use crate::params::ChainParams;
 use crate::primitives::B256;
 use crate::verifier::check::{Check, VerifierCheck};
@@ -259,7 +259,7 @@ fn validate_web(spec: &JobSpec) -> Result<(), Refusal> {
 fn validate_callback(spec: &JobSpec, params: &ChainParams) -> Result<(), Refusal> {
     let fits = spec.callback.as_ref().is_none_or(|callback| {
         (1..=HANDLER_BYTES_MAX).contains(&callback.handler.len())
-            && callback.cycles_limit <= Lane::Runner.limit(params)
+            && callback.cycles_limit <= call_limit(params)
     });
     refuse_if(!fits, Refusal::BadCallback)
 }

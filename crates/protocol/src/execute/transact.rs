@@ -1,6 +1,7 @@
 //! One transaction: admission, fee, instruction, receipt.
 
 use super::{Exec, cost};
+use crate::chain::{ChainState, Supply};
 use crate::codec::Decode;
 use crate::crypto::PublicKey;
 use crate::dispatcher::spec::JobSpec;
@@ -11,6 +12,7 @@ use crate::fees::{Lane, Usage, cost as price};
 use crate::key::AccountKey;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, Cells, Cycles, TxHash};
+use crate::timers::index::TimerIndex;
 use crate::transaction::{Instruction, SignedTransaction, Transaction, tx_hash};
 
 /// What is left of a transaction's limits.
@@ -20,6 +22,17 @@ pub(crate) struct Meter {
     pub(crate) cells: u64,
     /// Cycles that a cell costs, for calls that prepay in cycles alone; 0 for all others.
     pub(crate) cell_cycles: u64,
+}
+
+/// What a part of an operation found; see [`Exec::before`].
+#[derive(Clone, Debug)]
+pub(crate) struct Before {
+    chain: ChainState,
+    supply: Supply,
+    timers: TimerIndex,
+    mark: usize,
+    /// Of lists that only grow.
+    lengths: (usize, usize, usize),
 }
 
 /// The signer of a transaction.
@@ -90,18 +103,33 @@ impl Exec<'_> {
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let (chain, supply) = (self.chain.clone(), self.supply);
-        let (timers, mark) = (self.timers.clone(), self.state.mark());
-        let lengths = (self.events.len(), self.new_lists.len(), self.changing.len());
+        let before = self.before();
         let result = part(self);
         if result.is_err() {
-            self.state.back_to(mark);
-            (self.chain, self.supply, self.timers) = (chain, supply, timers);
-            self.events.truncate(lengths.0);
-            self.new_lists.truncate(lengths.1);
-            self.changing.truncate(lengths.2);
+            self.take_back(before);
         }
         result
+    }
+
+    /// What [`Exec::take_back`] needs.
+    pub(crate) fn before(&self) -> Before {
+        Before {
+            chain: self.chain.clone(),
+            supply: self.supply,
+            timers: self.timers.clone(),
+            mark: self.state.mark(),
+            lengths: (self.events.len(), self.new_lists.len(), self.changing.len()),
+        }
+    }
+
+    /// Takes back what was written since. What was consumed stays consumed.
+    pub(crate) fn take_back(&mut self, before: Before) {
+        let Before { chain, supply, timers, mark, lengths } = before;
+        self.state.back_to(mark);
+        (self.chain, self.supply, self.timers) = (chain, supply, timers);
+        self.events.truncate(lengths.0);
+        self.new_lists.truncate(lengths.1);
+        self.changing.truncate(lengths.2);
     }
 
     /// Runs a call within limits; how it ended, and what it left of the cycles and cells.

@@ -33,7 +33,8 @@ use std::collections::BTreeMap;
 pub const FIRE_CYCLES: u64 = GAS_LIMIT_MIN;
 /// Price of removing a timer in the cleaning lane.
 pub const GC_REMOVAL_CYCLES: u64 = 500;
-/// Timers of payers who cannot pay that a block passes over once the cleaning lane is used up.
+/// Timers that a block passes over: those of payers who cannot pay once the cleaning lane is used up,
+/// and those that may use more cells than are left. Fires of a block use `cells_target` at most.
 pub const PASSES_PER_BLOCK: u32 = 1_024;
 
 /// Candidates that are found at a time, so that their payers are read together.
@@ -202,11 +203,20 @@ impl Exec<'_> {
                 if step.room() < GAS_LIMIT_MIN || step.passed >= PASSES_PER_BLOCK {
                     return;
                 }
-                // Since it was found there has become less room.
-                let fits = candidate.entry.gas_limit <= step.room();
-                if fits && (candidate.priced || !asked.contains(&candidate.entry.id)) {
-                    self.offer_lane(&candidate, step);
+                if !candidate.priced && asked.contains(&candidate.entry.id) {
+                    continue;
                 }
+                // Since it was found there has become less room.
+                if candidate.entry.gas_limit > step.room() {
+                    continue;
+                }
+                // It stays due, and others may need less.
+                let cells_left = self.params.cells_target.saturating_sub(step.cells);
+                if step.cells > 0 && candidate.entry.max_cells > cells_left {
+                    step.passed += 1;
+                    continue;
+                }
+                self.offer_lane(&candidate, step);
             }
         }
     }

@@ -36,12 +36,12 @@ impl Machine {
         let Some(record): Option<Actor> = read(view, &ActorKey { actor: agent }) else {
             return BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) };
         };
+        let Some(cycles) = GBA_CYCLES.checked_sub(price::call(record.code_bytes.into())) else {
+            return BidAnswer { cycles: GBA_CYCLES, bid: Err(AgentFault::OutOfCycles) };
+        };
         let source = || read(view, &CodeKey { actor: agent });
         let Some(program) = self.programs.get(record.code_hash, source) else {
             return BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) };
-        };
-        let Some(cycles) = GBA_CYCLES.checked_sub(price::call(record.code_bytes.into())) else {
-            return BidAnswer { cycles: GBA_CYCLES, bid: Err(AgentFault::OutOfCycles) };
         };
         let (heap_bytes, output_bytes) = (HEAP_BYTES, OUTPUT_BYTES);
         let mut vm = Vm::new(Limits { cycles: cycles * VM_CYCLES, heap_bytes, output_bytes });
