@@ -5,6 +5,8 @@ mod common;
 
 #[path = "chain/calls.rs"]
 mod calls;
+#[path = "chain/entitlements.rs"]
+mod entitlements;
 #[path = "chain/hostile.rs"]
 mod hostile;
 #[path = "chain/setup.rs"]
