@@ -85,6 +85,7 @@ def test_only_trusted_runners_are_drawn():
     decided(treasury, trusted[3], False)
     for _ in range(3):
         proposed(treasury)
+        chain.blocks(6)
         job = chain.jobs(treasury)[0]
         assert sorted(job.runners) == sorted(trusted[:3])
         chain.answer(job, APPROVED)

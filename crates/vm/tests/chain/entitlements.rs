@@ -17,8 +17,8 @@ import cowboy
 def let_in(m):
     return cowboy.grant(m[0], 'withdraw', **m[1])
 
-def put_out(id):
-    cowboy.revoke(id)
+def put_out(m):
+    cowboy.revoke(m[0])
 
 def may():
     return cowboy.entitled('withdraw')
@@ -74,7 +74,7 @@ fn an_actor_gives_rights_asks_for_them_and_counts_their_use() {
     assert_eq!(spend(&mut world, 1), NO, "twice in fifty blocks");
     world.chain.steps(50);
     assert_eq!(spend(&mut world, 1), YES);
-    assert_eq!(world.asked(actor, "put_out", id), HostValue::None);
+    assert_eq!(world.asked(actor, "put_out", list([id])), HostValue::None);
     assert_eq!(spend(&mut world, 0), NO);
     assert_eq!(world.asked_by(&friend, actor, "may", HostValue::None), NO);
 }
@@ -124,11 +124,11 @@ fn a_failed_call_takes_its_grants_back_and_a_check_is_paid_for() {
     let mut world = world(1);
     let actor = world.deploy(
         "import cowboy\n\
-         def fail(runner):\n    cowboy.create_pool('p')\n    cowboy.admit('p', runner)\n    raise ValueError('no')\n\
+         def fail(m):\n    cowboy.create_pool('p')\n    cowboy.admit('p', m[0])\n    raise ValueError('no')\n\
          def look(n):\n    return [cowboy.entitled('x') for i in range(n)][0]\n",
     );
     let runner = world.runner(0).address();
-    let failed = world.call(actor, "fail", addr(runner));
+    let failed = world.call(actor, "fail", list([addr(runner)]));
     assert!(error(&failed).starts_with("ValueError"));
     assert!(world.chain.profile(runner).unwrap().pools.is_empty());
     assert!(read(&world.chain.state, &RunnerKey { runner }).is_some());
@@ -144,16 +144,16 @@ fn the_runners_of_an_actors_pool_are_drawn_for_its_jobs() {
         "import cowboy\n\
          from cowboy import runner, verify\n\
          def found(runners):\n    cowboy.create_pool(b'\\xff pool')\n    return [cowboy.admit(b'\\xff pool', r) for r in runners]\n\
-         def drop(id):\n    cowboy.revoke(id)\n\
-         def member(r):\n    return cowboy.is_member(b'\\xff pool', r)\n\
+         def drop(m):\n    cowboy.revoke(m[0])\n\
+         def member(m):\n    return cowboy.is_member(b'\\xff pool', m[0])\n\
          def order():\n    return runner.http('https://example.org', extract='n', verify=verify.majority('value'), required_runner_pool=b'\\xff pool').submit()\n",
     );
     let addresses: Vec<Address> = world.runners.iter().map(SecretKey::address).collect();
     let runners = HostValue::List(addresses[..4].iter().map(|runner| addr(*runner)).collect());
     let HostValue::List(ids) = world.asked(actor, "found", runners) else { panic!() };
-    world.asked(actor, "drop", ids[0].clone());
-    assert_eq!(world.asked(actor, "member", addr(addresses[0])), NO);
-    assert_eq!(world.asked(actor, "member", addr(addresses[1])), YES);
+    world.asked(actor, "drop", list([ids[0].clone()]));
+    assert_eq!(world.asked(actor, "member", list([addr(addresses[0])])), NO);
+    assert_eq!(world.asked(actor, "member", list([addr(addresses[1])])), YES);
     let HostValue::Bytes(job) = world.asked(actor, "order", HostValue::None) else { panic!() };
     let job = job[..].try_into().unwrap();
     world.await_draw(job);
