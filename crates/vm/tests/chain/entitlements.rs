@@ -4,7 +4,10 @@ use crate::common::{World, vote_job};
 use crate::setup::{addr, error, int, list, text, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::Status;
+use remuda_protocol::entitlements::constraints::Constraints;
+use remuda_protocol::entitlements::scope::{Action, Scope};
 use remuda_protocol::error::Refusal;
+use remuda_protocol::event::Event;
 use remuda_protocol::key::RunnerKey;
 use remuda_protocol::primitives::{Address, Amount};
 use remuda_protocol::state::read;
@@ -76,6 +79,35 @@ fn an_actor_gives_rights_asks_for_them_and_counts_their_use() {
     assert_eq!(spend(&mut world, 1), YES);
     assert_eq!(world.asked(actor, "put_out", list([id])), HostValue::None);
     assert_eq!(spend(&mut world, 0), NO);
+    assert_eq!(world.asked_by(&friend, actor, "may", HostValue::None), NO);
+}
+
+#[test]
+fn an_actors_owner_lets_people_in_and_what_they_pass_on_counts_as_theirs() {
+    let mut world = world(1);
+    let actor = world.deploy(SAFE);
+    let (friend, other) = (world.stranger(), world.runner(0));
+    let action = Action::Custom { name: b"withdraw".to_vec().into() };
+    let constraints = Constraints {
+        max_uses: 2,
+        delegatable: true,
+        delegation_depth_max: 1,
+        ..Constraints::default()
+    };
+    let (grantee, scope) = (friend.address(), Scope::Actor { address: actor });
+    let grant = Instruction::EntitlementGrant { grantee, scope, action, constraints };
+    assert_eq!(world.run(&friend, grant.clone()).code, Refusal::NotAuthority.code());
+    let receipt = world.ok(&world.customer(), grant);
+    let [Event::EntitlementGranted { entitlement, .. }] = receipt.events[..] else {
+        panic!("{receipt:?}");
+    };
+    let (delegatee, constraints) =
+        (other.address(), Constraints { max_uses: 2, ..Constraints::default() });
+    world.ok(&friend, Instruction::EntitlementDelegate { entitlement, delegatee, constraints });
+    assert_eq!(world.asked_by(&other, actor, "withdraw", int(1)), YES);
+    assert_eq!(world.asked_by(&friend, actor, "withdraw", int(1)), YES);
+    // Two uses in all, whoever makes them.
+    assert_eq!(world.asked_by(&other, actor, "withdraw", int(1)), NO);
     assert_eq!(world.asked_by(&friend, actor, "may", HostValue::None), NO);
 }
 
