@@ -5,7 +5,9 @@ REFUSED = {"status": 200, "value": False}
 UNKNOWN = {"status": 404, "value": "no such proposal"}
 
 
-def founded(trusted=()):
+def founded(trusted=None):
+    # With some runners of this chain, unless others are named.
+    trusted = chain.runners()[:5] if trusted is None else trusted
     members = [chain.account(name) for name in ("ann", "bob", "cem")]
     settings = {"members": members, "quorum": 2, "check": "https://dao.example/check", "trusted": trusted}
     return chain.deploy("treasury.py", settings, value=100 * chain.CBY)
@@ -56,15 +58,55 @@ def test_what_is_not_approved_is_not_paid():
     assert chain.events(treasury, "held") == [("held", {"proposal": number, "why": "it is not approved"})]
 
 
-def test_only_trusted_runners_are_believed():
-    strangers = founded(trusted=[chain.account("somebody else")])
-    number = proposed(strangers)
-    chain.answer(chain.jobs(strangers)[0], APPROVED)
-    assert state_of(strangers, number) == "held"
-    friends = founded(trusted=chain.runners())
-    number = proposed(friends)
-    chain.answer(chain.jobs(friends)[0], APPROVED)
-    assert state_of(friends, number) == "paid"
+def decided(treasury, runner, trusted):
+    # A quorum lets a runner in, or puts it out.
+    number = treasury.propose_runner({"runner": runner, "trusted": trusted, "why": "we know it"}, sender="ann")
+    treasury.vote({"proposal": number}, sender="ann")
+    treasury.vote({"proposal": number}, sender="bob")
+    return number
+
+
+def test_without_trusted_runners_nobody_is_drawn_and_nothing_is_paid():
+    treasury = founded(trusted=[])
+    number = proposed(treasury)
+    chain.blocks(5)
+    assert chain.jobs(treasury) == []
+    assert state_of(treasury, number) == "held"
+    for runner in chain.runners()[:3]:
+        assert state_of(treasury, decided(treasury, runner, True)) == "done"
+    treasury.again({"proposal": number}, sender="cem")
+    chain.answer(chain.jobs(treasury)[0], APPROVED)
+    assert state_of(treasury, number) == "paid"
+
+
+def test_only_trusted_runners_are_drawn():
+    trusted = chain.runners()[:4]
+    treasury = founded(trusted=trusted)
+    decided(treasury, trusted[3], False)
+    for _ in range(3):
+        proposed(treasury)
+        chain.blocks(6)
+        job = chain.jobs(treasury)[0]
+        assert sorted(job.runners) == sorted(trusted[:3])
+        chain.answer(job, APPROVED)
+
+
+def test_a_vote_on_a_runner_that_changes_nothing_fails():
+    treasury = founded()
+    runner = chain.runners()[0]
+    number = treasury.propose_runner({"runner": runner, "trusted": True, "why": "again"}, sender="ann")
+    treasury.vote({"proposal": number}, sender="ann")
+    with chain.raises("ValueError") as caught:
+        treasury.vote({"proposal": number}, sender="bob")
+    assert caught.error.message == "it is trusted already"
+
+
+def test_only_who_is_a_runner_can_be_trusted():
+    treasury = founded()
+    number = treasury.propose_runner({"runner": chain.account("dan"), "trusted": True, "why": "?"}, sender="ann")
+    treasury.vote({"proposal": number}, sender="ann")
+    with chain.raises("NotFound"):
+        treasury.vote({"proposal": number}, sender="bob")
 
 
 def test_only_members_vote_and_each_once():

@@ -1,10 +1,10 @@
-"""A treasury: members propose payments and vote on them; what a quorum wants is paid, if runners find it in order.
+"""A treasury: members propose payments and vote on them; what a quorum wants is paid, if trusted runners find it in
+order.
 
 Deployed with {"members": [address, …], "quorum": 2, "check": url, "trusted": [address of a runner, …]}, and with
-the money. Before anything is paid, three runners look the proposal up at the check's address, and two of them have
-to find the same under "approved". The chain says whose document a result is: the first of those that agree. Where
-trusted runners are named, only a document of one of them counts; the others that agree may be anybody, because
-the chain does not hand their names to an actor.
+the money. It owns a pool of runners, and only those are drawn for its jobs: the ones that it was deployed with, and
+whom members have let in by vote since; whom they put out is drawn no more. Before anything is paid, three runners of
+the pool look the proposal up at the check's address, and two of them have to find the same under "approved".
 
 A payment that is not approved, or that runners do not agree on, is held; `again` has it looked at once more.
 """
@@ -19,10 +19,31 @@ def init(message):
     storage["members"] = message["members"]
     storage["quorum"] = message["quorum"]
     storage["check"] = message["check"]
-    storage["trusted"] = message.get("trusted") or []
     storage["proposals"] = 0
     if not 1 <= message["quorum"] <= len(message["members"]):
         raise ValueError("a quorum is between one and all of the members")
+    cowboy.create_pool(_pool())
+    for trusted in message.get("trusted") or []:
+        _admit(trusted)
+
+
+def _pool():
+    # With its own address in the name nobody has that pool already.
+    return b"treasury:" + cowboy.address()
+
+
+def _admit(trusted):
+    if cowboy.is_member(_pool(), trusted):
+        raise ValueError("it is trusted already")
+    storage[b"trusted:" + trusted] = cowboy.admit(_pool(), trusted)
+
+
+def _expel(trusted):
+    membership = storage[b"trusted:" + trusted]
+    if membership is None or not cowboy.is_member(_pool(), trusted):
+        raise ValueError("it is not trusted")
+    cowboy.revoke(membership)
+    storage.delete(b"trusted:" + trusted)
 
 
 def _member():
@@ -47,18 +68,28 @@ def _set(number, proposal, state, why=""):
 
 def propose(message):
     # {"to": address, "amount": base units, "why": text}
-    _member()
     if not isinstance(message["amount"], int) or message["amount"] <= 0:
         raise ValueError("an amount is a whole number above zero")
+    return _open({"to": message["to"], "amount": message["amount"]}, message["why"])
+
+
+def propose_runner(message):
+    # {"runner": address, "trusted": whether it shall be, "why": text}
+    return _open({"runner": message["runner"], "trusted": message["trusted"]}, message["why"])
+
+
+def _open(proposal, why):
+    _member()
     number = storage["proposals"]
     storage["proposals"] = number + 1
-    proposal = {"to": message["to"], "amount": message["amount"], "why": message["why"], "votes": []}
-    _set(number, proposal, "open", message["why"])
+    proposal["why"] = why
+    proposal["votes"] = []
+    _set(number, proposal, "open", why)
     return number
 
 
 async def vote(message):
-    # {"proposal": number}; the vote that makes the quorum also has the payment checked.
+    # {"proposal": number}; the vote that makes the quorum also lets the runner in or out, or has the payment checked.
     member = _member()
     number = message["proposal"]
     proposal = _proposal(number)
@@ -70,6 +101,10 @@ async def vote(message):
     if len(proposal["votes"]) < storage["quorum"]:
         storage["proposal:" + str(number)] = proposal
         return len(proposal["votes"])
+    if "runner" in proposal:
+        (_admit if proposal["trusted"] else _expel)(proposal["runner"])
+        _set(number, proposal, "done")
+        return None
     return await _pay(number, proposal)
 
 
@@ -90,12 +125,11 @@ async def _pay(number, proposal):
         extract="approved",
         verify=verify.majority("value", runners=3, threshold=2),
         max_price=3 * CBY,
+        required_runner_pool=_pool(),
     )
     try:
-        done = await cowboy.await_job(job.submit())
-        if storage["trusted"] and done["runner"] not in storage["trusted"]:
-            raise cowboy.Failed("the answer is not of a trusted runner")
-        if runner.read_json(done["result"])["value"] is not True:
+        found = await job
+        if found["value"] is not True:
             raise cowboy.Failed("it is not approved")
         cowboy.transfer(proposal["to"], proposal["amount"])
     except cowboy.HostError as error:

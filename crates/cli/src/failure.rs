@@ -4,7 +4,9 @@ use crate::fleet::FleetFailure;
 use crate::style::clean;
 use remuda_client::ClientError;
 use remuda_client::client::EventsError;
-use remuda_client::types::{HexAddress, HexHash, ReceiptView, ScalarError, SpecError, code};
+use remuda_client::types::{
+    HexAddress, HexHash, PoolName, ReceiptView, ScalarError, SpecError, code,
+};
 use remuda_client::wallet::WalletError;
 use remuda_protocol::error::Refusal;
 use serde_json::{Value, json};
@@ -138,6 +140,14 @@ pub enum Failure {
     /// A timer ended without firing.
     #[error("the timer has not fired: {0}")]
     TimerOver(&'static str),
+    /// Somebody who is not in the pool.
+    #[error("{runner} is not in the pool {pool}; `remuda pool show {pool}` lists who is")]
+    NotAMember {
+        /// Who.
+        runner: HexAddress,
+        /// Which.
+        pool: PoolName,
+    },
     /// An answer that makes no sense.
     #[error("the node's answer makes no sense: {0}")]
     Nonsense(&'static str),
@@ -246,6 +256,7 @@ impl Failure {
             Self::StillWaiting(_) => "not_included",
             Self::JobOver { .. } => "no_result",
             Self::TimerOver(_) => "not_fired",
+            Self::NotAMember { .. } => "not_a_member",
             Self::Program(_) => "not_a_program",
             Self::TestsFailed(_) => "tests_failed",
             Self::Payload(_) => "invalid_input",

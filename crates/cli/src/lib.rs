@@ -1,7 +1,7 @@
 //! The commands of `remuda`, one module each; `main.rs` only reads the arguments.
 //!
 //! # Layout
-//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`, `actor`: what users do, over the typed client
+//! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`, `actor`, `pool`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
 //! - `orchestrator`, `worker`, `run`, `fleet`: jobs shared over machines under leases
 //! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
@@ -26,6 +26,7 @@ mod leash;
 mod moment;
 pub mod node;
 pub mod orchestrator;
+pub mod pool;
 pub mod run;
 pub mod runner;
 mod send;

@@ -2,7 +2,7 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, actor, audit, bench, block, demo, dev, fleet, job, key, node, orchestrator, run,
+    account, actor, audit, bench, block, demo, dev, fleet, job, key, node, orchestrator, pool, run,
     runner, sim, status, timer, tx, vm, worker,
 };
 use std::process::ExitCode;
@@ -32,6 +32,7 @@ enum Command {
     Key(key::Args),
     Node(node::Args),
     Orchestrator(orchestrator::Args),
+    Pool(pool::Args),
     Run(run::Args),
     Runner(runner::Args),
     Sim(sim::Args),
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Key(args) => key::main(&args),
         Command::Node(args) => node::main(&args),
         Command::Orchestrator(args) => orchestrator::main(&args),
+        Command::Pool(args) => pool::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Runner(args) => runner::main(&args),
         Command::Sim(args) => sim::main(&args),

@@ -3,6 +3,8 @@
 //! A moment is one line. An event that is about several people is several moments, so that nobody's
 //! part is hidden in a list.
 
+mod right;
+
 use crate::actor::value::shown;
 use crate::format::{cby, count, short, thousandths};
 use crate::style::{Style, Tone};
@@ -79,7 +81,7 @@ fn bad(what: impl Into<String>) -> Moment {
 /// What an event says, in the order in which it should be read.
 pub(crate) fn of(event: &EventBody) -> Vec<Moment> {
     // No event is forgotten; see the test.
-    let kinds = [account, runner, selection, work, verdict, bond, timer, actor];
+    let kinds = [account, runner, selection, work, verdict, bond, timer, actor, right::right];
     kinds.iter().find_map(|kind| kind(event)).unwrap_or_default()
 }
 

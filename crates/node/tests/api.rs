@@ -3,6 +3,8 @@
 
 #[path = "api/chain.rs"]
 mod chain;
+#[path = "api/entitlements.rs"]
+mod entitlements;
 #[path = "api/errors.rs"]
 mod errors;
 #[path = "api/events.rs"]

@@ -178,9 +178,37 @@ codes! {
         725 CalleeWaits "the method waits for an answer; ask for it instead of calling it";
         726 FramesUnreadable "the waiting call cannot be read by this machine";
         727 WaitTooLong "a call waits at most as long as a timer may";
-        728 NoEntitlements "this chain has no entitlements yet";
         729 AnotherWaits "another call waits for this job already";
+        730 BadScope "the text names no scope: write global, actor:0x…, runner:0x…, pool:<name> or namespace:<name>";
         739 UpgradedCannotWait "a call that gave its actor other code cannot wait; order the work in a later call";
+
+        800 ScopeNameTooLong "the name of a pool, a namespace or a role has 1 to 128 bytes";
+        801 ActionNameTooLong "the name of a handler or of an own action has 1 to 64 bytes";
+        802 ScopeUnavailable "this chain has no tokens";
+        803 ActionDoesNotFitScope "membership is the action RunnerJoinPool in the scope of the same pool, and neither goes with anything else";
+        804 ActionUnavailable "nothing on this chain asks for this action yet";
+        805 AlreadyExpired "valid_until is before this block, or before valid_from";
+        806 DelegationTooDeep "delegation_depth_max is at most 5, and below the parent's";
+        807 BadConstraints "a rate limit has a window and a use at least; delegatable goes with a depth above 0, and only with one";
+        808 NothingToCreate "only pools and namespaces are created";
+        809 NameTaken "somebody has created this already; choose another name";
+        810 UnknownPool "there is no such pool; create it first";
+        811 UnknownNamespace "there is no such namespace; create it first";
+        812 NotAuthority "only whoever decides in this scope may do this";
+        813 BadMembership "a membership has a first and a last block at most; it is not used up and not passed on";
+        814 TooManyHeld "the grantee holds 256 entitlements; one has to be revoked first, which anybody may do with those that have lapsed";
+        815 UnknownEntitlement "there is no such entitlement, or it was revoked";
+        816 NotYourEntitlement "only the grantee passes an entitlement on; only its granter, its grantee or whoever decides in the scope ends it";
+        817 EntitlementLapsed "this right has expired, is used up, or was revoked further up";
+        818 NotDelegatable "this entitlement may not be passed on";
+        819 DelegationTooWide "a delegation allows no more than its parent, in any field";
+        820 NotRevocable "this can only be given up by the one who has it";
+        821 BadRole "a role has 1 to 8 scopes and 1 to 8 actions, is not about pools, and is not passed on";
+        822 UnknownRole "there is no such role";
+        823 NotYourRole "only a role's owner gives and takes it";
+        824 HasRole "the assignee has this role already";
+        825 TooManyRoles "the assignee has 64 roles; one has to be taken first";
+        826 HasNoSuchRole "the assignee does not have this role";
     }
 }
 

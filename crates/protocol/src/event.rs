@@ -2,6 +2,7 @@
 
 use crate::codec::{Bytes, codec_enum, codec_struct};
 use crate::dispatcher::job::Failure;
+use crate::entitlements::scope::{Action, Scope};
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::timers::config::TimerConfig;
 
@@ -86,6 +87,16 @@ events! {
     116 CallRan { call: B256, actor: Address, code: u16, cycles: u64, cells: u64, fee: Amount } "A queued call ran; the code says how that ended.";
     117 CallSuspended { actor: Address, frame: u64, method: String } "A call waits for an answer.";
     118 CallFinished { actor: Address, frame: u64, code: u16 } "A call that waited has ended.";
+
+    130 PoolCreated { pool: B256, id: Bytes, owner: Address } "A runner pool was made.";
+    131 NamespaceCreated { name: Bytes, owner: Address } "A namespace was made.";
+    132 EntitlementGranted { entitlement: B256, granter: Address, grantee: Address, scope: Scope, action: Action, parent: Option<B256> } "Somebody was given a right.";
+    133 EntitlementRevoked { entitlement: B256, grantee: Address, by: Address } "A right was taken, and what was passed on from it.";
+    134 EntitlementCleared { entitlement: B256, grantee: Address } "A right that had lapsed was removed.";
+    135 EntitlementUsed { entitlement: B256, grantee: Address, amount: Amount } "A right was made use of.";
+    136 RoleCreated { role: B256, owner: Address, name: Bytes } "A role was made.";
+    137 RoleAssigned { role: B256, assignee: Address, by: Address } "Somebody was given a role.";
+    138 RoleRevoked { role: B256, assignee: Address, by: Address } "A role was taken.";
 }
 
 /// Why a runner says that it crashed.

@@ -8,6 +8,7 @@ use crate::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
 use crate::dispatcher::spec::JobSpec;
+use crate::entitlements::record::{Assignment, Entitlement, Holder, Role, RunnerPool};
 use crate::fees::Basefees;
 use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
@@ -101,8 +102,8 @@ keys! {
 
     /// An executor binary that governance vouches for.
     48 => PinnedExecutorKey { hash: B256 } -> bool;
-    /// Owner of a runner pool, by the hash of its id.
-    49 => PoolKey { pool: B256 } -> Address;
+    /// A runner pool, by the hash of its id.
+    49 => PoolKey { pool: B256 } -> RunnerPool;
     /// Who may send system instructions; nobody if there is no record.
     50 => SystemDeployersKey {} -> Vec<Address>;
 
@@ -133,6 +134,25 @@ keys! {
     85 => WaitKey { actor: Address, token: u64 } -> Wait;
     /// Which call waits for the end of a job.
     86 => JobWaitKey { job: JobId } -> (Address, u64);
+
+    /// A right that somebody has.
+    96 => EntitlementKey { entitlement: B256 } -> Entitlement;
+    /// How many rights and roles an address has, and how many it gave.
+    97 => HolderKey { address: Address } -> Holder;
+    /// The rights of an address, by place.
+    98 => HeldKey { holder: Address, place: u32 } -> B256;
+    /// The records that give an address one right, by the hash of scope and action.
+    99 => RightKey { holder: Address, right: B256 } -> Vec<B256>;
+    /// The memberships of a pool, by place.
+    100 => PoolMemberKey { pool: B256, place: u32 } -> B256;
+    /// Who made a namespace, by the hash of its name.
+    101 => NamespaceKey { namespace: B256 } -> Address;
+    /// A role.
+    102 => RoleKey { role: B256 } -> Role;
+    /// The roles of an address, by place.
+    103 => AssignedKey { holder: Address, place: u32 } -> B256;
+    /// A role that an address has.
+    104 => AssignmentKey { holder: Address, role: B256 } -> Assignment;
 }
 
 /// An actor's own entry. Its keys are of any length, so it is not in the table.

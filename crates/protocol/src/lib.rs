@@ -13,6 +13,7 @@
 //! - [`registry`]: Runner Registry (0x01)
 //! - [`dispatcher`]: Job Dispatcher (0x02)
 //! - [`verifier`]: Result Verifier (0x03)
+//! - [`entitlements`]: Entitlement Registry (0x07)
 //! - [`actors`]: code on the chain, without the machine that runs it
 //! - [`beacon`], [`presence`], [`timers`]: rules of CIP-11 and CIP-1 that others build on
 //! - [`genesis`]: the first state; [`local`]: a chain of one; [`supply`]: where all the money is;
@@ -28,6 +29,7 @@ pub mod chain;
 pub mod codec;
 pub mod crypto;
 pub mod dispatcher;
+pub mod entitlements;
 pub mod entries;
 pub mod error;
 pub mod event;

@@ -3,6 +3,8 @@
 use crate::codec::{Bytes, Encode, codec_enum, codec_struct};
 use crate::crypto::{SecretKey, Signature};
 use crate::dispatcher::spec::JobSpec;
+use crate::entitlements::constraints::Constraints;
+use crate::entitlements::scope::{Action, Scope};
 use crate::event::CrashSignal;
 use crate::fees::{Bid, Lane};
 use crate::primitives::{Address, Amount, B256, Height, JobId, TxHash, keccak256};
@@ -83,8 +85,8 @@ pub struct Reveal {
 }
 codec_struct!(Reveal { runner, result, salt, result_sig });
 
-/// What a transaction does. The numbers are the protocol's instruction numbers; 30–35 belong to
-/// entitlements and 48–50 to the timers' system instructions.
+/// What a transaction does. The numbers are the protocol's instruction numbers; 30–35 and
+/// 48–50 are the seeds' for entitlements and the timers' system instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// Send money.
@@ -185,6 +187,61 @@ pub enum Instruction {
         /// Why.
         signal: CrashSignal,
     },
+    /// Give somebody a right.
+    EntitlementGrant {
+        /// To whom.
+        grantee: Address,
+        /// Where.
+        scope: Scope,
+        /// To do what.
+        action: Action,
+        /// On what conditions.
+        constraints: Constraints,
+    },
+    /// Take a right, or give up one's own.
+    EntitlementRevoke {
+        /// Which.
+        entitlement: B256,
+    },
+    /// Pass on a part of one's own right.
+    EntitlementDelegate {
+        /// Which.
+        entitlement: B256,
+        /// To whom.
+        delegatee: Address,
+        /// On what conditions.
+        constraints: Constraints,
+    },
+    /// Bundle rights.
+    EntitlementCreateRole {
+        /// Under this name.
+        name: Bytes,
+        /// Where.
+        scopes: Vec<Scope>,
+        /// To do what.
+        actions: Vec<Action>,
+        /// On what conditions.
+        constraints: Constraints,
+    },
+    /// Give somebody a role.
+    EntitlementAssignRole {
+        /// Which.
+        role: B256,
+        /// To whom.
+        assignee: Address,
+    },
+    /// Take a role, or give up one's own.
+    EntitlementRevokeRole {
+        /// Which.
+        role: B256,
+        /// From whom.
+        assignee: Address,
+    },
+    /// Make a runner pool or a namespace, and own it.
+    EntitlementCreateScope {
+        /// Which.
+        scope: Scope,
+    },
     /// SYS_CANCEL_TIMER: end a timer that misbehaves or is abandoned.
     SystemCancelTimer {
         /// Which.
@@ -276,6 +333,13 @@ codec_enum!(Instruction {
     27 => SubmitResult { job, result, result_sig },
     28 => CrashAttestation { job, signal },
     29 => ChallengeResult { job, tip },
+    30 => EntitlementGrant { grantee, scope, action, constraints },
+    31 => EntitlementRevoke { entitlement },
+    32 => EntitlementDelegate { entitlement, delegatee, constraints },
+    33 => EntitlementCreateRole { name, scopes, actions, constraints },
+    34 => EntitlementAssignRole { role, assignee },
+    35 => EntitlementRevokeRole { role, assignee },
+    36 => EntitlementCreateScope { scope },
     48 => SystemCancelTimer { timer },
     49 => UpdateTimerConfig { config },
     50 => SystemExtendTimer { timer, expires_at },

@@ -1066,10 +1066,9 @@ mod phases {
 /// Who is drawn.
 mod selection {
     use super::*;
-    use remuda_protocol::key::{EpochCommitteeKey, ProfileKey};
-    use remuda_protocol::primitives::keccak256;
-    use remuda_protocol::registry::runner::Membership;
-    use remuda_protocol::registry::versioned::Stamp;
+    use remuda_protocol::entitlements::constraints::Constraints;
+    use remuda_protocol::entitlements::scope::{Action, Scope};
+    use remuda_protocol::key::EpochCommitteeKey;
     use remuda_protocol::state::read;
 
     const NOBODY: Status = Status::Failed { reason: Failure::InsufficientRunners };
@@ -1257,17 +1256,18 @@ mod selection {
         spec.required_runner_pool = Some(pool.clone());
         assert!(drawn(&mut world, &spec).is_none());
         let (from, until) = (world.chain.height().plus(3), world.chain.height().plus(5));
-        let membership =
-            Membership { pool: keccak256(&pool[..]), valid_from: from, valid_until: until };
-        let (member, now) = (world.runner(1), Stamp::opening(world.chain.height()));
-        // There is no instruction that grants membership yet.
-        world.rewrite(&ProfileKey { runner: member.address() }, |profile| {
-            let mut new = profile.current().clone();
-            new.pools = vec![membership];
-            profile.write(new, now, None);
-        });
+        let (member, scope) = (world.runner(1), Scope::RunnerPool { id: pool.clone() });
+        let owner = world.stranger();
+        world.ok(&owner, Instruction::EntitlementCreateScope { scope: scope.clone() });
+        let constraints = Constraints {
+            valid_from: Some(from),
+            valid_until: Some(until),
+            ..Constraints::default()
+        };
+        let (grantee, action) = (member.address(), Action::join(&pool));
+        world.ok(&owner, Instruction::EntitlementGrant { grantee, scope, action, constraints });
         let mut drawn_at = Vec::new();
-        for _ in 0..8 {
+        for _ in 0..6 {
             if let Some(runner) = drawn(&mut world, &spec) {
                 assert_eq!(runner.address(), member.address());
                 drawn_at.push(world.chain.height());

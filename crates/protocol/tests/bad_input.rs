@@ -4,6 +4,8 @@
 #[path = "bad_input/actors.rs"]
 mod actors;
 mod common;
+#[path = "bad_input/entitlements.rs"]
+mod entitlements;
 #[path = "bad_input/timers.rs"]
 mod timers;
 
@@ -83,9 +85,9 @@ const UNREACHABLE: &[(Refusal, &str)] = &[
     (Refusal::CalleeWaits, NEEDS_CODE),
     (Refusal::FramesUnreadable, NEEDS_CODE),
     (Refusal::WaitTooLong, NEEDS_CODE),
-    (Refusal::NoEntitlements, NEEDS_CODE),
     (Refusal::AnotherWaits, NEEDS_CODE),
     (Refusal::UpgradedCannotWait, NEEDS_CODE),
+    (Refusal::BadScope, NEEDS_CODE),
 ];
 const NEEDS_CODE: &str = "a chain without a machine runs no code";
 
@@ -906,6 +908,7 @@ fn cases() -> Vec<Case> {
         result_cases(),
         timers::timer_cases(),
         actors::actor_cases(),
+        entitlements::entitlement_cases(),
     ]
     .into_iter()
     .flatten()

@@ -3,7 +3,9 @@
 
 mod common;
 
-use common::{STAKE, callback, every_instruction, full_offer, full_spec, full_timer};
+use common::{
+    STAKE, callback, every_instruction, full_constraints, full_offer, full_spec, full_timer,
+};
 use remuda_protocol::account::Account;
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::actors::record::{Actor, Answer, Frame, KeyNode, Wait, WaitOn};
@@ -24,6 +26,11 @@ use remuda_protocol::dispatcher::job::{
 };
 use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
 use remuda_protocol::dispatcher::submit::job_id;
+use remuda_protocol::entitlements::constraints::{Constraints, Used};
+use remuda_protocol::entitlements::record::{
+    Assignment, Entitlement, Holder, Role, RunnerPool, entitlement_id, pool_hash, role_id,
+};
+use remuda_protocol::entitlements::scope::{Action, Scope, right};
 use remuda_protocol::event::{Cause, CrashSignal, Event, Receipt};
 use remuda_protocol::fees::{Basefees, Bid, Usage};
 use remuda_protocol::genesis::Genesis;
@@ -120,7 +127,8 @@ variants!(instruction: Instruction {
     DeregisterRunner, Delegate, Undelegate, SubmitJob, CancelJob, CommitResult, RevealResult,
     RevealAggregate, SubmitResult, CrashAttestation, ChallengeResult, SystemCancelTimer,
     UpdateTimerConfig, SystemExtendTimer, ScheduleTimer, CancelTimer, ExtendTimer,
-    DeployActor, CallActor, UpgradeActor,
+    DeployActor, CallActor, UpgradeActor, EntitlementGrant, EntitlementRevoke, EntitlementDelegate,
+    EntitlementCreateRole, EntitlementAssignRole, EntitlementRevokeRole, EntitlementCreateScope,
 });
 variants!(event: Event {
     Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
@@ -132,7 +140,14 @@ variants!(event: Event {
     TimerScheduled, TimerPriorityClampedAtSchedule, TimerFired, TimerExpired,
     TimerCancelledInsufficientFunds, TimerCancelled, TimerExtended, GasBidFailed, TimerConfigUpdated,
     ActorDeployed, ActorUpgraded, ActorEvent, ActorReturned, CallFailed, CallQueued, CallRan,
-    CallSuspended, CallFinished,
+    CallSuspended, CallFinished, PoolCreated, NamespaceCreated, EntitlementGranted,
+    EntitlementRevoked, EntitlementCleared, EntitlementUsed, RoleCreated, RoleAssigned, RoleRevoked,
+});
+variants!(scope: Scope { Global, Actor, Token, Runner, RunnerPool, Namespace });
+variants!(action: Action {
+    All, TokenTransfer, TokenMint, TokenBurn, TokenFreeze, TokenSetHook, TokenTransferOwnership,
+    ActorDeploy, ActorSendMessage, ActorExecuteHandler, RunnerRegister, RunnerSubmitJob,
+    RunnerSubmitResult, RunnerJoinPool, SystemTransfer, SystemCreateAccount, SystemUpgrade, Custom,
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
@@ -326,6 +341,22 @@ fn events() -> Vec<Event> {
         Event::CallRan { call: HASH, actor, code: 0, cycles: 151, cells: 152, fee: amount },
         Event::CallSuspended { actor, frame: 153, method: "m".into() },
         Event::CallFinished { actor, frame: 154, code: 0 },
+        Event::PoolCreated { pool: HASH, id: Bytes(vec![180]), owner: WHO },
+        Event::NamespaceCreated { name: Bytes(vec![181]), owner: WHO },
+        Event::EntitlementGranted {
+            entitlement: HASH,
+            granter: WHO,
+            grantee: OTHER,
+            scope: Scope::Global,
+            action: Action::All,
+            parent: Some(JOB),
+        },
+        Event::EntitlementRevoked { entitlement: HASH, grantee: WHO, by: OTHER },
+        Event::EntitlementCleared { entitlement: HASH, grantee: WHO },
+        Event::EntitlementUsed { entitlement: HASH, grantee: WHO, amount },
+        Event::RoleCreated { role: HASH, owner: WHO, name: Bytes(vec![182]) },
+        Event::RoleAssigned { role: HASH, assignee: WHO, by: OTHER },
+        Event::RoleRevoked { role: HASH, assignee: WHO, by: OTHER },
     ]
 }
 
@@ -561,10 +592,86 @@ fn pin_state(pins: &mut Pins) {
     pins.record("CallKey", &CallKey { index: 86 }, &call());
     pins.record("WarmKey", &WarmKey { query: HASH }, &Warm { asked_at: AT, changes: 34 });
     pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
-    pins.record("PoolKey", &PoolKey { pool: HASH }, &WHO);
+    pin_entitlements(pins);
     pins.record("SystemDeployersKey", &SystemDeployersKey {}, &vec![WHO, OTHER]);
     pin_timers(pins);
     pin_actors(pins);
+}
+
+fn pin_entitlements(pins: &mut Pins) {
+    let name = || Bytes(b"name".to_vec());
+    let scopes = [
+        Scope::Global,
+        Scope::Actor { address: WHO },
+        Scope::Token { id: HASH },
+        Scope::Runner { address: WHO },
+        Scope::RunnerPool { id: name() },
+        Scope::Namespace { name: name() },
+    ];
+    scope(pins, &scopes);
+    action(
+        pins,
+        &[
+            Action::All,
+            Action::TokenTransfer,
+            Action::TokenMint,
+            Action::TokenBurn,
+            Action::TokenFreeze,
+            Action::TokenSetHook,
+            Action::TokenTransferOwnership,
+            Action::ActorDeploy,
+            Action::ActorSendMessage,
+            Action::ActorExecuteHandler { name: name() },
+            Action::RunnerRegister { min_stake_override: Some(SOME) },
+            Action::RunnerSubmitJob,
+            Action::RunnerSubmitResult,
+            Action::RunnerJoinPool { pool: name() },
+            Action::SystemTransfer,
+            Action::SystemCreateAccount,
+            Action::SystemUpgrade,
+            Action::Custom { name: name() },
+        ],
+    );
+    pins.value("constraints", &full_constraints());
+    pins.value("constraints.default", &Constraints::default());
+    let used = Used { count: 183, total: SOME, window_start: AT, window_count: 184 };
+    let record = Entitlement {
+        granter: WHO,
+        grantee: OTHER,
+        scope: Scope::Global,
+        action: Action::All,
+        constraints: full_constraints(),
+        parent: Some(JOB),
+        used,
+        held_place: 185,
+        member_place: 186,
+    };
+    pins.hash("entitlement_id", entitlement_id(&record, 187));
+    let root = Entitlement { parent: None, ..record.clone() };
+    pins.hash("entitlement_id.root", entitlement_id(&root, 187));
+    pins.hash("right", right(&record.scope, &record.action));
+    pins.hash("role_id", role_id(WHO, b"clerk"));
+    pins.hash("pool_hash", pool_hash(b"pool"));
+    let pool = RunnerPool { owner: WHO, id: name(), members: 188 };
+    pins.record("PoolKey", &PoolKey { pool: HASH }, &pool);
+    pins.record("EntitlementKey", &EntitlementKey { entitlement: HASH }, &record);
+    let holder = Holder { held: 189, roles: 190, granted: 191 };
+    pins.record("HolderKey", &HolderKey { address: WHO }, &holder);
+    pins.record("HeldKey", &HeldKey { holder: WHO, place: 192 }, &HASH);
+    pins.record("RightKey", &RightKey { holder: WHO, right: HASH }, &vec![JOB, HASH]);
+    pins.record("PoolMemberKey", &PoolMemberKey { pool: HASH, place: 193 }, &JOB);
+    pins.record("NamespaceKey", &NamespaceKey { namespace: HASH }, &WHO);
+    let role = Role {
+        owner: WHO,
+        name: name(),
+        scopes: scopes.to_vec(),
+        actions: vec![Action::All, Action::ActorSendMessage],
+        constraints: full_constraints(),
+    };
+    pins.record("RoleKey", &RoleKey { role: HASH }, &role);
+    pins.record("AssignedKey", &AssignedKey { holder: WHO, place: 194 }, &HASH);
+    let assignment = Assignment { place: 195, used };
+    pins.record("AssignmentKey", &AssignmentKey { holder: WHO, role: HASH }, &assignment);
 }
 
 fn pin_actors(pins: &mut Pins) {

@@ -6,10 +6,13 @@
 mod common;
 
 use common::{offer, single_job, vote_job};
-use remuda_protocol::codec::Encode;
+use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Progress, Status};
 use remuda_protocol::dispatcher::submit::job_id;
+use remuda_protocol::entitlements::constraints::{Constraints, Used};
+use remuda_protocol::entitlements::record::{Entitlement, entitlement_id};
+use remuda_protocol::entitlements::scope::{Action, Scope};
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::execute::{apply_block, propose_block};
 use remuda_protocol::fuzz::{self, keys, script, seed_transaction, world};
@@ -130,6 +133,7 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
         ("crash", crash),
         ("stakes", stakes),
         ("timers", timers()),
+        ("rights", rights()),
     ];
     let scripts = recorders.into_iter().map(|(name, recorder)| (name, script(&recorder.steps)));
     scripts.chain([("whole", whole_block())]).collect()
@@ -183,6 +187,46 @@ fn timers() -> Recorder {
     timers
 }
 
+/// A pool with a member, and a right that is passed on and revoked.
+fn rights() -> Recorder {
+    let mut rights = Recorder::new();
+    let name = || Bytes(b"name".to_vec());
+    let (pool, space) = (Scope::RunnerPool { id: name() }, Scope::Namespace { name: name() });
+    for scope in [pool.clone(), space.clone()] {
+        rights.send(4, Instruction::EntitlementCreateScope { scope });
+    }
+    let (owner, friend) = (keys()[4].address(), keys()[5].address());
+    let constraints =
+        Constraints { delegatable: true, delegation_depth_max: 1, ..Constraints::default() };
+    let record = Entitlement {
+        granter: owner,
+        grantee: friend,
+        scope: space.clone(),
+        action: Action::All,
+        constraints,
+        parent: None,
+        used: Used::default(),
+        held_place: 0,
+        member_place: 0,
+    };
+    let entitlement = entitlement_id(&record, 0);
+    let (grantee, scope, action) = (friend, space, Action::All);
+    rights.send(4, Instruction::EntitlementGrant { grantee, scope, action, constraints });
+    let (grantee, action) = (keys()[0].address(), Action::join(&name()));
+    let constraints = Constraints::default();
+    rights.send(4, Instruction::EntitlementGrant { grantee, scope: pool, action, constraints });
+    rights.step();
+    let delegatee = keys()[1].address();
+    rights.send(5, Instruction::EntitlementDelegate { entitlement, delegatee, constraints });
+    rights.step();
+    rights.send(4, Instruction::EntitlementRevoke { entitlement });
+    rights.step();
+    for event in ["PoolCreated", "EntitlementGranted", "EntitlementRevoked"] {
+        assert!(rights.seen.contains(event), "{event}: {:?}", rights.seen);
+    }
+    rights
+}
+
 /// The next block of the fuzzed world, with a presence certificate.
 fn whole_block() -> Vec<u8> {
     let (chain, draft) = (world(), world().draft());
@@ -199,10 +243,23 @@ fn transactions() -> BTreeMap<&'static str, Vec<u8>> {
     let height = world().height().plus(9);
     let timer = ScheduleTimer { height, payload: b"wake".as_slice().into(), ..Default::default() };
     let timer = Instruction::ScheduleTimer { timer };
-    [("transfer", transfer), ("job", job), ("register", register), ("timer", timer)]
-        .into_iter()
-        .map(|(name, instruction)| (name, seed_transaction(instruction).0))
-        .collect()
+    let id = Bytes(b"pool".to_vec());
+    let grant = Instruction::EntitlementGrant {
+        grantee: keys()[0].address(),
+        action: Action::join(&id),
+        scope: Scope::RunnerPool { id },
+        constraints: Constraints::default(),
+    };
+    [
+        ("transfer", transfer),
+        ("job", job),
+        ("register", register),
+        ("timer", timer),
+        ("grant", grant),
+    ]
+    .into_iter()
+    .map(|(name, instruction)| (name, seed_transaction(instruction).0))
+    .collect()
 }
 
 fn compare(target: &str, expected: BTreeMap<&'static str, Vec<u8>>) {

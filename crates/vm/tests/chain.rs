@@ -7,6 +7,8 @@ mod common;
 mod calls;
 #[path = "chain/crowd.rs"]
 mod crowd;
+#[path = "chain/entitlements.rs"]
+mod entitlements;
 #[path = "chain/hostile.rs"]
 mod hostile;
 #[path = "chain/setup.rs"]

@@ -111,7 +111,7 @@ fn the_agent_passes_its_tests() {
 
 #[test]
 fn the_treasury_passes_its_tests() {
-    example("treasury", 6);
+    example("treasury", 9);
 }
 
 #[test]

@@ -91,7 +91,23 @@ fn all() -> Vec<EventBody> {
         E::CallSuspended { actor: WHO, frame: at, method: "add".into() },
         E::CallFinished { actor: WHO, frame: at, code: 0 },
         E::CallFinished { actor: WHO, frame: at, code: 706 },
+        E::PoolCreated { pool: JOB, id: HexBytes(b"trusted".to_vec()), owner: WHO },
+        E::NamespaceCreated { name: HexBytes(vec![0xff]), owner: WHO },
+        granted("pool:trusted", "RunnerJoinPool:trusted", None),
+        granted("namespace:n", "read", Some(JOB)),
+        E::EntitlementRevoked { entitlement: JOB, grantee: WHO, by: WHO },
+        E::EntitlementCleared { entitlement: JOB, grantee: WHO },
+        E::EntitlementUsed { entitlement: JOB, grantee: WHO, amount },
+        E::RoleCreated { role: JOB, owner: WHO, name: HexBytes(b"clerk".to_vec()) },
+        E::RoleAssigned { role: JOB, assignee: WHO, by: WHO },
+        E::RoleRevoked { role: JOB, assignee: WHO, by: WHO },
     ]
+}
+
+fn granted(scope: &str, action: &str, parent: Option<HexHash>) -> EventBody {
+    let (scope, action) = (scope.parse().unwrap(), action.parse().unwrap());
+    let (granter, grantee) = (WHO, WHO);
+    EventBody::EntitlementGranted { entitlement: JOB, granter, grantee, scope, action, parent }
 }
 
 #[test]

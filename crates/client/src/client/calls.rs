@@ -3,12 +3,12 @@
 use super::{Call, Client, ClientError, Events, Repeat};
 use crate::sign::{Quote, Signed};
 use crate::types::{
-    AccountView, ActorLogs, ActorState, ActorView, BlockView, FaucetRequest, FaucetResponse,
-    HandedOver, HandoverPost, HealthView, HexAddress, HexBytes, HexHash, JobHistory, JobPlace,
-    JobReceipt, JobView, JobsPage, ParamsView, PresenceView, ProofView, ReceiptView, RunnerJobs,
-    RunnerPost, RunnerPosted, RunnerValidators, RunnerView, RunnersPage, StatusView, SubmitRequest,
-    SubmitResponse, SubmitStatus, Submitted, TimerView, TimersView, TransactionStatus,
-    TransactionStatusView, TransactionView,
+    AccountView, ActorLogs, ActorState, ActorView, BlockView, EntitlementView, EntitlementsView,
+    FaucetRequest, FaucetResponse, HandedOver, HandoverPost, HealthView, HexAddress, HexBytes,
+    HexHash, JobHistory, JobPlace, JobReceipt, JobView, JobsPage, ParamsView, PoolView,
+    PresenceView, ProofView, ReceiptView, RunnerJobs, RunnerPost, RunnerPosted, RunnerValidators,
+    RunnerView, RunnersPage, StatusView, SubmitRequest, SubmitResponse, SubmitStatus, Submitted,
+    TimerView, TimersView, TransactionStatus, TransactionStatusView, TransactionView,
 };
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, TxHash};
@@ -191,6 +191,21 @@ impl Client {
     ) -> Result<ActorLogs, ClientError> {
         let before = before.map_or(String::new(), |before| format!("?before={before}"));
         self.get(format!("/actor/{}/logs{before}", HexAddress(actor))).await
+    }
+
+    /// A pool of runners, and some of its memberships from a place on.
+    pub async fn pool(&self, name: &[u8], after: u32) -> Result<PoolView, ClientError> {
+        self.get(format!("/pool/{}?after={after}", HexBytes(name.to_vec()))).await
+    }
+
+    /// A right that somebody has.
+    pub async fn entitlement(&self, entitlement: B256) -> Result<EntitlementView, ClientError> {
+        self.get(format!("/entitlement/{}", HexHash(entitlement))).await
+    }
+
+    /// What an address may do.
+    pub async fn entitlements(&self, address: Address) -> Result<EntitlementsView, ClientError> {
+        self.get(format!("/account/{}/entitlements", HexAddress(address))).await
     }
 
     /// The timer lane: what it asks, who waits, and the limits on timers.

@@ -51,6 +51,8 @@ codes! {
     UNKNOWN_JOB "unknown_job" 404 "There is no such job.";
     UNKNOWN_ACTOR "unknown_actor" 404 "This address has no code.";
     UNKNOWN_TIMER "unknown_timer" 404 "There is no such timer, or it has ended.";
+    UNKNOWN_POOL "unknown_pool" 404 "Nobody has made such a pool.";
+    UNKNOWN_ENTITLEMENT "unknown_entitlement" 404 "There is no such entitlement, or it was revoked.";
     NO_FAUCET "no_faucet" 404 "This chain has no faucet.";
     METHOD_NOT_ALLOWED "method_not_allowed" 405 "The endpoint does not take this method.";
     TIMEOUT "timeout" 408 "The request took too long.";

@@ -1,9 +1,11 @@
 //! What happened, in JSON: `{"JobAssigned":{"job":"0x…",…}}`.
 
+use super::entitlement::{ActionText, ScopeText};
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
 use super::spec::names;
 use super::timer::TimerConfigView;
 use remuda_protocol::dispatcher::job::Failure;
+use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::primitives::{Address, JobId};
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,16 @@ event_views! {
     CallRan { call: HexHash, actor: HexAddress, code: u16, cycles: Uint, cells: Uint, fee: BigUint } "A queued call ran; the code says how that ended.";
     CallSuspended { actor: HexAddress, frame: Uint, method: String } "A call waits for an answer.";
     CallFinished { actor: HexAddress, frame: Uint, code: u16 } "A call that waited has ended.";
+
+    PoolCreated { pool: HexHash, id: HexBytes, owner: HexAddress } "A runner pool was made.";
+    NamespaceCreated { name: HexBytes, owner: HexAddress } "A namespace was made.";
+    EntitlementGranted { entitlement: HexHash, granter: HexAddress, grantee: HexAddress, scope: ScopeText, action: ActionText, parent: Option<HexHash> } "Somebody was given a right.";
+    EntitlementRevoked { entitlement: HexHash, grantee: HexAddress, by: HexAddress } "A right was taken, and what was passed on from it.";
+    EntitlementCleared { entitlement: HexHash, grantee: HexAddress } "A right that had lapsed was removed.";
+    EntitlementUsed { entitlement: HexHash, grantee: HexAddress, amount: BigUint } "A right was made use of.";
+    RoleCreated { role: HexHash, owner: HexAddress, name: HexBytes } "A role was made.";
+    RoleAssigned { role: HexHash, assignee: HexAddress, by: HexAddress } "Somebody was given a role.";
+    RoleRevoked { role: HexHash, assignee: HexAddress, by: HexAddress } "A role was taken.";
 }
 
 /// What an event is about. Explorers, filters and indexes ask the same question, so it has one
@@ -170,7 +182,20 @@ impl Subject {
             | Event::CallQueued { .. }
             | Event::CallRan { .. }
             | Event::CallSuspended { .. }
-            | Event::CallFinished { .. } => Self::default(),
+            | Event::CallFinished { .. }
+            | Event::PoolCreated { .. }
+            | Event::NamespaceCreated { .. }
+            | Event::EntitlementRevoked { .. }
+            | Event::EntitlementCleared { .. }
+            | Event::EntitlementUsed { .. }
+            | Event::RoleCreated { .. }
+            | Event::RoleAssigned { .. }
+            | Event::RoleRevoked { .. } => Self::default(),
+
+            Event::EntitlementGranted { grantee, action, .. } => match action {
+                Action::RunnerJoinPool { .. } => about(&[], &[*grantee]),
+                _ => Self::default(),
+            },
 
             Event::RunnerRegistered { runner, .. }
             | Event::RunnerUpdated { runner }

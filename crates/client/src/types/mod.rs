@@ -4,6 +4,7 @@
 mod account;
 mod actor;
 mod block;
+mod entitlement;
 mod error;
 mod event;
 mod history;
@@ -25,6 +26,10 @@ mod validator;
 pub use account::AccountView;
 pub use actor::{ActorEntry, ActorLogs, ActorState, ActorView};
 pub use block::{AttestationView, BlockView, CertificateView, StateCommitmentView};
+pub use entitlement::{
+    ActionText, ConstraintsView, EntitlementView, EntitlementsView, NoName, PoolName, PoolView,
+    RateLimitView, RoleView, ScopeText,
+};
 pub use error::{ApiError, code};
 pub use event::{EventBody, FailureName, RootView, SignalName, Subject};
 pub use history::{DrawView, HistoryEntry, JobHistory, JobReceipt, RunnerJobs};

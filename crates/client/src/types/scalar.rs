@@ -10,7 +10,6 @@ use remuda_protocol::primitives::{Amount, Cells, Cycles, Height, Slot};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
-use std::borrow::Cow;
 use std::str::FromStr;
 use thiserror::Error;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
@@ -65,7 +64,7 @@ fn plain_digits(text: &str) -> bool {
     digits && (text.len() == 1 || !text.starts_with('0'))
 }
 
-fn string_schema(about: &str, pattern: &str) -> RefOr<Schema> {
+pub(super) fn string_schema(about: &str, pattern: &str) -> RefOr<Schema> {
     let object = ObjectBuilder::new().schema_type(SchemaType::new(Type::String));
     object.description(Some(about)).pattern(Some(pattern)).build().into()
 }
@@ -73,25 +72,28 @@ fn string_schema(about: &str, pattern: &str) -> RefOr<Schema> {
 /// The traits of a type that is a string in JSON.
 macro_rules! string_scalar {
     ($name:ident, $about:literal, $pattern:literal) => {
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.collect_str(self)
             }
         }
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let text = Cow::<'de, str>::deserialize(from)?;
-                text.parse().map_err(D::Error::custom)
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let text =
+                    <::std::borrow::Cow<'de, str> as ::serde::Deserialize>::deserialize(from)?;
+                text.parse().map_err(::serde::de::Error::custom)
             }
         }
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                string_schema($about, $pattern)
+        impl ::utoipa::PartialSchema for $name {
+            fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
+                $crate::types::scalar::string_schema($about, $pattern)
             }
         }
-        impl ToSchema for $name {}
+        impl ::utoipa::ToSchema for $name {}
     };
 }
+
+pub(super) use string_scalar;
 
 /// An address: 20 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,5 +1,6 @@
 //! Transactions in JSON.
 
+use super::entitlement::{ActionText, ConstraintsView, ScopeText};
 use super::event::SignalName;
 use super::receipt::ReceiptView;
 use super::runner::OfferView;
@@ -184,6 +185,13 @@ instruction_views! {
     SubmitResult { job: HexHash, result: HexBytes, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
     CrashAttestation { job: HexHash, signal: SignalName } "Say that one crashed after the commit.";
     ChallengeResult { job: HexHash, tip: BigUint } "Put a bond on a bonded result being wrong.";
+    EntitlementGrant { grantee: HexAddress, scope: ScopeText, action: ActionText, constraints: ConstraintsView } "Give somebody a right.";
+    EntitlementRevoke { entitlement: HexHash } "Take a right, or give up one's own.";
+    EntitlementDelegate { entitlement: HexHash, delegatee: HexAddress, constraints: ConstraintsView } "Pass on a part of one's own right.";
+    EntitlementCreateRole { name: HexBytes, scopes: Vec<ScopeText>, actions: Vec<ActionText>, constraints: ConstraintsView } "Bundle rights.";
+    EntitlementAssignRole { role: HexHash, assignee: HexAddress } "Give somebody a role.";
+    EntitlementRevokeRole { role: HexHash, assignee: HexAddress } "Take a role, or give up one's own.";
+    EntitlementCreateScope { scope: ScopeText } "Make a runner pool or a namespace, and own it.";
     SystemCancelTimer { timer: HexHash } "End a timer that misbehaves or is abandoned.";
     UpdateTimerConfig { config: TimerConfigView } "Change the limits on timers.";
     SystemExtendTimer { timer: HexHash, expires_at: Uint } "Let a timer live whose actor can no longer do it.";

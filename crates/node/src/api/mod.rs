@@ -4,7 +4,7 @@
 //! - [`limits`], [`rate`], [`places`], `memory`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one
-//! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `runners`,
+//! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `entitlement`, `runners`,
 //!   `reports`, `timer`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
 //!   `validators`
 //! - [`index`]: where things are in the blocks, for backends that keep that in memory
@@ -15,6 +15,7 @@ mod account;
 mod actor;
 mod block;
 mod docs;
+mod entitlement;
 mod error;
 mod events;
 mod extract;
@@ -170,6 +171,9 @@ fn described() -> OpenApiRouter<App> {
         .routes(routes!(actor::actor))
         .routes(routes!(actor::logs))
         .routes(routes!(actor::state))
+        .routes(routes!(entitlement::pool))
+        .routes(routes!(entitlement::entitlement))
+        .routes(routes!(entitlement::held))
         .routes(routes!(timer::timers))
         .routes(routes!(timer::timer))
         .routes(routes!(runners::runners))

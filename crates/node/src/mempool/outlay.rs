@@ -57,6 +57,13 @@ impl Outlay {
             | Instruction::SystemCancelTimer { .. }
             | Instruction::SystemExtendTimer { .. }
             | Instruction::UpdateTimerConfig { .. }
+            | Instruction::EntitlementGrant { .. }
+            | Instruction::EntitlementRevoke { .. }
+            | Instruction::EntitlementDelegate { .. }
+            | Instruction::EntitlementCreateRole { .. }
+            | Instruction::EntitlementAssignRole { .. }
+            | Instruction::EntitlementRevokeRole { .. }
+            | Instruction::EntitlementCreateScope { .. }
             | Instruction::UpgradeActor { .. } => Amount::ZERO,
         };
         Some(Self { known, open_ended: false })

@@ -369,11 +369,6 @@ impl<'h, 'a> Host<'h, 'a> {
         self.exec.extend_timer(self.running.actor, id, expires_at)
     }
 
-    /// Whether the caller may do something.
-    pub fn entitled(&mut self, _action: &str, _scope: &str) -> Result<bool, Refusal> {
-        Err(Refusal::NoEntitlements)
-    }
-
     /// Gives the actor other code from the next call on; its owner must be the one who called.
     pub fn upgrade(&mut self, code: &str) -> Result<(), Refusal> {
         let price = intrinsic(

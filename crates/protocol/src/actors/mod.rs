@@ -5,13 +5,14 @@
 //! without code.
 //!
 //! - `record`: what the state keeps of an actor; `deploy`: how code comes and changes
-//! - `call`: how a call begins and ends; `host`: what a running call may ask for
+//! - `call`: how a call begins and ends; `host`, `entitle`: what a running call may ask for
 //! - `storage`, `sorted_keys`: an actor's own data and their order
 //! - `wait`: calls that wait for an answer over several blocks
 //! - `price`: what the host's calls cost
 
 pub mod call;
 mod deploy;
+mod entitle;
 pub mod host;
 mod jobs;
 pub mod price;

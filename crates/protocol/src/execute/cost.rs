@@ -5,6 +5,7 @@
 
 use crate::actors::price::COMPILE_BYTE_CYCLES;
 use crate::dispatcher::spec::JobSpec;
+use crate::entitlements::price as entitlements;
 use crate::timers::host::{CHANGE_CYCLES, SCHEDULE_CELLS, SCHEDULE_CYCLES};
 use crate::transaction::Instruction;
 
@@ -63,6 +64,14 @@ fn base(instruction: &Instruction) -> Cost {
         | Instruction::SystemExtendTimer { .. } => (CHANGE_CYCLES, 0),
         // The index is arranged anew; governance does that once in a while.
         Instruction::UpdateTimerConfig { .. } => (100_000, 0),
+        Instruction::EntitlementGrant { .. } => return entitlements::GRANT,
+        Instruction::EntitlementRevoke { .. } => return entitlements::REVOKE,
+        Instruction::EntitlementDelegate { .. } => return entitlements::DELEGATE,
+        Instruction::EntitlementCreateRole { .. } => return entitlements::CREATE_ROLE,
+        Instruction::EntitlementAssignRole { .. } | Instruction::EntitlementRevokeRole { .. } => {
+            return entitlements::CHANGE_ROLE;
+        }
+        Instruction::EntitlementCreateScope { .. } => return entitlements::CREATE_SCOPE,
         // The transaction carries the code, the state keeps it.
         Instruction::DeployActor { code, .. } | Instruction::UpgradeActor { code, .. } => {
             (2_000 + code.len() as u64 * COMPILE_BYTE_CYCLES, code.len() as u64 + 300)

@@ -315,6 +315,25 @@ impl Exec<'_> {
                 self.system_extend_timer(who, *timer, *expires_at)
             }
             Instruction::UpdateTimerConfig { config } => self.update_timer_config(who, config),
+            Instruction::EntitlementGrant { grantee, scope, action, constraints } => {
+                self.grant_entitlement(who, *grantee, scope, action, constraints).map(|_| ())
+            }
+            Instruction::EntitlementRevoke { entitlement } => {
+                self.revoke_entitlement(who, *entitlement)
+            }
+            Instruction::EntitlementDelegate { entitlement, delegatee, constraints } => {
+                self.delegate_entitlement(who, *entitlement, *delegatee, constraints).map(|_| ())
+            }
+            Instruction::EntitlementCreateRole { name, scopes, actions, constraints } => {
+                self.create_role(who, name, scopes, actions, constraints).map(|_| ())
+            }
+            Instruction::EntitlementAssignRole { role, assignee } => {
+                self.assign_role(who, *role, *assignee)
+            }
+            Instruction::EntitlementRevokeRole { role, assignee } => {
+                self.revoke_role(who, *role, *assignee)
+            }
+            Instruction::EntitlementCreateScope { scope } => self.create_scope(who, scope),
             Instruction::DeployActor { salt, code, payload, value } => {
                 self.deploy(who, admitted.hash, *salt, code, payload, *value)
             }

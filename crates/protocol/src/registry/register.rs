@@ -138,11 +138,11 @@ impl Exec<'_> {
         Ok(())
     }
 
-    fn profile(&self, address: Address) -> Option<Profile> {
+    pub(crate) fn profile(&self, address: Address) -> Option<Profile> {
         self.state.get(&ProfileKey { runner: address }).map(|profile| profile.current().clone())
     }
 
-    fn put_profile(&mut self, address: Address, profile: Profile) {
+    pub(crate) fn put_profile(&mut self, address: Address, profile: Profile) {
         self.note_profile(profile.slot);
         let key = ProfileKey { runner: address };
         let oldest = self.oldest_snapshot();

@@ -17,7 +17,7 @@ pub struct Profile {
     pub slot: Slot,
     /// What it can do and at what price.
     pub offer: Offer,
-    /// Pools that it was let into.
+    /// Pools that it was let into, ascending.
     pub pools: Vec<Membership>,
 }
 codec_struct!(Profile { public_key, slot, offer, pools });
@@ -73,7 +73,8 @@ pub struct RateCard {
 }
 codec_struct!(RateCard { base, per_second, per_1k_in, per_1k_out });
 
-/// Membership in a runner pool (SPEC §10). Granting comes with the Entitlement Registry.
+/// Membership in a runner pool (SPEC §10): what selection reads of a record of the Entitlement
+/// Registry, which writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Membership {
     /// keccak256 of the pool's id.

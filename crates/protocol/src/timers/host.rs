@@ -221,8 +221,13 @@ impl Exec<'_> {
     }
 
     fn only_system_deployers(&self, who: Address) -> Result<(), Refusal> {
+        if self.is_system_deployer(who) { Ok(()) } else { Err(Refusal::NotSystemDeployer) }
+    }
+
+    /// Whether somebody governs.
+    pub(crate) fn is_system_deployer(&self, who: Address) -> bool {
         let deployers = self.state.get(&SystemDeployersKey {}).unwrap_or_default();
-        if deployers.contains(&who) { Ok(()) } else { Err(Refusal::NotSystemDeployer) }
+        deployers.contains(&who)
     }
 
     /// SYS_CANCEL_TIMER.

@@ -11,6 +11,8 @@ use remuda_protocol::dispatcher::spec::{
     Callback, DataFormat, JobKind, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
 use remuda_protocol::dispatcher::submit::job_id;
+use remuda_protocol::entitlements::constraints::{Constraints, RateLimit};
+use remuda_protocol::entitlements::scope::{Action, Scope};
 use remuda_protocol::event::{CrashSignal, Event, Receipt};
 use remuda_protocol::execute::Draft;
 use remuda_protocol::key::{AgendaKey, AgendaLengthKey, BondKey};
@@ -401,6 +403,29 @@ pub fn every_instruction() -> Vec<Instruction> {
         Instruction::SubmitResult { job, result, result_sig },
         Instruction::CrashAttestation { job, signal: CrashSignal::HardwareFault },
         Instruction::ChallengeResult { job, tip: amount },
+        Instruction::EntitlementGrant {
+            grantee: runner,
+            scope: Scope::RunnerPool { id: Bytes(b"pool".to_vec()) },
+            action: Action::RunnerJoinPool { pool: Bytes(b"pool".to_vec()) },
+            constraints: full_constraints(),
+        },
+        Instruction::EntitlementRevoke { entitlement: job },
+        Instruction::EntitlementDelegate {
+            entitlement: job,
+            delegatee: runner,
+            constraints: full_constraints(),
+        },
+        Instruction::EntitlementCreateRole {
+            name: Bytes(b"clerk".to_vec()),
+            scopes: vec![Scope::Global, Scope::Actor { address: runner }],
+            actions: vec![Action::All, Action::Custom { name: Bytes(b"read".to_vec()) }],
+            constraints: full_constraints(),
+        },
+        Instruction::EntitlementAssignRole { role: job, assignee: runner },
+        Instruction::EntitlementRevokeRole { role: job, assignee: runner },
+        Instruction::EntitlementCreateScope {
+            scope: Scope::Namespace { name: Bytes(b"name".to_vec()) },
+        },
         Instruction::SystemCancelTimer { timer: job },
         Instruction::UpdateTimerConfig { config: TimerConfig::GENESIS },
         Instruction::SystemExtendTimer { timer: job, expires_at: Height(0x0a0b) },
@@ -421,6 +446,21 @@ pub fn every_instruction() -> Vec<Instruction> {
         },
         Instruction::UpgradeActor { actor: runner, code: "pass".into() },
     ]
+}
+
+/// Constraints in which no field is empty.
+pub fn full_constraints() -> Constraints {
+    Constraints {
+        valid_from: Some(Height(0x1011)),
+        valid_until: Some(Height(0x1213)),
+        max_uses: 14,
+        max_amount_per_use: Some(Amount(15)),
+        max_total_amount: Some(Amount(16)),
+        rate_limit: Some(RateLimit { max_uses: 17, window_blocks: 18 }),
+        delegatable: true,
+        delegation_depth_max: 3,
+        revocable: true,
+    }
 }
 
 /// A timer in which no field is empty.

@@ -5,9 +5,9 @@ use remuda_protocol::actors::storage::Scan;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Height;
 
-use super::VM_CYCLES;
 use super::convert::{self, as_address, as_amount, as_hash, as_u64, bytes, number};
 use super::errors::host_error;
+use super::{VM_CYCLES, entitle};
 use crate::HostValue as V;
 use crate::run::attend::{Ask, Unanswered, World};
 use crate::{Fatal, HostReply};
@@ -26,7 +26,7 @@ impl From<Refusal> for Trouble {
     }
 }
 
-type Answer = Result<HostReply, Trouble>;
+pub(super) type Answer = Result<HostReply, Trouble>;
 
 /// A running call's world.
 pub(super) struct Asked<'w, 'h, 'a> {
@@ -71,12 +71,12 @@ impl World for Asked<'_, '_, '_> {
     }
 }
 
-fn none(done: Result<(), Refusal>) -> Answer {
+pub(super) fn none(done: Result<(), Refusal>) -> Answer {
     done?;
     Ok(HostReply::Value(V::None))
 }
 
-fn value(value: V) -> Answer {
+pub(super) fn value(value: V) -> Answer {
     Ok(HostReply::Value(value))
 }
 
@@ -130,9 +130,10 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             let job = as_hash(job).ok_or_else(|| form(name))?;
             Ok(HostReply::Pending(host.await_job(job)?))
         }
-        ("entitled", [V::Str(action), V::Str(scope)]) => {
-            value(V::Bool(host.entitled(action, scope)?))
-        }
+        (
+            "entitled" | "use_entitlement" | "create_scope" | "grant" | "delegate" | "revoke",
+            args,
+        ) => entitle::answer(host, name, args),
         ("upgrade", [V::Str(source)]) => none(host.upgrade(source)),
         _ => Err(form(name)),
     }

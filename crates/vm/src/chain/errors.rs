@@ -11,15 +11,21 @@ use crate::{HostError, HostErrorKind as Kind, HostValue, Raised};
 fn kind(refusal: Refusal) -> Kind {
     match refusal {
         Refusal::InsufficientBalance | Refusal::EscrowNotCovered => Kind::Funds,
-        Refusal::UnknownJob | Refusal::UnknownTimer | Refusal::NoCode | Refusal::UnknownMethod => {
-            Kind::NotFound
-        }
+        Refusal::UnknownJob
+        | Refusal::UnknownTimer
+        | Refusal::NoCode
+        | Refusal::UnknownMethod
+        | Refusal::UnknownRunner
+        | Refusal::UnknownPool
+        | Refusal::UnknownNamespace
+        | Refusal::UnknownEntitlement => Kind::NotFound,
         Refusal::TooDeep => Kind::Depth,
         Refusal::Reentrant => Kind::Reentrant,
         Refusal::ReadOnly => Kind::ReadOnly,
-        Refusal::NoEntitlements | Refusal::NoMachine | Refusal::ModeUnavailable => {
-            Kind::Unsupported
-        }
+        Refusal::ScopeUnavailable
+        | Refusal::ActionUnavailable
+        | Refusal::NoMachine
+        | Refusal::ModeUnavailable => Kind::Unsupported,
         Refusal::StorageKeyTooLong
         | Refusal::ValueTooLong
         | Refusal::StorageFull
@@ -29,6 +35,9 @@ fn kind(refusal: Refusal) -> Kind {
         | Refusal::TooManyWaiting
         | Refusal::TooManyOpen
         | Refusal::TooManyTimers
+        | Refusal::TooManyHeld
+        | Refusal::ScopeNameTooLong
+        | Refusal::ActionNameTooLong
         | Refusal::FramesTooLarge
         | Refusal::HeightCrowded
         | Refusal::ExpiryCrowded

@@ -7,6 +7,7 @@
 mod bid;
 mod calls;
 pub(crate) mod convert;
+mod entitle;
 mod errors;
 mod facts;
 mod programs;

@@ -193,8 +193,51 @@ def await_job(job):
     return _call('await_job', job)
 
 
-def entitled(action, scope=''):
-    return _call('entitled', action, scope)
+# Rights. A scope is text: '' is this actor, others are 'pool:name', 'namespace:name', 'actor:0x...',
+# 'runner:0x...' and 'global'. An action is any text.
+
+def entitled(action, scope='', who=None):
+    return _call('entitled', action, scope, who)
+
+
+def use_entitlement(action, scope='', who=None, amount=0):
+    return _call('use_entitlement', action, scope, who, amount)
+
+
+def grant(grantee, action, scope='', **constraints):
+    return _call('grant', grantee, action, scope, constraints)
+
+
+def delegate(entitlement, delegatee, **constraints):
+    return _call('delegate', entitlement, delegatee, constraints)
+
+
+def revoke(entitlement):
+    _call('revoke', entitlement)
+
+
+def _name(name):
+    return name if isinstance(name, str) else '0x' + name.hex()
+
+
+def create_namespace(name):
+    _call('create_scope', 'namespace:' + _name(name))
+
+
+def create_pool(pool):
+    # A pool of runners that this actor owns; jobs ask for it with required_runner_pool.
+    _call('create_scope', 'pool:' + _name(pool))
+
+
+def admit(pool, runner, **constraints):
+    # Lets a runner into a pool of this actor's: the id of its membership, to be revoked by.
+    pool = _name(pool)
+    return _call('grant', runner, 'RunnerJoinPool:' + pool, 'pool:' + pool, constraints)
+
+
+def is_member(pool, runner):
+    pool = _name(pool)
+    return _call('entitled', 'RunnerJoinPool:' + pool, 'pool:' + pool, runner)
 
 
 def upgrade(source):

@@ -303,14 +303,13 @@ fn an_actor_upgrades_itself_when_its_owner_asks() {
 }
 
 #[test]
-fn money_chance_and_what_is_not_there_yet() {
+fn money_chance_and_what_is_not_there() {
     let mut world = world(0);
     let actor = world.deploy(
         "import cowboy\n\
          def pay(m):\n    cowboy.transfer(m[0], m[1])\n    return cowboy.balance(m[0])\n\
          def overpay(m):\n    try:\n        cowboy.transfer(m[0], 10 ** 30)\n    except cowboy.InsufficientFunds as error:\n        return error.kind\n\
          def chance(label):\n    return [cowboy.randomness(label), cowboy.randomness(label), cowboy.randomness('other')]\n\
-         def may():\n    try:\n        return cowboy.entitled('read', 'all')\n    except cowboy.Unsupported as error:\n        return str(error)\n\
          def odd():\n    try:\n        cowboy.host('storage_get', 5)\n    except cowboy.Refused as error:\n        return str(error)\n",
     );
     let friend = Address::repeat_byte(0x77);
@@ -321,10 +320,6 @@ fn money_chance_and_what_is_not_there_yet() {
     assert_ne!(drawn[0], drawn[2]);
     let HostValue::List(later) = world.asked(actor, "chance", text("a")) else { panic!() };
     assert_ne!(drawn[0], later[0]);
-    assert_eq!(
-        world.asked(actor, "may", HostValue::None),
-        text("this chain has no entitlements yet")
-    );
     let odd = world.asked(actor, "odd", HostValue::None);
     assert_eq!(odd, text("the host has no call 'storage_get' with such arguments"));
 }

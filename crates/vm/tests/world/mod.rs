@@ -292,7 +292,7 @@ impl Host for Seat {
                 state.jobs.push((spec.clone(), callback.clone()));
                 B(sha256(&state.jobs.len().to_le_bytes()))
             }
-            ("entitled", [Str(action), Str(_)]) => HostValue::Bool(action == "read"),
+            ("entitled", [Str(action), Str(_), Nothing]) => HostValue::Bool(action == "read"),
             ("upgrade", [Str(source)]) => match compile(source, "actor.py") {
                 Ok(program) => {
                     let actor = state.actors.entry(self.at.clone()).or_default();
