@@ -13,7 +13,7 @@ use remuda_fleet::lease::{AttemptState, RunStatus};
 use remuda_fleet::message::RunSubmission;
 use remuda_fleet::view::{JobView, WorkerList};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
@@ -55,17 +55,17 @@ pub(super) struct There {
     open: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
-fn token(path: &PathBuf) -> Result<String, TokenError> {
-    let failed = |error| TokenError::File { path: path.clone(), error };
+fn token(path: &Path) -> Result<String, TokenError> {
+    let failed = |error| TokenError::File { path: path.to_owned(), error };
     if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
-        return Err(TokenError::Long(path.clone()));
+        return Err(TokenError::Long(path.to_owned()));
     }
     Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
 }
 
 impl There {
     pub(super) fn new(settings: &FleetSettings) -> Result<Self, TokenError> {
-        let token = settings.token_file.as_ref().map(token).transpose()?;
+        let token = settings.token_file.as_deref().map(token).transpose()?;
         Ok(Self {
             client: Client::new(&settings.orchestrator, token),
             means: Means::of_fleet(settings),
@@ -86,7 +86,7 @@ impl There {
         wish.fulfilled();
         let output = match job.state {
             AttemptState::Succeeded => {
-                let output = insist(async || self.client.output(&job.job_id).await).await;
+                let output = insist(|| self.client.output(&job.job_id)).await;
                 Some(output.map_err(|error| FleetError::Useless(error.to_string()))?)
             }
             _ => None,
@@ -97,7 +97,7 @@ impl There {
     /// Until it is taken. Each try has the same key, so that it is taken once.
     async fn submit(&self, run: &RunSubmission) -> Result<RunId, FleetError> {
         let key = format!("{:032x}", rand::random::<u128>());
-        let submitted = insist(async || self.client.submit(run, Some(&key)).await).await;
+        let submitted = insist(|| self.client.submit(run, Some(&key))).await;
         let submitted = submitted.map_err(|error| FleetError::Refused(error.to_string()))?;
         Ok(submitted.run_id)
     }
@@ -106,7 +106,7 @@ impl There {
     async fn end_of(&self, run_id: &RunId, progress: &dyn Progress) -> Result<JobView, FleetError> {
         let undone = |error: ClientError| FleetError::Undone(error.to_string());
         loop {
-            let views = insist(async || self.client.watch(run_id).await).await.map_err(undone)?;
+            let views = insist(|| self.client.watch(run_id)).await.map_err(undone)?;
             let mut views = std::pin::pin!(views);
             while let Some(Ok(mut view)) = views.next().await {
                 let over = view.summary.status != RunStatus::Running;
@@ -152,7 +152,9 @@ impl There {
 }
 
 /// Asks until there is an answer, good or bad.
-async fn insist<T>(ask: impl AsyncFn() -> Result<T, ClientError>) -> Result<T, ClientError> {
+async fn insist<T, F: Future<Output = Result<T, ClientError>>>(
+    ask: impl Fn() -> F,
+) -> Result<T, ClientError> {
     let mut failures = 0;
     loop {
         match ask().await {
@@ -193,7 +195,7 @@ impl Drop for Wish {
         };
         let there = self.there.clone();
         runtime.spawn(async move {
-            let cancel = insist(async || there.client.cancel(&run).await);
+            let cancel = insist(|| there.client.cancel(&run));
             match tokio::time::timeout(INSISTING, cancel).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => warn!(%error, "a job that nobody wants goes on"),
