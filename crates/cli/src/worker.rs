@@ -20,6 +20,7 @@ use std::process::ExitCode;
 A worker makes its own key and signs what it sends; the token is needed once, to enrol that key. It does one
 job at a time; with --concurrency several of them run side by side in one process. A job's steps run in a
 sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards.
+With [executors.…] in worker.toml it also does jobs of a chain's runner: see `[fleet]` in runner.toml.
 
 On SIGTERM it takes no more jobs and lets those that it has end within drain_seconds; what does not end is
 given back. If it is killed instead, its leases run out and other workers go on; what its jobs left running
@@ -38,7 +39,8 @@ enum Command {
     /// In a directory with a worker.key but no settings, that key is enrolled.
     #[command(after_help = "Examples:
   $ remuda worker init worker-1 --token-file fleet/worker.token
-  $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu")]
+  $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu
+  $ remuda worker init models --token-file worker.token --executors")]
     Init {
         /// Where; it is made if it is not there.
         directory: PathBuf,
@@ -51,6 +53,9 @@ enum Command {
         /// What jobs run in.
         #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
         sandbox: SandboxWish,
+        /// Jobs of a runner, too: adds [executors.…] to worker.toml, to be filled in.
+        #[arg(long)]
+        executors: bool,
     },
     /// Run a worker until Ctrl-C or SIGTERM.
     #[command(after_help = "Examples:
@@ -73,8 +78,8 @@ enum Command {
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let result = match &args.command {
-        Command::Init { directory, tags, concurrency, sandbox } => {
-            init::init(&args.fleet, directory, tags, *concurrency, *sandbox)
+        Command::Init { directory, tags, concurrency, sandbox, executors } => {
+            init::init(&args.fleet, directory, tags, *concurrency, *sandbox, *executors)
         }
         Command::Run { path, one_shot, json_logs, leash } => {
             leash.watch();

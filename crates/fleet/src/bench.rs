@@ -121,6 +121,7 @@ async fn submit<S: Store>(store: &S) -> Result<(), BenchError> {
         env: BTreeMap::new(),
         artifacts: vec![],
         caches: vec![],
+        call: None,
     };
     let job = JobSubmission {
         name,
@@ -130,6 +131,7 @@ async fn submit<S: Store>(store: &S) -> Result<(), BenchError> {
         priority: 0,
         max_runtime_seconds: 3_600,
         retry: Retry::default(),
+        lease_ttl_seconds: None,
         job_spec: Some(spec),
         job_spec_ref: None,
     };
@@ -179,6 +181,7 @@ async fn complete<S: Store>(
         timings: None,
         artifacts: vec![],
         summary: String::new(),
+        output: None,
     };
     ask(store, Event::Complete(message)).await.map(drop)
 }

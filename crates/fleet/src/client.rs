@@ -118,6 +118,12 @@ impl Client {
         self.read(request.timeout(ANSWER_TIMEOUT)).await
     }
 
+    /// What a job's call gave, if it ended well.
+    pub async fn output(&self, job: &JobId) -> Result<Vec<u8>, ClientError> {
+        let request = self.request(Method::GET, &format!("/jobs/{job}/output"));
+        self.read(request.timeout(ANSWER_TIMEOUT)).await
+    }
+
     /// A run each time that it changes, until it ends.
     pub async fn watch(
         &self,

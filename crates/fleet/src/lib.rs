@@ -9,9 +9,10 @@
 //! - [`lease`]: every rule, as pure decisions over a few rows each; no clock, no I/O, no randomness
 //! - [`store`]: where the rows are: memory, SQLite, PostgreSQL
 //! - [`orchestrator`]: the rules behind HTTP (transport B), pages for people, `/openapi.json` for programs;
-//!   [`orchestrator::serve`]
+//!   [`orchestrator::serve`], or [`orchestrator::Within`] another program
 //! - [`broker`]: work and cancellations through NATS (transport A)
-//! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]
+//! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]. Work is steps of a shell, or a
+//!   call of an [`worker::Executor`]
 //! - [`auth`]: tokens, workers' keys and signatures, the audit log
 //! - [`object`]: files that jobs leave behind, written once, in a folder or a bucket
 //! - [`client`], [`view`]: what people do with an orchestrator, and what they see
@@ -68,6 +69,8 @@
 //! | `Heartbeat.seq`, optional | none | a beat that was overtaken must not extend a lease |
 //! | `Heartbeat.phase`, optional | states without a message | STARTING and UPLOADING must be told |
 //! | `Complete.failure`, optional | exit code and summary | only the runner can tell its own full disk from a failing test; what follows is still the orchestrator's to say |
+//! | `job_spec.call`, `Complete.output` | scripts and artifacts | a worker may have executors of its own; what a call gives is accepted or refused with the message that brings it |
+//! | `lease_ttl_seconds`, `retry.once` of a job | one TTL, and every loss is repeated | some work has a deadline for somebody else to try, and some must not be begun twice |
 //! | `LogChunk`, `UploadRequest`, `Enrol` and their answers | left to others | logs resume, objects are bound to the lease, and a worker has a key |
 //! | a worker that cannot reach the orchestrator works on | may | after an outage leases are given grace, so its work is not lost; before it reports, a heartbeat must have been answered |
 //! | `AckLeaseAck`, `CancelAckAck` | no answer | a runner resends until it has one |

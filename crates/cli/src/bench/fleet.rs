@@ -243,6 +243,7 @@ async fn one_job(link: &Link, runner_id: &RunnerId) -> Result<Duration, Failure>
         timings: None,
         artifacts: vec![],
         summary: String::new(),
+        output: None,
     };
     link.send::<_, CompleteAck>("complete", &done).await.map_err(failed)?;
     Ok(waited)

@@ -96,6 +96,19 @@ pub enum FleetFailure {
         "bubblewrap (bwrap) is not on the search path, or may not make namespaces here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
     )]
     NoSandbox,
+    /// An executor of a worker.
+    #[error("[executors] in worker.toml: {0}")]
+    Executor(remuda_runner::daemon::dispatch::ExecutorError),
+    /// Too many tags.
+    #[error(
+        "this worker would have {found} tags, of which executors bring some; {limit} at most are possible. Make two of it"
+    )]
+    Tags {
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
     /// A run that did not succeed.
     #[error("run {run} ended {status}{why}")]
     Ended {
@@ -202,6 +215,8 @@ impl FleetFailure {
             Self::NotMade { .. } => "no_file",
             Self::UnknownToken(_) => "unknown_token",
             Self::NoSandbox => "no_sandbox",
+            Self::Executor(_) => "no_executor",
+            Self::Tags { .. } => "too_many_tags",
             Self::Ended { .. } => "run_ended",
             Self::NoJob { .. } => "unknown_job",
             Self::NotEnrolled { .. } => "not_enrolled",

@@ -72,6 +72,7 @@ impl From<RetryEntry> for Retry {
             max_attempts: entry.max_attempts.unwrap_or(usual.max_attempts),
             backoff_seconds: entry.backoff_seconds.unwrap_or(usual.backoff_seconds),
             on_timeout: entry.on_timeout,
+            once: usual.once,
         }
     }
 }
@@ -86,6 +87,7 @@ impl From<JobEntry> for JobSubmission {
             env: job.env,
             artifacts: job.artifacts,
             caches: job.caches,
+            call: None,
         };
         Self {
             name: job.name,
@@ -95,6 +97,7 @@ impl From<JobEntry> for JobSubmission {
             priority: job.priority,
             max_runtime_seconds: job.max_runtime_seconds,
             retry: job.retry.into(),
+            lease_ttl_seconds: None,
             job_spec: Some(spec),
             job_spec_ref: None,
         }

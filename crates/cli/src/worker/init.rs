@@ -19,6 +19,7 @@ pub(super) fn init(
     tags: &[String],
     concurrency: u16,
     sandbox: SandboxWish,
+    executors: bool,
 ) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -50,7 +51,8 @@ pub(super) fn init(
         LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
-    let text = Template { orchestrator: &url, tags: &tags, concurrency, sandbox }.text();
+    let text = Template { orchestrator: &url, tags: &tags, concurrency, sandbox, executors };
+    let text = text.text();
     fs::write(&settings, text).map_err(failed(&settings))?;
     let shown = json!({ "key": key_id.as_str(), "settings": settings, "tags": tags });
     fleet.out().show(&shown, |_, _| {

@@ -5,6 +5,8 @@ use crate::fleet::{FleetFailure, plain_http};
 use clap::ValueEnum;
 use remuda_fleet::message::Tag;
 use remuda_fleet::worker::{Config, Images, Sandbox};
+use remuda_runner::executor::ExecutorSettings;
+use remuda_runner::fleet::{Means, calls, tags};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,8 @@ pub(crate) const SETTINGS: &str = "worker.toml";
 pub(crate) const KEY: &str = "worker.key";
 /// Jobs at a time.
 const CONCURRENCY_MAX: u16 = 256;
+/// Tags that a worker may have.
+const TAGS_MAX: usize = 256;
 /// The longest that a job is waited for at the end.
 const DRAIN_SECONDS_MAX: u32 = 24 * 60 * 60;
 
@@ -69,6 +73,8 @@ pub(crate) struct Settings {
     drain_seconds: u32,
     #[serde(default)]
     secrets: BTreeMap<String, String>,
+    /// For jobs of a chain's runner.
+    executors: Option<ExecutorSettings>,
     /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
@@ -92,7 +98,12 @@ pub(crate) struct Template<'a> {
     pub(crate) tags: &'a BTreeSet<Tag>,
     pub(crate) concurrency: u16,
     pub(crate) sandbox: SandboxWish,
+    /// Whether it does jobs of a runner.
+    pub(crate) executors: bool,
 }
+
+/// Executors, for those who want some.
+const EXECUTORS: &str = include_str!("executors.toml");
 
 impl Template<'_> {
     /// Their text, with a word on each.
@@ -119,12 +130,13 @@ impl Template<'_> {
              # When it is told to stop, jobs have so long to end; then they are given back.\n\
              drain_seconds = {}\n\n\
              # Variables of every job. Their values are masked in logs.\n\
-             [secrets]\n",
+             [secrets]\n{}",
             self.orchestrator,
             tags.join(", "),
             self.concurrency,
             self.sandbox.name(),
-            minute()
+            minute(),
+            if self.executors { EXECUTORS } else { "" }
         )
     }
 }
@@ -147,6 +159,9 @@ impl Settings {
         let file = std::path::absolute(&file)
             .map_err(|source| Failure::File { path: file.clone(), source })?;
         read.directory = file.parent().map(Path::to_owned).unwrap_or_default();
+        if let Some(executors) = &mut read.executors {
+            executors.below(&read.directory);
+        }
         Ok(read)
     }
 
@@ -163,11 +178,23 @@ impl Settings {
     /// Each worker that runs side by side, as the library wants it: one key, and folders of their own.
     pub(crate) fn configs(&self, one_shot: bool) -> Result<Vec<Config>, FleetFailure> {
         let sandbox = self.sandbox.find(self.network)?;
+        let mut capabilities = self.tags.clone();
+        let executor = match &self.executors {
+            Some(executors) => {
+                capabilities.extend(tags::offered(&Means::of(executors)));
+                Some(calls(executors).map_err(FleetFailure::Executor)?)
+            }
+            None => None,
+        };
+        if capabilities.len() > TAGS_MAX {
+            return Err(FleetFailure::Tags { found: capabilities.len(), limit: TAGS_MAX });
+        }
         let config = |place: u16| {
             let folder = self.directory.join(format!("place-{place}"));
             let mut config = Config::new(&self.orchestrator, folder, sandbox.clone());
             config.key = self.directory.join(KEY);
-            config.capabilities = self.tags.clone();
+            config.capabilities = capabilities.clone();
+            config.executor = executor.clone();
             config.images = if self.ignore_images { Images::Ignore } else { Images::Refuse };
             config.memory_bytes_max = self.memory_mib_max.map(|mib| mib.saturating_mul(1 << 20));
             config.secrets = self.secrets.clone();
@@ -191,6 +218,7 @@ mod tests {
             tags: &tags,
             concurrency: 3,
             sandbox: SandboxWish::Plain,
+            executors: false,
         };
         let settings: Settings = toml::from_str(&text.text()).expect("settings");
         settings.check().expect("sound");
@@ -199,5 +227,34 @@ mod tests {
         assert_eq!(configs[0].capabilities, tags);
         assert_eq!(configs[0].key, configs[2].key);
         assert_ne!(configs[0].folder, configs[2].folder);
+    }
+
+    #[test]
+    fn executors_bring_their_tags() {
+        let text = Template {
+            orchestrator: "http://127.0.0.1:4400",
+            tags: &BTreeSet::new(),
+            concurrency: 1,
+            sandbox: SandboxWish::Plain,
+            executors: true,
+        };
+        let settings: Settings = toml::from_str(&text.text()).expect("settings");
+        let config = settings.configs(false).expect("nothing is asked for").remove(0);
+        assert!(config.executor.is_some());
+        let tags: Vec<&str> = config.capabilities.iter().map(Tag::as_str).collect();
+        assert!(tags.contains(&"remuda:http") && tags.contains(&"resolvers:4"), "{tags:?}");
+        let misspelt = text.text().replace("[executors.http]", "[executors.htpp]");
+        assert!(toml::from_str::<Settings>(&misspelt).is_err());
+    }
+
+    #[test]
+    fn what_is_commented_out_can_be_used() {
+        let comment =
+            |line: &&str| line.starts_with("#[") || line.starts_with('#') && line.contains(" = ");
+        let all = EXECUTORS.lines().map(|line| if comment(&line) { &line[1..] } else { line });
+        let table: toml::Table = all.collect::<Vec<_>>().join("\n").parse().expect("TOML");
+        let all: ExecutorSettings = table["executors"].clone().try_into().expect("executors");
+        let ExecutorSettings { llm, eth, mcp, wasm, .. } = all;
+        assert!(llm.is_some() && eth.is_some() && mcp.is_some() && wasm.is_some());
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn ack(
         lease.state = LeaseState::Active;
         lease.attempt_state = AttemptState::Starting;
         lease.acked_at = Some(now);
-        lease.expires_at = now.plus_seconds(policy.lease_ttl_seconds);
+        lease.expires_at = now.plus_seconds(lease.ttl_seconds(policy));
         let runtime = max_runtime_seconds.saturating_add(policy.runtime_buffer_seconds);
         lease.runtime_ends_at = Some(now.plus_seconds(runtime));
     }
@@ -47,7 +47,7 @@ pub(super) fn heartbeat(
     let fresh = message.seq.is_none_or(|seq| lease.seq.is_none_or(|last| last < seq));
     if fresh {
         lease.seq = message.seq.or(lease.seq);
-        let until = now.plus_seconds(policy.lease_ttl_seconds);
+        let until = now.plus_seconds(lease.ttl_seconds(policy));
         lease.expires_at = lease.expires_at.max(until);
         if message.progress.is_some() {
             lease.progress.clone_from(&message.progress);

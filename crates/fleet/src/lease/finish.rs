@@ -63,6 +63,7 @@ pub(super) fn complete(
         exit_code: message.exit_code,
         artifacts: message.artifacts.clone(),
         summary: message.summary.clone(),
+        output: message.output.clone(),
     });
     let status = match message.status {
         CompleteStatus::Succeeded => AttemptState::Succeeded,
@@ -73,6 +74,10 @@ pub(super) fn complete(
     match RetryClass::of(job, message.status, message.failure) {
         _ if lease.cancel.is_some() => retry::end(job, status, EndReason::Reported, now),
         RetryClass::Permanent => retry::end(job, status, EndReason::Reported, now),
+        // Given back by somebody who may have begun.
+        RetryClass::Infrastructure if job.order.retry.once => {
+            retry::end(job, status, EndReason::Lost, now);
+        }
         RetryClass::Retryable => retry::failed(policy, now, job, status),
         RetryClass::Infrastructure => {
             lease.attempt_state = AttemptState::Stale;
@@ -105,6 +110,7 @@ pub(super) fn cancel_ack(
         exit_code: None,
         artifacts: message.artifacts.clone(),
         summary: message.summary.clone(),
+        output: None,
     });
     retry::end(job, AttemptState::Canceled, EndReason::CancelAcked, now);
     Ok(())

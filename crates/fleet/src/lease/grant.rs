@@ -19,6 +19,9 @@ pub(super) fn grant(
     debug_assert!(job.waiting() && job.not_before <= now, "only what is ready is granted");
     job.fence = job.fence.next();
     job.standing = Standing::Held(lease_id.clone());
+    let ttl_seconds = job.order.lease_ttl_seconds;
+    let window =
+        ttl_seconds.map_or(policy.ack_window_seconds, |ttl| ttl.min(policy.ack_window_seconds));
     LeaseRecord {
         lease_id,
         job_id: job.job_id.clone(),
@@ -29,9 +32,10 @@ pub(super) fn grant(
         state: LeaseState::Granted,
         attempt_state: AttemptState::Leased,
         cancel_token,
+        ttl_seconds,
         granted_at: now,
         acked_at: None,
-        expires_at: now.plus_seconds(policy.ack_window_seconds),
+        expires_at: now.plus_seconds(window),
         runtime_ends_at: None,
         cancel: None,
         seq: None,
@@ -45,14 +49,17 @@ pub(super) fn grant(
 
 /// The message, made from the rows: so a grant whose answer was lost can be sent again as it was.
 pub(super) fn granted(policy: &Policy, job: &JobRecord, lease: &LeaseRecord) -> LeaseGranted {
+    let ttl = lease.ttl_seconds(policy);
+    // Two beats may be lost.
+    let beats = policy.heartbeat_interval_seconds.min((ttl / 3).max(1));
     LeaseGranted {
         job_id: job.job_id.clone(),
         run_id: job.run_id.clone(),
         lease_id: lease.lease_id.clone(),
         attempt: lease.attempt,
         fence: lease.fence,
-        lease_ttl_seconds: policy.lease_ttl_seconds,
-        heartbeat_interval_seconds: policy.heartbeat_interval_seconds,
+        lease_ttl_seconds: ttl,
+        heartbeat_interval_seconds: beats,
         max_runtime_seconds: job.order.max_runtime_seconds,
         job_spec: job.order.job_spec.clone(),
         job_spec_ref: job.order.job_spec_ref.clone(),

@@ -51,6 +51,10 @@ pub(super) fn apply(
         Lapse::CancelForced => (LeaseState::Canceled, AttemptState::Canceled),
     };
     match lapse {
+        // Whoever acknowledged may have begun.
+        Lapse::Expired if job.order.retry.once => {
+            retry::end(job, AttemptState::Failed, EndReason::Lost, now);
+        }
         Lapse::NeverAcked | Lapse::Expired => retry::lost(policy, now, job),
         Lapse::RuntimeOver if job.order.retry.on_timeout => {
             retry::failed(policy, now, job, AttemptState::TimedOut);
@@ -68,7 +72,7 @@ pub(super) fn apply(
 /// does not end every lease at once (SPEC §14). The end of the runtime moves too: its runner may have
 /// kept it and wait to say so.
 pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
-    let until = now.plus_seconds(policy.lease_ttl_seconds);
+    let until = now.plus_seconds(lease.ttl_seconds(policy));
     lease.expires_at = lease.expires_at.max(until);
     lease.runtime_ends_at = lease.runtime_ends_at.map(|end| end.max(until));
     if let Some(cancel) = &mut lease.cancel {

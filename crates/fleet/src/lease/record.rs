@@ -1,10 +1,11 @@
 //! The rows. A decision reads a few of them and writes them back; it never sees the rest.
 
 use super::finish::BodyHash;
+use super::policy::Policy;
 use super::state::{AttemptState, LeaseState, RunStatus};
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId, WorkerKey};
 use crate::message::{
-    Artifact, CancelReason, CompleteStatus, Failure, JobSubmission, Label, Progress,
+    Artifact, CancelReason, CompleteStatus, Data, Failure, JobSubmission, Label, Progress,
 };
 use crate::time::Millis;
 use serde::{Deserialize, Serialize};
@@ -236,6 +237,9 @@ pub struct LeaseRecord {
     pub attempt_state: AttemptState,
     /// What a cancellation shows.
     pub cancel_token: Option<CancelToken>,
+    /// A shorter TTL than the policy's: the job's wish.
+    #[serde(default)]
+    pub ttl_seconds: Option<u32>,
     /// When it was granted.
     pub granted_at: Millis,
     /// When the runner acknowledged.
@@ -293,9 +297,18 @@ pub struct Answer {
     pub artifacts: Vec<Artifact>,
     /// For people.
     pub summary: String,
+    /// What a call gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Data>,
 }
 
 impl LeaseRecord {
+    /// It ends so long after the last heartbeat.
+    pub(super) fn ttl_seconds(&self, policy: &Policy) -> u32 {
+        let usual = policy.lease_ttl_seconds;
+        self.ttl_seconds.map_or(usual, |wish| wish.min(usual))
+    }
+
     /// The next time at which something happens to it by itself; none once it has ended.
     pub fn due_at(&self) -> Option<Millis> {
         let cancel = self.cancel.map(|cancel| cancel.deadline_at);

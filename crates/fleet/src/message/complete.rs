@@ -1,7 +1,7 @@
 //! `Complete` → `CompleteAck`.
 
 use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX, URI_BYTES_MAX};
-use super::{Body, Problem};
+use super::{Body, Data, Problem};
 use crate::id::{LeaseId, RunnerId};
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,9 @@ pub struct Complete {
     /// For people.
     #[serde(default)]
     pub summary: String,
+    /// What a call gave (not in the seed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Data>,
 }
 
 /// How it went. A canceled job is reported with `CancelAck`.
@@ -105,6 +108,9 @@ impl Body for Complete {
         if self.status == CompleteStatus::Succeeded && self.exit_code.is_some_and(|code| code != 0)
         {
             return Err(Problem::Invalid { field: "exit_code", why: "must be 0 if SUCCEEDED" });
+        }
+        if self.status != CompleteStatus::Succeeded && self.output.is_some() {
+            return Err(Problem::Invalid { field: "output", why: "is only for SUCCEEDED" });
         }
         if self.status != CompleteStatus::Failed && self.failure.is_some() {
             return Err(Problem::Invalid { field: "failure", why: "is only for FAILED" });

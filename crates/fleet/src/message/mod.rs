@@ -8,6 +8,7 @@
 //! reads, and buffered numbers are no numbers any more once `serde_json` keeps them as written.
 
 mod ack;
+mod call;
 mod cancel;
 mod complete;
 mod enrol;
@@ -23,6 +24,7 @@ mod text;
 mod upload;
 
 pub use ack::{AckLease, AckLeaseAck};
+pub use call::{Call, DATA_BYTES_MAX, Data};
 pub use cancel::{CancelAck, CancelAckAck, CancelReason, CancelRequested, FinalStatus};
 pub use complete::{Artifact, Complete, CompleteAck, CompleteStatus, Failure, Timings};
 pub use enrol::{Enrol, Enrolled};

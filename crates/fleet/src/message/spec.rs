@@ -1,12 +1,12 @@
 //! What a job does. The seed shows this format and leaves it to others; this is what it shows.
 
-use super::Problem;
 use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, SCRIPT_BYTES_MAX, URI_BYTES_MAX};
+use super::{Call, Problem};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// Steps in an environment.
+/// Steps in an environment, or a call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct JobSpec {
     /// For people.
@@ -28,6 +28,9 @@ pub struct JobSpec {
     /// Folders to find again next time.
     #[serde(default)]
     pub caches: Vec<CacheSpec>,
+    /// Work that the worker does itself, instead of steps (not in the seed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<Call>,
 }
 
 fn here() -> String {
@@ -91,7 +94,14 @@ impl JobSpec {
                 limit::word("job_spec.caches.paths", path, URI_BYTES_MAX)?;
             }
         }
-        Ok(())
+        match &self.call {
+            Some(_) if !self.steps.is_empty() => {
+                let why = "must be empty where there is a `call`";
+                Err(Problem::Invalid { field: "job_spec.steps", why })
+            }
+            Some(call) => call.check(),
+            None => Ok(()),
+        }
     }
 }
 

@@ -11,6 +11,9 @@ use utoipa::ToSchema;
 /// Most attempts of a job.
 pub const ATTEMPTS_MAX: u32 = 20;
 
+/// Shortest lease that a job may ask for: three heartbeats, which come once a second at most.
+const LEASE_TTL_SECONDS_MIN: u64 = 3;
+
 /// Jobs that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type")]
@@ -48,6 +51,10 @@ pub struct JobSubmission {
     /// When to try again.
     #[serde(default)]
     pub retry: Retry,
+    /// A lease that ends sooner after the last heartbeat than the orchestrator's usual ones: for work that
+    /// somebody else must have time for if its runner is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ttl_seconds: Option<u32>,
     /// The work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec: Option<JobSpec>,
@@ -70,11 +77,15 @@ pub struct Retry {
     pub backoff_seconds: u32,
     /// Whether running out of time is a failure that may go away.
     pub on_timeout: bool,
+    /// The work may be begun once only, since it cannot be undone: if its lease is lost after it was
+    /// acknowledged, nobody begins it again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
 }
 
 impl Default for Retry {
     fn default() -> Self {
-        Self { max_attempts: 1, backoff_seconds: 10, on_timeout: false }
+        Self { max_attempts: 1, backoff_seconds: 10, on_timeout: false, once: false }
     }
 }
 
@@ -104,6 +115,13 @@ impl JobSubmission {
         let retry = &self.retry;
         limit::range("jobs.retry.max_attempts", retry.max_attempts, 1, ATTEMPTS_MAX.into())?;
         limit::range("jobs.retry.backoff_seconds", retry.backoff_seconds, 0, 3_600)?;
+        if retry.once && retry.max_attempts > 1 {
+            let why = "must be 1 where work may be begun once only";
+            return Err(Problem::Invalid { field: "jobs.retry.max_attempts", why });
+        }
+        if let Some(ttl) = self.lease_ttl_seconds {
+            limit::range("jobs.lease_ttl_seconds", ttl, LEASE_TTL_SECONDS_MIN, SECONDS_MAX.into())?;
+        }
         spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())
     }
 }

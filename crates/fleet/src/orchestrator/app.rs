@@ -9,10 +9,12 @@ use super::pages::Pages;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
+use super::within::Ends;
 use crate::auth::{Audit, Entry, Replays};
 use crate::broker::Publisher;
-use crate::id::{JobId, RunId};
+use crate::id::{JobId, RunId, RunnerId};
 use crate::lease::{Action, Event, Reply};
+use crate::message::CancelRequested;
 use crate::object::{Grants, Objects};
 use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
 use crate::time::Millis;
@@ -39,6 +41,9 @@ pub(super) struct Inner {
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
+    pub(super) ends: Ends,
+    /// Requests to stop, for runners in this process.
+    cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
@@ -76,6 +81,8 @@ impl App {
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
+            ends: Ends::default(),
+            cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
@@ -119,9 +126,13 @@ impl App {
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
             // A broker tells the runner at once, the next heartbeat otherwise.
-            Action::Cancel(_, message) => self.tell(&message.job_id),
+            Action::Cancel(runner, message) => {
+                self.tell(&message.job_id);
+                let _ = self.0.cancels.send((runner, message));
+            }
             Action::JobEnded(job_id, outcome) => {
                 self.0.metrics.job_ended(outcome.status);
+                self.0.ends.tell(&job_id);
                 self.tell(&job_id);
             }
             Action::RunEnded(run_id, _) => self.tell_run(run_id),
@@ -158,6 +169,11 @@ impl App {
     pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
         let outcome = outcome.map_or_else(|failure| failure.code, |()| "ok");
         self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
+    }
+
+    /// Requests to stop that come from now on.
+    pub(crate) fn cancels(&self) -> broadcast::Receiver<(RunnerId, CancelRequested)> {
+        self.0.cancels.subscribe()
     }
 
     /// Becomes true when the orchestrator stops.

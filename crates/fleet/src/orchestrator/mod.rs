@@ -25,6 +25,7 @@ mod server;
 mod upload;
 mod waiters;
 mod watch;
+mod within;
 mod workers;
 
 pub use app::App;
@@ -32,3 +33,4 @@ pub use clock::Clock;
 pub use config::{Config, StoreConfig};
 pub use router::router;
 pub use server::{ServeError, serve};
+pub use within::{Placed, Within, WithinError};

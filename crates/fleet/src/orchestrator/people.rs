@@ -204,6 +204,24 @@ pub(super) async fn expel(
     answer
 }
 
+/// `GET /api/v1/jobs/{id}/output`: what the call gave that ended the job, as bytes. No other grant's: a job
+/// that ended well was ended by the one whose fence this is.
+pub(super) async fn output(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Path(job): Path<String>,
+) -> Answer {
+    app.person(&headers, Scope::Viewer)?;
+    let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
+    let rows = rows.ok_or_else(|| Failure::not_found("job"))?;
+    let output = rows.output().ok_or_else(|| Failure::not_found("output"))?;
+    let kind = HeaderValue::from_static("application/octet-stream");
+    let bytes = output.bytes().to_vec();
+    let mut response = ([(header::CONTENT_TYPE, kind)], bytes).into_response();
+    response.headers_mut().insert("remuda-fence", HeaderValue::from(rows.job.fence.0));
+    Ok(response)
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct LogQuery {
     /// Of which grant; the newest if absent.

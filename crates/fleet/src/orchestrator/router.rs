@@ -141,6 +141,9 @@ fn jobs(api: Api) -> Api {
     let desired = "Workers that would be busy, for autoscalers";
     api.on(Get, "/api/v1/jobs/{id}", people::job, viewer("job", "A job").gives::<JobView>())
         .on(Get, "/api/v1/jobs/{id}/log", people::log, log.gives_text("text/plain"))
+        .on(Get, "/api/v1/jobs/{id}/output", people::output, {
+            viewer("job_output", "What a job's call gave").gives_text("application/octet-stream")
+        })
         .on(Post, "/api/v1/jobs/{id}/cancel", people::cancel_job, {
             submitter("cancel_job", "Stop a job").does()
         })

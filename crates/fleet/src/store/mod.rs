@@ -16,8 +16,8 @@ pub use sqlite::Sqlite;
 pub use tables::Tables;
 
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, JobRecord, LeaseRecord, RunRecord, WorkerRecord};
-use crate::message::Tag;
+use crate::lease::{AttemptState, Event, Handled, JobRecord, LeaseRecord, RunRecord, WorkerRecord};
+use crate::message::{Data, Tag};
 use crate::time::Millis;
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -58,6 +58,14 @@ pub struct JobRows {
     pub job: JobRecord,
     /// Who has it, or had it last.
     pub lease: Option<LeaseRecord>,
+}
+
+impl JobRows {
+    /// What its call gave, if it ended well.
+    pub fn output(&self) -> Option<&Data> {
+        let well = self.job.outcome().is_some_and(|it| it.status == AttemptState::Succeeded);
+        self.lease.as_ref().filter(|_| well)?.answer.as_ref()?.output.as_ref()
+    }
 }
 
 /// A place in the list of runs.

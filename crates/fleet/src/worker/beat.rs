@@ -7,7 +7,10 @@ use crate::id::RunnerId;
 use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// Least time between two beats that only tell how far a job is.
+const NEWS_PAUSE: Duration = Duration::from_millis(500);
 
 /// What is needed to beat.
 pub(super) struct Beats {
@@ -30,13 +33,18 @@ impl Beats {
     pub(super) async fn run(self) {
         let interval = Duration::from_secs(self.granted.heartbeat_interval_seconds.into());
         let (mut seq, mut failures) = (0, 0);
+        let (mut began, mut told) = (Instant::now(), 0);
         loop {
             let pause = match failures {
                 0 => beat_pause(interval, random()),
                 // Sooner, but never more often than is asked for otherwise.
                 failures => retry_pause(failures, random()).min(interval),
             };
-            sleep(pause).await;
+            tokio::select! {
+                () = sleep(pause) => {}
+                () = self.further(told, began) => {}
+            }
+            (began, told) = (Instant::now(), self.step());
             seq += 1;
             let sent = Instant::now();
             match self.link.send("heartbeat", &self.message(seq)).await {
@@ -55,6 +63,25 @@ impl Beats {
                 }
             }
         }
+    }
+
+    /// How far the job is, in tenths.
+    fn step(&self) -> u8 {
+        self.status.borrow().progress.percent.unwrap_or(0) / 10
+    }
+
+    /// Until somebody who waits for a call would want to know how far it is. What steps do is told with the
+    /// next beat.
+    async fn further(&self, told: u8, last: Instant) {
+        if self.granted.job_spec.as_ref().is_none_or(|spec| spec.call.is_none()) {
+            std::future::pending::<()>().await;
+        }
+        let mut status = self.status.clone();
+        let more = |status: &Status| status.progress.percent.unwrap_or(0) / 10 > told;
+        if status.wait_for(more).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        sleep_until(last + NEWS_PAUSE).await;
     }
 
     fn message(&self, seq: u64) -> Heartbeat {

@@ -1,5 +1,6 @@
 //! What an operator chooses.
 
+use super::call::Calls;
 use crate::broker;
 use crate::message::Tag;
 use crate::orchestrator::Clock;
@@ -67,6 +68,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// What becomes of jobs that want an image.
     pub images: Images,
+    /// Who does calls. None: it does none.
+    pub executor: Option<Calls>,
     /// Most memory of a job's processes together, in bytes.
     pub memory_bytes_max: Option<u64>,
     /// Most bytes of all caches together: those that were not used for longest go first.
@@ -97,6 +100,7 @@ impl Config {
             capabilities: BTreeSet::new(),
             sandbox,
             images: Images::Refuse,
+            executor: None,
             memory_bytes_max: None,
             cache_bytes_max: 10 * 1024 * 1024 * 1024,
             secrets: BTreeMap::new(),

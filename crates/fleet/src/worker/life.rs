@@ -3,6 +3,7 @@
 use super::artifact;
 use super::beat::{Beats, insist};
 use super::cache::Caches;
+use super::call::shortened;
 use super::config::{Config, Images};
 use super::link::{Link, LinkError};
 use super::log::Log;
@@ -11,12 +12,13 @@ use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
 use super::tree::Tree;
+use super::verdict::Verdict;
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
 use crate::message::{
-    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck,
-    CompleteStatus, Failure, FinalStatus, JobSpec, LeaseGranted, Phase, TEXT_BYTES_MAX, Timings,
+    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure,
+    FinalStatus, JobSpec, LeaseGranted, Phase, Timings,
 };
 use crate::time::Timestamp;
 use std::io;
@@ -54,27 +56,19 @@ pub(super) struct Workshop {
     pub(super) link: Link,
     /// Who it is.
     pub(super) runner_id: RunnerId,
-    /// Its caches.
-    pub(super) caches: Caches,
+    /// Its caches. None: it has no folder, and does calls only.
+    pub(super) caches: Option<Caches>,
 }
 
 /// One lease.
-struct Life<'a> {
-    shop: &'a Workshop,
+pub(super) struct Life<'a> {
+    pub(super) shop: &'a Workshop,
     granted: &'a LeaseGranted,
-    control: watch::Sender<Control>,
-    status: watch::Sender<Status>,
+    pub(super) control: watch::Sender<Control>,
+    pub(super) status: watch::Sender<Status>,
     held_until: watch::Sender<Instant>,
     mask: Mask,
     started: Timestamp,
-}
-
-/// What is said at the end.
-struct Verdict {
-    status: CompleteStatus,
-    failure: Option<Failure>,
-    exit_code: Option<i32>,
-    summary: String,
 }
 
 /// Variables whose names say that their values are nobody's business.
@@ -138,9 +132,13 @@ impl Workshop {
             std::future::pending::<()>().await;
         };
         let stops = async {
-            if let Some(cancels) = cancels
-                && let Some(cancel) = cancels.next(&granted).await
-            {
+            let told = async {
+                match cancels {
+                    Some(cancels) => cancels.next(&granted).await,
+                    None => Some(self.link.cancelled(&granted.lease_id).await),
+                }
+            };
+            if let Some(cancel) = told.await {
                 let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
                 life.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
             }
@@ -163,45 +161,54 @@ impl Life<'_> {
         let until = acked + Duration::from_secs(self.granted.max_runtime_seconds.into());
         let Some(spec) = &self.granted.job_spec else {
             let why = "this worker reads embedded specs only";
-            return self
-                .end(Ended::Broken(why.to_owned()), Some(Failure::SpecInvalid), vec![])
-                .await;
+            return self.broken(why, Some(Failure::SpecInvalid)).await;
+        };
+        if let Some(call) = &spec.call {
+            return self.call(call, until).await;
+        }
+        let Some(caches) = &self.shop.caches else {
+            return self.broken("this worker does calls only", None).await;
         };
         if spec.image.is_some() && self.shop.config.images == Images::Refuse {
-            let why = "this worker has no container runtime".to_owned();
-            return self.end(Ended::Broken(why), Some(Failure::ImageUnavailable), vec![]).await;
+            let why = "this worker has no container runtime";
+            return self.broken(why, Some(Failure::ImageUnavailable)).await;
         }
         let place = match Place::make(&self.shop.config, self.granted, spec) {
             Ok(Some(place)) => place,
             Ok(None) => {
-                let why = "the workdir leads out of the job's folder".to_owned();
-                return self.end(Ended::Broken(why), Some(Failure::SpecInvalid), vec![]).await;
+                let why = "the workdir leads out of the job's folder";
+                return self.broken(why, Some(Failure::SpecInvalid)).await;
             }
             Err(error) => {
                 let why = format!("the job's folders cannot be made: {error}");
-                return self.end(Ended::Broken(why), None, vec![]).await;
+                return self.broken(&why, None).await;
             }
         };
-        let ended = self.steps(spec, &place, until).await;
+        let ended = self.steps(spec, caches, &place, until).await;
         if ended == Ended::Stale {
             return;
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
-        let (artifacts, kept) = self.keep(spec, &place, &ended).await;
+        let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
         let ended = match kept {
             Err(why) if ended == Ended::Succeeded => Ended::Broken(why),
             _ => ended,
         };
         // Gone before it is said that it is over.
         drop(place);
-        self.end(ended, None, artifacts).await;
+        self.end(ended, None, artifacts, None).await;
     }
 
-    async fn steps(&self, spec: &JobSpec, place: &Place, until: Instant) -> Ended {
+    /// It cannot even begin.
+    async fn broken(&self, why: &str, failure: Option<Failure>) {
+        self.end(Ended::Broken(why.to_owned()), failure, vec![], None).await;
+    }
+
+    async fn steps(&self, spec: &JobSpec, caches: &Caches, place: &Place, until: Instant) -> Ended {
         let broken =
             |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
         for cache in &spec.caches {
-            if let Err(error) = self.shop.caches.restore(cache, place) {
+            if let Err(error) = caches.restore(cache, place) {
                 return broken(error);
             }
         }
@@ -264,6 +271,7 @@ impl Life<'_> {
     async fn keep(
         &self,
         spec: &JobSpec,
+        caches: &Caches,
         place: &Place,
         ended: &Ended,
     ) -> (Vec<Artifact>, Result<(), String>) {
@@ -285,7 +293,7 @@ impl Life<'_> {
         }
         if *ended == Ended::Succeeded {
             for cache in &spec.caches {
-                if let Err(error) = self.shop.caches.save(cache, place) {
+                if let Err(error) = caches.save(cache, place) {
                     // The next job does without.
                     tracing::warn!(%error, "a cache is not saved");
                 }
@@ -295,15 +303,21 @@ impl Life<'_> {
     }
 
     /// Says how it went, until it is heard.
-    async fn end(&self, ended: Ended, failure: Option<Failure>, artifacts: Vec<Artifact>) {
+    pub(super) async fn end(
+        &self,
+        ended: Ended,
+        failure: Option<Failure>,
+        artifacts: Vec<Artifact>,
+        output: Option<Data>,
+    ) {
         if ended == Ended::Stale || !self.sure().await {
             return;
         }
         let said = match ended {
             Ended::Canceled => self.cancel_ack(artifacts).await,
             ended => {
-                let verdict = verdict(ended, failure);
-                let complete = self.complete(&verdict, artifacts);
+                let verdict = Verdict::of(ended, failure);
+                let complete = self.complete(&verdict, artifacts, output);
                 insist(|| self.shop.link.send("complete", &complete))
                     .await
                     .map(|CompleteAck { .. }| ())
@@ -340,7 +354,12 @@ impl Life<'_> {
         insist(|| self.shop.link.send("cancel-ack", &message)).await.map(|CancelAckAck { .. }| ())
     }
 
-    fn complete(&self, verdict: &Verdict, artifacts: Vec<Artifact>) -> Complete {
+    fn complete(
+        &self,
+        verdict: &Verdict,
+        artifacts: Vec<Artifact>,
+        output: Option<Data>,
+    ) -> Complete {
         let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
         Complete {
             lease_id: self.granted.lease_id.clone(),
@@ -351,37 +370,13 @@ impl Life<'_> {
             timings: Some(timings),
             artifacts,
             summary: self.summary(&verdict.summary),
+            output,
         }
     }
 
     fn summary(&self, text: &str) -> String {
-        let mut text = self.mask.text(text);
-        let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at));
-        text.truncate(end.unwrap_or(0));
-        text
+        shortened(&self.mask.text(text))
     }
-}
-
-fn verdict(ended: Ended, failure: Option<Failure>) -> Verdict {
-    use CompleteStatus::{Failed, Succeeded, TimedOut};
-    let (status, why, exit_code, summary) = match ended {
-        Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
-        Ended::Failed { step, code } => {
-            let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
-            (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
-        }
-        Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
-        Ended::OutOfMemory => {
-            (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
-        }
-        Ended::Shutdown => {
-            (Failed, Some(Failure::RunnerShutdown), None, "The worker was told to end.".to_owned())
-        }
-        Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
-        // Neither is reported this way.
-        Ended::Canceled | Ended::Stale => (Failed, Some(Failure::RunnerError), None, String::new()),
-    };
-    Verdict { status, failure: failure.or(why), exit_code, summary }
 }
 
 #[cfg(test)]

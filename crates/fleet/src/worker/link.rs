@@ -3,14 +3,21 @@
 use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{
-    self, Body, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message, MessageError, StaleLease,
+    self, Body, CancelRequested, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message,
+    MessageError, StaleLease,
 };
-use crate::orchestrator::Clock;
+use crate::orchestrator::{App, Clock};
 use crate::time::Millis;
+use axum::Router;
+use axum::body::Body as Bytes;
+use axum::http::Request;
 use reqwest::{Client, Method, Response, StatusCode};
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+use tokio::sync::broadcast::error::RecvError;
+use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -41,10 +48,18 @@ impl LinkError {
     }
 }
 
+/// How a request gets there.
+#[derive(Clone)]
+enum Way {
+    Http(Client),
+    /// To the handlers of an orchestrator in this process.
+    Within(App, Router),
+}
+
 /// A worker's way to its orchestrator.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Link {
-    http: Client,
+    way: Way,
     url: String,
     key: Arc<KeyPair>,
     /// How far the orchestrator's clock is ahead of ours, by its last answer.
@@ -52,17 +67,62 @@ pub struct Link {
     clock: Clock,
 }
 
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({:?} to {:?})", self.key, self.url)
+    }
+}
+
 impl Link {
     /// A way to the orchestrator at this URL.
     pub fn new(url: &str, key: Arc<KeyPair>, clock: Clock) -> Self {
         let url = url.trim_end_matches('/').to_owned();
-        Self { http: Client::new(), url, key, ahead: Arc::default(), clock }
+        Self { way: Way::Http(Client::new()), url, key, ahead: Arc::default(), clock }
+    }
+
+    /// A way to an orchestrator in this process, whose handlers these are.
+    pub(crate) fn within(app: App, handlers: Router) -> Self {
+        let (key, clock) = (Arc::new(KeyPair::generate()), Clock::default());
+        let way = Way::Within(app, handlers);
+        Self { way, url: String::new(), key, ahead: Arc::default(), clock }
+    }
+
+    /// Whether the orchestrator is in this process: then nothing that it says is lost.
+    pub(super) fn is_within(&self) -> bool {
+        matches!(self.way, Way::Within(..))
+    }
+
+    /// Until the holder of this lease is asked to stop, if that is told otherwise than by the answer to a
+    /// heartbeat.
+    pub(super) async fn cancelled(&self, lease: &LeaseId) -> CancelRequested {
+        if let Way::Within(app, _) = &self.way {
+            let mut cancels = app.cancels();
+            loop {
+                match cancels.recv().await {
+                    Ok((_, cancel)) if cancel.lease_id == *lease => return cancel,
+                    // What was missed the next heartbeat tells.
+                    Ok(_) | Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => break,
+                }
+            }
+        }
+        std::future::pending().await
+    }
+
+    fn http(&self) -> Result<&Client, LinkError> {
+        match &self.way {
+            Way::Http(http) => Ok(http),
+            Way::Within(..) => Err(LinkError::Refused {
+                code: "WITHIN".to_owned(),
+                message: "an orchestrator in the same process takes messages only".to_owned(),
+            }),
+        }
     }
 
     /// Brings the key, with a token that allows it to.
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
-        let request = self.http.post(format!("{}/api/v1/internal/enrol", self.url));
+        let request = self.http()?.post(format!("{}/api/v1/internal/enrol", self.url));
         let request = request.bearer_auth(token).timeout(ANSWER_TIMEOUT).body(body);
         let bytes = self.read(request.send().await.map_err(unreachable)?).await?;
         message::decode(&bytes).map_err(nonsense)
@@ -93,11 +153,23 @@ impl Link {
     ) -> Result<Vec<u8>, LinkError> {
         let bytes = message::encode(body);
         let path = format!("/api/v1/internal/{path}");
+        let http = match &self.way {
+            Way::Http(http) => http,
+            // Nobody else is here, so nothing is signed.
+            Way::Within(_, handlers) => {
+                let request = Request::post(&path).body(Bytes::from(bytes));
+                let request = request.map_err(|error| LinkError::Unreachable(error.to_string()))?;
+                let Ok(answer) = handlers.clone().oneshot(request).await;
+                let (head, body) = answer.into_parts();
+                let body = axum::body::to_bytes(body, MESSAGE_BYTES_MAX).await;
+                let body = body.map_err(|error| LinkError::Unreachable(error.to_string()))?;
+                return self.read(axum::http::Response::from_parts(head, body).into()).await;
+            }
+        };
         let hash = sha256_hex(&bytes);
         let mut first = true;
         loop {
-            let request = self
-                .http
+            let request = http
                 .post(format!("{}{path}", self.url))
                 .header("authorization", self.signature(&Method::POST, &path, &hash))
                 .timeout(ANSWER_TIMEOUT + wait)
@@ -131,7 +203,7 @@ impl Link {
             Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
         });
         let request = self
-            .http
+            .http()?
             .put(format!("{}{path}", self.url))
             .header("authorization", self.signature(&Method::PUT, &path, sha256))
             .header("remuda-lease", lease.0.as_str())

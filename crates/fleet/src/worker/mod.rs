@@ -7,6 +7,7 @@
 mod artifact;
 mod beat;
 mod cache;
+mod call;
 mod config;
 mod life;
 mod link;
@@ -18,7 +19,9 @@ mod place;
 mod status;
 mod steps;
 mod tree;
+mod verdict;
 
+pub use call::{CallError, Calls, Executor, Report};
 pub use config::{Config, Images, Sandbox};
 pub use link::{Link, LinkError};
 pub use mask::Mask;
@@ -27,12 +30,14 @@ pub use outbox::{Outbox, Piece};
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
 use crate::id::RunnerId;
-use crate::message::{LeaseGranted, LeaseRequest, Message};
+use crate::message::{LeaseGranted, LeaseRequest, Message, Tag};
 use beat::insist;
 use cache::Caches;
 use life::Workshop;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -69,7 +74,7 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
-    let shop = Workshop { config, link, runner_id, caches };
+    let shop = Workshop { config, link, runner_id, caches: Some(caches) };
     let work = work(&shop, drain);
     tokio::pin!(work);
     tokio::select! {
@@ -78,6 +83,22 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     }
     draining.send_replace(true);
     work.await
+}
+
+/// Does calls for an orchestrator in the same process, until this is dropped. It needs neither key nor
+/// folder; what it has in hand when it ends is lost with the process, like the orchestrator's rows.
+pub async fn run_within(
+    link: Link,
+    capabilities: BTreeSet<Tag>,
+    executor: Calls,
+) -> Result<(), WorkerError> {
+    let mut config = Config::new("", PathBuf::new(), Sandbox::Process);
+    (config.capabilities, config.executor) = (capabilities, Some(executor));
+    let process = format!("{}within-{}", RunnerId::PREFIX, random_hex::<8>());
+    let runner_id = RunnerId::new(&process).expect("hex digits are an id");
+    let shop = Workshop { config, link, runner_id, caches: None };
+    let (_never, drain) = watch::channel(false);
+    work(&shop, drain).await
 }
 
 async fn work(shop: &Workshop, mut drain: watch::Receiver<bool>) -> Result<(), WorkerError> {
@@ -135,7 +156,9 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
                 return Ok(granted);
             }
             // It has waited; a little more keeps those that wait apart.
-            tokio::time::sleep(pace::beat_pause(IDLE_PAUSE, pace::random())).await;
+            if !shop.link.is_within() {
+                tokio::time::sleep(pace::beat_pause(IDLE_PAUSE, pace::random())).await;
+            }
         }
     };
     loop {

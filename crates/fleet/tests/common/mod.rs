@@ -36,6 +36,7 @@ pub fn job(name: &str) -> JobSubmission {
         priority: 0,
         max_runtime_seconds: 3_600,
         retry: Retry::default(),
+        lease_ttl_seconds: None,
         job_spec: Some(JobSpec {
             name: name.to_owned(),
             workdir: ".".to_owned(),
@@ -44,6 +45,7 @@ pub fn job(name: &str) -> JobSubmission {
             env: BTreeMap::new(),
             artifacts: vec![],
             caches: vec![],
+            call: None,
         }),
         job_spec_ref: None,
     }
@@ -63,6 +65,7 @@ pub fn complete(lease: &LeaseId, runner: &RunnerId, status: CompleteStatus) -> C
         timings: None,
         artifacts: vec![],
         summary: String::new(),
+        output: None,
     }
 }
 

@@ -64,7 +64,8 @@ fn order(jobs: &[JobPlan]) -> RunSubmission {
         order.priority = plan.priority;
         order.max_runtime_seconds = plan.runtime;
         let max_attempts = plan.attempts;
-        order.retry = Retry { max_attempts, backoff_seconds: 5, on_timeout: plan.on_timeout };
+        let on_timeout = plan.on_timeout;
+        order.retry = Retry { max_attempts, backoff_seconds: 5, on_timeout, ..Retry::default() };
         order
     });
     submission(orders.collect())

@@ -141,7 +141,7 @@ impl World {
         order.job_spec_ref = Some("file:///spec".to_owned());
         order.max_runtime_seconds = self.runtime_seconds;
         order.retry =
-            Retry { max_attempts: self.attempts_max, backoff_seconds: 0, on_timeout: false };
+            Retry { max_attempts: self.attempts_max, backoff_seconds: 0, ..Retry::default() };
         let submission = submission(vec![order]);
         self.orchestrate(&mut state, Event::Submit { run_id: run_id(0), key: None, submission })
             .expect("submitted");

@@ -1,12 +1,17 @@
 //! Servers and programs that work depends on: whether they are there just now.
 //!
 //! The offer on chain says what a runner can do at all. That a model's server is down is for now: sessions
-//! are told (`CapabilityDelta`, CIP-11 §6.5), jobs for it are refused, and the operator sees it.
+//! are told (`CapabilityDelta`, CIP-11 §6.5), jobs for it are refused, and the operator sees it. Where a
+//! fleet does the work, the same holds of workers that can.
 
 use super::settings::Settings;
 use super::unable::Unable;
+use crate::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
+use crate::executor::resolvers_asked;
+use crate::fleet::{FleetSettings, Means, tags};
+use remuda_fleet::message::Tag;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -26,6 +31,8 @@ enum Place {
     /// Host and port.
     Server(String, u16),
     Program(PathBuf),
+    /// Workers of a fleet with these tags.
+    Workers(BTreeSet<Tag>),
 }
 
 /// Something that work depends on.
@@ -38,14 +45,57 @@ pub(crate) struct Backend {
     place: Place,
 }
 
-/// What a job needs, if it needs a backend.
-fn capability(work: &JobType) -> Option<String> {
-    match work {
-        JobType::Llm { model, .. } => Some(format!("model:{model}")),
-        JobType::Mcp { server, .. } => Some(format!("mcp:{server}")),
-        JobType::EthSend { chain_id, .. } => Some(format!("eth:{chain_id}")),
-        JobType::Http { .. } | JobType::Custom { .. } => None,
+/// What a job needs, of which some may be backends.
+fn capabilities(spec: &JobSpec) -> [Option<String>; 2] {
+    let work = match &spec.job_type {
+        JobType::Llm { model, .. } => format!("model:{model}"),
+        JobType::Mcp { server, .. } => format!("mcp:{server}"),
+        JobType::EthSend { chain_id, .. } => format!("eth:{chain_id}"),
+        JobType::Http { .. } => "http".to_owned(),
+        JobType::Custom { executor_hash, .. } => format!("program:{executor_hash}"),
+    };
+    [Some(work), (resolvers_asked(spec) > 0).then(|| "dns".to_owned())]
+}
+
+/// What a fleet is said to have, and the tags of workers that have it.
+fn fleets(settings: &FleetSettings) -> Vec<Backend> {
+    let none = Means::default;
+    let all = Means::of_fleet(settings);
+    let mut found = Vec::new();
+    let mut add = |capability: String, what: String, means: Means| {
+        let place = Place::Workers(tags::offered(&means));
+        found.push(Backend { capability, what: format!("any worker of the fleet {what}"), place });
+    };
+    if all.http {
+        add("http".to_owned(), "for web requests".to_owned(), Means { http: true, ..none() });
     }
+    for model in all.models {
+        let what = format!("with the model {model:?}");
+        add(format!("model:{model}"), what, Means { models: [model].into(), ..none() });
+    }
+    for id in all.eth_chains {
+        let what = format!("for Ethereum chain {id}");
+        add(format!("eth:{id}"), what, Means { eth_chains: [id].into(), ..none() });
+    }
+    for server in all.servers {
+        let what = format!("with the MCP server {server:?}");
+        add(format!("mcp:{server}"), what, Means { servers: [server].into(), ..none() });
+    }
+    for hash in all.programs {
+        let what = format!("with the program {hash}");
+        let programs = [hash].into();
+        // What checks names is part of every worker that has resolvers.
+        let resolvers = match hash == DNS_VERIFIER_EXECUTOR_HASH {
+            true => all.resolvers.clone(),
+            false => BTreeSet::new(),
+        };
+        add(format!("program:{hash}"), what, Means { programs, resolvers, ..none() });
+    }
+    if !all.resolvers.is_empty() {
+        let what = "with as many resolvers".to_owned();
+        add("dns".to_owned(), what, Means { resolvers: all.resolvers, ..none() });
+    }
+    found
 }
 
 fn server(address: &str) -> Option<Place> {
@@ -58,6 +108,9 @@ fn server(address: &str) -> Option<Place> {
 impl Backend {
     /// All that the settings name.
     pub(crate) fn all(settings: &Settings) -> Vec<Self> {
+        if let Some(fleet) = &settings.fleet {
+            return fleets(fleet);
+        }
         let models = settings.llm.iter().flat_map(|llm| &llm.models).map(|(name, model)| {
             (
                 format!("model:{name}"),
@@ -84,7 +137,15 @@ impl Backend {
         known.collect()
     }
 
-    /// Whether it is there. That a server lets one in is all that can be known without work.
+    /// The tags of workers that have it, if it is theirs.
+    pub(crate) fn tags(&self) -> Option<&BTreeSet<Tag>> {
+        match &self.place {
+            Place::Workers(tags) => Some(tags),
+            Place::Server(..) | Place::Program(_) => None,
+        }
+    }
+
+    /// Whether it is there, unless it is a worker's. That a server lets one in is all that can be known without work.
     pub(crate) async fn probe(&self) -> bool {
         match &self.place {
             Place::Server(host, port) => {
@@ -92,6 +153,7 @@ impl Backend {
                 matches!(connected, Ok(Ok(_)))
             }
             Place::Program(path) => tokio::fs::metadata(path).await.is_ok_and(|it| it.is_file()),
+            Place::Workers(_) => true,
         }
     }
 }
@@ -142,10 +204,10 @@ impl Backends {
         !self.all.is_empty() && self.all.values().all(|known| known.lost)
     }
 
-    /// Whether a job's backend is there.
+    /// Whether a job's backends are there.
     pub(crate) fn check(&self, spec: &JobSpec) -> Result<(), Unable> {
-        let known = capability(&spec.job_type).and_then(|capability| self.all.get(&capability));
-        match known.filter(|known| known.lost) {
+        let needed = capabilities(spec).into_iter().flatten();
+        match needed.filter_map(|name| self.all.get(&name)).find(|known| known.lost) {
             Some(known) => Err(Unable::Down(known.what.clone())),
             None => Ok(()),
         }
@@ -231,5 +293,23 @@ mod tests {
         assert!(backend.probe().await);
         drop(listener);
         assert!(!backend.probe().await);
+    }
+
+    #[test]
+    fn what_a_fleet_is_said_to_have_is_looked_for_among_its_workers() {
+        let fleet = "[fleet]\norchestrator = 'http://127.0.0.1:1'\nhttp = true\nmodels = ['tiny']\n\
+                     resolvers = ['1.1.1.1', '9.9.9.9']";
+        let all = Backend::all(&settings(fleet));
+        let names: Vec<&str> = all.iter().map(|it| it.capability.as_str()).collect();
+        let dns = format!("program:{DNS_VERIFIER_EXECUTOR_HASH}");
+        assert_eq!(names, ["http", "model:tiny", dns.as_str(), "dns"]);
+        let worker = "[http]\n[dns]\nresolvers = ['1.1.1.1', '9.9.9.9']";
+        let has = tags::offered(&settings(worker).means());
+        let found: Vec<bool> = all.iter().map(|it| it.tags().unwrap().is_subset(&has)).collect();
+        assert_eq!(found, [true, false, true, true]);
+        let mut backends = Backends::new(&all);
+        assert!(backends.learn("http", false));
+        let spec = http_spec("GET", "http://example.com/");
+        assert!(matches!(backends.check(&spec), Err(Unable::Down(what)) if what.contains("web")));
     }
 }

@@ -7,11 +7,12 @@ use crate::executor::eth::Eth;
 use crate::executor::http::Http;
 use crate::executor::llm::Llm;
 use crate::executor::mcp::{Mcp, McpError};
-use crate::executor::wasm::{Wasm, WasmConfig, WasmError};
-use crate::executor::{CaError, EndpointError, ExecuteError, Work, resolvers_asked};
+use crate::executor::wasm::{Wasm, WasmError};
+use crate::executor::{
+    CaError, EndpointError, ExecuteError, ExecutorSettings, Work, resolvers_asked,
+};
+use crate::fleet::Means;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
-use remuda_protocol::primitives::B256;
-use std::collections::BTreeSet;
 use std::time::Instant;
 use thiserror::Error;
 
@@ -38,57 +39,43 @@ pub enum ExecutorError {
 /// What a runner can do: cheap to ask, before anything is taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Abilities {
-    http: bool,
-    models: BTreeSet<String>,
-    eth_chains: BTreeSet<u64>,
-    resolvers: usize,
-    programs: BTreeSet<B256>,
-    /// Programs that may be run if governance vouches for them.
-    modules: BTreeSet<B256>,
-    tools: bool,
+    means: Means,
+    /// Somebody else's machines do it.
+    fleet: bool,
 }
 
 impl Abilities {
     /// What the settings say.
     pub fn of(settings: &Settings) -> Self {
-        Self {
-            http: settings.http.is_some(),
-            models: settings.llm.iter().flat_map(|llm| llm.models.keys().cloned()).collect(),
-            eth_chains: (settings.eth.iter())
-                .flat_map(|eth| eth.chains.iter().map(|chain| chain.chain_id))
-                .collect(),
-            resolvers: settings.dns.as_ref().map_or(0, |dns| dns.resolvers.len()),
-            programs: settings.programs().into_iter().collect(),
-            modules: settings.wasm.iter().flat_map(WasmConfig::pinnable).collect(),
-            tools: settings.mcp.as_ref().is_some_and(|mcp| !mcp.servers.is_empty()),
-        }
+        Self { means: settings.means(), fleet: settings.fleet.is_some() }
     }
 
     /// Whether a job can be done here, or why not. `pinned`: whether governance vouches for its
     /// program, if the chain has been asked; until then, a program whose module is here may be.
     pub fn check(&self, spec: &JobSpec, pinned: Option<bool>) -> Result<(), Unable> {
+        let means = &self.means;
         match &spec.job_type {
-            JobType::Http { .. } if !self.http => return Err(Unable::Http),
-            JobType::Llm { model, .. } if !self.models.contains(model) => {
+            JobType::Http { .. } if !means.http => return Err(Unable::Http),
+            JobType::Llm { model, .. } if !means.models.contains(model) => {
                 return Err(Unable::Model(model.clone()));
             }
-            JobType::EthSend { chain_id, .. } if !self.eth_chains.contains(chain_id) => {
+            JobType::EthSend { chain_id, .. } if !means.eth_chains.contains(chain_id) => {
                 return Err(Unable::EthChain(*chain_id));
             }
             JobType::Custom { executor_hash, .. } => {
-                let vouched = pinned.unwrap_or(true) && self.modules.contains(executor_hash);
-                if !vouched && !self.programs.contains(executor_hash) {
+                let vouched = pinned.unwrap_or(true) && means.modules.contains(executor_hash);
+                if !vouched && !means.programs.contains(executor_hash) {
                     return Err(Unable::Program(*executor_hash));
                 }
             }
             // Which tools a runner has the chain does not know: who names another one is told so in
             // an answer.
-            JobType::Mcp { .. } if !self.tools => return Err(Unable::Tools),
+            JobType::Mcp { .. } if means.servers.is_empty() => return Err(Unable::Tools),
             _ => {}
         }
-        let needed = resolvers_asked(spec);
-        if needed > self.resolvers {
-            return Err(Unable::Resolvers { needed, here: self.resolvers });
+        let (needed, here) = (resolvers_asked(spec), means.resolvers.len());
+        if needed > here {
+            return Err(Unable::Resolvers { needed, here });
         }
         if spec.tee_required {
             return Err(Unable::Tee);
@@ -98,7 +85,9 @@ impl Abilities {
 
     /// Whether there is work that no server of the operator is needed for.
     pub(crate) fn alone(&self) -> bool {
-        self.http || self.resolvers > 0 || !self.programs.is_empty() || !self.modules.is_empty()
+        let Means { http, resolvers, programs, modules, .. } = &self.means;
+        let any = *http || !resolvers.is_empty() || !programs.is_empty() || !modules.is_empty();
+        any && !self.fleet
     }
 }
 
@@ -135,7 +124,7 @@ pub struct Executors {
 
 impl Executors {
     /// Those that the settings name. Reads keys and certificates.
-    pub fn new(settings: &Settings) -> Result<Self, ExecutorError> {
+    pub fn new(settings: &ExecutorSettings) -> Result<Self, ExecutorError> {
         Ok(Self {
             http: settings.http.as_ref().map(Http::new).transpose()?,
             dns: settings.dns.as_ref().map(Dns::new).transpose()?,

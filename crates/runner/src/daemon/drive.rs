@@ -8,6 +8,7 @@ use super::nodes::Nodes;
 use super::status::StatusView;
 use super::work::{Bench, Task};
 use crate::executor::Progress;
+use crate::fleet::Fleet;
 use futures::FutureExt as _;
 use futures::future::join_all;
 use remuda_client::types::{EventBody, HandoverPost, JobHistory};
@@ -92,7 +93,8 @@ impl Driver {
             questions: Arc::new(Semaphore::new(QUESTIONS)),
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
-        let prober = tokio::spawn(probe(parts.backends, hands.notes.clone()));
+        let fleet = parts.bench.fleet.clone();
+        let prober = tokio::spawn(probe(fleet, parts.backends, hands.notes.clone()));
         let mut driver = Self {
             desk: parts.desk,
             hands,
@@ -143,6 +145,7 @@ impl Driver {
         for worker in self.workers.values() {
             worker.abort();
         }
+        self.bench.fleet.leave().await;
         self.status.send_replace(self.desk.status());
         for speak in self.speak.values() {
             let _ = speak.try_send(Command::Close);
@@ -250,10 +253,15 @@ impl Driver {
 }
 
 /// Looks for what work depends on, again and again.
-async fn probe(backends: Vec<Backend>, notes: mpsc::Sender<Note>) {
+async fn probe(fleet: Fleet, backends: Vec<Backend>, notes: mpsc::Sender<Note>) {
+    // What a fleet has, its orchestrator says.
+    let tags: Vec<_> = backends.iter().filter_map(Backend::tags).cloned().collect();
     while !backends.is_empty() {
-        let looks = backends.iter().map(|backend| async {
-            let there = backend.probe().await;
+        let had = fleet.have(&tags).await;
+        let mut had = had.into_iter();
+        let had = backends.iter().map(|backend| backend.tags().and_then(|_| had.next()));
+        let looks = backends.iter().zip(had).map(|(backend, had)| async move {
+            let there = backend.probe().await && had.unwrap_or(true);
             (backend.capability.clone(), there)
         });
         let found = join_all(looks).await;

@@ -9,8 +9,8 @@
 //! - [`settings`], [`template()`]: `runner.toml`
 //! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
 //!   job, [`sender`] the runner's transactions, `purse` what they may cost
-//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (executors by [`dispatch`], and
-//!   the journal)
+//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [fleet](crate::fleet), whose
+//!   workers have executors by [`dispatch`], and the journal)
 //! - `backends`, [`unable`]: what it cannot do, now or at all
 //! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
@@ -52,10 +52,11 @@ pub use settings::{OfferSettings, Settings, SettingsError};
 pub use status::{RunState, StatusView};
 pub use template::{Template, template};
 
+use crate::fleet::{Fleet, FleetStartError};
 use crate::journal::{Journal, JournalError};
 use backends::{Backend, Backends};
 use desk::{Desk, Note, Rules};
-use dispatch::{Abilities, ExecutorError, Executors};
+use dispatch::Abilities;
 use drive::{Driver, Parts};
 use genesis::Genesis;
 pub use genesis::GenesisError;
@@ -70,7 +71,6 @@ use remuda_protocol::primitives::Address;
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -98,9 +98,9 @@ pub enum StartError {
     /// Which chain the data directory is of.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
-    /// An executor.
+    /// Whoever does the work.
     #[error(transparent)]
-    Executor(#[from] ExecutorError),
+    Fleet(#[from] FleetStartError),
     /// A node's address.
     #[error(transparent)]
     Nodes(#[from] ClientError),
@@ -139,7 +139,7 @@ impl Daemon {
         let lock = lock(&settings.data)?;
         let (entries, unreadable) = journal.read()?;
         let unreadable = unreadable.iter().map(|path| path.display().to_string()).collect();
-        let executors = Arc::new(Executors::new(settings)?);
+        let fleet = Fleet::start(settings).await?;
         let nodes = Nodes::new(&settings.nodes, Genesis::open(&settings.data)?)?;
         let connector = Connector::new(settings.bind)?;
         let rules = Rules {
@@ -171,7 +171,7 @@ impl Daemon {
                 Some(page.await.map_err(failed)?)
             }
         };
-        let bench = Bench { executors, journal, key: key.clone(), conduct };
+        let bench = Bench { fleet, journal, key: key.clone(), conduct };
         let parts = Parts {
             desk,
             key,

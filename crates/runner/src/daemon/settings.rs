@@ -1,11 +1,13 @@
 //! What an operator decides about a runner: one TOML file, `runner.toml`.
 
-use crate::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, DnsConfig};
+use crate::executor::ExecutorSettings;
+use crate::executor::dns::DnsConfig;
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
 use crate::executor::mcp::McpConfig;
 use crate::executor::wasm::WasmConfig;
+use crate::fleet::{FleetSettings, Means};
 use remuda_client::amount::Money;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
@@ -81,6 +83,9 @@ pub struct Settings {
     /// What it registers with.
     #[serde(default)]
     pub offer: OfferSettings,
+    /// Who does the work, if the runner does not.
+    #[serde(default)]
+    pub fleet: Option<FleetSettings>,
     /// Web requests, if it makes any.
     #[serde(default)]
     pub http: Option<HttpConfig>,
@@ -150,22 +155,34 @@ impl Settings {
     /// Makes every path one that starts at this directory.
     fn below(&mut self, base: &Path) {
         let mut paths = vec![&mut self.key, &mut self.data];
-        paths.extend(self.http.as_mut().and_then(|http| http.ca_file.as_mut()));
-        if let Some(llm) = &mut self.llm {
-            paths.extend(llm.ca_file.as_mut());
-            paths.extend(llm.models.values_mut().filter_map(|model| model.api_key_file.as_mut()));
-        }
-        if let Some(eth) = &mut self.eth {
-            paths.extend(eth.ca_file.as_mut());
-            paths.extend(eth.chains.iter_mut().filter_map(|chain| chain.api_key_file.as_mut()));
-        }
-        if let Some(mcp) = &mut self.mcp {
-            paths.extend(mcp.ca_file.as_mut());
-            paths.extend(mcp.servers.values_mut().filter_map(|it| it.api_key_file.as_mut()));
-        }
-        paths.extend(self.wasm.as_mut().map(|wasm| &mut wasm.folder));
+        paths.extend(self.fleet.as_mut().and_then(|fleet| fleet.token_file.as_mut()));
         for path in paths {
             *path = base.join(&*path);
+        }
+        let mut executors = self.executors();
+        executors.below(base);
+        let ExecutorSettings { http, dns, llm, eth, mcp, wasm } = executors;
+        (self.http, self.dns, self.llm) = (http, dns, llm);
+        (self.eth, self.mcp, self.wasm) = (eth, mcp, wasm);
+    }
+
+    /// The kinds of work that are set up here.
+    pub fn executors(&self) -> ExecutorSettings {
+        ExecutorSettings {
+            http: self.http.clone(),
+            dns: self.dns.clone(),
+            llm: self.llm.clone(),
+            eth: self.eth.clone(),
+            mcp: self.mcp.clone(),
+            wasm: self.wasm.clone(),
+        }
+    }
+
+    /// What work can be done, here or by the fleet.
+    pub fn means(&self) -> Means {
+        match &self.fleet {
+            Some(fleet) => Means::of_fleet(fleet),
+            None => Means::of(&self.executors()),
         }
     }
 
@@ -182,6 +199,14 @@ impl Settings {
                         whoever reaches it can drain the runner";
             return Err(SettingsError::Wrong(text));
         }
+        if let Some(fleet) = &self.fleet {
+            if self.executors() != ExecutorSettings::default() {
+                let text = "with [fleet] the sections [http], [dns], [llm], [eth], [mcp] and [wasm] belong \
+                            to its workers: move them to worker.toml, as [executors.http] and so on";
+                return Err(SettingsError::Wrong(text));
+            }
+            fleet.problem().map_or(Ok(()), |text| Err(SettingsError::Wrong(text)))?;
+        }
         Ok(())
     }
 
@@ -193,9 +218,7 @@ impl Settings {
     /// The same where governance vouches for these of its [`Settings::pinnable`] programs.
     pub fn offer_with(&self, pinned: &[B256]) -> Result<Offer, SettingsError> {
         let OfferSettings { base, per_second, per_1k_in, per_1k_out, .. } = self.offer.clone();
-        let models = self.llm.iter().flat_map(|llm| llm.models.keys().cloned());
-        let chains = self.eth.iter().flat_map(|eth| eth.chains.iter().map(|chain| chain.chain_id));
-        let resolvers = self.dns.iter().flat_map(|dns| dns.resolvers.iter().cloned());
+        let means = self.means();
         let kinds = [
             (self.llm.is_some(), JobKind::Llm),
             (self.http.is_some(), JobKind::Http),
@@ -203,12 +226,14 @@ impl Settings {
             (self.eth.is_some(), JobKind::EthSend),
             (self.dns.is_some() || self.wasm.is_some(), JobKind::Custom),
         ];
+        // What a fleet has is named; what is set up here may be empty yet.
+        let kinds = kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind);
         let offer = Offer {
-            kinds: sorted(kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind)),
-            models: sorted(models),
-            executors: sorted(self.programs().into_iter().chain(pinned.iter().copied())),
-            eth_chains: sorted(chains),
-            resolvers: sorted(resolvers),
+            kinds: sorted(kinds.chain(means.kinds())),
+            models: sorted(means.models.into_iter()),
+            executors: sorted(means.programs.into_iter().chain(pinned.iter().copied())),
+            eth_chains: sorted(means.eth_chains.into_iter()),
+            resolvers: sorted(means.resolvers.into_iter()),
             rates: RateCard {
                 base: base.0,
                 per_second: per_second.0,
@@ -224,19 +249,11 @@ impl Settings {
         Ok(offer)
     }
 
-    /// The programs that jobs may use, by their hash. What is no hash is refused at the start.
-    pub(crate) fn programs(&self) -> Vec<B256> {
-        let listed = self.wasm.iter().flat_map(|wasm| &wasm.allow);
-        let listed = listed.filter_map(|hash| hash.parse().ok());
-        self.dns.iter().map(|_| DNS_VERIFIER_EXECUTOR_HASH).chain(listed).collect()
-    }
-
     /// Programs that nobody lists here, and that may be run if governance vouches for them: those whose
     /// modules are there, unless the operator does not want that.
     pub fn pinnable(&self) -> Vec<B256> {
-        let listed = self.programs();
-        let there = self.wasm.iter().flat_map(WasmConfig::pinnable);
-        sorted(there.filter(|hash| !listed.contains(hash)))
+        let Means { programs, modules, .. } = self.means();
+        modules.into_iter().filter(|hash| !programs.contains(hash)).collect()
     }
 
     /// The stake to register with.
@@ -262,6 +279,7 @@ fn sorted<T: Ord>(items: impl Iterator<Item = T>) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
 
     fn read(text: &str) -> Result<Settings, toml::de::Error> {
         toml::from_str(text)
@@ -318,5 +336,25 @@ mod tests {
         }
         let settings = read(&format!("status = '127.0.0.1:1'\n{LEAST}")).unwrap();
         assert!(settings.check().is_ok());
+    }
+
+    #[test]
+    fn with_a_fleet_what_workers_have_is_offered_and_nothing_is_set_up_here() {
+        let fleet = "[fleet]\norchestrator = 'http://127.0.0.1:4400'\ntoken_file = 'fleet.token'\n\
+                     http = true\nmodels = ['tiny']\neth_chains = [1]\nresolvers = ['1.1.1.1']\n";
+        let mut settings = read(&format!("{LEAST}{fleet}")).unwrap();
+        settings.check().unwrap();
+        let offer = settings.offer().unwrap();
+        let all = [JobKind::Llm, JobKind::Http, JobKind::EthSend, JobKind::Custom];
+        assert_eq!(offer.kinds, all);
+        assert_eq!((offer.models, offer.eth_chains), (vec!["tiny".to_owned()], vec![1]));
+        assert_eq!(offer.executors, [DNS_VERIFIER_EXECUTOR_HASH]);
+        settings.below(Path::new("/etc/runner"));
+        let token = settings.fleet.unwrap().token_file.unwrap();
+        assert_eq!(token, Path::new("/etc/runner/fleet.token"));
+        let both = read(&format!("{LEAST}{fleet}[http]\n")).unwrap();
+        assert!(both.check().unwrap_err().to_string().contains("worker.toml"));
+        let wrong = read(&format!("{LEAST}[fleet]\norchestrator = 'fleet.example.com'\n")).unwrap();
+        assert!(wrong.check().is_err());
     }
 }

@@ -96,6 +96,19 @@ resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
 #[[eth.chains]]
 #chain_id = 1
 #rpc_url = "https://rpc.example.com"
+
+# Instead of doing the work itself the runner can hand it to workers on other machines (`remuda orchestrator`,
+# `remuda worker init --executors`). Then the sections above move to their worker.toml, and here is what they
+# have, since the chain must be told.
+#[fleet]
+#orchestrator = "http://10.0.0.5:4400"
+#token_file = "submitter.token"
+#http = true
+#models = ["llama-3-8b"]
+#mcp_servers = ["time"]
+#resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
+#programs = []
+#eth_chains = [1]
 "#,
         key = quoted(fill.key),
         data = quoted(fill.data),

@@ -1,21 +1,21 @@
 //! One job's work, from the journal to a signed result on disk.
 
 use super::conduct::Conduct;
-use super::dispatch::Executors;
+use super::dispatch::repeatable;
 use super::purse::Most;
-use crate::executor::{ExecuteError, Progress, Work, excuse};
+use crate::executor::{ExecuteError, Progress, excuse};
+use crate::fleet::{Errand, Fleet, Order};
 use crate::journal::{Entry, Journal, Outcome, Stage};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{B256, JobId};
 use remuda_protocol::verifier::commitment::result_digest;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What all work shares.
 #[derive(Clone)]
 pub(crate) struct Bench {
-    pub(crate) executors: Arc<Executors>,
+    pub(crate) fleet: Fleet,
     pub(crate) journal: Journal,
     pub(crate) key: SecretKey,
     pub(crate) conduct: Conduct,
@@ -28,7 +28,10 @@ pub(crate) struct Task {
     pub(crate) job_id: JobId,
     pub(crate) attempt: u32,
     pub(crate) spec: JobSpec,
+    /// Time for the work itself.
     pub(crate) within: Duration,
+    /// Time until its result is of no use any more.
+    pub(crate) patience: Duration,
     /// Bytes that are opened.
     pub(crate) most: Most,
     /// Whether governance vouches for its program.
@@ -36,6 +39,12 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    fn errand(&self) -> Errand {
+        let Self { job_id, within, patience, pinned, spec, .. } = self.clone();
+        let once = !repeatable(&spec.job_type);
+        Errand { order: Order { job_id, within, pinned, spec }, patience, once }
+    }
+
     /// A result, if it is as small as the job wants it and as its fees must be.
     fn fitting(&self, result: Vec<u8>) -> Result<Vec<u8>, ExecuteError> {
         let limit = self.spec.result_schema.max_return_bytes as usize;
@@ -57,20 +66,14 @@ impl Bench {
         progress: &dyn Progress,
     ) -> Result<(Outcome, Option<String>), String> {
         self.write(task, Stage::Begun).await?;
-        let work = Work { job_id: task.job_id, spec: &task.spec, within: task.within, progress };
-        // Executors keep to their time; this is for one that does not.
-        let executed = tokio::time::timeout(
-            task.within + Duration::from_secs(1),
-            self.executors.execute(&work, task.pinned),
-        );
         // Without time nothing is begun: a request would have its effect, and no result.
-        let executed = match task.within.is_zero() {
+        let found = match task.within.is_zero() {
             true => Ok(Err(ExecuteError::TimedOut(task.within))),
-            false => executed.await,
+            false => self.fleet.execute(&task.errand(), progress).await,
         };
-        let result = match executed {
+        let result = match found {
             Ok(result) => result.and_then(|result| task.fitting(result)),
-            Err(_) => Err(ExecuteError::TimedOut(task.within)),
+            Err(error) => return self.failed(task, error.to_string()).await,
         };
         let (answer, why) = match result {
             Ok(result) => (self.conduct.tell(result).await, None),
@@ -78,15 +81,16 @@ impl Bench {
                 let answer = excuse::excuse(&task.spec, &error, self.key.address(), rand::random());
                 (answer, Some(error.to_string()))
             }
-            Err(error) => {
-                let reason = error.to_string();
-                self.write(task, Stage::Failed(reason.clone())).await?;
-                return Err(reason);
-            }
+            Err(error) => return self.failed(task, error.to_string()).await,
         };
         let outcome = self.sign(task, answer);
         self.write(task, Stage::Done(outcome.clone())).await?;
         Ok((outcome, why))
+    }
+
+    async fn failed<T>(&self, task: &Task, reason: String) -> Result<T, String> {
+        self.write(task, Stage::Failed(reason.clone())).await?;
+        Err(reason)
     }
 
     fn sign(&self, task: &Task, result: Vec<u8>) -> Outcome {
@@ -121,7 +125,8 @@ mod tests {
         let most = Most { bytes: 600, why: "the job does not pay for it" };
         let (chain_id, job_id, attempt, pinned) = (7, B256::ZERO, 0, false);
         let within = Duration::from_secs(1);
-        let task = Task { chain_id, job_id, attempt, spec, within, most, pinned };
+        let patience = within;
+        let task = Task { chain_id, job_id, attempt, spec, within, patience, most, pinned };
         assert!(task.fitting(vec![7; 600]).is_ok());
         let error = task.fitting(vec![7; 601]).unwrap_err();
         assert!(matches!(error, ExecuteError::TooCostly { limit: 600, .. }), "{error:?}");

@@ -26,11 +26,13 @@ pub mod mcp;
 mod redirect;
 pub mod resolve;
 mod retry;
+mod settings;
 mod sse;
 mod transport;
 pub mod wasm;
 
 pub use endpoint::EndpointError;
+pub use settings::ExecutorSettings;
 pub use transport::CaError;
 
 use remuda_protocol::dispatcher::spec::JobSpec;

@@ -3,6 +3,7 @@
 
 mod api;
 mod committee;
+mod fleet;
 mod malice;
 mod operator;
 mod programs;

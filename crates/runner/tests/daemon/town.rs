@@ -44,6 +44,8 @@ pub(crate) struct World {
     pub(crate) done: Vec<(Address, Instruction)>,
     /// What happened.
     pub(crate) events: Vec<remuda_protocol::event::Event>,
+    /// How far jobs are, as runners told their validators.
+    pub(crate) told: Vec<(JobId, u8)>,
     pub(crate) jobs: Vec<JobId>,
     pub(crate) runners: Vec<SecretKey>,
     /// Polls are answered with 410.
@@ -110,6 +112,7 @@ impl Town {
             pool: vec![],
             done: vec![],
             events: vec![],
+            told: vec![],
             jobs: vec![],
             runners: runners.clone(),
             sunset: false,
@@ -328,11 +331,15 @@ fn gate(number: usize, world: &Arc<Mutex<World>>) -> Server {
     let world = world.clone();
     tokio::spawn(async move {
         while let Some((_, event)) = events.recv().await {
-            if let Event::Transaction(_, bytes) = event {
-                let mut world = world.lock().unwrap();
-                if !world.bury.contains(&number) && !world.pool.contains(&bytes) {
+            let mut world = world.lock().unwrap();
+            match event {
+                Event::Transaction(_, bytes)
+                    if !world.bury.contains(&number) && !world.pool.contains(&bytes) =>
+                {
                     world.pool.push(bytes);
                 }
+                Event::Progress(far) => world.told.push((far.job_id, far.fraction)),
+                _ => {}
             }
         }
     });

@@ -64,6 +64,7 @@ fn job(name: &str, needs: &[&str], step: String) -> JobSubmission {
         env: BTreeMap::new(),
         artifacts: vec![],
         caches: vec![],
+        call: None,
     };
     JobSubmission {
         name: name.to_owned(),
@@ -73,6 +74,7 @@ fn job(name: &str, needs: &[&str], step: String) -> JobSubmission {
         priority: 0,
         max_runtime_seconds: 60,
         retry: Retry::default(),
+        lease_ttl_seconds: None,
         job_spec: Some(spec),
         job_spec_ref: None,
     }
@@ -238,6 +240,7 @@ impl Story {
             timings: None,
             artifacts: vec![],
             summary: "from beyond".to_owned(),
+            output: None,
         };
         let name = self.workers[*worker].name;
         let answer = link.send::<_, CompleteAck>("complete", &message).await;

@@ -156,7 +156,8 @@ impl Desk {
         }
         (open.working, open.most) = (true, Some(most));
         let (chain_id, attempt, pinned) = (self.identity.chain_id, open.attempt, open.pinned);
-        let task = Task { chain_id, job_id: job, attempt, spec, within, most, pinned };
+        let (job_id, patience) = (job, left);
+        let task = Task { chain_id, job_id, attempt, spec, within, patience, most, pinned };
         self.act(Action::Work(Box::new(task)));
     }
 

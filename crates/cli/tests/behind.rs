@@ -1,0 +1,220 @@
+//! A runner with a fleet behind it, all of it real programs: validators, the runner, an orchestrator and two
+//! workers, of which one is killed and the other stopped in the middle of a job.
+
+mod support;
+
+use remuda::demo::network::{Network, Wish};
+use remuda_client::types::{EventBody, JobStatusView, JobView};
+use remuda_protocol::codec::Bytes;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::spec::{
+    DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
+};
+use remuda_protocol::primitives::{Amount, JobId};
+use remuda_protocol::transaction::Instruction;
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
+use support::{Folder, Run, remuda};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A process that goes with its test.
+struct Running(Child);
+
+impl Running {
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([name, &self.0.id().to_string()]).status();
+        assert!(sent.expect("kill").success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Answers after so many milliseconds, and counts.
+#[derive(Default)]
+struct Web {
+    asked: AtomicU64,
+    delay: AtomicU64,
+}
+
+impl Web {
+    async fn serve(self: Arc<Self>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let web = self.clone();
+                tokio::spawn(async move {
+                    let _ = stream.read(&mut [0; 4096]).await;
+                    web.asked.fetch_add(1, SeqCst);
+                    tokio::time::sleep(Duration::from_millis(web.delay.load(SeqCst))).await;
+                    let body = r#"{"price":42}"#;
+                    let answer = format!(
+                        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
+                         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+                        body.len()
+                    );
+                    let _ = stream.write_all(answer.as_bytes()).await;
+                });
+            }
+        });
+        format!("http://{address}/")
+    }
+
+    async fn asked(&self, times: u64) {
+        let began = Instant::now();
+        while self.asked.load(SeqCst) < times {
+            assert!(began.elapsed() < PATIENCE, "it was not asked {times} times");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+fn orchestrator(home: &str) -> (Running, String) {
+    Run::of(remuda().args(["orchestrator", "init", home, "--listen", "127.0.0.1:0"])).ok();
+    let mut child = remuda()
+        .args(["orchestrator", "run", home, "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("output")).read_line(&mut line).expect("a line");
+    let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+    (Running(child), said["url"].as_str().expect("its address").to_owned())
+}
+
+/// A worker with executors, as its operator would make one.
+fn worker(folder: &Folder, url: &str, name: &str) -> Running {
+    let (home, token) = (folder.file(name), folder.file("fleet/worker.token"));
+    let init = ["worker", "init", &home, "--orchestrator", url, "--sandbox", "plain"];
+    Run::of(remuda().args(init).args(["--token-file", &token, "--executors"])).ok();
+    let settings = Path::new(&home).join("worker.toml");
+    let file = std::fs::OpenOptions::new().append(true).open(&settings);
+    let allowed = "[executors.http.addresses]\nallow = ['127.0.0.0/8']\n";
+    file.expect("settings").write_all(allowed.as_bytes()).expect("written");
+    let child = remuda()
+        .args(["worker", "run", &home])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    Running(child.expect("it starts"))
+}
+
+struct Scene {
+    network: Network,
+    url: String,
+}
+
+impl Scene {
+    async fn order(&self) -> JobId {
+        let spec = JobSpec {
+            job_type: JobType::Http {
+                method: "GET".into(),
+                url: self.url.clone(),
+                headers: Vec::new(),
+                body: Bytes::default(),
+                extract: "price".into(),
+            },
+            bounds: ResourceBounds { max_wall_time_seconds: 30, ..ResourceBounds::default() },
+            verification: Verification {
+                mode: VerificationMode::None,
+                runners: 1,
+                threshold: 1,
+                checks: Vec::new(),
+            },
+            result_schema: ResultSchema {
+                max_return_bytes: 4_096,
+                expected_execution_ms: 100,
+                data_format: DataFormat::Json,
+            },
+            max_price: Amount::cby(100),
+            tip: Amount::ZERO,
+            timeout_blocks: 300,
+            callback: None,
+            tee_required: false,
+            secrets: Vec::new(),
+            required_runner_pool: None,
+        };
+        let (client, submitter) = (&self.network.client, &self.network.submitter);
+        let receipt = client.send(submitter, Instruction::SubmitJob { spec }).await.expect("taken");
+        let id = receipt.events.iter().find_map(|event| match event {
+            EventBody::JobSubmitted { job, .. } => Some(job.0),
+            _ => None,
+        });
+        id.unwrap_or_else(|| panic!("{receipt:?}"))
+    }
+
+    async fn settled(&self, id: JobId) {
+        let look = async || self.network.client.job(id).await.ok().filter(|job| job.over);
+        let job: JobView = self.network.wait("the job's end", look).await.expect("an end");
+        assert!(matches!(job.status, JobStatusView::Settled {}), "{job:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_are_killed_and_stopped_and_every_job_is_settled_once() {
+    let folder = Folder::new("behind");
+    let wish = Wish {
+        program: env!("CARGO_BIN_EXE_remuda").into(),
+        host: std::net::Ipv4Addr::LOCALHOST.into(),
+        validators: 4,
+        block_time: Duration::from_millis(150),
+        runners: vec!["ada".to_owned()],
+        pinned: vec![],
+        logs: None,
+        delay: None,
+        params: |_| {},
+    };
+    let home = folder.file("net");
+    let network = Network::start(Some(Path::new(&home)), &wish).await.expect("a network");
+    let web = Arc::new(Web::default());
+    let url = web.clone().serve().await;
+    let (_orchestrator, fleet) = orchestrator(&folder.file("fleet"));
+    let token = folder.file("fleet/submitter.token");
+    let work = format!("[fleet]\norchestrator = '{fleet}'\ntoken_file = '{token}'\nhttp = true\n");
+    let first = worker(&folder, &fleet, "first");
+    let mut runner = network.equip("ada", &work).expect("a folder");
+    network.register(&runner).await.expect("registered");
+    runner.spawn().expect("it starts");
+    network.present(&[runner.address()]).await.expect("it is there");
+    let scene = Scene { network, url };
+
+    // Killed in the middle: another worker does it, in time.
+    web.delay.store(60_000, SeqCst);
+    let job = scene.order().await;
+    web.asked(1).await;
+    first.signal("-KILL");
+    web.delay.store(0, SeqCst);
+    let second = worker(&folder, &fleet, "second");
+    scene.settled(job).await;
+    assert_eq!(web.asked.load(SeqCst), 2);
+
+    // Stopped in the middle: what it finds when it goes on is of no use to anybody.
+    web.delay.store(3_000, SeqCst);
+    let job = scene.order().await;
+    web.asked(3).await;
+    second.signal("-STOP");
+    let third = worker(&folder, &fleet, "third");
+    scene.settled(job).await;
+    assert_eq!(web.asked.load(SeqCst), 4);
+    drop(third);
+    second.signal("-CONT");
+    web.delay.store(0, SeqCst);
+    scene.settled(scene.order().await).await;
+    assert_eq!(web.asked.load(SeqCst), 5, "it goes on with the next job");
+    runner.kill().await;
+}

@@ -1,0 +1,93 @@
+//! Calls: work that the worker does in its own process, by an executor that it was given. The lease, its
+//! heartbeats and its end are those of any other job; only the steps are missing.
+
+use super::life::Life;
+use super::status::Control;
+use super::steps::Ended;
+use crate::message::{Call, Data, Failure, Phase, TEXT_BYTES_MAX};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::time::{Instant, sleep_until};
+
+/// How far a call is, in percent and in words. Called as often as the executor likes.
+pub type Report<'a> = &'a (dyn Fn(u8, &str) + Send + Sync);
+
+/// Why a call gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallError {
+    /// What that means for the job: whether others may try.
+    pub failure: Failure,
+    /// For people.
+    pub why: String,
+}
+
+/// Does calls. What it does ends when its future is dropped: the lease is lost then, or nobody wants the
+/// result any more.
+pub trait Executor: Send + Sync {
+    /// Does one.
+    fn execute<'a>(
+        &'a self,
+        call: &'a Call,
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<Data, CallError>>;
+}
+
+/// The executor of a worker.
+#[derive(Clone)]
+pub struct Calls(pub Arc<dyn Executor>);
+
+impl fmt::Debug for Calls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an executor")
+    }
+}
+
+impl Life<'_> {
+    /// Does a call, and says how it went.
+    pub(super) async fn call(&self, call: &Call, until: Instant) {
+        let Some(Calls(executor)) = self.shop.config.executor.clone() else {
+            let why = "this worker does no calls".to_owned();
+            return self.end(Ended::Broken(why), None, vec![], None).await;
+        };
+        self.status.send_modify(|status| status.phase = Phase::Running);
+        let report = |percent: u8, words: &str| {
+            let words = shortened(words);
+            self.status.send_modify(|status| {
+                status.progress.percent = Some(percent.min(100));
+                status.progress.message = Some(words);
+            });
+        };
+        let mut control = self.control.subscribe();
+        // Whichever is first ends the others: a call that is not waited for any more does not go on.
+        let (ended, failure, output) = tokio::select! {
+            done = AssertUnwindSafe(executor.execute(call, &report)).catch_unwind() => match done {
+                Ok(Ok(output)) => (Ended::Succeeded, None, Some(output)),
+                Ok(Err(CallError { failure, why })) => (Ended::Broken(why), Some(failure), None),
+                // It would break down elsewhere, too.
+                Err(_) => {
+                    let why = "the executor broke down".to_owned();
+                    (Ended::Broken(why), Some(Failure::StepFailed), None)
+                }
+            },
+            () = sleep_until(until) => (Ended::TimedOut, None, None),
+            wish = control.wait_for(|control| *control != Control::Go) => {
+                let ended = match wish.as_deref() {
+                    Ok(Control::Cancel { .. }) => Ended::Canceled,
+                    Ok(Control::Shutdown) => Ended::Shutdown,
+                    _ => Ended::Stale,
+                };
+                (ended, None, None)
+            }
+        };
+        self.end(ended, failure, vec![], output).await;
+    }
+}
+
+/// The beginning of a text: as much as a message has room for.
+pub(super) fn shortened(text: &str) -> String {
+    let end = (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at));
+    text[..end.unwrap_or(0)].to_owned()
+}

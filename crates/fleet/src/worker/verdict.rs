@@ -1,0 +1,42 @@
+//! What is said at the end of a job.
+
+use super::steps::Ended;
+use crate::message::{CompleteStatus, Failure};
+
+/// What is said at the end.
+pub(super) struct Verdict {
+    pub(super) status: CompleteStatus,
+    pub(super) failure: Option<Failure>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) summary: String,
+}
+
+impl Verdict {
+    /// Of how it ended. Whoever knows better why it failed says so.
+    pub(super) fn of(ended: Ended, failure: Option<Failure>) -> Self {
+        use CompleteStatus::{Failed, Succeeded, TimedOut};
+        let (status, why, exit_code, summary) = match ended {
+            Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
+            Ended::Failed { step, code } => {
+                let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
+                (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
+            }
+            Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
+            Ended::OutOfMemory => {
+                (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
+            }
+            Ended::Shutdown => (
+                Failed,
+                Some(Failure::RunnerShutdown),
+                None,
+                "The worker was told to end.".to_owned(),
+            ),
+            Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
+            // Neither is reported this way.
+            Ended::Canceled | Ended::Stale => {
+                (Failed, Some(Failure::RunnerError), None, String::new())
+            }
+        };
+        Self { status, failure: failure.or(why), exit_code, summary }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a job may ask for besides its work: to be begun once only, and a shorter lease.
+
+mod common;
+
+use common::{Fleet, complete, job, runner_id};
+use remuda_fleet::lease::{AttemptState, EndReason, Event, Refusal, Reply};
+use remuda_fleet::message::{
+    Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Retry, RunSubmission,
+    StaleReason,
+};
+
+fn once() -> JobSubmission {
+    JobSubmission { retry: Retry { once: true, ..Retry::default() }, ..job("a") }
+}
+
+#[test]
+fn what_may_be_begun_once_only_ends_with_its_lease() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![once()]);
+    let lease = fleet.active("r1");
+    fleet.pass(120);
+    assert_eq!(fleet.ask("r2"), None, "it may have been begun");
+    fleet.sweep();
+    assert_eq!(fleet.end(&id), EndReason::Lost);
+    assert_eq!(fleet.state(&id), AttemptState::Failed);
+    let late = fleet.complete(&lease, CompleteStatus::Succeeded);
+    assert!(
+        matches!(late, Err(Refusal::Stale(stale)) if stale.reason == StaleReason::LeaseExpired)
+    );
+}
+
+#[test]
+fn a_grant_that_nobody_took_was_not_begun() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![once()]);
+    fleet.grant("r1");
+    fleet.pass(30);
+    fleet.sweep();
+    let lease = fleet.active("r2");
+    fleet.complete(&lease, CompleteStatus::Succeeded).expect("in time");
+    assert_eq!(fleet.state(&id), AttemptState::Succeeded);
+}
+
+#[test]
+fn whoever_gives_it_back_may_have_begun() {
+    for failure in [Failure::RunnerShutdown, Failure::RunnerError] {
+        let mut fleet = Fleet::new();
+        let [id] = fleet.submit(vec![once()]);
+        let lease = fleet.active("r1");
+        fleet.fail(&lease, failure).expect("in time");
+        assert_eq!(fleet.end(&id), EndReason::Lost, "{failure:?}");
+    }
+}
+
+#[test]
+fn several_attempts_of_what_may_be_begun_once_are_refused() {
+    let retry = Retry { once: true, max_attempts: 2, ..Retry::default() };
+    let jobs = vec![JobSubmission { retry, ..job("a") }];
+    let run = RunSubmission { name: String::new(), max_parallel: None, jobs };
+    assert!(matches!(run.check(), Err(Problem::Invalid { .. })));
+}
+
+#[test]
+fn a_lease_is_as_short_as_its_job_wants_and_no_longer_than_the_policy_says() {
+    for (wish, ttl) in [(6, 6), (10_000, 120)] {
+        let mut fleet = Fleet::new();
+        let [id] = fleet.submit(vec![JobSubmission { lease_ttl_seconds: Some(wish), ..job("a") }]);
+        let lease = fleet.active("r1");
+        let expires = fleet.lease(&lease).expires_at;
+        assert_eq!(expires, fleet.now.plus_seconds(ttl), "{wish}");
+        fleet.pass(u64::from(ttl) - 1);
+        let Ok(Reply::Beat(ack)) = fleet.beat(&lease, 1) else { panic!("it lives") };
+        assert_eq!(ack.new_lease_ttl_seconds, ttl);
+        fleet.pass(ttl.into());
+        fleet.sweep();
+        assert_eq!(fleet.state(&id), AttemptState::Queued);
+    }
+}
+
+#[test]
+fn beats_of_a_short_lease_come_often() {
+    let mut fleet = Fleet::new();
+    fleet.submit::<1>(vec![JobSubmission { lease_ttl_seconds: Some(6), ..job("a") }]);
+    let lease = fleet.grant("r1");
+    let request = remuda_fleet::message::LeaseRequest {
+        runner_id: runner_id("r1"),
+        capabilities: std::collections::BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let again = Event::Lease { lease_id: common::lease_id(99), cancel_token: None, request };
+    let Ok(Reply::Granted(granted)) = fleet.handle(again).reply else { panic!("the same again") };
+    assert_eq!((granted.lease_id, granted.lease_ttl_seconds), (lease, 6));
+    assert_eq!(granted.heartbeat_interval_seconds, 2, "two may be lost");
+}
+
+#[test]
+fn what_a_call_gave_is_that_of_the_last_fence() {
+    let mut fleet = Fleet::new();
+    let mut order = job("a");
+    let spec = order.job_spec.as_mut().expect("a spec");
+    spec.steps.clear();
+    spec.call = Some(Call { kind: "x".to_owned(), input: Data::default() });
+    let [id] = fleet.submit(vec![order]);
+    let done = |lease: &_, runner: &str, output: &[u8]| {
+        let mut message = complete(lease, &runner_id(runner), CompleteStatus::Succeeded);
+        message.output = Data::new(output);
+        Event::Complete(message)
+    };
+    let first = fleet.active("r1");
+    fleet.pass(120);
+    let second = fleet.active("r2");
+    let late = fleet.handle(done(&first, "r1", b"late")).reply;
+    assert!(matches!(late, Err(Refusal::Stale(stale)) if stale.reason == StaleReason::Superseded));
+    assert_eq!(fleet.tables.job_rows(&id).expect("rows").output(), None);
+    fleet.handle(done(&second, "r2", b"current")).reply.expect("in time");
+    let late = fleet.handle(done(&first, "r1", b"late")).reply;
+    assert!(matches!(late, Err(Refusal::Stale(_))));
+    let rows = fleet.tables.job_rows(&id).expect("rows");
+    assert_eq!(rows.output(), Data::new(b"current").as_ref());
+}

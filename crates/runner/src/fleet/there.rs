@@ -1,0 +1,207 @@
+//! A fleet on other machines: the orchestrator that the settings name, and whatever workers it has.
+
+use super::errand::{Errand, FleetError};
+use super::order::Finding;
+use super::{FleetSettings, Means, tags};
+use crate::daemon::backoff::pause;
+use crate::executor::Progress;
+use futures::StreamExt as _;
+use futures::future::join_all;
+use remuda_fleet::client::{Client, ClientError};
+use remuda_fleet::id::RunId;
+use remuda_fleet::lease::{AttemptState, RunStatus};
+use remuda_fleet::message::RunSubmission;
+use remuda_fleet::view::{JobView, WorkerList};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use thiserror::Error;
+use tracing::{debug, warn};
+
+/// A token has a few dozen characters.
+const TOKEN_BYTES_MAX: u64 = 4_096;
+/// Pauses between two tries to reach the orchestrator grow so often.
+const GROWTH: u32 = 4;
+/// How long an orchestrator is told that a run is not wanted. Then its own limits end it.
+const INSISTING: Duration = Duration::from_secs(60);
+/// The same when the runner stops.
+const LEAVING: Duration = Duration::from_secs(2);
+/// How long one look at the workers may take.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// Why a fleet cannot be used.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// The file cannot be read.
+    #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is something else.
+    #[error("{} is too long for a file with a token", .0.display())]
+    Long(PathBuf),
+}
+
+/// See the module.
+#[derive(Clone)]
+pub(super) struct There {
+    client: Client,
+    means: Means,
+    /// Runs that somebody here waits for.
+    open: Arc<Mutex<BTreeSet<RunId>>>,
+}
+
+fn token(path: &Path) -> Result<String, TokenError> {
+    let failed = |error| TokenError::File { path: path.to_owned(), error };
+    if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
+        return Err(TokenError::Long(path.to_owned()));
+    }
+    Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
+}
+
+impl There {
+    pub(super) fn new(settings: &FleetSettings) -> Result<Self, TokenError> {
+        let token = settings.token_file.as_deref().map(token).transpose()?;
+        Ok(Self {
+            client: Client::new(&settings.orchestrator, token),
+            means: Means::of_fleet(settings),
+            open: Arc::default(),
+        })
+    }
+
+    pub(super) async fn execute(
+        &self,
+        errand: &Errand,
+        progress: &dyn Progress,
+    ) -> Result<Finding, FleetError> {
+        let run = errand.submission(tags::wanted(&errand.order.spec, &self.means.servers));
+        let run = run.ok_or_else(|| FleetError::Refused("it is too large".to_owned()))?;
+        let run_id = self.submit(&run).await?;
+        let wish = Wish::new(self.clone(), run_id.clone());
+        let job = self.end_of(&run_id, progress).await?;
+        wish.fulfilled();
+        let output = match job.state {
+            AttemptState::Succeeded => {
+                let output = insist(|| self.client.output(&job.job_id)).await;
+                Some(output.map_err(|error| FleetError::Useless(error.to_string()))?)
+            }
+            _ => None,
+        };
+        errand.finding(&job, output.as_deref())
+    }
+
+    /// Until it is taken. Each try has the same key, so that it is taken once.
+    async fn submit(&self, run: &RunSubmission) -> Result<RunId, FleetError> {
+        let key = format!("{:032x}", rand::random::<u128>());
+        let submitted = insist(|| self.client.submit(run, Some(&key))).await;
+        let submitted = submitted.map_err(|error| FleetError::Refused(error.to_string()))?;
+        Ok(submitted.run_id)
+    }
+
+    /// Until the run is over. How far it is, is told on the way.
+    async fn end_of(&self, run_id: &RunId, progress: &dyn Progress) -> Result<JobView, FleetError> {
+        let undone = |error: ClientError| FleetError::Undone(error.to_string());
+        loop {
+            let views = insist(|| self.client.watch(run_id)).await.map_err(undone)?;
+            let mut views = std::pin::pin!(views);
+            while let Some(Ok(mut view)) = views.next().await {
+                let over = view.summary.status != RunStatus::Running;
+                let Some(job) = view.jobs.pop() else {
+                    return Err(FleetError::Useless("a run without its job".to_owned()));
+                };
+                if over {
+                    return Ok(job);
+                }
+                if let Some(far) = job.progress {
+                    progress.report(far.percent.unwrap_or(0), &far.message.unwrap_or_default());
+                }
+            }
+            // It broke off: the orchestrator stops, or is gone. It, or another, knows the run.
+            tokio::time::sleep(pause(0, rand::random())).await;
+        }
+    }
+
+    /// Who works there, if anybody can be asked.
+    pub(super) async fn workers(&self) -> Option<WorkerList> {
+        match tokio::time::timeout(LOOK, self.client.workers()).await {
+            Ok(Ok(list)) => Some(list),
+            Ok(Err(error)) => {
+                debug!(%error, "the fleet cannot be asked");
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Tells the orchestrator that nothing is wanted any more. What it does not hear its own limits end.
+    pub(super) async fn leave(&self) {
+        let runs: Vec<RunId> = self.runs().iter().cloned().collect();
+        let cancels = join_all(runs.iter().map(|run| self.client.cancel(run)));
+        if tokio::time::timeout(LEAVING, cancels).await.is_err() {
+            warn!("the fleet may not know that nobody waits for its jobs any more");
+        }
+    }
+
+    fn runs(&self) -> std::sync::MutexGuard<'_, BTreeSet<RunId>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks until there is an answer, good or bad.
+async fn insist<T, F: Future<Output = Result<T, ClientError>>>(
+    ask: impl Fn() -> F,
+) -> Result<T, ClientError> {
+    let mut failures = 0;
+    loop {
+        match ask().await {
+            Err(error @ ClientError::Unreachable { .. }) => {
+                debug!(%error, "the fleet is asked again");
+                tokio::time::sleep(pause(failures.min(GROWTH), rand::random())).await;
+                failures += 1;
+            }
+            answered => return answered,
+        }
+    }
+}
+
+/// Somebody waits for a run. If that ends before the run does, nobody wants it any more.
+struct Wish {
+    there: There,
+    run: Option<RunId>,
+}
+
+impl Wish {
+    fn new(there: There, run: RunId) -> Self {
+        there.runs().insert(run.clone());
+        Self { there, run: Some(run) }
+    }
+
+    fn fulfilled(mut self) {
+        if let Some(run) = self.run.take() {
+            self.there.runs().remove(&run);
+        }
+    }
+}
+
+impl Drop for Wish {
+    fn drop(&mut self) {
+        let (Some(run), Ok(runtime)) = (self.run.take(), tokio::runtime::Handle::try_current())
+        else {
+            return;
+        };
+        let there = self.there.clone();
+        runtime.spawn(async move {
+            let cancel = insist(|| there.client.cancel(&run));
+            match tokio::time::timeout(INSISTING, cancel).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => warn!(%error, "a job that nobody wants goes on"),
+                Err(_) => warn!("the fleet does not hear that nobody wants a job any more"),
+            }
+            there.runs().remove(&run);
+        });
+    }
+}

@@ -1,0 +1,115 @@
+//! Workers that are lost in the middle, and what becomes of what they say.
+
+use super::{Fleet, Puppet, asked, patient, results};
+use crate::town::{Town, sees};
+use remuda_fleet::id::Fence;
+use remuda_fleet::lease::EndReason;
+use remuda_fleet::message::StaleReason;
+use remuda_fleet::worker::LinkError;
+use remuda_protocol::transaction::Instruction;
+use std::time::Duration;
+
+const LIE: &[u8] = br#"{"body":{"price":666},"content_type":"application/json","status":200}"#;
+
+fn stale(answer: Result<remuda_fleet::message::CompleteAck, LinkError>) -> StaleReason {
+    match answer {
+        Err(LinkError::Stale(stale)) => stale.reason,
+        other => panic!("not stale: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
+    let town = Town::build(1, 2).await;
+    let fleet = Fleet::start("lease-lost").await;
+    let runner = fleet.runner(&town, 0, "lease-lost-runner").await;
+    let job = town.order(patient(town.single("GET")));
+    let liar = Puppet::take(&fleet).await;
+    // It is silent for longer than its lease lives.
+    fleet.job("a lost lease", |job| job.losses == 1).await;
+    assert_eq!(stale(liar.complete(LIE).await), StaleReason::LeaseExpired);
+    assert_eq!(results(&town), 0);
+    let _honest = fleet.worker("honest");
+    town.settled(job).await;
+    assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
+    let height = town.height();
+    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    let done = town.world().done.clone();
+    let delivered: Vec<_> = done
+        .into_iter()
+        .filter_map(|(_, instruction)| match instruction {
+            Instruction::SubmitResult { result, .. } => Some(result),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(delivered.len(), 1, "one result, and no other");
+    assert!(String::from_utf8_lossy(&delivered[0]).contains("42"));
+    let job = fleet.job("an end", |job| job.reason.is_some()).await;
+    assert_eq!((job.fence, job.attempt.0), (Fence(2), 1));
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_is_killed_is_replaced_in_time() {
+    let town = Town::build(1, 2).await;
+    let fleet = Fleet::start("killed").await;
+    let runner = fleet.runner(&town, 0, "killed-runner").await;
+    let first = fleet.worker("first");
+    town.web.slow(Duration::from_secs(60));
+    let job = town.order(patient(town.single("GET")));
+    asked(&town, 1).await;
+    first.signal("-KILL");
+    town.web.slow(Duration::ZERO);
+    let _second = fleet.worker("second");
+    town.settled(job).await;
+    assert_eq!((town.web.asked(), results(&town)), (2, 1));
+    let job = fleet.job("an end", |job| job.reason.is_some()).await;
+    assert_eq!((job.fence, job.losses), (Fence(2), 1));
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_that_was_stopped_has_nothing_more_to_say() {
+    let town = Town::build(1, 2).await;
+    let fleet = Fleet::start("stopped").await;
+    let runner = fleet.runner(&town, 0, "stopped-runner").await;
+    let first = fleet.worker("first");
+    // Long enough to be stopped in, and over by the time that it goes on.
+    town.web.slow(Duration::from_secs(2));
+    let job = town.order(patient(town.single("GET")));
+    asked(&town, 1).await;
+    first.signal("-STOP");
+    let second = fleet.worker("second");
+    town.settled(job).await;
+    let ended = fleet.job("an end", |job| job.reason.is_some()).await;
+    assert_eq!(ended.fence, Fence(2));
+    drop(second);
+    first.signal("-CONT");
+    // It goes on, finds that its lease is lost, and takes the next job like any other.
+    town.web.slow(Duration::ZERO);
+    let next = town.order(patient(town.single("GET")));
+    town.settled(next).await;
+    assert_eq!(results(&town), 2, "one of each job");
+    let result = town.world().chain.result(job).unwrap().result;
+    assert!(String::from_utf8_lossy(&result).contains("42"));
+    assert_eq!(town.web.asked(), 3);
+    runner.stop().await;
+}
+
+#[tokio::test]
+async fn what_may_be_done_once_only_is_given_to_nobody_else() {
+    let town = Town::build(1, 2).await;
+    let fleet = Fleet::start("once").await;
+    let runner = fleet.runner(&town, 0, "once-runner").await;
+    let job = town.order(patient(town.single("POST")));
+    let _silent = Puppet::take(&fleet).await;
+    let _other = fleet.worker("other");
+    let ended = fleet.job("an end", |job| job.reason.is_some()).await;
+    assert_eq!(ended.reason, Some(EndReason::Lost));
+    let failed = |j: &remuda_runner::daemon::status::OpenJobView| {
+        j.job.0 == job && j.failure.as_ref().is_some_and(|why| why.contains("fleet"))
+    };
+    sees(&runner, "it says why", |s| s.jobs.iter().any(failed)).await;
+    assert_eq!((town.web.asked(), results(&town)), (0, 0));
+    runner.stop().await;
+}
