@@ -59,7 +59,8 @@ impl App {
                 AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)
             }
         };
-        let objects = Objects::open(&config.objects, config.bucket.clone()).await;
+        let bucket = config.bucket.clone();
+        let objects = Objects::open(&config.objects, config.objects_bytes_max, bucket).await;
         let objects = objects.map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
