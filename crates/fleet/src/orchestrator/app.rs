@@ -145,7 +145,7 @@ impl App {
     }
 
     /// Tells those who watch that a run changed. Nobody may be there.
-    fn tell(&self, job: &JobId) {
+    pub(super) fn tell(&self, job: &JobId) {
         if let Some(run) = job.run() {
             self.tell_run(run);
         }

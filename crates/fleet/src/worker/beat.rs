@@ -4,10 +4,13 @@ use super::link::{Link, LinkError};
 use super::pace::{beat_pause, random, retry_pause};
 use super::status::{Control, Status};
 use crate::id::RunnerId;
-use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor};
+use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase};
 use std::time::Duration;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// A new phase is told so soon after the last beat, and no sooner: it is for eyes.
+const PHASE_PAUSE: Duration = Duration::from_secs(1);
 
 /// What is needed to beat.
 pub(super) struct Beats {
@@ -30,18 +33,27 @@ impl Beats {
     pub(super) async fn run(self) {
         let interval = Duration::from_secs(self.granted.heartbeat_interval_seconds.into());
         let (mut seq, mut failures) = (0, 0);
+        // The acknowledgement has told as much.
+        let (mut told, mut beaten) = (Phase::Starting, None);
         loop {
             let pause = match failures {
                 0 => beat_pause(interval, random()),
                 // Sooner, but never more often than is asked for otherwise.
                 failures => retry_pause(failures, random()).min(interval),
             };
-            sleep(pause).await;
+            tokio::select! {
+                () = sleep(pause) => {}
+                // A short job is over before its first turn: that it runs is told at once.
+                () = self.news(told, beaten), if failures == 0 => {}
+            }
             seq += 1;
             let sent = Instant::now();
-            match self.link.send("heartbeat", &self.message(seq)).await {
+            let message = self.message(seq);
+            match self.link.send("heartbeat", &message).await {
                 Ok(ack) => {
                     failures = 0;
+                    told = message.phase.unwrap_or(told);
+                    beaten = Some(sent);
                     self.heard(sent, &ack);
                 }
                 Err(error) if error.passes() => {
@@ -54,6 +66,18 @@ impl Beats {
                     return;
                 }
             }
+        }
+    }
+
+    /// Until there is another phase to tell than was told.
+    async fn news(&self, told: Phase, beaten: Option<Instant>) {
+        let mut status = self.status.clone();
+        if status.wait_for(|status| status.phase != told).await.is_err() {
+            // Nobody is left to have news of.
+            std::future::pending::<()>().await;
+        }
+        if let Some(beaten) = beaten {
+            sleep_until(beaten + PHASE_PAUSE).await;
         }
     }
 
