@@ -23,7 +23,7 @@ pub use news::Hearing;
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::auth::random_hex;
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, Policy, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -266,6 +266,14 @@ impl Store for Postgres {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         read::worker(&self.core.pool, id).await
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        read::machines(&self.core.pool, most).await
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        read::labels(&self.core.pool, most).await
     }
 
     async fn waiting(
