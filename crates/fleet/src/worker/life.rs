@@ -4,6 +4,7 @@ use super::artifact;
 use super::beat::{Beats, insist};
 use super::cache::Caches;
 use super::config::{Config, Images};
+use super::image::{self, Image, ImageError};
 use super::link::{Link, LinkError};
 use super::log::Log;
 use super::mask::Mask;
@@ -11,16 +12,18 @@ use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
 use super::tree::Tree;
+use super::verdict::{Verdict, verdict};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
 use crate::message::{
-    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck,
-    CompleteStatus, Failure, FinalStatus, JobSpec, LeaseGranted, Phase, TEXT_BYTES_MAX, Timings,
+    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck, Failure,
+    FinalStatus, JobSpec, LeaseGranted, Phase, TEXT_BYTES_MAX, Timings,
 };
 use crate::time::Timestamp;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
@@ -56,6 +59,8 @@ pub(super) struct Workshop {
     pub(super) runner_id: RunnerId,
     /// Its caches.
     pub(super) caches: Caches,
+    /// Images, if it can have containers.
+    pub(super) images: Option<Arc<image::Store>>,
 }
 
 /// One lease.
@@ -67,14 +72,6 @@ struct Life<'a> {
     held_until: watch::Sender<Instant>,
     mask: Mask,
     started: Timestamp,
-}
-
-/// What is said at the end.
-struct Verdict {
-    status: CompleteStatus,
-    failure: Option<Failure>,
-    exit_code: Option<i32>,
-    summary: String,
 }
 
 /// Variables whose names say that their values are nobody's business.
@@ -167,10 +164,12 @@ impl Life<'_> {
                 .end(Ended::Broken(why.to_owned()), Some(Failure::SpecInvalid), vec![])
                 .await;
         };
-        if spec.image.is_some() && self.shop.config.images == Images::Refuse {
-            let why = "this worker has no container runtime".to_owned();
-            return self.end(Ended::Broken(why), Some(Failure::ImageUnavailable), vec![]).await;
-        }
+        let image = match self.image(spec).await {
+            Ok(image) => image,
+            Err(why) => {
+                return self.end(Ended::Broken(why), Some(Failure::ImageUnavailable), vec![]).await;
+            }
+        };
         let place = match Place::make(&self.shop.config, self.granted, spec) {
             Ok(Some(place)) => place,
             Ok(None) => {
@@ -182,7 +181,7 @@ impl Life<'_> {
                 return self.end(Ended::Broken(why), None, vec![]).await;
             }
         };
-        let ended = self.steps(spec, &place, until).await;
+        let ended = self.steps(spec, &place, image.as_ref(), until).await;
         if ended == Ended::Stale {
             return;
         }
@@ -197,7 +196,28 @@ impl Life<'_> {
         self.end(ended, None, artifacts).await;
     }
 
-    async fn steps(&self, spec: &JobSpec, place: &Place, until: Instant) -> Ended {
+    /// The job's image, ready to be used; none if it needs none here.
+    async fn image(&self, spec: &JobSpec) -> Result<Option<Image>, String> {
+        let Some(reference) = &spec.image else { return Ok(None) };
+        let images = match (&self.shop.config.images, &self.shop.images) {
+            (Images::Ignore, _) => return Ok(None),
+            (Images::Runc(_), Some(images)) => images.clone(),
+            _ => return Err("this worker has no container runtime".to_owned()),
+        };
+        let reference = reference.clone();
+        // It takes as long as a disk does, and heartbeats go on meanwhile.
+        let prepared = tokio::task::spawn_blocking(move || images.prepare(&reference)).await;
+        let prepared = prepared.map_err(|error| ImageError::Disk(io::Error::other(error)));
+        prepared.and_then(|image| image).map(Some).map_err(|error| error.to_string())
+    }
+
+    async fn steps(
+        &self,
+        spec: &JobSpec,
+        place: &Place,
+        image: Option<&Image>,
+        until: Instant,
+    ) -> Ended {
         let broken =
             |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
         for cache in &spec.caches {
@@ -230,6 +250,7 @@ impl Life<'_> {
             granted: self.granted,
             spec,
             place,
+            image,
             mark: &mark,
             output,
             control: self.control.subscribe(),
@@ -360,28 +381,6 @@ impl Life<'_> {
         text.truncate(end.unwrap_or(0));
         text
     }
-}
-
-fn verdict(ended: Ended, failure: Option<Failure>) -> Verdict {
-    use CompleteStatus::{Failed, Succeeded, TimedOut};
-    let (status, why, exit_code, summary) = match ended {
-        Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
-        Ended::Failed { step, code } => {
-            let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
-            (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
-        }
-        Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
-        Ended::OutOfMemory => {
-            (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
-        }
-        Ended::Shutdown => {
-            (Failed, Some(Failure::RunnerShutdown), None, "The worker was told to end.".to_owned())
-        }
-        Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
-        // Neither is reported this way.
-        Ended::Canceled | Ended::Stale => (Failed, Some(Failure::RunnerError), None, String::new()),
-    };
-    Verdict { status, failure: failure.or(why), exit_code, summary }
 }
 
 #[cfg(test)]

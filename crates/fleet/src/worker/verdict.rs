@@ -1,0 +1,35 @@
+//! How a job's end is told.
+
+use super::steps::Ended;
+use crate::message::{CompleteStatus, Failure};
+
+/// What is said at the end.
+pub(super) struct Verdict {
+    pub(super) status: CompleteStatus,
+    pub(super) failure: Option<Failure>,
+    pub(super) exit_code: Option<i32>,
+    pub(super) summary: String,
+}
+
+/// What an end means in the words of the protocol. A failure that is known already stands.
+pub(super) fn verdict(ended: Ended, failure: Option<Failure>) -> Verdict {
+    use CompleteStatus::{Failed, Succeeded, TimedOut};
+    let (status, why, exit_code, summary) = match ended {
+        Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
+        Ended::Failed { step, code } => {
+            let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
+            (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
+        }
+        Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
+        Ended::OutOfMemory => {
+            (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
+        }
+        Ended::Shutdown => {
+            (Failed, Some(Failure::RunnerShutdown), None, "The worker was told to end.".to_owned())
+        }
+        Ended::Broken(why) => (Failed, Some(Failure::RunnerError), None, why),
+        // Neither is reported this way.
+        Ended::Canceled | Ended::Stale => (Failed, Some(Failure::RunnerError), None, String::new()),
+    };
+    Verdict { status, failure: failure.or(why), exit_code, summary }
+}
