@@ -17,6 +17,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 /// How often memory is looked at.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
 
+/// What a container ends with if SIGKILL ended its step, which was none of ours.
+const KILLED: i32 = 128 + 9;
+
 /// How the steps ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
@@ -121,9 +124,12 @@ impl Steps<'_> {
 
     /// Until the step ends, or something ends it.
     async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
-        let failed = |status: ExitStatus| match status.success() {
-            true => Ended::Succeeded,
-            false => Ended::Failed { step, code: status.code() },
+        let bounded = self.image.is_some() && self.config.memory_bytes_max.is_some();
+        let failed = |status: ExitStatus| match status.code() {
+            Some(0) => Ended::Succeeded,
+            // Where the kernel bounds memory, it is faster than whoever watches.
+            Some(KILLED) if bounded => Ended::OutOfMemory,
+            code => Ended::Failed { step, code },
         };
         tokio::select! {
             ended = child.wait() => match ended {

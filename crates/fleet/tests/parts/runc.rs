@@ -246,5 +246,9 @@ async fn a_container_has_no_more_memory_than_it_may() {
     config.memory_bytes_max = Some(50 << 20);
     worker::run(config, std::future::pending()).await.expect("worked");
     let (job, log) = bench.seen(&run).await;
-    assert_eq!(job["state"], "FAILED", "{job} {log}");
+    assert_eq!(
+        (&job["state"], &job["failure"]),
+        (&json!("FAILED"), &json!("OUT_OF_MEMORY")),
+        "{job} {log}"
+    );
 }
