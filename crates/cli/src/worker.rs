@@ -3,11 +3,11 @@
 mod init;
 mod serve;
 pub(crate) mod settings;
+mod template;
 
 use crate::fleet::FleetArgs;
 use crate::leash::Leash;
 use clap::Subcommand;
-use settings::SandboxWish;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,7 +19,8 @@ use std::process::ExitCode;
 
 A worker makes its own key and signs what it sends; the token is needed once, to enrol that key. It does one
 job at a time; with --concurrency several of them run side by side in one process. A job's steps run in a
-sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards.
+sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards. With
+--images runc, jobs that name an image run in a container of it.
 
 On SIGTERM it takes no more jobs and lets those that it has end within drain_seconds; what does not end is
 given back. If it is killed instead, its leases run out and other workers go on; what its jobs left running
@@ -38,19 +39,16 @@ enum Command {
     /// In a directory with a worker.key but no settings, that key is enrolled.
     #[command(after_help = "Examples:
   $ remuda worker init worker-1 --token-file fleet/worker.token
-  $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu")]
+  $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu
+  $ remuda worker init boxes --token-file worker.token --images runc --images-folder /srv/images
+  $ remuda worker init far --token-file worker.token --nats nats://broker:4222 --cache-mib-max 2048
+
+Flags only write worker.toml, which has a word on each setting; edit it and start again.")]
     Init {
         /// Where; it is made if it is not there.
         directory: PathBuf,
-        /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
-        #[arg(long = "tag", value_name = "TAG")]
-        tags: Vec<String>,
-        /// Jobs at a time.
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-        concurrency: u16,
-        /// What jobs run in.
-        #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
-        sandbox: SandboxWish,
+        #[command(flatten)]
+        wish: template::Wish,
     },
     /// Run a worker until Ctrl-C or SIGTERM.
     #[command(after_help = "Examples:
@@ -73,9 +71,7 @@ enum Command {
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let result = match &args.command {
-        Command::Init { directory, tags, concurrency, sandbox } => {
-            init::init(&args.fleet, directory, tags, *concurrency, *sandbox)
-        }
+        Command::Init { directory, wish } => init::init(&args.fleet, directory, wish),
         Command::Run { path, one_shot, json_logs, leash } => {
             leash.watch();
             serve::serve(path, *one_shot, *json_logs)
