@@ -1,10 +1,13 @@
 //! `remuda fleet`: a whole fleet at once; and what all commands about fleets share.
 
+pub(crate) mod broker;
 mod demo;
 mod failure;
+mod limits;
 mod proxy;
 mod stage;
 mod status;
+mod workers;
 
 pub use failure::FleetFailure;
 pub(crate) use stage::{Stage, failed};
@@ -13,7 +16,8 @@ use crate::failure::Failure;
 use crate::session::{Output, PrintArgs};
 use clap::Subcommand;
 use remuda_fleet::client::Client;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -28,6 +32,8 @@ const TOKEN_BYTES_MAX: u64 = 1_024;
 #[command(after_help = "Examples:
   $ remuda fleet demo
   $ remuda fleet status --token-file fleet/viewer.token --json
+  $ remuda fleet limits set deploy:production 1 --token-file fleet/operator.token
+  $ remuda fleet expel KEY --token-file fleet/operator.token
 
 A fleet is an orchestrator and workers: `remuda orchestrator --help`, `remuda worker --help`. What they do
 is submitted with `remuda run`.")]
@@ -42,6 +48,18 @@ enum Command {
     /// Show what waits, what is being done, and by whom.
     #[command(after_help = "Example:\n  $ remuda fleet status --json | jq .queue.desired_workers")]
     Status(FleetArgs),
+    Limits(limits::Args),
+    /// List machines whose keys were enrolled, and how many workers of each were heard of lately.
+    #[command(after_help = "Example:\n  $ remuda fleet workers --token-file fleet/viewer.token")]
+    Workers(FleetArgs),
+    /// Believe a machine's key no longer; it takes an operator's token, and is in the audit log.
+    ///
+    /// Whatever its workers send is refused from then on. Their leases run out, and the jobs go to others.
+    /// It cannot be taken back: a machine that comes again makes a new key.
+    #[command(
+        after_help = "Example:\n  $ remuda fleet expel 0123456789abcdef01234567 --token-file fleet/operator.token"
+    )]
+    Expel(workers::Expel),
 }
 
 /// Runs the command.
@@ -49,6 +67,9 @@ pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::Demo(args) => demo::main(args),
         Command::Status(args) => run(args, async |session| status::status(session).await),
+        Command::Limits(args) => limits::main(args),
+        Command::Workers(args) => run(args, async |session| workers::list(session).await),
+        Command::Expel(args) => workers::expel(args),
     }
 }
 
@@ -138,6 +159,20 @@ pub(crate) fn read_token(path: &Path) -> Result<String, Failure> {
         true => Ok(token.to_owned()),
         false => Err(FleetFailure::NoTokenInside(path.to_owned()).into()),
     }
+}
+
+/// Writes a new file that only its owner can read.
+pub(crate) fn secret_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |source: std::io::Error| match source.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            let advice = "name another place for it";
+            FleetFailure::Exists { path: path.to_owned(), advice }.into()
+        }
+        _ => Failure::File { path: path.to_owned(), source },
+    };
+    let open = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    let mut file = open.map_err(failed)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 #[cfg(test)]

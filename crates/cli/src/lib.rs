@@ -26,6 +26,7 @@ mod leash;
 mod moment;
 pub mod node;
 pub mod orchestrator;
+mod patience;
 pub mod pool;
 pub mod run;
 pub mod runner;

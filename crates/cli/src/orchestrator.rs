@@ -1,14 +1,15 @@
 //! `remuda orchestrator`: the authority of a fleet.
 
+mod bucket;
 mod init;
 mod serve;
 pub(crate) mod settings;
+mod template;
 mod token;
 
 use crate::leash::Leash;
 use crate::session::{Output, PrintArgs};
 use clap::Subcommand;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,7 +24,9 @@ use std::process::ExitCode;
 
 A job is with one worker at a time, under a lease that heartbeats keep alive. A worker that dies loses its
 lease, the job goes on elsewhere under a higher fence, and whatever the first one still says is refused as
-stale. Everything is in a database in the directory; with --postgres several orchestrators share one.
+stale. Everything is in a database in the directory; with --postgres several orchestrators share one. With
+--nats work is announced and cancellations are told at once, instead of when workers ask. Objects (what jobs
+leave behind) are in a folder of bounded size, or in a bucket.
 
 The same address has pages for people (http://127.0.0.1:4400/), /metrics for Prometheus,
 /api/v1/workers/desired for autoscalers, and /openapi.json. It speaks HTTP: put a proxy with TLS in front
@@ -44,19 +47,17 @@ enum Command {
     #[command(after_help = "Examples:
   $ remuda orchestrator init fleet
   $ remuda orchestrator init fleet --listen 0.0.0.0:4400
-  $ remuda orchestrator init fleet --postgres postgres://fleet@db/fleet")]
+  $ remuda orchestrator init fleet --postgres postgres://fleet@db/fleet --nats nats://broker:4222
+  $ remuda orchestrator init fleet --objects-mib-max 10240
+  $ remuda orchestrator init fleet --s3-endpoint http://store:9000 --s3-bucket ci --s3-keys-file bucket.keys
+
+Flags only write orchestrator.toml, which has a word on each setting; edit it and start again. What is
+secret is in files or in the environment, and never on a command line.")]
     Init {
         /// Where; it is made if it is not there.
         directory: PathBuf,
-        /// Where it listens; port 0 takes a free one.
-        #[arg(long, default_value = crate::fleet::DEFAULT_LISTEN)]
-        listen: SocketAddr,
-        /// Keep rows in PostgreSQL instead of a file; others may share it.
-        #[arg(long, value_name = "URL")]
-        postgres: Option<String>,
-        /// No tokens: whoever reaches it may do everything. Only on an address of this machine.
-        #[arg(long)]
-        open: bool,
+        #[command(flatten)]
+        wish: template::Wish,
     },
     /// Run an orchestrator until Ctrl-C or SIGTERM. It may be killed at any moment: what it answered is
     /// kept.
@@ -80,9 +81,7 @@ enum Command {
 pub fn main(args: &Args) -> ExitCode {
     let out = Output::new(args.print);
     let result = match &args.command {
-        Command::Init { directory, listen, postgres, open } => {
-            init::init(out, directory, *listen, postgres.as_deref(), *open)
-        }
+        Command::Init { directory, wish } => init::init(out, directory, wish),
         Command::Run { path, json_logs, leash } => {
             leash.watch();
             serve::serve(out, path, *json_logs)

@@ -3,11 +3,11 @@
 mod init;
 mod serve;
 pub(crate) mod settings;
+mod template;
 
 use crate::fleet::FleetArgs;
 use crate::leash::Leash;
 use clap::Subcommand;
-use settings::SandboxWish;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -19,7 +19,8 @@ use std::process::ExitCode;
 
 A worker makes its own key and signs what it sends; the token is needed once, to enrol that key. It does one
 job at a time; with --concurrency several of them run side by side in one process. A job's steps run in a
-sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards.
+sandbox (bubblewrap) unless plain processes are chosen, in a folder of their own that is gone afterwards. With
+--images runc, jobs that name an image run in a container of it.
 With [executors.…] in worker.toml it also does jobs of a chain's runner: see `[fleet]` in runner.toml.
 
 On SIGTERM it takes no more jobs and lets those that it has end within drain_seconds; what does not end is
@@ -40,22 +41,16 @@ enum Command {
     #[command(after_help = "Examples:
   $ remuda worker init worker-1 --token-file fleet/worker.token
   $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu
-  $ remuda worker init models --token-file worker.token --executors")]
+  $ remuda worker init models --token-file worker.token --executors
+  $ remuda worker init boxes --token-file worker.token --images runc --images-folder /srv/images
+  $ remuda worker init far --token-file worker.token --nats nats://broker:4222 --cache-mib-max 2048
+
+Flags only write worker.toml, which has a word on each setting; edit it and start again.")]
     Init {
         /// Where; it is made if it is not there.
         directory: PathBuf,
-        /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
-        #[arg(long = "tag", value_name = "TAG")]
-        tags: Vec<String>,
-        /// Jobs at a time.
-        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
-        concurrency: u16,
-        /// What jobs run in.
-        #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
-        sandbox: SandboxWish,
-        /// Jobs of a runner, too: adds [executors.…] to worker.toml, to be filled in.
-        #[arg(long)]
-        executors: bool,
+        #[command(flatten)]
+        wish: template::Wish,
     },
     /// Run a worker until Ctrl-C or SIGTERM.
     #[command(after_help = "Examples:
@@ -78,9 +73,7 @@ enum Command {
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
     let result = match &args.command {
-        Command::Init { directory, tags, concurrency, sandbox, executors } => {
-            init::init(&args.fleet, directory, tags, *concurrency, *sandbox, *executors)
-        }
+        Command::Init { directory, wish } => init::init(&args.fleet, directory, wish),
         Command::Run { path, one_shot, json_logs, leash } => {
             leash.watch();
             serve::serve(path, *one_shot, *json_logs)

@@ -285,6 +285,56 @@ fn tokens_are_files_of_their_owner_and_end_when_they_are_revoked() {
 }
 
 #[test]
+fn operators_limit_labels_and_expel_machines() {
+    let mut fleet = Fleet::start("fleet-operators");
+    fleet.worker("ada", &[]);
+    let as_who = |fleet: &Fleet, scope: &str, args: &[&str]| {
+        let mut command = remuda();
+        command.env("REMUDA_ORCHESTRATOR", &fleet.url);
+        command.env("REMUDA_TOKEN_FILE", fleet.token(scope));
+        Run::of(command.arg("fleet").args(args))
+    };
+    as_who(&fleet, "submitter", &["limits", "set", "deploy", "0"]).failed(1);
+    as_who(&fleet, "operator", &["limits", "set", "deploy", "0"]).ok();
+    let file = fleet.file("run.toml", "steps = [\"true\"]\nlabels = [\"deploy\"]");
+    let run = fleet.run(&["submit", &file]).ok().stdout.trim().to_owned();
+    let limits = as_who(&fleet, "viewer", &["limits", "--json"]).ok().json();
+    assert_eq!(limits["limits"][0]["limit"], 0, "{limits}");
+    assert_eq!(fleet.run(&["show", &run, "--json"]).ok().json()["jobs"][0]["state"], "QUEUED");
+    as_who(&fleet, "operator", &["limits", "clear", "deploy"]).ok();
+    fleet.run(&["watch", &run]).ok();
+    let machines = as_who(&fleet, "viewer", &["workers", "--json"]).ok().json();
+    let key = machines["machines"]["machines"][0]["key_id"].as_str().expect("a key").to_owned();
+    as_who(&fleet, "operator", &["expel", "nobody"]).failed(2);
+    as_who(&fleet, "operator", &["expel", &key]).ok();
+    assert_eq!(fleet.workers[0].end(), 1, "it is not let in any more");
+    let audit = fs::read_to_string(fleet.folder.file("fleet/audit.jsonl")).expect("a log");
+    assert!(audit.contains("\"expel\"") && audit.contains(&key), "{audit}");
+}
+
+#[test]
+fn broker_and_bucket_are_settings_and_their_secrets_no_arguments() {
+    let folder = Folder::new("fleet-settings");
+    let home = folder.file("fleet");
+    let init = |args: &[&str]| Run::of(remuda().args(["orchestrator", "init", &home]).args(args));
+    let secret = init(&["--nats", "nats://name:password@127.0.0.1:4222"]).failed(2);
+    assert!(secret.stderr.contains("command line"), "{secret:?}");
+    init(&["--s3-bucket", "ci"]).failed(2);
+    let args =
+        ["--listen", "127.0.0.1:0", "--nats", "nats://127.0.0.1:9", "--objects-mib-max", "5"];
+    let made = init(&args).ok();
+    assert!(made.stdout.contains("it prints its URL"), "{made:?}");
+    let settings = fs::read_to_string(folder.file("fleet/orchestrator.toml")).expect("settings");
+    assert!(settings.contains("objects_mib_max = 5\n"), "{settings}");
+    let bucket = "\n[bucket]\nendpoint = \"http://127.0.0.1:9\"\nbucket = \"ci\"\n";
+    fs::write(folder.file("fleet/orchestrator.toml"), settings + bucket).expect("written");
+    let mut run = remuda();
+    run.env_remove("AWS_ACCESS_KEY_ID").env_remove("AWS_SECRET_ACCESS_KEY");
+    let keyless = Run::of(run.args(["orchestrator", "run", &home])).failed(1);
+    assert!(keyless.stderr.contains("AWS_SECRET_ACCESS_KEY"), "{keyless:?}");
+}
+
+#[test]
 fn a_worker_ends_after_one_job_if_it_is_told_to_and_in_order_when_it_is_asked_to() {
     let mut fleet = Fleet::start("fleet-drain");
     let once = fleet.init_worker("once", &[]);

@@ -1,8 +1,10 @@
 //! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
 
-use crate::id::{Fence, JobId, RunId};
-use crate::message::{ErrorBody, MESSAGE_BYTES_MAX, RunSubmission, encode};
-use crate::view::{JobView, QueueView, RunList, RunView, Submitted, WorkerList};
+use crate::id::{Fence, JobId, KeyId, RunId};
+use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RunSubmission, encode};
+use crate::view::{
+    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, WorkerList,
+};
 use futures::{Stream, StreamExt, stream};
 use reqwest::{Method, RequestBuilder, Response};
 use serde::de::DeserializeOwned;
@@ -80,6 +82,30 @@ impl Client {
     /// Who works, or wants to.
     pub async fn workers(&self) -> Result<WorkerList, ClientError> {
         self.json(self.request(Method::GET, "/workers").timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Machines whose keys were enrolled.
+    pub async fn machines(&self) -> Result<MachineList, ClientError> {
+        self.json(self.request(Method::GET, "/machines").timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Believes a machine's key no longer.
+    pub async fn expel(&self, key: &KeyId) -> Result<(), ClientError> {
+        let request = self.request(Method::DELETE, &format!("/workers/{key}"));
+        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+    }
+
+    /// How many jobs with a label may run at a time, and do.
+    pub async fn limits(&self) -> Result<LimitList, ClientError> {
+        self.json(self.request(Method::GET, "/limits").timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Sets how many may; none: as many as there are.
+    pub async fn set_limit(&self, label: &Label, limit: Option<u32>) -> Result<(), ClientError> {
+        let limit = limit.map(|limit| format!("?limit={limit}")).unwrap_or_default();
+        let path = format!("/limits/{}{limit}", in_path(label.as_str()));
+        let request = self.request(Method::PUT, &path);
+        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
     }
 
     /// What waits and what is being done.
@@ -204,6 +230,15 @@ fn keyed(request: RequestBuilder, key: Option<&str>) -> RequestBuilder {
         Some(key) => request.header("idempotency-key", key),
         None => request,
     }
+}
+
+/// Any text as one part of a path.
+fn in_path(text: &str) -> String {
+    let one = |byte: u8| match byte.is_ascii_alphanumeric() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
 }
 
 /// Takes the next event with a run in it from what was read. None: it is not there yet.

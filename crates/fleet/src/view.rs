@@ -1,8 +1,8 @@
 //! What people and programs see of runs.
 
-use crate::id::{Attempt, Fence, JobId, RunId, RunnerId};
-use crate::lease::{AttemptState, EndReason, RunRecord, RunStatus};
-use crate::message::{Artifact, Failure, Progress, Tag};
+use crate::id::{Attempt, Fence, JobId, KeyId, RunId, RunnerId};
+use crate::lease::{AttemptState, EndReason, LabelRecord, RunRecord, RunStatus, WorkerRecord};
+use crate::message::{Artifact, Failure, Label, Progress, Tag};
 use crate::store::{JobRows, RunRows};
 use crate::time::{Millis, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -241,6 +241,67 @@ impl WorkerList {
         };
         self.total > self.workers.len() || self.workers.iter().any(fits)
     }
+}
+
+/// A machine that was let in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MachineView {
+    /// What it is expelled by.
+    pub key_id: KeyId,
+    /// Whose token let it in.
+    pub enrolled_by: String,
+    /// When.
+    pub enrolled_at: Timestamp,
+    /// Nothing that it signs is believed since then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expelled_at: Option<Timestamp>,
+}
+
+impl From<&WorkerRecord> for MachineView {
+    fn from(worker: &WorkerRecord) -> Self {
+        Self {
+            key_id: worker.key.id(),
+            enrolled_by: worker.enrolled_by.clone(),
+            enrolled_at: worker.enrolled_at.timestamp(),
+            expelled_at: worker.expelled_at.map(Millis::timestamp),
+        }
+    }
+}
+
+/// Machines that were let in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MachineList {
+    /// By their keys.
+    pub machines: Vec<MachineView>,
+    /// Whether there are more than are listed.
+    pub more: bool,
+}
+
+/// How many jobs with a label may run at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LimitView {
+    /// The label.
+    pub label: Label,
+    /// None: as many as there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// How many do.
+    pub running: u32,
+}
+
+impl From<&LabelRecord> for LimitView {
+    fn from(LabelRecord { label, limit, in_use }: &LabelRecord) -> Self {
+        Self { label: label.clone(), limit: *limit, running: *in_use }
+    }
+}
+
+/// Labels that have a limit, or had a job.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LimitList {
+    /// By their names.
+    pub limits: Vec<LimitView>,
+    /// Whether there are more than are listed.
+    pub more: bool,
 }
 
 impl RunView {

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, submission};
+use futures::FutureExt as _;
 use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
@@ -53,6 +54,25 @@ async fn work(store: &Sqlite, n: u64) -> JobId {
     let completed = store.handle(NOW, Event::Complete(message)).await.expect("a store");
     assert!(completed.reply.is_ok(), "{completed:?}");
     granted.job_id
+}
+
+#[tokio::test]
+async fn a_runner_that_left_is_granted_nothing() {
+    let path = fresh("left");
+    let store = Sqlite::open(&path, Policy::default(), NOW).await.expect("a file");
+    submit(&store, run_id(1)).await;
+    let request = LeaseRequest {
+        runner_id: runner_id("gone"),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let event = Event::Lease { lease_id: lease_id(9), cancel_token: None, request };
+    // It has asked, and is gone before anybody looked at what it asked.
+    let asked = std::pin::pin!(store.handle(NOW, event)).now_or_never();
+    assert!(asked.is_none());
+    let done = work(&store, 1).await;
+    let job = store.job(&done).await.expect("rows").expect("a job").job;
+    assert_eq!(job.fence.0, 1, "it was granted once");
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use super::wire;
 use crate::dev::{self, Home, Kept, Logs};
 use crate::failure::Failure;
 use crate::leash;
+use crate::patience;
 use remuda_client::{Client, Config, wallet};
 use remuda_node::config::{InitOptions, Initialised, init};
 use remuda_protocol::crypto::SecretKey;
@@ -17,13 +18,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
 
 /// How directories of demonstrations are called, before the process that made them.
 const PREFIX: &str = "remuda-demo-";
 
-/// How long anything may take that should take seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How often the chain is looked at while waiting.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// What a runner puts at stake, and what it has besides.
@@ -179,17 +177,10 @@ impl Network {
         what: &str,
         look: impl AsyncFn() -> Option<T>,
     ) -> Result<T, Failure> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(found) = look().await {
-                return Ok(found);
-            }
-            if Instant::now() > until {
-                let logs = self.home.path.display();
-                return Err(failed(format!("{what} did not come; the logs are in {logs}")));
-            }
-            sleep(LOOK_EVERY).await;
-        }
+        patience::wait(LOOK_EVERY, look).await.ok_or_else(|| {
+            let logs = self.home.path.display();
+            failed(format!("{what} did not come; the logs are in {logs}"))
+        })
     }
 
     /// Makes a runner's directory. `work` is the part of its settings that says what it can do.

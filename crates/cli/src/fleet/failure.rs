@@ -109,6 +109,19 @@ pub enum FleetFailure {
         /// How many there may be.
         limit: usize,
     },
+    /// No container runtime.
+    #[error(
+        "runc is not there or makes no container here ({0}). Install it, name it with --runc PATH, or choose --images refuse"
+    )]
+    NoRunc(String),
+    /// A bucket without keys.
+    #[error(
+        "the bucket's keys are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file with both as keys_file under [bucket]"
+    )]
+    NoBucketKeys,
+    /// A bucket's keys that everybody can read.
+    #[error("{path} can be read by others, and has keys in it: chmod 600 {path}", path = .0.display())]
+    OpenKeys(PathBuf),
     /// A run that did not succeed.
     #[error("run {run} ended {status}{why}")]
     Ended {
@@ -122,6 +135,11 @@ pub enum FleetFailure {
     /// A word that is neither a run nor a job.
     #[error("{0:?} is neither a run (run_…) nor a job (job_…); `remuda run list` shows runs")]
     BadId(String),
+    /// A word that names no machine.
+    #[error(
+        "{0:?} is no machine's key (24 hex digits) and no worker (runner_…); `remuda fleet workers` shows machines"
+    )]
+    BadMachine(String),
     /// A job's name.
     #[error("run {run} has no job {name:?}; it has {there}")]
     NoJob {
@@ -195,7 +213,7 @@ impl FleetFailure {
     /// The exit status: 2 for wrong use, 3 for a run that was canceled, 1 for all else.
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) => ExitCode::from(2),
+            Self::BadUrl(_) | Self::BadId(_) | Self::BadMachine(_) => ExitCode::from(2),
             Self::Ended { status: RunStatus::Canceled, .. } => ExitCode::from(3),
             _ => ExitCode::FAILURE,
         }
@@ -204,7 +222,7 @@ impl FleetFailure {
     /// Stable; programs compare it. An orchestrator's refusal keeps its own.
     pub(crate) fn code(&self) -> &str {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) => "wrong_use",
+            Self::BadUrl(_) | Self::BadId(_) | Self::BadMachine(_) => "wrong_use",
             Self::Unreachable { .. } => "unreachable",
             Self::NoToken { .. } | Self::NoTokenInside(_) => "no_token",
             Self::WrongToken { .. } => "wrong_token",
@@ -217,6 +235,8 @@ impl FleetFailure {
             Self::NoSandbox => "no_sandbox",
             Self::Executor(_) => "no_executor",
             Self::Tags { .. } => "too_many_tags",
+            Self::NoRunc(_) => "no_runtime",
+            Self::NoBucketKeys | Self::OpenKeys(_) => "no_keys",
             Self::Ended { .. } => "run_ended",
             Self::NoJob { .. } => "unknown_job",
             Self::NotEnrolled { .. } => "not_enrolled",

@@ -4,6 +4,7 @@ use super::{FleetFailure, read_token};
 use crate::dev::Home;
 use crate::failure::Failure;
 use crate::leash;
+use crate::patience::{self, PATIENCE};
 use remuda_fleet::client::Client;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -12,10 +13,8 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
-/// How long anything may take that should take seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a process may take to stop in order.
@@ -102,16 +101,8 @@ impl Stage {
         what: &str,
         look: impl AsyncFn() -> Option<T>,
     ) -> Result<T, Failure> {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(found) = look().await {
-                return Ok(found);
-            }
-            if Instant::now() > until {
-                return Err(failed(format!("{what} did not come in time")));
-            }
-            sleep(LOOK_EVERY).await;
-        }
+        let found = patience::wait(LOOK_EVERY, look).await;
+        found.ok_or_else(|| failed(format!("{what} did not come in time")))
     }
 
     /// A file of the orchestrator's.

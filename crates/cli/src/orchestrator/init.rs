@@ -1,28 +1,20 @@
 //! `remuda orchestrator init`: the files of a new orchestrator.
 
-use super::settings::{SETTINGS, TOKENS, template};
-use super::token::{self, Wish};
+use super::settings::{SETTINGS, TOKENS};
+use super::template::Wish;
+use super::token;
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
+use crate::fleet::{FleetFailure, secret_file};
 use crate::session::Output;
 use crate::style::Card;
 use remuda_fleet::auth::Access;
 use serde_json::{Map, json};
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 
-pub(super) fn init(
-    out: Output,
-    directory: &Path,
-    listen: SocketAddr,
-    postgres: Option<&str>,
-    open: bool,
-) -> Result<(), Failure> {
-    if open && !listen.ip().is_loopback() {
-        let text = "--open is for this machine alone: listen on 127.0.0.1, or take tokens";
-        return Err(Failure::Usage(text));
-    }
+pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Failure> {
+    wish.check()?;
+    let Wish { listen, open, .. } = *wish;
     let settings = directory.join(SETTINGS);
     if settings.exists() {
         let advice = "run it, or name another directory";
@@ -35,7 +27,7 @@ pub(super) fn init(
     card.add("settings", settings.display().to_string());
     if !open {
         let mut access = Access::default();
-        for wish in Wish::ALL {
+        for wish in token::Wish::ALL {
             let file = directory.join(format!("{}.token", wish.name()));
             let made = token::make(&access, wish.name(), wish, &file)?;
             access.0.push(made);
@@ -45,7 +37,7 @@ pub(super) fn init(
         token::write(&directory.join(TOKENS), &access)?;
     }
     // The last, so that what is half made is not taken for whole. A URL may have a password in it.
-    token::secret_file(&settings, &template(listen, postgres, open))?;
+    secret_file(&settings, &wish.text())?;
     let shown = json!({ "settings": settings, "tokens": files, "listen": listen });
     out.show(&shown, |_, style| {
         let home = directory.display();
@@ -54,12 +46,21 @@ pub(super) fn init(
             false => format!(" --token-file {home}/{name}.token"),
         };
         let (worker, submitter) = (token("worker"), token("submitter"));
+        // A free port is known when it runs, and another one at its next start.
+        let url = match listen.port() {
+            0 => "URL".to_owned(),
+            _ => format!("http://{listen}"),
+        };
+        let which = match listen.port() {
+            0 => "  # it prints its URL: write that for URL below",
+            _ => "",
+        };
         format!(
-            "{}\nThen:\n  remuda orchestrator run {home}\n  \
-             remuda worker init worker-1 --orchestrator http://{listen}{worker}\n  \
+            "{}\nThen:\n  remuda orchestrator run {home}{which}\n  \
+             remuda worker init worker-1 --orchestrator {url}{worker}\n  \
              remuda worker run worker-1\n  \
              remuda run example > run.toml\n  \
-             remuda run submit run.toml --orchestrator http://{listen}{submitter} --watch\n",
+             remuda run submit run.toml --orchestrator {url}{submitter} --watch\n",
             card.render(style)
         )
     })

@@ -14,6 +14,7 @@ const FILES: u64 = 65_536;
 
 pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Failure> {
     let settings = Settings::read(path)?;
+    let config = settings.config()?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);
@@ -25,7 +26,7 @@ pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Fai
         let url = format!("http://{address}");
         // Whoever does not read any more does not stop it.
         let _ = out.show(&json!({ "url": url }), |_, _| format!("orchestrator {url}\n"));
-        let served = orchestrator::serve(listener, settings.config(), crate::dev::stop_asked());
+        let served = orchestrator::serve(listener, config, crate::dev::stop_asked());
         Ok(served.await.map_err(FleetFailure::Serve)?)
     })
 }

@@ -1,12 +1,15 @@
 //! `orchestrator.toml`.
 
+use super::bucket::Bucket;
 use crate::failure::Failure;
 use crate::fleet::FleetFailure;
+use crate::fleet::broker::Broker;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Names within the directory.
 pub(crate) const SETTINGS: &str = "orchestrator.toml";
@@ -28,26 +31,40 @@ pub(crate) struct Settings {
     pub(crate) open: bool,
     #[serde(default = "thirty")]
     keep_days: u32,
+    #[serde(default = "fifty_gib")]
+    objects_mib_max: u64,
     #[serde(default)]
     lease: Lease,
+    broker: Option<Broker>,
+    #[serde(default = "five")]
+    announce_seconds: u32,
+    bucket: Option<Bucket>,
     /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
 }
 
-fn thirty() -> u32 {
+pub(super) fn thirty() -> u32 {
     30
+}
+
+pub(super) fn fifty_gib() -> u64 {
+    50 * 1_024
+}
+
+pub(super) fn five() -> u32 {
+    5
 }
 
 /// How patient it is; see the protocol's own defaults.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Lease {
-    ttl_seconds: u32,
-    heartbeat_seconds: u32,
-    ack_seconds: u32,
-    cancel_seconds: u32,
-    losses_max: u32,
+pub(super) struct Lease {
+    pub(super) ttl_seconds: u32,
+    pub(super) heartbeat_seconds: u32,
+    pub(super) ack_seconds: u32,
+    pub(super) cancel_seconds: u32,
+    pub(super) losses_max: u32,
 }
 
 impl Default for Lease {
@@ -61,40 +78,6 @@ impl Default for Lease {
             losses_max: policy.losses_max,
         }
     }
-}
-
-/// The text of new settings, with a word on each.
-pub(crate) fn template(listen: SocketAddr, postgres: Option<&str>, open: bool) -> String {
-    let Lease { ttl_seconds, heartbeat_seconds, ack_seconds, cancel_seconds, losses_max } =
-        Lease::default();
-    let postgres = match postgres {
-        // A debug string of Rust is a basic string of TOML, as far as URLs go.
-        Some(url) => format!("postgres = {url:?}"),
-        None => "# postgres = \"postgres://fleet@localhost/fleet\"".to_owned(),
-    };
-    format!(
-        "# Settings of an orchestrator. `remuda orchestrator run` reads them at its start.\n\n\
-         # Where it listens, for workers and people alike. Port 0 takes a free one.\n\
-         listen = \"{listen}\"\n\n\
-         # Rows are in fleet.db beside this file, or in PostgreSQL, which others may share.\n\
-         {postgres}\n\n\
-         # Without tokens whoever reaches it may do everything: for one machine alone.\n\
-         open = {open}\n\n\
-         # Runs that ended so long ago are forgotten, with their logs and objects.\n\
-         keep_days = {}\n\n\
-         [lease]\n\
-         # A lease ends so long after the last heartbeat; the job then goes to another worker.\n\
-         ttl_seconds = {ttl_seconds}\n\
-         # How often workers say that they are alive. At most half of the above.\n\
-         heartbeat_seconds = {heartbeat_seconds}\n\
-         # A worker that was granted a job has so long to accept it.\n\
-         ack_seconds = {ack_seconds}\n\
-         # A worker that is asked to stop a job has so long.\n\
-         cancel_seconds = {cancel_seconds}\n\
-         # So many workers may vanish with the same job before it is given up.\n\
-         losses_max = {losses_max}\n",
-        thirty()
-    )
 }
 
 impl Settings {
@@ -136,7 +119,14 @@ impl Settings {
         if !(1..=KEEP_DAYS_MAX).contains(&self.keep_days) {
             return Err("keep_days is between 1 and 36500");
         }
-        Ok(())
+        if self.objects_mib_max == 0 {
+            return Err("objects_mib_max is at least 1");
+        }
+        if !(1..=SECONDS_MAX).contains(&self.announce_seconds) {
+            return Err("announce_seconds is between 1 second and a day");
+        }
+        self.broker.as_ref().map_or(Ok(()), Broker::check)?;
+        self.bucket.as_ref().map_or(Ok(()), Bucket::check)
     }
 
     /// Where the tokens are.
@@ -145,7 +135,7 @@ impl Settings {
     }
 
     /// As the library wants it.
-    pub(crate) fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Result<Config, Failure> {
         let mut config = Config::in_folder(&self.directory);
         if let Some(url) = &self.postgres {
             config.store = StoreConfig::Postgres(url.clone());
@@ -164,12 +154,18 @@ impl Settings {
             losses_max,
             ..Policy::default()
         };
-        config
+        config.objects_bytes_max = self.objects_mib_max.saturating_mul(1 << 20);
+        let again = Duration::from_secs(self.announce_seconds.into());
+        config.broker = self.broker.as_ref().map(|broker| broker.config(Some(again)));
+        config.bucket =
+            self.bucket.as_ref().map(|bucket| bucket.config(&self.directory)).transpose()?;
+        Ok(config)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::template::Wish;
     use super::*;
 
     fn read(text: &str) -> Result<Settings, String> {
@@ -179,13 +175,38 @@ mod tests {
 
     #[test]
     fn what_init_writes_is_read_back_and_means_the_defaults() {
-        let listen = "127.0.0.1:4400".parse().expect("an address");
+        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
         for postgres in [None, Some("postgres://a:b%22@c/d")] {
-            let text = template(listen, postgres, false);
+            wish.postgres = postgres.map(str::to_owned);
+            let text = wish.text();
             let settings = read(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
             assert_eq!(settings.postgres.as_deref(), postgres);
-            assert_eq!(settings.config().policy, Policy::default());
+            let config = settings.config().expect("nothing is missing");
+            assert_eq!(config.policy, Policy::default());
+            let defaults = Config::in_folder(Path::new(""));
+            assert_eq!(config.objects_bytes_max, defaults.objects_bytes_max);
+            assert_eq!(config.keep_seconds, defaults.keep_seconds);
+            assert!(config.broker.is_none() && config.bucket.is_none());
         }
+    }
+
+    #[test]
+    fn what_init_was_told_of_broker_and_bucket_is_what_runs() {
+        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
+        wish.nats = Some("nats://127.0.0.1:4222".to_owned());
+        wish.objects_mib_max = 7;
+        wish.s3_endpoint = Some("http://127.0.0.1:9000".to_owned());
+        wish.s3_bucket = Some("artifacts".to_owned());
+        wish.s3_prefix = "fleet/".to_owned();
+        wish.s3_keys_file = Some("bucket.keys".into());
+        let settings = read(&wish.text()).unwrap_or_else(|why| panic!("{why}\n{}", wish.text()));
+        let again = Duration::from_secs(5);
+        let broker = settings.broker.as_ref().expect("a broker").config(Some(again));
+        assert_eq!(broker, remuda_fleet::broker::Config::new("nats://127.0.0.1:4222"));
+        let bucket = settings.bucket.as_ref().expect("a bucket");
+        assert_eq!((bucket.bucket.as_str(), bucket.prefix.as_str()), ("artifacts", "fleet/"));
+        assert_eq!(bucket.keys_file.as_deref(), Some(Path::new("bucket.keys")));
+        assert!(settings.config().is_err(), "the keys are not there");
     }
 
     #[test]
@@ -194,6 +215,14 @@ mod tests {
         assert!(wrong.contains("half"), "{wrong}");
         let wrong = read("listen = \"127.0.0.1:1\"\nlisten_to = 1\n").unwrap_err();
         assert!(wrong.contains("listen_to"), "{wrong}");
-        assert!(read("listen = \"127.0.0.1:1\"\nkeep_days = 4000000\n").is_err());
+        for wrong in [
+            "keep_days = 4000000",
+            "objects_mib_max = 0",
+            "[broker]\nurl = \"http://a\"",
+            "[bucket]\nendpoint = \"http://a/b\"\nbucket = \"c\"",
+            "[bucket]\nendpoint = \"http://a\"\nbucket = \"c\"\nsecret_key = \"d\"",
+        ] {
+            assert!(read(&format!("listen = \"127.0.0.1:1\"\n{wrong}\n")).is_err(), "{wrong}");
+        }
     }
 }

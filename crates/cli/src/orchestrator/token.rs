@@ -2,15 +2,12 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
+use crate::fleet::{FleetFailure, secret_file};
 use crate::session::Output;
 use crate::style::{Align, Cell, Table};
 use clap::{Subcommand, ValueEnum};
 use remuda_fleet::auth::{Access, Scope, Token, TokenHash, random_hex};
 use serde_json::json;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Longest name of a token.
@@ -165,20 +162,6 @@ pub(super) fn make(
     secret_file(file, &format!("{secret}\n"))?;
     let sha256 = TokenHash::of(&secret);
     Ok(Token { name: name.to_owned(), scope: scope.scope(), sha256 })
-}
-
-/// Writes a new file that only its owner can read.
-pub(super) fn secret_file(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            let advice = "name another file with --out";
-            FleetFailure::Exists { path: path.to_owned(), advice }.into()
-        }
-        _ => Failure::File { path: path.to_owned(), source },
-    };
-    let open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let mut file = open.map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
 }
 
 fn read(path: &Path) -> Result<Access, Failure> {

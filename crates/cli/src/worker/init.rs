@@ -1,26 +1,20 @@
 //! `remuda worker init`: the files of a new worker, and its key known to the orchestrator.
 
-use super::settings::{KEY, SETTINGS, SandboxWish, Template};
+use super::settings::{ImagesWish, KEY, SETTINGS};
+use super::template::Wish;
 use crate::failure::Failure;
-use crate::fleet::{FleetArgs, FleetFailure, plain_http, read_token};
+use crate::fleet::{FleetArgs, FleetFailure, plain_http, read_token, secret_file};
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::Clock;
-use remuda_fleet::worker::{Link, LinkError};
+use remuda_fleet::worker::{Link, LinkError, Runc};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-pub(super) fn init(
-    fleet: &FleetArgs,
-    directory: &Path,
-    tags: &[String],
-    concurrency: u16,
-    sandbox: SandboxWish,
-    executors: bool,
-) -> Result<(), Failure> {
+pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(), Failure> {
     let failed = |path: &Path| {
         let path = path.to_owned();
         move |source| Failure::File { path, source }
@@ -31,9 +25,15 @@ pub(super) fn init(
         return Err(FleetFailure::Exists { path: settings, advice }.into());
     }
     let url = plain_http(&fleet.orchestrator)?;
-    let tags = all_tags(tags)?;
+    wish.check()?;
+    let tags = all_tags(&wish.tags)?;
     // Whatever would keep it from running is said now, not at its first job.
-    sandbox.find(true)?;
+    wish.sandbox.find(true)?;
+    if wish.images == ImagesWish::Runc {
+        Runc::version(&wish.runc).map_err(FleetFailure::NoRunc)?;
+        let folder = directory.join(&wish.images_folder);
+        fs::create_dir_all(&folder).map_err(failed(&folder))?;
+    }
     let token = fleet.token_file.as_deref().map(read_token).transpose()?;
     fs::create_dir_all(directory).map_err(failed(directory))?;
     let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
@@ -51,9 +51,8 @@ pub(super) fn init(
         LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
-    let text = Template { orchestrator: &url, tags: &tags, concurrency, sandbox, executors };
-    let text = text.text();
-    fs::write(&settings, text).map_err(failed(&settings))?;
+    // Secrets of jobs, and a broker's password, may come to stand in it.
+    secret_file(&settings, &wish.text(&url, &tags))?;
     let shown = json!({ "key": key_id.as_str(), "settings": settings, "tags": tags });
     fleet.out().show(&shown, |_, _| {
         let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();

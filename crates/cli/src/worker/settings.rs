@@ -1,10 +1,11 @@
 //! `worker.toml`.
 
 use crate::failure::Failure;
+use crate::fleet::broker::Broker;
 use crate::fleet::{FleetFailure, plain_http};
 use clap::ValueEnum;
 use remuda_fleet::message::Tag;
-use remuda_fleet::worker::{Config, Images, Sandbox};
+use remuda_fleet::worker::{Config, Images, Runc, Sandbox};
 use remuda_runner::executor::ExecutorSettings;
 use remuda_runner::fleet::{Means, calls, tags};
 use serde::{Deserialize, Serialize};
@@ -46,10 +47,32 @@ impl SandboxWish {
         }
     }
 
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Bwrap => "bwrap",
             Self::Plain => "plain",
+        }
+    }
+}
+
+/// What becomes of jobs that want an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ImagesWish {
+    /// They fail: this worker has no way to have one.
+    Refuse,
+    /// They run without: this machine is what the image would be.
+    Ignore,
+    /// They run in containers, by runc, of images in a folder on this machine.
+    Runc,
+}
+
+impl ImagesWish {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Ignore => "ignore",
+            Self::Runc => "runc",
         }
     }
 }
@@ -66,11 +89,20 @@ pub(crate) struct Settings {
     sandbox: SandboxWish,
     #[serde(default = "yes")]
     network: bool,
-    #[serde(default)]
-    ignore_images: bool,
+    #[serde(default = "refuse")]
+    images: ImagesWish,
+    #[serde(default = "runc")]
+    runc: PathBuf,
+    #[serde(default = "images_folder")]
+    images_folder: PathBuf,
+    #[serde(default = "ten_gib")]
+    images_mib_max: u64,
+    #[serde(default = "ten_gib")]
+    cache_mib_max: u64,
     memory_mib_max: Option<u64>,
     #[serde(default = "minute")]
     drain_seconds: u32,
+    broker: Option<Broker>,
     #[serde(default)]
     secrets: BTreeMap<String, String>,
     /// For jobs of a chain's runner.
@@ -88,57 +120,24 @@ fn yes() -> bool {
     true
 }
 
-fn minute() -> u32 {
+pub(super) fn minute() -> u32 {
     60
 }
 
-/// What new settings say.
-pub(crate) struct Template<'a> {
-    pub(crate) orchestrator: &'a str,
-    pub(crate) tags: &'a BTreeSet<Tag>,
-    pub(crate) concurrency: u16,
-    pub(crate) sandbox: SandboxWish,
-    /// Whether it does jobs of a runner.
-    pub(crate) executors: bool,
+pub(super) fn refuse() -> ImagesWish {
+    ImagesWish::Refuse
 }
 
-/// Executors, for those who want some.
-const EXECUTORS: &str = include_str!("executors.toml");
+pub(super) fn runc() -> PathBuf {
+    "runc".into()
+}
 
-impl Template<'_> {
-    /// Their text, with a word on each.
-    pub(crate) fn text(&self) -> String {
-        // Neither tags nor hosts have quotes or backslashes in them.
-        let tags: Vec<String> = self.tags.iter().map(|tag| format!("\"{tag}\"")).collect();
-        format!(
-            "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
-             # Who gives it jobs.\n\
-             orchestrator = \"{}\"\n\n\
-             # What it can do: it is given jobs whose tags are all here.\n\
-             tags = [{}]\n\n\
-             # Jobs at a time.\n\
-             concurrency = {}\n\n\
-             # What jobs run in: \"bwrap\" (namespaces of their own) or \"plain\" (nothing: for jobs that\n\
-             # are trusted like the worker).\n\
-             sandbox = \"{}\"\n\
-             # Whether jobs in a sandbox have the machine's network.\n\
-             network = true\n\n\
-             # A job that wants an image fails here, unless this machine is what the image would be.\n\
-             ignore_images = false\n\n\
-             # Most memory of a job's processes together.\n\
-             # memory_mib_max = 4096\n\n\
-             # When it is told to stop, jobs have so long to end; then they are given back.\n\
-             drain_seconds = {}\n\n\
-             # Variables of every job. Their values are masked in logs.\n\
-             [secrets]\n{}",
-            self.orchestrator,
-            tags.join(", "),
-            self.concurrency,
-            self.sandbox.name(),
-            minute(),
-            if self.executors { EXECUTORS } else { "" }
-        )
-    }
+pub(super) fn images_folder() -> PathBuf {
+    "images".into()
+}
+
+pub(super) fn ten_gib() -> u64 {
+    10 * 1_024
 }
 
 impl Settings {
@@ -172,7 +171,10 @@ impl Settings {
         if self.drain_seconds > DRAIN_SECONDS_MAX {
             return Err("drain_seconds is at most a day");
         }
-        Ok(())
+        if self.cache_mib_max == 0 || self.images_mib_max == 0 || self.memory_mib_max == Some(0) {
+            return Err("cache_mib_max, images_mib_max and memory_mib_max are at least 1");
+        }
+        self.broker.as_ref().map_or(Ok(()), Broker::check)
     }
 
     /// Each worker that runs side by side, as the library wants it: one key, and folders of their own.
@@ -189,14 +191,19 @@ impl Settings {
         if capabilities.len() > TAGS_MAX {
             return Err(FleetFailure::Tags { found: capabilities.len(), limit: TAGS_MAX });
         }
+        let images = self.images()?;
+        // Each has a folder of its own, so each has a part of the whole.
+        let cache_bytes_max = mib(self.cache_mib_max) / u64::from(self.concurrency);
         let config = |place: u16| {
             let folder = self.directory.join(format!("place-{place}"));
             let mut config = Config::new(&self.orchestrator, folder, sandbox.clone());
             config.key = self.directory.join(KEY);
             config.capabilities = capabilities.clone();
             config.executor = executor.clone();
-            config.images = if self.ignore_images { Images::Ignore } else { Images::Refuse };
-            config.memory_bytes_max = self.memory_mib_max.map(|mib| mib.saturating_mul(1 << 20));
+            config.images = images.clone();
+            config.memory_bytes_max = self.memory_mib_max.map(mib);
+            config.cache_bytes_max = cache_bytes_max;
+            config.broker = self.broker.as_ref().map(|broker| broker.config(None));
             config.secrets = self.secrets.clone();
             config.drain = Duration::from_secs(self.drain_seconds.into());
             config.one_shot = one_shot;
@@ -204,46 +211,86 @@ impl Settings {
         };
         Ok((1..=self.concurrency).map(config).collect())
     }
+
+    fn images(&self) -> Result<Images, FleetFailure> {
+        match self.images {
+            ImagesWish::Refuse => Ok(Images::Refuse),
+            ImagesWish::Ignore => Ok(Images::Ignore),
+            ImagesWish::Runc => {
+                Runc::version(&self.runc).map_err(FleetFailure::NoRunc)?;
+                Ok(Images::Runc(Runc {
+                    program: self.runc.clone(),
+                    from: self.directory.join(&self.images_folder),
+                    store: self.directory.join("unpacked"),
+                    bytes_max: mib(self.images_mib_max),
+                    network: self.network,
+                }))
+            }
+        }
+    }
+}
+
+fn mib(mib: u64) -> u64 {
+    mib.saturating_mul(1 << 20)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::template::{EXECUTORS, Wish};
     use super::*;
 
     #[test]
     fn what_init_writes_is_read_back() {
         let tags = BTreeSet::from(["gpu", "os:linux"].map(|tag| Tag::new(tag).expect("a tag")));
-        let text = Template {
-            orchestrator: "http://127.0.0.1:4400",
-            tags: &tags,
-            concurrency: 3,
-            sandbox: SandboxWish::Plain,
-            executors: false,
-        };
-        let settings: Settings = toml::from_str(&text.text()).expect("settings");
+        let mut wish = Wish::new(SandboxWish::Plain);
+        wish.concurrency = 3;
+        wish.cache_mib_max = 6;
+        wish.nats = Some("nats://127.0.0.1:4222".to_owned());
+        wish.memory_mib_max = Some(512);
+        let text = wish.text("http://127.0.0.1:4400", &tags);
+        let settings: Settings =
+            toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         settings.check().expect("sound");
         let configs = settings.configs(false).expect("plain needs nothing");
         assert_eq!(configs.len(), 3);
         assert_eq!(configs[0].capabilities, tags);
         assert_eq!(configs[0].key, configs[2].key);
         assert_ne!(configs[0].folder, configs[2].folder);
+        assert_eq!(configs[0].images, Images::Refuse);
+        assert_eq!(configs[0].cache_bytes_max, 2 << 20, "a third each");
+        assert_eq!(configs[0].memory_bytes_max, Some(512 << 20));
+        let broker = remuda_fleet::broker::Config::new("nats://127.0.0.1:4222");
+        assert_eq!(configs[0].broker, Some(broker));
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        let plain = Wish::new(SandboxWish::Plain).text("http://a:1", &BTreeSet::new());
+        for (from, to) in [
+            ("cache_mib_max = 10240", "cache_mib_max = 0"),
+            ("concurrency = 1", "concurrency = 257"),
+        ] {
+            assert!(plain.contains(from), "{plain}");
+            let settings: Settings = toml::from_str(&plain.replace(from, to)).expect("TOML");
+            assert!(settings.check().is_err(), "{to}");
+        }
+        let runc = plain.replace("images = \"refuse\"", "images = \"runc\"");
+        let runc = runc.replace("# runc = \"runc\"", "runc = \"/nonexistent/runc\"");
+        let settings: Settings = toml::from_str(&runc).expect("TOML");
+        assert!(matches!(settings.configs(false), Err(FleetFailure::NoRunc(_))), "{runc}");
     }
 
     #[test]
     fn executors_bring_their_tags() {
-        let text = Template {
-            orchestrator: "http://127.0.0.1:4400",
-            tags: &BTreeSet::new(),
-            concurrency: 1,
-            sandbox: SandboxWish::Plain,
-            executors: true,
-        };
-        let settings: Settings = toml::from_str(&text.text()).expect("settings");
+        let mut wish = Wish::new(SandboxWish::Plain);
+        wish.executors = true;
+        let text = wish.text("http://127.0.0.1:4400", &BTreeSet::new());
+        let settings: Settings = toml::from_str(&text).expect("settings");
         let config = settings.configs(false).expect("nothing is asked for").remove(0);
         assert!(config.executor.is_some());
         let tags: Vec<&str> = config.capabilities.iter().map(Tag::as_str).collect();
         assert!(tags.contains(&"remuda:http") && tags.contains(&"resolvers:4"), "{tags:?}");
-        let misspelt = text.text().replace("[executors.http]", "[executors.htpp]");
+        let misspelt = text.replace("[executors.http]", "[executors.htpp]");
         assert!(toml::from_str::<Settings>(&misspelt).is_err());
     }
 

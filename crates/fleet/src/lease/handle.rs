@@ -62,6 +62,9 @@ impl<R: Rows> Desk<'_, R> {
             Event::SetLimit { label, limit } => {
                 let mut label = self.rows.label(&label);
                 label.limit = limit;
+                if label.has_room() {
+                    self.actions.push(Action::Room);
+                }
                 self.rows.put_label(label);
                 Ok(Reply::Done)
             }

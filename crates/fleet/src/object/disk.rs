@@ -4,17 +4,19 @@
 //! file gets its name, if nobody has it. So an object is never seen half, and never changes.
 
 use super::is_path;
+use super::room::{Promise, Room, tree_bytes};
 use crate::auth::random_hex;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::fs::{self, File};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Where files are that are not whole yet.
-const INCOMING: &str = ".incoming";
+pub(super) const INCOMING: &str = ".incoming";
 /// No upload lasts so long: its lease would have ended.
 const ABANDONED_AFTER: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 
@@ -41,6 +43,16 @@ pub enum ObjectError {
     /// No room.
     #[error("the orchestrator's disk is full; tell its operator, and try again later")]
     Full,
+    /// The bound that the operator set.
+    #[error(
+        "{bytes} bytes do not fit: objects may have {bytes_max} bytes together; runs that were kept long enough make room, or the operator raises the bound"
+    )]
+    NoRoom {
+        /// How many were to come.
+        bytes: u64,
+        /// How many there may be.
+        bytes_max: u64,
+    },
     /// The store that objects are in.
     #[error("the store of objects failed: {0}; try again, and tell the operator if it stays so")]
     Store(String),
@@ -63,7 +75,10 @@ impl From<io::Error> for ObjectError {
 
 /// The folder.
 #[derive(Clone, Debug)]
-pub struct Disk(PathBuf);
+pub struct Disk {
+    folder: PathBuf,
+    room: Arc<Room>,
+}
 
 /// An object that is being sent. Dropped before it is kept, it leaves nothing.
 pub struct Incoming {
@@ -72,6 +87,7 @@ pub struct Incoming {
     expected: u64,
     found: u64,
     hash: Context,
+    promise: Option<Promise>,
 }
 
 /// An object that is there, but has no name yet.
@@ -79,12 +95,14 @@ pub struct Incoming {
 pub struct Sent {
     pub(super) at: PathBuf,
     pub(super) sha256: String,
+    bytes: u64,
+    promise: Option<Promise>,
 }
 
 impl Disk {
-    /// A folder; made if it is not there. What was left half done is removed, unless it is so new that
-    /// another orchestrator may be at it.
-    pub fn open(folder: &Path) -> io::Result<Self> {
+    /// A folder for so many bytes; made if it is not there. What was left half done is removed, unless
+    /// it is so new that another orchestrator may be at it.
+    pub fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let incoming = folder.join(INCOMING);
         std::fs::create_dir_all(&incoming)?;
         for left in std::fs::read_dir(&incoming)? {
@@ -94,22 +112,37 @@ impl Disk {
                 std::fs::remove_file(left.path())?;
             }
         }
-        Ok(Self(folder.to_owned()))
+        let room = Arc::new(Room::open(folder, bytes_max)?);
+        Ok(Self { folder: folder.to_owned(), room })
     }
 
-    /// Begins to take an object of so many bytes.
+    /// Begins to take an object of so many bytes, if there is room for it.
     pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
-        let at = self.0.join(INCOMING).join(random_hex::<16>());
+        let promise = Some(self.room.promise(bytes).await?);
+        let at = self.folder.join(INCOMING).join(random_hex::<16>());
         let file = File::create_new(&at).await?;
-        Ok(Incoming { file, at, expected: bytes, found: 0, hash: Context::new(&SHA256) })
+        let hash = Context::new(&SHA256);
+        Ok(Incoming { file, at, expected: bytes, found: 0, hash, promise })
+    }
+
+    /// Bytes that objects have or were promised, and how many they may have.
+    pub async fn used(&self) -> (u64, u64) {
+        self.room.used().await
     }
 
     /// Gives an object its name. The same object again is no error: its answer was lost.
-    pub async fn keep(&self, sent: Sent, path: &str) -> Result<(), ObjectError> {
+    pub async fn keep(&self, mut sent: Sent, path: &str) -> Result<(), ObjectError> {
         let at = self.locate(path)?;
-        let folder = at.parent().unwrap_or(&self.0).to_owned();
+        let folder = at.parent().unwrap_or(&self.folder).to_owned();
+        let mut kept = self.room.hold().await;
         fs::create_dir_all(&folder).await?;
-        match fs::hard_link(&sent.at, &at).await {
+        let linked = fs::hard_link(&sent.at, &at).await;
+        if linked.is_ok() {
+            kept.bytes = kept.bytes.saturating_add(sent.bytes);
+            drop(sent.promise.take());
+        }
+        drop(kept);
+        match linked {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 return match hash(&at).await? == sent.sha256 {
@@ -120,7 +153,7 @@ impl Disk {
             Err(error) => return Err(error.into()),
         }
         // The name must outlive a power cut too, and so must the folders above it.
-        for folder in folder.ancestors().take_while(|folder| folder.starts_with(&self.0)) {
+        for folder in folder.ancestors().take_while(|folder| folder.starts_with(&self.folder)) {
             File::open(folder).await?.sync_all().await?;
         }
         Ok(())
@@ -141,14 +174,25 @@ impl Disk {
 
     /// Removes all objects below a path.
     pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
-        match fs::remove_dir_all(self.locate(path)?).await {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        let at = self.locate(path)?;
+        let mut kept = self.room.hold().await;
+        let removed = tokio::task::spawn_blocking(move || remove(&at)).await;
+        let removed = removed.map_err(|error| ObjectError::Disk(io::Error::other(error)))?;
+        kept.bytes = kept.bytes.saturating_sub(removed?);
+        Ok(())
     }
 
     fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
-        is_path(path).then(|| self.0.join(path)).ok_or(ObjectError::Path)
+        is_path(path).then(|| self.folder.join(path)).ok_or(ObjectError::Path)
+    }
+}
+
+/// Removes a tree, and says how many bytes it had.
+fn remove(at: &Path) -> io::Result<u64> {
+    let bytes = tree_bytes(at)?;
+    match std::fs::remove_dir_all(at) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(bytes),
     }
 }
 
@@ -187,7 +231,7 @@ impl Incoming {
         }
         // The path is taken out, so that dropping what is left removes nothing.
         let at = std::mem::take(&mut self.at);
-        Ok(Sent { at, sha256: found })
+        Ok(Sent { at, sha256: found, bytes: self.expected, promise: self.promise.take() })
     }
 }
 
@@ -242,7 +286,7 @@ mod tests {
     #[tokio::test]
     async fn an_object_is_written_once() {
         let folder = Folder::new("once");
-        let disk = Disk::open(&folder.0).expect("a folder");
+        let disk = Disk::open(&folder.0, u64::MAX).expect("a folder");
         disk.keep(send(&disk, b"first").await, "a/b").await.expect("kept");
         disk.keep(send(&disk, b"first").await, "a/b").await.expect("the same again");
         let second = disk.keep(send(&disk, b"second").await, "a/b").await;
@@ -259,7 +303,7 @@ mod tests {
     #[tokio::test]
     async fn what_is_not_whole_leaves_nothing() {
         let folder = Folder::new("half");
-        let disk = Disk::open(&folder.0).expect("a folder");
+        let disk = Disk::open(&folder.0, u64::MAX).expect("a folder");
         let mut long = disk.begin(3).await.expect("begun");
         let error = long.write(b"four").await.expect_err("too long");
         assert!(matches!(error, ObjectError::Size { found: 4, expected: 3 }), "{error}");
@@ -271,5 +315,47 @@ mod tests {
         assert!(matches!(other.finish(&sha256_hex(b"abd")).await, Err(ObjectError::Hash)));
         drop(send(&disk, b"never kept").await);
         assert_eq!(waiting(&folder), 0);
+    }
+
+    #[tokio::test]
+    async fn objects_never_have_more_bytes_than_they_may() {
+        let folder = Folder::new("room");
+        let disk = Disk::open(&folder.0, 10).expect("a folder");
+        let refused = async |disk: &Disk, bytes: u64| {
+            let begun = disk.begin(bytes).await;
+            matches!(begun, Err(ObjectError::NoRoom { bytes_max: 10, .. }))
+        };
+        assert!(refused(&disk, 11).await && refused(&disk, u64::MAX).await);
+        // What is on its way counts, and what breaks off does not.
+        let half = disk.begin(6).await.expect("room");
+        assert!(refused(&disk, 5).await);
+        assert_eq!(waiting(&folder), 1, "a refusal leaves nothing");
+        drop(half);
+        disk.keep(send(&disk, b"sixsix").await, "runs/a/x").await.expect("kept");
+        assert!(refused(&disk, 5).await);
+        // The same again needs room while it comes, and none afterwards.
+        disk.keep(send(&disk, b"four").await, "runs/b/x").await.expect("kept");
+        assert_eq!(disk.used().await, (10, 10));
+        assert!(refused(&disk, 1).await);
+        assert!(disk.begin(0).await.is_ok(), "nothing always fits");
+        // A restart knows what is there; forgetting a run makes room.
+        let disk = Disk::open(&folder.0, 10).expect("a folder");
+        assert!(refused(&disk, 1).await);
+        disk.forget("runs/a").await.expect("forgotten");
+        disk.forget("runs/a").await.expect("nothing is there any more");
+        assert_eq!(disk.used().await, (4, 10));
+        disk.keep(send(&disk, b"four").await, "runs/b/x").await.expect("the same again");
+        assert_eq!(disk.used().await, (4, 10));
+        assert!(disk.read("runs/b/x").await.expect("read").is_some());
+    }
+
+    #[tokio::test]
+    async fn those_who_come_together_do_not_both_get_the_last_room() {
+        let folder = Folder::new("together");
+        let disk = Disk::open(&folder.0, 100).expect("a folder");
+        let begun = futures::future::join_all((0..50).map(|_| disk.begin(10))).await;
+        assert_eq!(begun.iter().filter(|begun| begun.is_ok()).count(), 10);
+        drop(begun);
+        assert_eq!((disk.used().await, waiting(&folder)), ((0, 100), 0));
     }
 }

@@ -3,6 +3,7 @@
 
 mod disk;
 mod grant;
+mod room;
 mod s3;
 
 pub use disk::{Disk, Incoming, ObjectError, Sent};
@@ -22,9 +23,13 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// In a folder, or on the way through it into a bucket.
-    pub async fn open(folder: &Path, bucket: Option<BucketConfig>) -> Result<Self, ObjectError> {
-        let disk = Disk::open(folder)?;
+    /// In a folder, or on the way through it into a bucket. The folder has at most so many bytes.
+    pub async fn open(
+        folder: &Path,
+        bytes_max: u64,
+        bucket: Option<BucketConfig>,
+    ) -> Result<Self, ObjectError> {
+        let disk = Disk::open(folder, bytes_max)?;
         let bucket = match bucket {
             Some(config) => Some(Bucket::open(config).await?),
             None => None,
@@ -32,9 +37,14 @@ impl Objects {
         Ok(Self { disk, bucket })
     }
 
-    /// Begins to take an object of so many bytes.
+    /// Begins to take an object of so many bytes, if there is room for it.
     pub async fn begin(&self, bytes: u64) -> Result<Incoming, ObjectError> {
         self.disk.begin(bytes).await
+    }
+
+    /// Bytes in the folder, those that are on their way included, and how many there may be.
+    pub async fn used(&self) -> (u64, u64) {
+        self.disk.used().await
     }
 
     /// Gives an object its name. The same object again is no error: its answer was lost.

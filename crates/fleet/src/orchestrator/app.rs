@@ -64,7 +64,8 @@ impl App {
                 AnyStore::Postgres(Postgres::open(url, policy, Time::Database, now).await?)
             }
         };
-        let objects = Objects::open(&config.objects, config.bucket.clone()).await;
+        let bucket = config.bucket.clone();
+        let objects = Objects::open(&config.objects, config.objects_bytes_max, bucket).await;
         let objects = objects.map_err(ServeError::Objects)?;
         let audit = config.audit.as_deref().map(Audit::open).transpose();
         let audit = audit.map_err(ServeError::Audit)?.unwrap_or_default();
@@ -155,7 +156,7 @@ impl App {
     }
 
     /// Tells those who watch that a run changed. Nobody may be there.
-    fn tell(&self, job: &JobId) {
+    pub(super) fn tell(&self, job: &JobId) {
         if let Some(run) = job.run() {
             self.tell_run(run);
         }

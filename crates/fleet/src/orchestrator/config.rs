@@ -26,6 +26,8 @@ pub struct Config {
     pub store: StoreConfig,
     /// Where objects are; if they are in a bucket, where they are on their way to it.
     pub objects: PathBuf,
+    /// Most bytes of all objects in that folder together. More are refused until runs are forgotten.
+    pub objects_bytes_max: u64,
     /// A bucket of an S3 store, which other orchestrators may share.
     pub bucket: Option<BucketConfig>,
     /// Where the audit log is.
@@ -60,6 +62,7 @@ impl Config {
         Self {
             store: StoreConfig::Sqlite(folder.join("fleet.db")),
             objects: folder.join("objects"),
+            objects_bytes_max: 50 * 1024 * 1024 * 1024,
             audit: Some(folder.join("audit.jsonl")),
             bucket: None,
             broker: None,

@@ -37,6 +37,7 @@ impl Metrics {
 pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Result<String, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let counts = app.0.store.counts().await?;
+    let (objects, objects_max) = app.0.objects.used().await;
     let mut text = String::new();
     let mut gauge = |name: &str, help: &str, value: u64| {
         // Writing into a string does not fail.
@@ -47,6 +48,8 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Resul
     gauge("jobs_held", "Jobs that a runner has.", counts.held);
     gauge("runners_waiting", "Runners that wait for a job.", app.0.waiters.len() as u64);
     gauge("workers_desired", "Runners that would be busy.", counts.waiting + counts.held);
+    gauge("objects_bytes", "Bytes of objects in the folder, or on their way.", objects);
+    gauge("objects_bytes_max", "Bytes that they may have.", objects_max);
     let _ = writeln!(text, "# HELP fleet_messages_total Messages of workers.");
     let _ = writeln!(text, "# TYPE fleet_messages_total counter");
     for (kind, n) in app.0.metrics.messages.lock().unwrap_or_else(PoisonError::into_inner).iter() {

@@ -13,6 +13,7 @@ mod clock;
 mod config;
 mod door;
 mod elsewhere;
+mod feed;
 mod guard;
 mod metrics;
 mod openapi;

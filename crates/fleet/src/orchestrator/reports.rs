@@ -3,7 +3,7 @@
 use super::answer::{Failure, reply, said};
 use super::app::App;
 use crate::auth::{Scope, random_id};
-use crate::id::{CancelToken, LeaseId, RunnerId};
+use crate::id::{CancelToken, JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Reply, WorkerRecord};
 use crate::message::{
     AckLease, Body, CancelAck, Complete, Enrol, Enrolled, Heartbeat, LeaseRequest, LogChunk,
@@ -19,10 +19,14 @@ use tokio::time::Instant;
 pub(super) trait Report: Body {
     fn runner(&self) -> &RunnerId;
     fn event(self) -> Event;
+    /// A job that those who watch should look at again.
+    fn moves(&self) -> Option<JobId> {
+        None
+    }
 }
 
 macro_rules! reports {
-    ($($message:ident => $event:ident),+ $(,)?) => {
+    ($($message:ident => $event:ident $(($moves:ident))?),+ $(,)?) => {
         $(impl Report for $message {
             fn runner(&self) -> &RunnerId {
                 &self.runner_id
@@ -31,11 +35,15 @@ macro_rules! reports {
             fn event(self) -> Event {
                 Event::$event(self)
             }
+
+            $(fn moves(&self) -> Option<JobId> {
+                Some(self.$moves.clone())
+            })?
         })+
     };
 }
 reports!(
-    AckLease => Ack,
+    AckLease => Ack (job_id),
     Heartbeat => Heartbeat,
     Complete => Complete,
     CancelAck => CancelAck,
@@ -52,10 +60,12 @@ pub(super) async fn report<B: Report>(
     machine.speaks_for(message.runner())?;
     app.0.metrics.message(B::TYPE);
     app.0.roster.heard(app.now(), message.runner(), None);
+    let moved = message.moves();
     let answer = match app.ask(message.event()).await? {
         Reply::Upload(granted) => Reply::Upload(app.0.grants.seal(granted)),
         other => other,
     };
+    moved.iter().for_each(|job| app.tell(job));
     Ok(reply(answer))
 }
 

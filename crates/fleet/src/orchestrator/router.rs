@@ -10,7 +10,9 @@ use crate::message::{
     Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, LogAck, LogChunk, RunSubmission,
     UploadGranted, UploadRequest,
 };
-use crate::view::{JobView, QueueView, RunList, RunView, Submitted, WorkerList};
+use crate::view::{
+    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, WorkerList,
+};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode};
@@ -147,6 +149,9 @@ fn jobs(api: Api) -> Api {
         .on(Post, "/api/v1/jobs/{id}/cancel", people::cancel_job, {
             submitter("cancel_job", "Stop a job").does()
         })
+        .on(Get, "/api/v1/limits", workers::limits, {
+            viewer("limits", "How many jobs with a label may run, and do").gives::<LimitList>()
+        })
         .on(Put, "/api/v1/limits/{label}", people::limit, limit.does())
         .on(Get, "/api/v1/queue", workers::queue, {
             viewer("queue", "What waits and what is being done").gives::<QueueView>()
@@ -156,6 +161,9 @@ fn jobs(api: Api) -> Api {
         })
         .on(Get, "/api/v1/workers/desired", metrics::desired, {
             viewer("desired_workers", desired).gives_text("application/json")
+        })
+        .on(Get, "/api/v1/machines", workers::machines, {
+            viewer("machines", "Machines whose keys were enrolled").gives::<MachineList>()
         })
         .on(Delete, "/api/v1/workers/{key}", people::expel, {
             operator("expel_worker", "Believe a machine's key no longer").does()

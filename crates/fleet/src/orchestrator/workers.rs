@@ -1,4 +1,5 @@
-//! Who works, and what waits: `GET /api/v1/workers` and `GET /api/v1/queue`.
+//! Who works, what waits, and what an operator allows: `GET /api/v1/workers`, `/queue`, `/machines` and
+//! `/limits`.
 
 use super::answer::{Failure, shown};
 use super::app::App;
@@ -7,7 +8,9 @@ use crate::id::RunnerId;
 use crate::lease::{JobRecord, Standing};
 use crate::store::{JobRows, Store};
 use crate::time::Millis;
-use crate::view::{OpenJob, QueueView, WorkerList, WorkerView};
+use crate::view::{
+    LimitList, LimitView, MachineList, MachineView, OpenJob, QueueView, WorkerList, WorkerView,
+};
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -17,6 +20,8 @@ use std::collections::BTreeMap;
 const JOBS_MAX: usize = 200;
 /// Workers in one answer.
 const WORKERS_MAX: usize = 1_000;
+/// Machines or labels in one answer.
+const ROWS_MAX: usize = 10_000;
 
 impl App {
     /// Who works or wants to, as far as this orchestrator heard of it.
@@ -103,4 +108,29 @@ pub(super) async fn workers(
 pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     Ok(shown(&app.queue_view().await?))
+}
+
+/// The first of more rows than are shown, and whether there are more.
+fn some<R, V: for<'a> From<&'a R>>(rows: &[R]) -> (Vec<V>, bool) {
+    (rows.iter().take(ROWS_MAX).map(V::from).collect(), rows.len() > ROWS_MAX)
+}
+
+/// `GET /api/v1/machines`
+pub(super) async fn machines(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    app.person(&headers, Scope::Viewer)?;
+    let (machines, more) = some::<_, MachineView>(&app.0.store.machines(ROWS_MAX + 1).await?);
+    Ok(shown(&MachineList { machines, more }))
+}
+
+/// `GET /api/v1/limits`
+pub(super) async fn limits(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    app.person(&headers, Scope::Viewer)?;
+    let (limits, more) = some::<_, LimitView>(&app.0.store.labels(ROWS_MAX + 1).await?);
+    Ok(shown(&LimitList { limits, more }))
 }

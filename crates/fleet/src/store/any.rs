@@ -4,7 +4,7 @@ use super::{
     Counts, JobRows, Memory, Postgres, RunCursor, RunRows, Sqlite, Store, StoreError, Tables,
 };
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -77,6 +77,14 @@ impl Store for AnyStore {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         each!(self, store => store.worker(id))
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        each!(self, store => store.machines(most))
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        each!(self, store => store.labels(most))
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {

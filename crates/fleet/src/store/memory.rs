@@ -2,7 +2,7 @@
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord, handle};
+use crate::lease::{Event, Handled, LabelRecord, Policy, Rows, RunRecord, WorkerRecord, handle};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -65,6 +65,14 @@ impl Store for Memory {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         self.read(|tables| tables.worker(id))
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        self.read(|tables| tables.workers().take(most).cloned().collect())
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        self.read(|tables| tables.labels().take(most).cloned().collect())
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {

@@ -16,7 +16,9 @@ pub use sqlite::Sqlite;
 pub use tables::Tables;
 
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{AttemptState, Event, Handled, JobRecord, LeaseRecord, RunRecord, WorkerRecord};
+use crate::lease::{
+    AttemptState, Event, Handled, JobRecord, LabelRecord, LeaseRecord, RunRecord, WorkerRecord,
+};
 use crate::message::{Data, Tag};
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -118,6 +120,18 @@ pub trait Store {
         &self,
         id: &KeyId,
     ) -> impl Future<Output = Result<Option<WorkerRecord>, StoreError>> + Send;
+
+    /// Machines that were let in, expelled ones included, by their keys; at most so many.
+    fn machines(
+        &self,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<WorkerRecord>, StoreError>> + Send;
+
+    /// Labels that have a limit, or had a job, by their names; at most so many.
+    fn labels(
+        &self,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<LabelRecord>, StoreError>> + Send;
 
     /// Jobs that somebody has, then those that wait, who is next first; at most so many of each.
     fn open_jobs(

@@ -4,13 +4,26 @@ use super::link::{Link, LinkError};
 use super::pace::{beat_pause, random, retry_pause};
 use super::status::{Control, Status};
 use crate::id::RunnerId;
-use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor};
+use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// Least time between two beats that only tell how far a job is.
+/// News are told so soon after the last beat, and no sooner: they are for eyes.
 const NEWS_PAUSE: Duration = Duration::from_millis(500);
+
+/// What the last beat said.
+struct Told {
+    phase: Phase,
+    /// How far the job is, in tenths.
+    tenths: u8,
+    /// None: there was none yet.
+    at: Option<Instant>,
+}
+
+fn tenths(percent: Option<u8>) -> u8 {
+    percent.unwrap_or(0) / 10
+}
 
 /// What is needed to beat.
 pub(super) struct Beats {
@@ -33,7 +46,8 @@ impl Beats {
     pub(super) async fn run(self) {
         let interval = Duration::from_secs(self.granted.heartbeat_interval_seconds.into());
         let (mut seq, mut failures) = (0, 0);
-        let (mut began, mut told) = (Instant::now(), 0);
+        // The acknowledgement has told as much.
+        let mut told = Told { phase: Phase::Starting, tenths: 0, at: None };
         loop {
             let pause = match failures {
                 0 => beat_pause(interval, random()),
@@ -42,14 +56,20 @@ impl Beats {
             };
             tokio::select! {
                 () = sleep(pause) => {}
-                () = self.further(told, began) => {}
+                // A short job is over before its first turn: that it runs is told at once.
+                () = self.news(&told), if failures == 0 => {}
             }
-            (began, told) = (Instant::now(), self.step());
             seq += 1;
             let sent = Instant::now();
-            match self.link.send("heartbeat", &self.message(seq)).await {
+            let message = self.message(seq);
+            match self.link.send("heartbeat", &message).await {
                 Ok(ack) => {
                     failures = 0;
+                    told = Told {
+                        phase: message.phase.unwrap_or(told.phase),
+                        tenths: tenths(message.progress.and_then(|progress| progress.percent)),
+                        at: Some(sent),
+                    };
                     self.heard(sent, &ack);
                 }
                 Err(error) if error.passes() => {
@@ -65,23 +85,22 @@ impl Beats {
         }
     }
 
-    /// How far the job is, in tenths.
-    fn step(&self) -> u8 {
-        self.status.borrow().progress.percent.unwrap_or(0) / 10
-    }
-
-    /// Until somebody who waits for a call would want to know how far it is. What steps do is told with the
-    /// next beat.
-    async fn further(&self, told: u8, last: Instant) {
-        if self.granted.job_spec.as_ref().is_none_or(|spec| spec.call.is_none()) {
-            std::future::pending::<()>().await;
-        }
+    /// Until there is another phase to tell than was told or, to somebody who waits for a call, that it is
+    /// further. How far steps are is told with the next beat.
+    async fn news(&self, told: &Told) {
+        let call = self.granted.job_spec.as_ref().is_some_and(|spec| spec.call.is_some());
         let mut status = self.status.clone();
-        let more = |status: &Status| status.progress.percent.unwrap_or(0) / 10 > told;
-        if status.wait_for(more).await.is_err() {
+        let news = |status: &Status| {
+            let further = tenths(status.progress.percent) > told.tenths;
+            status.phase != told.phase || call && further
+        };
+        if status.wait_for(news).await.is_err() {
+            // Nobody is left to have news of.
             std::future::pending::<()>().await;
         }
-        sleep_until(last + NEWS_PAUSE).await;
+        if let Some(at) = told.at {
+            sleep_until(at + NEWS_PAUSE).await;
+        }
     }
 
     fn message(&self, seq: u64) -> Heartbeat {

@@ -110,7 +110,7 @@ fn used(at: &Path) -> io::Result<()> {
 }
 
 /// Bytes of all files in a tree.
-fn size(at: &Path) -> io::Result<u64> {
+pub(super) fn size(at: &Path) -> io::Result<u64> {
     let about = at.symlink_metadata()?;
     match about.is_dir() {
         true => fs::read_dir(at)?.map(|entry| size(&entry?.path())).sum(),

@@ -41,12 +41,45 @@ impl Sandbox {
 }
 
 /// What becomes of a job that wants an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Images {
     /// It fails: this worker has no way to have one.
     Refuse,
     /// It runs without: this machine is what the image would be.
     Ignore,
+    /// It runs in a container of the image.
+    Runc(Runc),
+}
+
+/// A container runtime that is called like `runc`, and images for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Runc {
+    /// The program.
+    pub program: PathBuf,
+    /// Where images are found: folders in the OCI's image layout, and archives of such.
+    pub from: PathBuf,
+    /// Where they are unpacked. Workers side by side share it.
+    pub store: PathBuf,
+    /// Most bytes of all unpacked images together: those that were not used for longest go first.
+    pub bytes_max: u64,
+    /// Whether jobs have the machine's network.
+    pub network: bool,
+}
+
+impl Runc {
+    /// Whether the program can be started; what it says of itself, or why not.
+    pub fn version(program: &std::path::Path) -> Result<String, String> {
+        let said = std::process::Command::new(program).arg("--version").output();
+        let said = said.map_err(|error| error.to_string())?;
+        match said.status.success() {
+            true => Ok(String::from_utf8_lossy(&said.stdout)
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .to_owned()),
+            false => Err(String::from_utf8_lossy(&said.stderr).trim().to_owned()),
+        }
+    }
 }
 
 /// A worker.

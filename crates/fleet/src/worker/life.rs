@@ -5,6 +5,7 @@ use super::beat::{Beats, insist};
 use super::cache::Caches;
 use super::call::shortened;
 use super::config::{Config, Images};
+use super::image::{self, Image, ImageError};
 use super::link::{Link, LinkError};
 use super::log::Log;
 use super::mask::Mask;
@@ -23,6 +24,7 @@ use crate::message::{
 use crate::time::Timestamp;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
@@ -58,6 +60,8 @@ pub(super) struct Workshop {
     pub(super) runner_id: RunnerId,
     /// Its caches. None: it has no folder, and does calls only.
     pub(super) caches: Option<Caches>,
+    /// Images, if it can have containers.
+    pub(super) images: Option<Arc<image::Store>>,
 }
 
 /// One lease.
@@ -169,10 +173,10 @@ impl Life<'_> {
         let Some(caches) = &self.shop.caches else {
             return self.broken("this worker does calls only", None).await;
         };
-        if spec.image.is_some() && self.shop.config.images == Images::Refuse {
-            let why = "this worker has no container runtime";
-            return self.broken(why, Some(Failure::ImageUnavailable)).await;
-        }
+        let image = match self.image(spec).await {
+            Ok(image) => image,
+            Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
+        };
         let place = match Place::make(&self.shop.config, self.granted, spec) {
             Ok(Some(place)) => place,
             Ok(None) => {
@@ -184,7 +188,7 @@ impl Life<'_> {
                 return self.broken(&why, None).await;
             }
         };
-        let ended = self.steps(spec, caches, &place, until).await;
+        let ended = self.steps(spec, caches, &place, image.as_ref(), until).await;
         if ended == Ended::Stale {
             return;
         }
@@ -204,7 +208,29 @@ impl Life<'_> {
         self.end(Ended::Broken(why.to_owned()), failure, vec![], None).await;
     }
 
-    async fn steps(&self, spec: &JobSpec, caches: &Caches, place: &Place, until: Instant) -> Ended {
+    /// The job's image, ready to be used; none if it needs none here.
+    async fn image(&self, spec: &JobSpec) -> Result<Option<Image>, String> {
+        let Some(reference) = &spec.image else { return Ok(None) };
+        let images = match (&self.shop.config.images, &self.shop.images) {
+            (Images::Ignore, _) => return Ok(None),
+            (Images::Runc(_), Some(images)) => images.clone(),
+            _ => return Err("this worker has no container runtime".to_owned()),
+        };
+        let reference = reference.clone();
+        // It takes as long as a disk does, and heartbeats go on meanwhile.
+        let prepared = tokio::task::spawn_blocking(move || images.prepare(&reference)).await;
+        let prepared = prepared.map_err(|error| ImageError::Disk(io::Error::other(error)));
+        prepared.and_then(|image| image).map(Some).map_err(|error| error.to_string())
+    }
+
+    async fn steps(
+        &self,
+        spec: &JobSpec,
+        caches: &Caches,
+        place: &Place,
+        image: Option<&Image>,
+        until: Instant,
+    ) -> Ended {
         let broken =
             |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
         for cache in &spec.caches {
@@ -237,6 +263,7 @@ impl Life<'_> {
             granted: self.granted,
             spec,
             place,
+            image,
             mark: &mark,
             output,
             control: self.control.subscribe(),

@@ -9,6 +9,7 @@ mod beat;
 mod cache;
 mod call;
 mod config;
+mod image;
 mod life;
 mod link;
 mod log;
@@ -22,7 +23,8 @@ mod tree;
 mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
-pub use config::{Config, Images, Sandbox};
+pub use config::{Config, Images, Runc, Sandbox};
+pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
@@ -64,17 +66,30 @@ pub enum WorkerError {
 /// Works until `stop` resolves; then the job that it has may end, within [`Config::drain`], or is given
 /// back. With [`Config::one_shot`] until one job is done.
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
+    let mut config = config;
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
+    // Whole: jobs and containers begin elsewhere.
+    config.folder = std::path::absolute(&config.folder).map_err(WorkerError::Folder)?;
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
     life::clear(&config.folder.join("jobs")).await.map_err(WorkerError::Folder)?;
     let key = Arc::new(KeyPair::load_or_generate(&config.key)?);
     let caches = Caches::open(&config.folder.join("caches"), config.cache_bytes_max);
     let caches = caches.map_err(WorkerError::Folder)?;
+    let images = match &config.images {
+        Images::Runc(runc) => {
+            // Of a worker that was killed: its processes are gone, and this is what is left of them.
+            image::scrap(runc, &config.folder, None).await;
+            let scratch = config.folder.join("layout");
+            let opened = image::Store::open(&runc.from, &runc.store, &scratch, runc.bytes_max);
+            Some(Arc::new(opened.map_err(WorkerError::Folder)?))
+        }
+        _ => None,
+    };
     let link = Link::new(&config.orchestrator, key.clone(), config.clock);
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
-    let shop = Workshop { config, link, runner_id, caches: Some(caches) };
+    let shop = Workshop { config, link, runner_id, caches: Some(caches), images };
     let work = work(&shop, drain);
     tokio::pin!(work);
     tokio::select! {
@@ -96,7 +111,7 @@ pub async fn run_within(
     (config.capabilities, config.executor) = (capabilities, Some(executor));
     let process = format!("{}within-{}", RunnerId::PREFIX, random_hex::<8>());
     let runner_id = RunnerId::new(&process).expect("hex digits are an id");
-    let shop = Workshop { config, link, runner_id, caches: None };
+    let shop = Workshop { config, link, runner_id, caches: None, images: None };
     let (_never, drain) = watch::channel(false);
     work(&shop, drain).await
 }

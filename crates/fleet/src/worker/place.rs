@@ -1,6 +1,7 @@
 //! A job's own folders, and the command that starts a step there.
 
-use super::config::{Config, Sandbox};
+use super::config::{Config, Images, Sandbox};
+use super::image::{Container, Image};
 use super::tree::MARK;
 use crate::message::{JobSpec, LeaseGranted};
 use std::collections::BTreeMap;
@@ -68,8 +69,32 @@ impl Place {
         root.is_ok_and(|root| above.is_some_and(|above| above.starts_with(root)))
     }
 
-    /// The shell with one step. Of the worker's own environment it has the search path, and no more.
+    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise.
     pub(super) fn command(
+        &self,
+        config: &Config,
+        image: Option<&Image>,
+        env: &BTreeMap<String, String>,
+        mark: &str,
+        step: &str,
+    ) -> io::Result<Command> {
+        let mut command = match (image, &config.images) {
+            (Some(image), Images::Runc(runc)) => {
+                let mut all = config.secrets.clone();
+                all.extend(env.clone());
+                all.insert(MARK.to_owned(), mark.to_owned());
+                let memory_bytes_max = config.memory_bytes_max;
+                Container { image, runc, place: self, memory_bytes_max, env: all, mark, step }
+                    .command(&config.folder)?
+            }
+            _ => self.shell(config, env, mark, step),
+        };
+        command.stdin(Stdio::null()).process_group(0).kill_on_drop(true);
+        Ok(command)
+    }
+
+    /// The shell with a step. Of the worker's own environment it has the search path, and no more.
+    fn shell(
         &self,
         config: &Config,
         env: &BTreeMap<String, String>,
@@ -114,10 +139,7 @@ impl Place {
             .envs(&config.secrets)
             .envs(env)
             .env(MARK, mark)
-            .current_dir(&self.start)
-            .stdin(Stdio::null())
-            .process_group(0)
-            .kill_on_drop(true);
+            .current_dir(&self.start);
         command
     }
 }

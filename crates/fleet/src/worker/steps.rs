@@ -1,6 +1,7 @@
 //! Steps, one after the other, and whatever can end them early.
 
-use super::config::Config;
+use super::config::{Config, Images, Sandbox};
+use super::image::{self, Image};
 use super::place::Place;
 use super::status::{Control, Status};
 use super::tree::Tree;
@@ -15,6 +16,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// How often memory is looked at.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
+
+/// What a container ends with if SIGKILL ended its step, which was none of ours.
+const KILLED: i32 = 128 + 9;
 
 /// How the steps ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub(super) struct Steps<'a> {
     pub(super) spec: &'a JobSpec,
     /// Where.
     pub(super) place: &'a Place,
+    /// What they see of the world, if not this machine.
+    pub(super) image: Option<&'a Image>,
     /// What tells this job's processes from others.
     pub(super) mark: &'a str,
     /// Where their output goes.
@@ -81,6 +87,9 @@ impl Steps<'_> {
             // What a step left running is part of it. It also holds the log open.
             let gone = tree.kill().await;
             let _ = child.wait().await;
+            if let (Some(_), Images::Runc(runc)) = (self.image, &self.config.images) {
+                image::scrap(runc, &self.config.folder, Some(self.mark)).await;
+            }
             match ended {
                 Ended::Succeeded if gone => {}
                 Ended::Succeeded => {
@@ -105,19 +114,22 @@ impl Steps<'_> {
     }
 
     fn start(&self, env: &BTreeMap<String, String>, step: &str) -> io::Result<(Child, Tree)> {
-        let mut command = self.place.command(self.config, env, self.mark, step);
+        let mut command = self.place.command(self.config, self.image, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
         let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
-        let sandbox = self.config.sandbox != super::config::Sandbox::Process;
+        let sandbox = self.image.is_some() || self.config.sandbox != Sandbox::Process;
         Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox }))
     }
 
     /// Until the step ends, or something ends it.
     async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
-        let failed = |status: ExitStatus| match status.success() {
-            true => Ended::Succeeded,
-            false => Ended::Failed { step, code: status.code() },
+        let bounded = self.image.is_some() && self.config.memory_bytes_max.is_some();
+        let failed = |status: ExitStatus| match status.code() {
+            Some(0) => Ended::Succeeded,
+            // Where the kernel bounds memory, it is faster than whoever watches.
+            Some(KILLED) if bounded => Ended::OutOfMemory,
+            code => Ended::Failed { step, code },
         };
         tokio::select! {
             ended = child.wait() => match ended {

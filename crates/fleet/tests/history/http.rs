@@ -3,7 +3,7 @@
 
 use super::suite::{Place, policy};
 use remuda_fleet::id::{Fence, JobId, KeyId, RunId};
-use remuda_fleet::lease::{Event, Handled, Refusal, Reply, RunRecord, WorkerRecord};
+use remuda_fleet::lease::{Event, Handled, LabelRecord, Refusal, Reply, RunRecord, WorkerRecord};
 use remuda_fleet::message::{Body, ErrorBody, Message, StaleLease, Tag, decode, encode};
 use remuda_fleet::orchestrator::{App, Config, StoreConfig, router};
 use remuda_fleet::store::{
@@ -202,6 +202,14 @@ impl Store for Remote {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         self.rows().worker(id).await
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        self.rows().machines(most).await
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        self.rows().labels(most).await
     }
 
     async fn waiting(

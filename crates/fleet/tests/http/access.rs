@@ -4,8 +4,11 @@ use crate::server::Server;
 use remuda_fleet::auth::{
     Access, KeyPair, Scope, Signature, Signed, Token, TokenHash, random_hex, sha256_hex,
 };
+use remuda_fleet::client::Client;
 use remuda_fleet::id::RunnerId;
+use remuda_fleet::message::Label;
 use remuda_fleet::time::Millis;
+use remuda_fleet::view::LimitView;
 use serde_json::{Value, json};
 
 fn token(name: &str, scope: Scope) -> Token {
@@ -182,6 +185,39 @@ async fn a_key_that_was_expelled_stays_out() {
     let again = json!({ "key": key.public() });
     let again = send(&server, "POST", "/internal/enrol", Some("Bearer secret-enrol"), &again).await;
     assert_eq!(code(&again), (403, "EXPELLED"));
+}
+
+#[tokio::test]
+async fn machines_and_limits_can_be_seen_and_what_is_done_to_them_is_written_down() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let viewer = Client::new(&server.url, Some("secret-viewer".to_owned()));
+    let operator = Client::new(&server.url, Some("secret-operator".to_owned()));
+    let machines = viewer.machines().await.expect("a list");
+    let seen: Vec<_> = machines.machines.iter().map(|it| (&it.key_id, it.expelled_at)).collect();
+    assert_eq!((seen, machines.more), (vec![(&key.id(), None)], false));
+    assert!(viewer.limits().await.expect("a list").limits.is_empty());
+    // A label may have in it what means something in a path.
+    let label = Label::new("deploy/a?b#c%d:1").expect("a label");
+    viewer.set_limit(&label, Some(1)).await.expect_err("a viewer only looks");
+    operator.set_limit(&label, Some(1)).await.expect("set");
+    let seen = viewer.limits().await.expect("a list").limits;
+    assert_eq!(seen, [LimitView { label: label.clone(), limit: Some(1), running: 0 }]);
+    operator.set_limit(&label, None).await.expect("cleared");
+    assert_eq!(viewer.limits().await.expect("a list").limits[0].limit, None);
+    viewer.expel(&key.id()).await.expect_err("a viewer only looks");
+    operator.expel(&key.id()).await.expect("expelled");
+    let machines = viewer.machines().await.expect("a list").machines;
+    assert!(machines[0].expelled_at.is_some(), "{machines:?}");
+    let text = std::fs::read_to_string(server.folder.join("audit.jsonl")).expect("a log");
+    for done in ["limit", "expel"] {
+        let count = |outcome: &str| {
+            let line = format!("\"action\":\"{done}\"");
+            text.lines().filter(|it| it.contains(&line) && it.contains(outcome)).count()
+        };
+        assert_eq!(count("FORBIDDEN"), 1, "{text}");
+        assert!(count("\"ok\"") >= 1, "{text}");
+    }
 }
 
 #[tokio::test]

@@ -100,3 +100,37 @@ async fn a_runner_that_lost_its_lease_leaves_nothing() {
     let left = std::fs::read_dir(server.folder.join("objects/.incoming")).expect("a folder");
     assert_eq!(left.count(), 0);
 }
+
+#[tokio::test]
+async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_with_time() {
+    let server = Server::with(|config| {
+        config.objects_bytes_max = 8;
+        config.keep_seconds = 0;
+        config.sweep_every = Duration::from_millis(50);
+    })
+    .await;
+    server.submit().await;
+    let first = server.take(RUNNER).await;
+    let upload = grant(&server, &first, "a", 5).await;
+    assert_eq!(put(&server, &upload, text(&upload["path"]), b"hello").await.0, 201);
+    let upload = grant(&server, &first, "b", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    assert_eq!(put(&server, &upload, &path, b"world").await, (507, "OBJECTS_FULL".to_owned()));
+    assert_eq!(server.get(&format!("/objects/{path}")).await.0, 404);
+    let metrics = server.http.get(format!("{}/metrics", server.url)).send().await.expect("sent");
+    let metrics = metrics.text().await.expect("text");
+    assert!(metrics.contains("\nfleet_objects_bytes 5\n"), "{metrics}");
+    // The run ends, and is kept for no time: its objects go, and only then is there room.
+    server.complete(&first, RUNNER).await;
+    server.submit().await;
+    let second = server.take(RUNNER).await;
+    let upload = grant(&server, &second, "b", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    for _ in 0..1_000 {
+        match put(&server, &upload, &path, b"world").await {
+            (507, _) => tokio::time::sleep(Duration::from_millis(20)).await,
+            other => return assert_eq!(other.0, 201),
+        }
+    }
+    panic!("no room came back");
+}

@@ -10,11 +10,13 @@
     reason = "what these modules share is for tests only, and none uses all of it"
 )]
 
+mod browser;
 mod bwrap;
 mod nats;
 #[path = "../faults/peer.rs"]
 mod peer;
 mod postgres;
+mod runc;
 mod s3;
 #[path = "../http/server.rs"]
 mod server;

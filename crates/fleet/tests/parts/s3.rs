@@ -39,7 +39,7 @@ impl Store {
 
     async fn objects(&self) -> Objects {
         let folder = self.folder.path().join("incoming");
-        Objects::open(&folder, Some(self.config.clone())).await.expect("a bucket")
+        Objects::open(&folder, u64::MAX, Some(self.config.clone())).await.expect("a bucket")
     }
 
     /// Names of all objects in the bucket.
@@ -123,9 +123,9 @@ async fn a_bucket_that_cannot_be_used_is_told_at_once() {
     let store = Store::start("s3-none").await;
     let folder = store.folder.path().join("incoming");
     let nowhere = BucketConfig { bucket: "nowhere".to_owned(), ..store.config.clone() };
-    let none = Objects::open(&folder, Some(nowhere)).await;
+    let none = Objects::open(&folder, u64::MAX, Some(nowhere)).await;
     assert!(matches!(none, Err(ObjectError::Store(_))), "{none:?}");
     let nobody = BucketConfig { endpoint: "http://127.0.0.1:9".to_owned(), ..store.config.clone() };
-    let none = Objects::open(&folder, Some(nobody)).await;
+    let none = Objects::open(&folder, u64::MAX, Some(nobody)).await;
     assert!(matches!(none, Err(ObjectError::Store(_))), "{none:?}");
 }

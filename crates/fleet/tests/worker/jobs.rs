@@ -106,6 +106,24 @@ async fn steps_run_in_order_in_their_folder_with_their_variables() {
 }
 
 #[tokio::test]
+async fn a_job_is_seen_at_its_steps_before_its_first_turn_to_beat() {
+    // Nobody's turn comes within this test.
+    let server = Server::with(|config| {
+        config.policy.lease_ttl_seconds = 6_000;
+        config.policy.heartbeat_interval_seconds = 3_000;
+    })
+    .await;
+    let worker = Worker::start(&server, |_| {});
+    let gate = worker.folder.join("gate");
+    let wait = format!("while [ ! -e {} ]; do sleep 0.05; done", gate.display());
+    let run = submit(&server, job(&[&wait])).await;
+    let seen = until(&server, &run, |job| job["state"] == "RUNNING").await;
+    assert_eq!(seen["progress"]["step_index"], 0, "{seen}");
+    std::fs::write(gate, "").expect("a file");
+    assert_eq!(ended(&server, &run).await["state"], "SUCCEEDED");
+}
+
+#[tokio::test]
 async fn a_step_that_fails_ends_the_job_with_its_code() {
     let server = Server::open().await;
     let _worker = Worker::start(&server, |_| {});

@@ -30,6 +30,14 @@ impl Markup {
         }
     }
 
+    /// A moment, if there is one; it is never broken over two lines.
+    pub(super) fn moment(&mut self, text: Option<impl Display>) -> &mut Self {
+        match text {
+            Some(text) => self.raw("<time>").text(text).raw("</time>"),
+            None => self,
+        }
+    }
+
     /// Another piece.
     pub(super) fn add(&mut self, piece: Markup) -> &mut Self {
         self.0.push_str(&piece.0);

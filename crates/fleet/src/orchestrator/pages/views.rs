@@ -39,8 +39,8 @@ async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
         body.raw("<tr><td>").link(format_args!("/runs/{}", run.run_id), short(&run.run_id));
         body.raw("<td>").text(&run.name).raw("<td>").state(run.status);
         body.raw("<td>").text(run.open).raw("<td>").text(run.failed);
-        body.raw("<td>").text(time(run.created_at)).raw("<td>");
-        body.some(run.ended_at.map(time));
+        body.raw("<td>").moment(Some(time(run.created_at))).raw("<td>");
+        body.moment(run.ended_at.map(time));
     }
     body.raw("</table>");
     if let Some(next) = &list.next {
@@ -148,12 +148,12 @@ async fn workers(app: &App) -> Result<Inside, Failure> {
             None => body.raw("<span class=\"dim\">not said yet</span>"),
         };
         body.raw("<td>");
-        body.some(worker.seen_at.map(time));
+        body.moment(worker.seen_at.map(time));
         body.raw("<td>");
         match &worker.job {
             Some(job) => {
                 body.link(format_args!("/jobs/{}", job.job_id), &job.name).raw("<td>");
-                body.some(job.since.map(time))
+                body.moment(job.since.map(time))
             }
             None => body.raw("<span class=\"dim\">idle</span><td>"),
         };

@@ -10,9 +10,9 @@
 //! begin one works on rows that are all locked (the *heavy* ones). A lease is on one side in each batch.
 
 use super::load::{self, Near};
-use super::{Core, Trouble, news, save};
+use super::{Core, Trouble, save};
 use crate::id::{JobId, LeaseId, RunnerId};
-use crate::lease::{Action, Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
+use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
 use crate::message::Tag;
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
@@ -202,9 +202,8 @@ pub(super) async fn decide(
     }
     save::changes(&mut sql, &heavy.tables, &heavy.changes).await?;
     save::changes(&mut sql, &light.tables, &light.changes).await?;
-    let actions = handled.iter().flatten().flat_map(|handled| &handled.actions);
-    tell(&mut sql, core, actions).await?;
     sql.commit().await?;
+    core.tell(handled.iter().flatten().flat_map(|handled| &handled.actions));
     Ok(handled)
 }
 
@@ -232,16 +231,4 @@ async fn lock_runs(
     }
     load::runs(sql, tables, near.runs.iter().cloned().chain(new)).await?;
     load::keys(sql, tables, keys).await
-}
-
-/// Tells other orchestrators what their runners may be waiting for.
-pub(super) async fn tell<'a>(
-    sql: &mut PgConnection,
-    core: &Core,
-    actions: impl Iterator<Item = &'a Action>,
-) -> Result<(), Trouble> {
-    if let Some(text) = news::text(&core.name, actions) {
-        sqlx::query("SELECT pg_notify($1, $2)").bind(news::CHANNEL).bind(text).execute(sql).await?;
-    }
-    Ok(())
 }

@@ -7,7 +7,7 @@
 //!
 //! Work is picked with `SKIP LOCKED`: while one orchestrator grants a job of a run, another looks at
 //! other runs. The time is the database's: orchestrators' clocks decide nothing. What becomes ready is
-//! told to the others ([`Hearing`]).
+//! told to the others afterwards ([`Hearing`]).
 
 mod batch;
 mod load;
@@ -23,7 +23,7 @@ pub use news::Hearing;
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::auth::random_hex;
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, Policy, RunRecord, WorkerRecord};
+use crate::lease::{Action, Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -69,6 +69,7 @@ pub struct Postgres {
     core: Arc<Core>,
     asks: mpsc::Sender<Ask>,
     writers: Vec<JoinHandle<()>>,
+    crier: JoinHandle<()>,
 }
 
 /// What all transactions share.
@@ -79,6 +80,8 @@ struct Core {
     time: Time,
     /// Who tells.
     name: String,
+    /// Where it leaves what others should know.
+    crier: mpsc::Sender<String>,
     /// The latest time of any event here. What others saw is in the database.
     seen: AtomicU64,
 }
@@ -133,6 +136,14 @@ impl Core {
         };
         let seen = seen.max(Millis(self.seen.load(Ordering::Relaxed)));
         Ok(Now { now: now.max(seen), seen, blocks })
+    }
+
+    /// Lets other orchestrators know what their runners may be waiting for. Whoever has too much to tell
+    /// leaves it: they look again by themselves.
+    fn tell<'a>(&self, actions: impl Iterator<Item = &'a Action>) {
+        if let Some(text) = news::text(&self.name, actions) {
+            let _ = self.crier.try_send(text);
+        }
     }
 
     /// Somebody was here at this time.
@@ -201,14 +212,16 @@ impl Postgres {
         let pool = pool.connect_with(options).await?;
         schema::migrate(&pool).await?;
         let (name, seen) = (random_hex::<8>(), AtomicU64::new(0));
-        let core = Arc::new(Core { pool, policy, time, name, seen });
+        let (crier, left) = news::crier();
+        let crying = tokio::spawn(news::cry(pool.clone(), left));
+        let core = Arc::new(Core { pool, policy, time, name, crier, seen });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let writer = |_| tokio::spawn(writer::run(core.clone(), waiting.clone()));
         let writers = (0..WRITERS).map(writer).collect();
-        Ok(Self { core, asks, writers })
+        Ok(Self { core, asks, writers, crier: crying })
     }
 
     /// What other orchestrators of the same database tell.
@@ -223,7 +236,11 @@ impl Postgres {
             // One that panicked has nothing to finish.
             let _ = writer.await;
         }
-        self.core.pool.close().await;
+        let pool = self.core.pool.clone();
+        // With the last of those who tell, the crier ends.
+        drop(self.core);
+        let _ = self.crier.await;
+        pool.close().await;
     }
 }
 
@@ -266,6 +283,14 @@ impl Store for Postgres {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         read::worker(&self.core.pool, id).await
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        read::machines(&self.core.pool, most).await
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        read::labels(&self.core.pool, most).await
     }
 
     async fn waiting(

@@ -1,5 +1,9 @@
 //! What orchestrators that share a database tell each other: that there is work, or room for it. It
 //! saves time and can be lost; whoever missed it looks again by itself.
+//!
+//! It is told after the transaction that it is about, and in one of its own that waits for no disk: a
+//! transaction that notifies holds a lock of the whole database until it is on the disk, so that no two
+//! of them would ever be written together.
 
 use crate::id::JobId;
 use crate::lease::Action;
@@ -10,11 +14,14 @@ use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use sqlx::postgres::PgListener;
 use std::collections::BTreeSet;
+use tokio::sync::mpsc;
 
 /// Where it is told.
-pub(super) const CHANNEL: &str = "remuda_fleet";
+const CHANNEL: &str = "remuda_fleet";
 /// PostgreSQL takes less than 8,000 bytes.
 const BYTES_MAX: usize = 7_500;
+/// Messages that wait to be told, and go in one transaction. What is more is not told.
+const WAITING_MAX: usize = 64;
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct News {
@@ -54,6 +61,29 @@ pub(super) fn text<'a>(from: &str, actions: impl Iterator<Item = &'a Action>) ->
     let none = news.ready.is_empty() && !news.room;
     let text = serde_json::to_string(&news).ok().filter(|_| !none);
     text.filter(|text| text.len() < BYTES_MAX)
+}
+
+/// Where those who have something to tell leave it.
+pub(super) fn crier() -> (mpsc::Sender<String>, mpsc::Receiver<String>) {
+    mpsc::channel(WAITING_MAX)
+}
+
+/// Tells what was left, until nobody can leave any more.
+pub(super) async fn cry(pool: PgPool, mut left: mpsc::Receiver<String>) {
+    let mut texts = Vec::new();
+    while left.recv_many(&mut texts, WAITING_MAX).await > 0 {
+        if let Err(error) = tell(&pool, &std::mem::take(&mut texts)).await {
+            tracing::warn!(%error, "other orchestrators are not told; their runners look again");
+        }
+    }
+}
+
+async fn tell(pool: &PgPool, texts: &[String]) -> Result<(), sqlx::Error> {
+    let mut sql = pool.begin().await?;
+    sqlx::query("SET LOCAL synchronous_commit = off").execute(&mut *sql).await?;
+    let all = "SELECT pg_notify($1, text) FROM unnest ($2::text[]) AS text";
+    sqlx::query(all).bind(CHANNEL).bind(texts).execute(&mut *sql).await?;
+    sql.commit().await
 }
 
 /// What others tell. It connects again by itself when it must.

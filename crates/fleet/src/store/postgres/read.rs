@@ -67,6 +67,18 @@ pub(super) async fn worker(pool: &PgPool, id: &KeyId) -> Result<Option<WorkerRec
     Ok(records(&rows, "worker")?.pop())
 }
 
+pub(super) async fn machines(pool: &PgPool, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+    let query = "SELECT record FROM worker ORDER BY id LIMIT $1";
+    let rows = sqlx::query(query).bind(number(most as u64)).fetch_all(pool).await?;
+    records(&rows, "worker")
+}
+
+pub(super) async fn labels(pool: &PgPool, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+    let query = "SELECT record FROM label ORDER BY label LIMIT $1";
+    let rows = sqlx::query(query).bind(number(most as u64)).fetch_all(pool).await?;
+    records(&rows, "label")
+}
+
 /// By the database's clock: this is for those who announce work, and they have no other.
 pub(super) async fn waiting(
     pool: &PgPool,

@@ -1,6 +1,6 @@
 //! Events that are rare: each has a transaction of its own.
 
-use super::batch::{BLOCK, tell};
+use super::batch::BLOCK;
 use super::load::{self, jobs, records};
 use super::{Core, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
@@ -34,12 +34,12 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let handled = handle(&mut journal, &core.policy, now, event.clone());
     save::changes(&mut sql, &tables, &changes).await?;
-    tell(&mut sql, core, handled.actions.iter()).await?;
     if *event == Event::Start {
         schema::saw(&mut sql, now).await?;
     }
     sql.commit().await?;
     core.saw(now);
+    core.tell(handled.actions.iter());
     Ok(handled)
 }
 
@@ -164,8 +164,8 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let lapsed = changes.leases.len();
     save::changes(&mut sql, &tables, &changes).await?;
     let moved = save::postpone(&mut sql, now, &later).await?;
-    tell(&mut sql, core, handled.actions.iter()).await?;
     sql.commit().await?;
+    core.tell(handled.actions.iter());
     let more = full && (lapsed > 0 || moved > 0);
     Ok(Handled { reply: Ok(Reply::Swept { lapsed, more }), actions: handled.actions })
 }

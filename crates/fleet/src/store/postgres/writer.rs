@@ -56,7 +56,9 @@ pub(super) async fn run(core: Arc<Core>, asks: Asks) {
 }
 
 /// Decides about a batch; gives back what is put off.
-async fn round(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
+async fn round(core: &Core, mut batch: Vec<Ask>) -> Vec<Ask> {
+    // A runner that left would hold what it is granted until its time to acknowledge is over.
+    batch.retain(|ask| !ask.answer.is_closed() || !matches!(*ask.event, Event::Lease { .. }));
     let tries = batch.iter().map(|ask| ask.tries).max().unwrap_or_default();
     let mut left = Vec::new();
     if tries < TOGETHER_MAX {
@@ -74,6 +76,9 @@ async fn round(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
 }
 
 async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
+    if batch.is_empty() {
+        return batch;
+    }
     let given = batch.iter().map(|ask| ask.given).max().unwrap_or_default();
     let events: Vec<&Event> = batch.iter().map(|ask| &*ask.event).collect();
     let decided = batch::decide(core, given, &events).await;

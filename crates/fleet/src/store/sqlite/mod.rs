@@ -13,7 +13,7 @@ mod writer;
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, Policy, Rows, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, Policy, Rows, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
@@ -127,6 +127,14 @@ impl Store for Sqlite {
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         let id = id.clone();
         self.read(move |tables| tables.worker(&id)).await
+    }
+
+    async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
+        self.read(move |tables| tables.workers().take(most).cloned().collect()).await
+    }
+
+    async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
+        self.read(move |tables| tables.labels().take(most).cloned().collect()).await
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {

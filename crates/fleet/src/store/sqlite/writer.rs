@@ -74,6 +74,9 @@ impl Writer {
         let mut readers = Vec::new();
         for ask in batch {
             match ask {
+                // A runner that left would hold what it is granted until its time to acknowledge is over.
+                Ask::Handle(_, event, answer)
+                    if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
                 Ask::Handle(now, event, answer) => {
                     let mut journal = Journal { tables: &mut self.tables, changes: &mut changes };
                     answers.push((answer, handle(&mut journal, &self.policy, now, *event)));

@@ -1,0 +1,89 @@
+//! `remuda fleet limits`: how many jobs with a label run at a time.
+
+use super::{FleetArgs, Session};
+use crate::failure::Failure;
+use crate::style::{Align, Cell, Style, Table, Tone};
+use clap::Subcommand;
+use remuda_fleet::message::Label;
+use remuda_fleet::view::LimitList;
+use serde_json::json;
+use std::process::ExitCode;
+
+/// Show and set how many jobs with a label may run at a time, over all runs.
+///
+/// A job has labels of its own choosing (`labels = ["deploy:production"]` in a run's file). Whoever may look
+/// may see limits; setting one takes an operator's token, and is written into the audit log.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  $ remuda fleet limits
+  $ remuda fleet limits set deploy:production 1 --token-file fleet/operator.token
+  $ remuda fleet limits clear deploy:production --token-file fleet/operator.token
+
+A limit of 0 holds all jobs with the label back until it is raised. Jobs that run already go on.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    fleet: FleetArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// At most so many at a time.
+    Set {
+        /// The label.
+        label: String,
+        /// How many.
+        limit: u32,
+    },
+    /// As many as there are.
+    Clear {
+        /// The label.
+        label: String,
+    },
+}
+
+pub(super) fn main(args: &Args) -> ExitCode {
+    super::run(&args.fleet, async |session| match &args.command {
+        None => list(session).await,
+        Some(Command::Set { label, limit }) => set(session, label, Some(*limit)).await,
+        Some(Command::Clear { label }) => set(session, label, None).await,
+    })
+}
+
+async fn set(session: &Session, label: &str, limit: Option<u32>) -> Result<(), Failure> {
+    let text = "a label has 1 to 128 visible characters without quotes, backslashes and commas";
+    let label = Label::new(label).map_err(|_| Failure::Usage(text))?;
+    let done = session.client.set_limit(&label, limit).await;
+    done.map_err(|error| session.explain(error))?;
+    session.out.show(&json!({ "label": label, "limit": limit }), |_, _| match limit {
+        Some(limit) => format!("{label}: at most {limit} at a time\n"),
+        None => format!("{label}: as many as there are\n"),
+    })
+}
+
+async fn list(session: &Session) -> Result<(), Failure> {
+    let limits = session.client.limits().await.map_err(|error| session.explain(error))?;
+    session.out.show(&limits, words)
+}
+
+fn words(list: &LimitList, style: Style) -> String {
+    if list.limits.is_empty() {
+        return "no job had a label yet, and none has a limit\n".to_owned();
+    }
+    let heads = [("label", Align::Left), ("running", Align::Right), ("at most", Align::Right)];
+    let mut table = Table::new(&heads);
+    for limit in &list.limits {
+        let most = match limit.limit {
+            Some(most) => Cell::plain(most.to_string()),
+            None => Cell::new(Tone::Why, "any"),
+        };
+        table.row([
+            Cell::plain(limit.label.as_str()),
+            Cell::plain(limit.running.to_string()),
+            most,
+        ]);
+    }
+    let more = if list.more { "… and more\n" } else { "" };
+    format!("{}{more}", table.render(style))
+}

@@ -1,0 +1,143 @@
+//! What `remuda orchestrator init` is told, and the settings that it writes.
+
+use super::bucket::{ACCESS_KEY, SECRET_KEY, anywhere};
+use super::settings::{Lease, fifty_gib, five, thirty};
+use crate::failure::Failure;
+use crate::fleet::broker;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// What new settings say.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Wish {
+    /// Where it listens; port 0 takes a free one at each start, for tests.
+    #[arg(long, default_value = crate::fleet::DEFAULT_LISTEN)]
+    pub(super) listen: SocketAddr,
+    /// Keep rows in PostgreSQL instead of a file; others may share it.
+    #[arg(long, value_name = "URL")]
+    pub(super) postgres: Option<String>,
+    /// No tokens: whoever reaches it may do everything. Only on an address of this machine.
+    #[arg(long)]
+    pub(super) open: bool,
+    /// Announce work through a NATS server with JetStream, nats://HOST:4222, so that it is taken at
+    /// once; workers name the same.
+    #[arg(long, value_name = "URL")]
+    pub(super) nats: Option<String>,
+    /// Most MiB of objects on this machine's disk. More are refused until old runs are forgotten.
+    #[arg(long, value_name = "MIB", default_value_t = fifty_gib())]
+    pub(super) objects_mib_max: u64,
+    /// Keep objects in a bucket of a store that speaks S3, http://HOST:9000; others may share it.
+    #[arg(long, value_name = "URL", requires = "s3_bucket")]
+    pub(super) s3_endpoint: Option<String>,
+    /// The bucket. It must be there.
+    #[arg(long, value_name = "NAME", requires = "s3_endpoint")]
+    pub(super) s3_bucket: Option<String>,
+    /// What the store calls its place.
+    #[arg(long, value_name = "NAME", default_value_t = anywhere(), requires = "s3_endpoint")]
+    pub(super) s3_region: String,
+    /// What all names in the bucket begin with, if it is shared: fleet/
+    #[arg(long, value_name = "PREFIX", default_value = "", requires = "s3_endpoint")]
+    pub(super) s3_prefix: String,
+    /// A file with the bucket's keys, two lines: AWS_ACCESS_KEY_ID=… and AWS_SECRET_ACCESS_KEY=…;
+    /// otherwise they are in the environment of `orchestrator run`. Never on a command line.
+    #[arg(long, value_name = "FILE", requires = "s3_endpoint")]
+    pub(super) s3_keys_file: Option<PathBuf>,
+}
+
+impl Wish {
+    /// Everything as it is unless said otherwise.
+    #[cfg(test)]
+    pub(super) fn new(listen: SocketAddr) -> Self {
+        Self {
+            listen,
+            postgres: None,
+            open: false,
+            nats: None,
+            objects_mib_max: fifty_gib(),
+            s3_endpoint: None,
+            s3_bucket: None,
+            s3_region: anywhere(),
+            s3_prefix: String::new(),
+            s3_keys_file: None,
+        }
+    }
+
+    /// What would make no sense in a file is said before one is written.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        if self.open && !self.listen.ip().is_loopback() {
+            let text = "--open is for this machine alone: listen on 127.0.0.1, or take tokens";
+            return Err(Failure::Usage(text));
+        }
+        self.nats.as_deref().map(broker::from_command_line).transpose()?;
+        Ok(())
+    }
+
+    /// Their text, with a word on each.
+    pub(super) fn text(&self) -> String {
+        let Lease { ttl_seconds, heartbeat_seconds, ack_seconds, cancel_seconds, losses_max } =
+            Lease::default();
+        let Self { listen, open, objects_mib_max, .. } = self;
+        let postgres = match &self.postgres {
+            // A debug string of Rust is a basic string of TOML, as far as URLs go.
+            Some(url) => format!("postgres = {url:?}"),
+            None => "# postgres = \"postgres://fleet@localhost/fleet\"".to_owned(),
+        };
+        format!(
+            "# Settings of an orchestrator. `remuda orchestrator run` reads them at its start.\n\n\
+             # Where it listens, for workers and people alike. Port 0 takes a free one.\n\
+             listen = \"{listen}\"\n\n\
+             # Rows are in fleet.db beside this file, or in PostgreSQL, which others may share.\n\
+             {postgres}\n\n\
+             # Without tokens whoever reaches it may do everything: for one machine alone.\n\
+             open = {open}\n\n\
+             # Runs that ended so long ago are forgotten, with their logs and objects. Nothing else is ever\n\
+             # removed: while objects are at their bound, new ones are refused.\n\
+             keep_days = {}\n\
+             # Most MiB of objects in objects/ beside this file. With a bucket, of those on their way there.\n\
+             objects_mib_max = {objects_mib_max}\n\n\
+             # How often work that waits is announced again, if there is a broker.\n\
+             announce_seconds = {}\n\n\
+             [lease]\n\
+             # A lease ends so long after the last heartbeat; the job then goes to another worker.\n\
+             ttl_seconds = {ttl_seconds}\n\
+             # How often workers say that they are alive. At most half of the above.\n\
+             heartbeat_seconds = {heartbeat_seconds}\n\
+             # A worker that was granted a job has so long to accept it.\n\
+             ack_seconds = {ack_seconds}\n\
+             # A worker that is asked to stop a job has so long.\n\
+             cancel_seconds = {cancel_seconds}\n\
+             # So many workers may vanish with the same job before it is given up.\n\
+             losses_max = {losses_max}\n\n\
+             {}\n\
+             {}",
+            thirty(),
+            five(),
+            broker::template(self.nats.as_deref()),
+            self.bucket_text(),
+        )
+    }
+
+    fn bucket_text(&self) -> String {
+        let (endpoint, bucket) = (self.s3_endpoint.as_deref(), self.s3_bucket.as_deref());
+        let mark = if endpoint.is_some() { "" } else { "# " };
+        let keys = self.s3_keys_file.as_deref().and_then(|file| file.to_str());
+        let keys_mark = if keys.is_some() { "" } else { "# " };
+        format!(
+            "# Objects may be in a bucket of a store that speaks S3 and honours `If-None-Match: *`.\n\
+             {mark}[bucket]\n\
+             {mark}endpoint = {:?}\n\
+             {mark}bucket = {:?}\n\
+             {mark}region = {:?}\n\
+             # What all names begin with, if the bucket is shared.\n\
+             {mark}prefix = {:?}\n\
+             # Its keys are in the environment ({ACCESS_KEY}, {SECRET_KEY}),\n\
+             # or in a file that only its owner can read, with these two as lines: NAME=value.\n\
+             {keys_mark}keys_file = {:?}\n",
+            endpoint.unwrap_or("http://127.0.0.1:9000"),
+            bucket.unwrap_or("artifacts"),
+            self.s3_region,
+            self.s3_prefix,
+            keys.unwrap_or("bucket.keys"),
+        )
+    }
+}

@@ -1,0 +1,141 @@
+//! What `remuda worker init` is told, and the settings that it writes.
+
+use super::settings::{ImagesWish, SandboxWish, images_folder, minute, refuse, runc, ten_gib};
+use crate::failure::Failure;
+use crate::fleet::broker;
+use remuda_fleet::message::Tag;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// What new settings say.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Wish {
+    /// What it can do, besides os:… and arch:…, which it says by itself. Jobs name what they need.
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Jobs at a time.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) concurrency: u16,
+    /// What jobs without an image run in.
+    #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
+    pub(super) sandbox: SandboxWish,
+    /// Jobs in a sandbox or a container do not reach the network.
+    #[arg(long)]
+    pub(super) no_network: bool,
+    /// What becomes of jobs that want an image.
+    #[arg(long, value_enum, default_value_t = refuse())]
+    pub(super) images: ImagesWish,
+    /// The container runtime.
+    #[arg(long, value_name = "PATH", default_value_os_t = runc())]
+    pub(super) runc: PathBuf,
+    /// Where images are: folders in the OCI's image layout, or archives of such. A job names one as
+    /// oci:NAME or oci-archive:NAME.
+    #[arg(long, value_name = "DIR", default_value_os_t = images_folder())]
+    pub(super) images_folder: PathBuf,
+    /// Most MiB of unpacked images together.
+    #[arg(long, value_name = "MIB", default_value_t = ten_gib())]
+    pub(super) images_mib_max: u64,
+    /// Most MiB of caches together. Those that were not used for longest go first.
+    #[arg(long, value_name = "MIB", default_value_t = ten_gib())]
+    pub(super) cache_mib_max: u64,
+    /// Most MiB of memory of a job's processes together.
+    #[arg(long, value_name = "MIB")]
+    pub(super) memory_mib_max: Option<u64>,
+    /// Hear of work through the orchestrator's NATS server, nats://HOST:4222, instead of asking for it.
+    #[arg(long, value_name = "URL")]
+    pub(super) nats: Option<String>,
+    /// Jobs of a runner, too: adds [executors.…] to worker.toml, to be filled in.
+    #[arg(long)]
+    pub(super) executors: bool,
+}
+
+/// Executors, for those who want some.
+pub(super) const EXECUTORS: &str = include_str!("executors.toml");
+
+impl Wish {
+    /// Everything as it is unless said otherwise.
+    #[cfg(test)]
+    pub(super) fn new(sandbox: SandboxWish) -> Self {
+        Self {
+            tags: vec![],
+            concurrency: 1,
+            sandbox,
+            no_network: false,
+            images: refuse(),
+            runc: runc(),
+            images_folder: images_folder(),
+            images_mib_max: ten_gib(),
+            cache_mib_max: ten_gib(),
+            memory_mib_max: None,
+            nats: None,
+            executors: false,
+        }
+    }
+
+    /// What would make no sense in a file is said before one is written.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        self.nats.as_deref().map(broker::from_command_line).transpose()?;
+        match self.cache_mib_max == 0 || self.images_mib_max == 0 || self.memory_mib_max == Some(0)
+        {
+            true => Err(Failure::Usage("bounds in MiB are at least 1")),
+            false => Ok(()),
+        }
+    }
+
+    /// Their text, with a word on each.
+    pub(super) fn text(&self, orchestrator: &str, tags: &BTreeSet<Tag>) -> String {
+        // Neither tags nor hosts have quotes or backslashes in them.
+        let tags: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
+        let memory = match self.memory_mib_max {
+            Some(mib) => format!("memory_mib_max = {mib}"),
+            None => "# memory_mib_max = 4096".to_owned(),
+        };
+        let mark = if self.images == ImagesWish::Runc { "" } else { "# " };
+        format!(
+            "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
+             # Who gives it jobs.\n\
+             orchestrator = \"{orchestrator}\"\n\n\
+             # What it can do: it is given jobs whose tags are all here.\n\
+             tags = [{}]\n\n\
+             # Jobs at a time.\n\
+             concurrency = {}\n\n\
+             # What jobs run in: \"bwrap\" (namespaces of their own) or \"plain\" (nothing: for jobs that\n\
+             # are trusted like the worker).\n\
+             sandbox = \"{}\"\n\
+             # Whether jobs in a sandbox or a container have the machine's network.\n\
+             network = {}\n\n\
+             # A job that wants an image fails (\"refuse\"), runs without (\"ignore\": this machine is what the\n\
+             # image would be), or runs in a container (\"runc\") with the image as a root that it cannot write\n\
+             # and its own folder at /job.\n\
+             images = \"{}\"\n\
+             # The runtime; a name or a path.\n\
+             {mark}runc = {:?}\n\
+             # Where images are, as OCI image layouts (a job says oci:NAME) or archives of such\n\
+             # (oci-archive:NAME). Nothing is fetched from elsewhere.\n\
+             {mark}images_folder = {:?}\n\
+             # Most MiB of unpacked images together; while one is unpacked, as much again.\n\
+             {mark}images_mib_max = {}\n\n\
+             # Most MiB of caches together; jobs that run side by side share it evenly.\n\
+             cache_mib_max = {}\n\n\
+             # Most memory of a job's processes together.\n\
+             {memory}\n\n\
+             # When it is told to stop, jobs have so long to end; then they are given back.\n\
+             drain_seconds = {}\n\n\
+             {}\n\
+             # Variables of every job. Their values are masked in logs.\n\
+             [secrets]\n{}",
+            tags.join(", "),
+            self.concurrency,
+            self.sandbox.name(),
+            !self.no_network,
+            self.images.name(),
+            self.runc,
+            self.images_folder,
+            self.images_mib_max,
+            self.cache_mib_max,
+            minute(),
+            broker::template(self.nats.as_deref()),
+            if self.executors { EXECUTORS } else { "" },
+        )
+    }
+}

@@ -1,0 +1,244 @@
+//! What a container may do, as a runtime reads it (OCI runtime specification, `config.json`).
+//!
+//! Its root is the image and cannot be written; the job's own folder is at `/job`. It has a user
+//! namespace with one user, the worker, so nothing in it has rights outside, whoever runs the worker; no
+//! capabilities, no way to gain any, and no system calls that are of use only to those who have some.
+
+use super::super::config::Runc;
+use super::super::place::Place;
+use super::Image;
+use rustix::process::{getegid, geteuid};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use tokio::process::Command;
+
+/// Where the job's folder is.
+pub(super) const JOB: &str = "job";
+/// Processes and threads of a container at a time.
+const PIDS_MAX: u32 = 4_096;
+/// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As
+/// process 1 the step itself would not be ended by SIGTERM.
+const FIRST: &str = r#"
+trap : TERM
+/bin/sh -e -c "$1" &
+while :; do
+    wait "$!"
+    status=$?
+    kill -0 "$!" 2>/dev/null || exit "$status"
+done
+"#;
+
+/// System calls that no job needs: they change mounts and namespaces, load code into the kernel, reach
+/// other processes' memory or keys, or have been ways out before.
+const FORBIDDEN: &[&str] = &[
+    "acct",
+    "add_key",
+    "bpf",
+    "clock_adjtime",
+    "clock_settime",
+    "delete_module",
+    "finit_module",
+    "fsconfig",
+    "fsmount",
+    "fsopen",
+    "fspick",
+    "init_module",
+    "io_uring_enter",
+    "io_uring_register",
+    "io_uring_setup",
+    "ioperm",
+    "iopl",
+    "kexec_file_load",
+    "kexec_load",
+    "keyctl",
+    "mount",
+    "mount_setattr",
+    "move_mount",
+    "open_by_handle_at",
+    "open_tree",
+    "perf_event_open",
+    "pivot_root",
+    "process_vm_readv",
+    "process_vm_writev",
+    "quotactl",
+    "reboot",
+    "request_key",
+    "setns",
+    "swapoff",
+    "swapon",
+    "umount2",
+    "unshare",
+    "userfaultfd",
+];
+/// `CLONE_NEWUSER`: in a namespace of its own a job would have all capabilities again.
+const NEW_USER: u64 = 0x1000_0000;
+/// "No such call": whoever tries the newer one of two goes on with the older.
+const ENOSYS: u32 = 38;
+
+/// One step in a container.
+pub(in super::super) struct Container<'a> {
+    pub(in super::super) image: &'a Image,
+    pub(in super::super) runc: &'a Runc,
+    pub(in super::super) place: &'a Place,
+    pub(in super::super) memory_bytes_max: Option<u64>,
+    /// The job's own variables, secrets included.
+    pub(in super::super) env: BTreeMap<String, String>,
+    /// The container's name; nobody else has it.
+    pub(in super::super) mark: &'a str,
+    pub(in super::super) step: &'a str,
+}
+
+/// Where the runtime keeps what it knows, in a worker's folder.
+fn state(worker: &Path) -> PathBuf {
+    worker.join("runc")
+}
+
+impl Container<'_> {
+    /// Writes the bundle beside the job's folder, and gives the command that runs it.
+    pub(in super::super) fn command(&self, worker: &Path) -> io::Result<Command> {
+        let bundle = worker.join("bundle");
+        fs::create_dir_all(&bundle)?;
+        fs::create_dir_all(state(worker))?;
+        fs::write(bundle.join("config.json"), serde_json::to_vec(&self.config())?)?;
+        let mut command = Command::new(&self.runc.program);
+        command.arg("--root").arg(state(worker)).args(["run", "--bundle"]).arg(&bundle);
+        command.arg(self.mark);
+        // The secrets are in the bundle, not in the runtime's own environment.
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        Ok(command)
+    }
+
+    fn config(&self) -> Value {
+        let start = self.place.start.strip_prefix(&self.place.folder).unwrap_or(Path::new("work"));
+        let mut env = BTreeMap::from([(
+            "PATH".to_owned(),
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
+        )]);
+        env.extend(self.image.env.iter().cloned());
+        env.insert("HOME".to_owned(), format!("/{JOB}/home"));
+        env.insert("TMPDIR".to_owned(), format!("/{JOB}/tmp"));
+        env.extend(self.env.clone());
+        let env: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut config = json!({
+            "ociVersion": "1.0.2",
+            "process": {
+                "terminal": false,
+                "user": { "uid": 0, "gid": 0 },
+                "args": ["/bin/sh", "-c", FIRST, "sh", self.step],
+                "env": env,
+                "cwd": format!("/{JOB}/{}", start.display()),
+                "capabilities": {},
+                "noNewPrivileges": true,
+                // If memory runs out, the system should take the job, and not the worker.
+                "oomScoreAdj": 1000,
+            },
+            "root": { "path": self.image.rootfs, "readonly": true },
+            "hostname": "job",
+            "mounts": self.mounts(),
+            "linux": {
+                "namespaces": self.namespaces(),
+                "uidMappings": [{ "containerID": 0, "hostID": geteuid().as_raw(), "size": 1 }],
+                "gidMappings": [{ "containerID": 0, "hostID": getegid().as_raw(), "size": 1 }],
+                "maskedPaths": [
+                    "/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
+                    "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi",
+                    "/sys/firmware",
+                ],
+                "readonlyPaths": [
+                    "/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger",
+                ],
+                "seccomp": seccomp(),
+            },
+        });
+        if geteuid().is_root() {
+            // Others have no groups of their own to bound; the worker watches memory in any case.
+            let unified = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+            let above = if unified { "/remuda/" } else { "remuda-" };
+            let linux = &mut config["linux"];
+            linux["cgroupsPath"] = json!(format!("{above}{}", self.mark));
+            linux["resources"] = json!({ "pids": { "limit": PIDS_MAX } });
+            if let Some(bytes) = self.memory_bytes_max {
+                linux["resources"]["memory"] = json!({ "limit": bytes, "swap": bytes });
+            }
+        }
+        config
+    }
+
+    fn namespaces(&self) -> Value {
+        let kinds = ["pid", "ipc", "uts", "mount", "user", "cgroup", "network"];
+        let own = kinds.iter().filter(|kind| **kind != "network" || !self.runc.network);
+        own.map(|kind| json!({ "type": kind })).collect()
+    }
+
+    fn mounts(&self) -> Vec<Value> {
+        let tmpfs = |at: &str, options: &[&str]| {
+            let all = [&["nosuid", "nodev"], options].concat();
+            json!({ "destination": at, "type": "tmpfs", "source": "tmpfs", "options": all })
+        };
+        let mut mounts = vec![
+            json!({ "destination": "/proc", "type": "proc", "source": "proc" }),
+            json!({ "destination": "/dev", "type": "tmpfs", "source": "tmpfs",
+                "options": ["nosuid", "strictatime", "mode=755", "size=65536k"] }),
+            json!({ "destination": "/dev/pts", "type": "devpts", "source": "devpts",
+                "options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"] }),
+            tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
+            tmpfs("/tmp", &["mode=1777"]),
+            tmpfs("/run", &["mode=755"]),
+            json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.place.folder,
+                "options": ["rbind", "rw", "nosuid", "nodev"] }),
+        ];
+        if self.runc.network {
+            // Names are resolved as on the machine.
+            for file in ["/etc/resolv.conf", "/etc/hosts"] {
+                if let Ok(source) = Path::new(file).canonicalize() {
+                    mounts.push(json!({ "destination": file, "type": "bind", "source": source,
+                        "options": ["bind", "ro", "nosuid", "nodev", "noexec"] }));
+                }
+            }
+        }
+        mounts
+    }
+}
+
+fn seccomp() -> Value {
+    let machines = match std::env::consts::ARCH {
+        "x86_64" => json!(["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"]),
+        "aarch64" => json!(["SCMP_ARCH_AARCH64", "SCMP_ARCH_ARM"]),
+        _ => json!([]),
+    };
+    json!({
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "architectures": machines,
+        "syscalls": [
+            { "names": FORBIDDEN, "action": "SCMP_ACT_ERRNO" },
+            { "names": ["clone"], "action": "SCMP_ACT_ERRNO",
+                "args": [{ "index": 0, "value": NEW_USER, "valueTwo": NEW_USER, "op": "SCMP_CMP_MASKED_EQ" }] },
+            // Its flags are in memory, where no filter sees them.
+            { "names": ["clone3"], "action": "SCMP_ACT_ERRNO", "errnoRet": ENOSYS },
+        ],
+    })
+}
+
+/// Removes what is left of a container, or, without a name, of all of a worker that was killed.
+pub(in super::super) async fn scrap(runc: &Runc, worker: &Path, mark: Option<&str>) {
+    let left: Vec<String> = match mark {
+        Some(mark) => vec![mark.to_owned()],
+        None => fs::read_dir(state(worker))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect(),
+    };
+    for name in left {
+        let mut command = Command::new(&runc.program);
+        command.arg("--root").arg(state(worker)).args(["delete", "--force", &name]);
+        let output = command.kill_on_drop(true).output().await;
+        if let Err(error) = output {
+            tracing::warn!(%error, "a container is left behind");
+        }
+    }
+}

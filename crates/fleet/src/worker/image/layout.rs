@@ -1,0 +1,226 @@
+//! An image as the OCI's image layout has it: a folder with an index, and blobs named by their hashes.
+//! Nothing is believed that does not have the hash it is named by.
+
+use super::ImageError;
+use data_encoding::HEXLOWER;
+use ring::digest::{Context, SHA256};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek as _};
+use std::path::{Path, PathBuf};
+
+/// Longest document: an index, a manifest, a configuration.
+const DOCUMENT_BYTES_MAX: u64 = 4 * 1_024 * 1_024;
+/// Most layers of an image, as other tools have it.
+const LAYERS_MAX: usize = 127;
+/// An index may name an index; nobody nests them deeper.
+const NESTING_MAX: usize = 2;
+/// Where an index has the name that somebody gave an image.
+const NAME: &str = "org.opencontainers.image.ref.name";
+
+/// A blob: its kind, its hash and its size.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Blob {
+    #[serde(default)]
+    pub(super) media_type: String,
+    pub(super) digest: String,
+    pub(super) size: u64,
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
+    platform: Option<Platform>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Platform {
+    os: String,
+    architecture: String,
+}
+
+#[derive(Deserialize)]
+struct Index {
+    manifests: Vec<Blob>,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    config: Blob,
+    layers: Vec<Blob>,
+}
+
+#[derive(Deserialize)]
+struct Configuration {
+    #[serde(default)]
+    config: Process,
+    rootfs: Rootfs,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Process {
+    #[serde(default)]
+    env: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Rootfs {
+    diff_ids: Vec<String>,
+}
+
+/// An image that was found. Its documents have the right hashes; its layers were not looked at yet.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The hash of its manifest, which names all of it.
+    pub(super) digest: String,
+    /// Each layer, and the hash of what is in it once it is decompressed.
+    pub(super) layers: Vec<(Blob, String)>,
+    /// Variables that programs in it expect.
+    pub(super) env: Vec<(String, String)>,
+}
+
+/// The folder.
+pub(super) struct Layout(pub(super) PathBuf);
+
+impl Layout {
+    /// The image of a name, or the only one.
+    pub(super) fn find(&self, name: Option<&str>) -> Result<Found, ImageError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Mark {
+            image_layout_version: String,
+        }
+        let mark: Mark = document("oci-layout", &self.bounded("oci-layout")?)?;
+        if !mark.image_layout_version.starts_with("1.") {
+            return Err(ImageError::Layout("its oci-layout is of another version than 1"));
+        }
+        let index: Index = document("index.json", &self.bounded("index.json")?)?;
+        let named = |blob: &&Blob| {
+            name.is_none_or(|name| blob.annotations.get(NAME).is_some_and(|has| has == name))
+        };
+        let mut blob = only(index.manifests.iter().filter(named))?;
+        for _ in 0..NESTING_MAX {
+            if !blob.media_type.contains("index") && !blob.media_type.contains("manifest.list") {
+                break;
+            }
+            let inner: Index = self.read(&blob)?;
+            blob = only(inner.manifests.iter().filter(|blob| fits(blob)))?;
+        }
+        let manifest: Manifest = self.read(&blob)?;
+        if manifest.layers.len() > LAYERS_MAX {
+            return Err(ImageError::Layout("it has more than 127 layers"));
+        }
+        let configuration: Configuration = self.read(&manifest.config)?;
+        let contents = configuration.rootfs.diff_ids;
+        if contents.len() != manifest.layers.len() {
+            return Err(ImageError::Layout("its manifest and its configuration differ in layers"));
+        }
+        let env = configuration.config.env.unwrap_or_default();
+        let env = env.iter().filter_map(|line| line.split_once('='));
+        Ok(Found {
+            digest: hex(&blob.digest)?.to_owned(),
+            layers: manifest.layers.into_iter().zip(contents).collect(),
+            env: env.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+        })
+    }
+
+    /// A blob, from its beginning; its hash is right.
+    pub(super) fn open(&self, blob: &Blob) -> Result<File, ImageError> {
+        let mut file = File::open(self.0.join("blobs/sha256").join(hex(&blob.digest)?))?;
+        if file.metadata()?.len() != blob.size {
+            return Err(ImageError::Hash(blob.digest.clone()));
+        }
+        let mut hash = Context::new(&SHA256);
+        let mut buffer = vec![0; 64 * 1_024];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                bytes => hash.update(&buffer[..bytes]),
+            }
+        }
+        if HEXLOWER.encode(hash.finish().as_ref()) != hex(&blob.digest)? {
+            return Err(ImageError::Hash(blob.digest.clone()));
+        }
+        file.rewind()?;
+        Ok(file)
+    }
+
+    fn read<T: DeserializeOwned>(&self, blob: &Blob) -> Result<T, ImageError> {
+        if blob.size > DOCUMENT_BYTES_MAX {
+            return Err(ImageError::Layout("one of its documents has more than 4 MiB"));
+        }
+        let mut bytes = Vec::new();
+        self.open(blob)?.take(DOCUMENT_BYTES_MAX).read_to_end(&mut bytes)?;
+        document(&blob.digest, &bytes)
+    }
+
+    fn bounded(&self, name: &str) -> Result<Vec<u8>, ImageError> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.0.join(name))?;
+        file.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 <= DOCUMENT_BYTES_MAX {
+            true => Ok(bytes),
+            false => Err(ImageError::Layout("one of its documents has more than 4 MiB")),
+        }
+    }
+}
+
+fn document<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, ImageError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| ImageError::Document { name: name.to_owned(), why: error.to_string() })
+}
+
+fn only<'a>(mut blobs: impl Iterator<Item = &'a Blob>) -> Result<Blob, ImageError> {
+    match (blobs.next(), blobs.next()) {
+        (Some(blob), None) => Ok(blob.clone()),
+        (None, _) => Err(ImageError::Layout("it has no such image for this machine")),
+        _ => Err(ImageError::Layout("it has several images: say which, as in oci:NAME:TAG")),
+    }
+}
+
+/// Whether an image runs on this machine.
+fn fits(blob: &Blob) -> bool {
+    let machine = match std::env::consts::ARCH {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let of = |platform: &Platform| platform.os == "linux" && platform.architecture == machine;
+    blob.platform.as_ref().is_none_or(of)
+}
+
+/// The digits of a digest. Only one kind of hash is known.
+pub(super) fn hex(digest: &str) -> Result<&str, ImageError> {
+    let digits = digest.strip_prefix("sha256:");
+    let plain = |text: &&str| {
+        text.len() == 64 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    digits.filter(plain).ok_or_else(|| ImageError::Digest(digest.chars().take(80).collect()))
+}
+
+/// What an archive of a layout may have in it; everything else is passed over.
+pub(super) fn is_part(path: &Path) -> bool {
+    let Some(text) = path.to_str().map(|text| text.trim_start_matches("./")) else { return false };
+    let blob = text.strip_prefix("blobs/sha256/");
+    matches!(text, "oci-layout" | "index.json")
+        || blob.is_some_and(|digits| hex(&format!("sha256:{digits}")).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hashes_lead_to_blobs() {
+        assert!(hex(&format!("sha256:{}", "a0".repeat(32))).is_ok());
+        for bad in ["sha256:../../../etc/passwd", "sha512:00", "sha256:A", "", "sha256:"] {
+            assert!(hex(bad).is_err(), "{bad}");
+        }
+        assert!(is_part(Path::new("./index.json")));
+        assert!(is_part(Path::new(&format!("blobs/sha256/{}", "0".repeat(64)))));
+        for other in ["blobs/sha256/x", "../index.json", "blobs/sha256", "manifest.json"] {
+            assert!(!is_part(Path::new(other)), "{other}");
+        }
+    }
+}

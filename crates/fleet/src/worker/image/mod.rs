@@ -1,0 +1,342 @@
+//! Images of jobs: found in a folder of the operator's, checked, unpacked once, and kept while there is
+//! room. A job names one as `oci:NAME[:TAG]` (a folder in the OCI's image layout) or
+//! `oci-archive:NAME[:TAG]` (the same as a tar archive); nothing is fetched from anywhere.
+//!
+//! - [`tar`] reads archives, [`layout`] finds an image and checks hashes, [`unpack`] makes a tree of its
+//!   layers, [`bundle`] says what a container of it may do.
+
+mod bundle;
+mod layout;
+mod tar;
+mod unpack;
+
+pub(super) use bundle::{Container, scrap};
+
+use super::cache::size;
+use super::place::inside;
+use data_encoding::HEXLOWER;
+use flate2::read::MultiGzDecoder;
+use layout::{Blob, Found, Layout};
+use ring::digest::{Context, SHA256};
+use rustix::fs::{FlockOperation, flock};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+use unpack::{Budget, Root};
+
+/// Folders that a container mounts something at.
+const MOUNTED: [&str; 6] = ["proc", "dev", "tmp", "run", "etc", bundle::JOB];
+/// Another worker may remove an image between two locks; nobody does so for ever.
+const TRIES_MAX: usize = 10;
+/// What archives have besides the bytes of files, on top of as much again.
+const HEADS_BYTES: u64 = 64 * 1_024 * 1_024;
+
+/// Why a job has no image.
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    /// Not a reference that is known here.
+    #[error(
+        "this worker has images of its own folder only: oci:NAME[:TAG] for an image layout, oci-archive:NAME[:TAG] for an archive of one"
+    )]
+    Reference,
+    /// Not in the folder.
+    #[error("there is no image {0} in this worker's folder of images")]
+    Unknown(String),
+    /// Not a layout, or not one of ours.
+    #[error("the image cannot be used: {0}")]
+    Layout(&'static str),
+    /// A document that is none.
+    #[error("{name} of the image is not understood: {why}")]
+    Document {
+        /// Which.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A hash of another kind, or none.
+    #[error("{0:?} is no SHA-256 digest")]
+    Digest(String),
+    /// A blob was changed.
+    #[error("a blob of the image is not what its name says: {0}")]
+    Hash(String),
+    /// A layer that this worker cannot read.
+    #[error("a layer is of the kind {0:?}; this worker reads tar and tar+gzip")]
+    Kind(String),
+    /// An entry that does not fit its tree.
+    #[error("{path} of a layer cannot be unpacked: {why}", path = .path.display())]
+    Entry {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Larger than all images may be together.
+    #[error("the image has more than a million files, or more than {bytes_max} bytes")]
+    Large {
+        /// The bound.
+        bytes_max: u64,
+    },
+    /// Steps are scripts.
+    #[error("the image has no /bin/sh, which runs a job's steps")]
+    NoShell,
+    /// The disk.
+    #[error("the image cannot be read or kept: {0}")]
+    Disk(#[from] io::Error),
+}
+
+/// An image that is ready. Nobody removes it while this is there.
+#[derive(Debug)]
+pub(super) struct Image {
+    pub(super) rootfs: PathBuf,
+    pub(super) env: Vec<(String, String)>,
+    _held: File,
+}
+
+/// Which file, as it was when it was read.
+type Seen = (PathBuf, u64, u64, SystemTime);
+
+/// Images of a worker.
+#[derive(Debug)]
+pub(super) struct Store {
+    /// Where they are found.
+    from: PathBuf,
+    /// Where they are unpacked. Workers side by side share it.
+    to: PathBuf,
+    /// Where archives are taken apart: this worker's alone.
+    scratch: PathBuf,
+    bytes_max: u64,
+    archives: Mutex<BTreeMap<Seen, Found>>,
+}
+
+impl Store {
+    pub(super) fn open(from: &Path, to: &Path, scratch: &Path, bytes_max: u64) -> io::Result<Self> {
+        fs::create_dir_all(to)?;
+        let to = to.canonicalize()?;
+        let (from, scratch) = (from.to_owned(), scratch.to_owned());
+        Ok(Self { from, to, scratch, bytes_max, archives: Mutex::default() })
+    }
+
+    /// Finds an image and unpacks it, unless it is there. Takes as long as a disk does.
+    pub(super) fn prepare(&self, reference: &str) -> Result<Image, ImageError> {
+        let (archive, name, tag) = parse(reference)?;
+        let at = self.locate(name)?;
+        if !archive {
+            let layout = Layout(at);
+            return self.ready(&layout.find(tag)?, || Ok(layout));
+        }
+        let about = at.metadata()?;
+        let seen = (at.clone(), about.ino(), about.len(), about.modified()?);
+        let known = |store: &Self| {
+            let archives = store.archives.lock().unwrap_or_else(PoisonError::into_inner);
+            archives.get(&seen).cloned()
+        };
+        // An archive has one image, or names for several: those are looked at each time.
+        if let (Some(found), None) = (known(self), tag) {
+            return self.ready(&found, || self.take_apart(&at));
+        }
+        let layout = self.take_apart(&at)?;
+        let found = layout.find(tag)?;
+        if tag.is_none() {
+            let mut archives = self.archives.lock().unwrap_or_else(PoisonError::into_inner);
+            archives.retain(|(path, ..), _| *path != at);
+            archives.insert(seen, found.clone());
+        }
+        let ready = self.ready(&found, || Ok(layout));
+        clear(&self.scratch)?;
+        ready
+    }
+
+    /// A path in the operator's folder, and nowhere else.
+    fn locate(&self, name: &str) -> Result<PathBuf, ImageError> {
+        let unknown = || ImageError::Unknown(name.chars().take(200).collect());
+        let root = self.from.canonicalize()?;
+        let at = match Path::new(name).strip_prefix(&self.from) {
+            Ok(rest) => rest.to_str().and_then(inside),
+            Err(_) => inside(name),
+        };
+        let at = at.and_then(|at| root.join(at).canonicalize().ok());
+        at.filter(|at| at.starts_with(&root)).ok_or_else(unknown)
+    }
+
+    fn take_apart(&self, archive: &Path) -> Result<Layout, ImageError> {
+        clear(&self.scratch)?;
+        fs::create_dir_all(self.scratch.join("blobs/sha256"))?;
+        let mut tar = tar::Tar::new(BufReader::new(File::open(archive)?));
+        let mut left = self.bytes_max;
+        while let Some(entry) = tar.next()? {
+            if entry.kind != tar::Kind::File || !layout::is_part(&entry.path) {
+                continue;
+            }
+            let large = ImageError::Large { bytes_max: self.bytes_max };
+            left = left.checked_sub(entry.bytes).ok_or(large)?;
+            let path = entry.path.strip_prefix(".").unwrap_or(&entry.path);
+            let mut file = File::create(self.scratch.join(path))?;
+            let (mut rest, mut buffer) = (entry.bytes, vec![0; 64 * 1_024]);
+            while rest > 0 {
+                let read = tar.body(&mut buffer)?;
+                io::Write::write_all(&mut file, &buffer[..read])?;
+                rest -= read as u64;
+            }
+        }
+        Ok(Layout(self.scratch.clone()))
+    }
+
+    /// The tree of an image, unpacked now if nobody has done so.
+    fn ready(
+        &self,
+        found: &Found,
+        layout: impl FnOnce() -> Result<Layout, ImageError>,
+    ) -> Result<Image, ImageError> {
+        let at = self.to.join(&found.digest);
+        let lock = || {
+            let lock = self.to.join(format!("{}.lock", found.digest));
+            File::options().create(true).truncate(false).write(true).open(lock)
+        };
+        let mut layout = Some(layout);
+        for _ in 0..TRIES_MAX {
+            let held = lock()?;
+            flock(&held, FlockOperation::LockShared).map_err(io::Error::from)?;
+            if at.is_dir() {
+                // Its turn to be removed comes last.
+                File::open(&at)?.set_modified(SystemTime::now())?;
+                return Ok(Image {
+                    rootfs: at.join("rootfs"),
+                    env: found.env.clone(),
+                    _held: held,
+                });
+            }
+            drop(held);
+            let alone = lock()?;
+            flock(&alone, FlockOperation::LockExclusive).map_err(io::Error::from)?;
+            if let (false, Some(layout)) = (at.is_dir(), layout.take()) {
+                self.unpack(found, &layout()?, &at)?;
+                self.evict(&at)?;
+            }
+        }
+        Err(io::Error::other("others remove it again and again; give images more room").into())
+    }
+
+    fn unpack(&self, found: &Found, layout: &Layout, at: &Path) -> Result<(), ImageError> {
+        tracing::info!(digest = %found.digest, "an image is unpacked");
+        let new = self.to.join(format!(".new-{}", found.digest));
+        clear(&new)?;
+        let rootfs = new.join("rootfs");
+        fs::create_dir_all(&rootfs)?;
+        let unpacked = self.layers(found, layout, &rootfs);
+        if unpacked.is_err() {
+            clear(&new)?;
+        }
+        unpacked?;
+        Ok(fs::rename(&new, at)?)
+    }
+
+    fn layers(&self, found: &Found, layout: &Layout, rootfs: &Path) -> Result<(), ImageError> {
+        let root = Root::open(rootfs)?;
+        // Entries are counted in both passes, bytes in the second.
+        let (mut first, mut second) = (Budget::new(self.bytes_max), Budget::new(self.bytes_max));
+        for (blob, contents) in &found.layers {
+            let mut layer = self.inflate(layout, blob)?;
+            root.take_away(&mut layer, &mut first)?;
+            if layer.finish()? != layout::hex(contents)? {
+                return Err(ImageError::Hash(contents.clone()));
+            }
+            root.put(self.inflate(layout, blob)?, &mut second)?;
+        }
+        MOUNTED.iter().try_for_each(|folder| root.folder(folder))?;
+        match root.has_program("/bin/sh") {
+            true => Ok(()),
+            false => Err(ImageError::NoShell),
+        }
+    }
+
+    fn inflate(&self, layout: &Layout, blob: &Blob) -> Result<Inflated, ImageError> {
+        let kind = blob.media_type.as_str();
+        let file = BufReader::new(layout.open(blob)?);
+        let input: Box<dyn Read> = match kind.rsplit(['.', '+']).next() {
+            Some("gzip") => Box::new(MultiGzDecoder::new(file)),
+            Some("tar") => Box::new(file),
+            _ => return Err(ImageError::Kind(kind.chars().take(100).collect())),
+        };
+        let left = self.bytes_max.saturating_mul(2).saturating_add(HEADS_BYTES);
+        Ok(Inflated { input, left, hash: Context::new(&SHA256) })
+    }
+
+    /// Removes images that were not used for longest and that nobody uses, until the rest fits.
+    fn evict(&self, newest: &Path) -> Result<(), ImageError> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(&self.to)? {
+            let at = entry?.path();
+            if at.is_dir() {
+                all.push((at.metadata()?.modified()?, size(&at)?, at));
+            }
+        }
+        all.sort();
+        let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, size, at) in all {
+            if bytes <= self.bytes_max {
+                break;
+            }
+            let lock = File::options().write(true).open(at.with_extension("lock"));
+            let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if at != newest && lock.as_ref().is_ok_and(free) {
+                tracing::info!(bytes = size, "an image is removed to make room");
+                fs::remove_dir_all(&at)?;
+                bytes -= size;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn clear(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Whether it is an archive, its name, and the tag of one of several.
+fn parse(reference: &str) -> Result<(bool, &str, Option<&str>), ImageError> {
+    let archive = reference.strip_prefix("oci-archive:");
+    let rest = archive.or_else(|| reference.strip_prefix("oci:")).ok_or(ImageError::Reference)?;
+    let (name, tag) = match rest.rsplit_once(':') {
+        Some((name, tag)) => (name, Some(tag)),
+        None => (rest, None),
+    };
+    match name.is_empty() || tag.is_some_and(str::is_empty) {
+        true => Err(ImageError::Reference),
+        false => Ok((archive.is_some(), name, tag)),
+    }
+}
+
+/// A layer's bytes as they come out, hashed and bounded: a small file can inflate to a large one.
+struct Inflated {
+    input: Box<dyn Read>,
+    left: u64,
+    hash: Context,
+}
+
+impl Read for Inflated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        let left = self.left.checked_sub(read as u64);
+        self.left = left.ok_or_else(|| io::Error::other("a layer inflates to too many bytes"))?;
+        self.hash.update(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl Inflated {
+    /// Reads the rest, and gives the hash of all.
+    fn finish(mut self) -> io::Result<String> {
+        io::copy(&mut self, &mut io::sink())?;
+        Ok(HEXLOWER.encode(self.hash.finish().as_ref()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,325 @@
+//! Reads tar archives: ustar, and what GNU and POSIX add for long names. Names are bytes, and nothing of
+//! what an entry says is believed further than the limits here.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
+const BLOCK: usize = 512;
+/// Longest name, as the system has it.
+const NAME_BYTES_MAX: u64 = 4_096;
+/// Longest record of further fields; they hold names, times and labels.
+const FIELDS_BYTES_MAX: u64 = 64 * 1_024;
+
+/// What an entry is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    File,
+    Folder,
+    Symlink(PathBuf),
+    /// Another name of a file in the same tree.
+    Link(PathBuf),
+    /// Devices, pipes, and what nobody knows.
+    Other,
+}
+
+/// One entry. Its bytes come next, from [`Tar::body`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) path: PathBuf,
+    pub(super) kind: Kind,
+    pub(super) mode: u32,
+    pub(super) bytes: u64,
+}
+
+/// An archive that is being read.
+pub(super) struct Tar<R> {
+    input: R,
+    /// Bytes of the current entry that were not read, and the filling after them.
+    left: u64,
+    filling: u64,
+}
+
+fn wrong(why: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// A number in octal digits, or in base 256 where the first bit is set.
+fn number(field: &[u8]) -> io::Result<u64> {
+    if field.first().is_some_and(|first| first & 0x80 != 0) {
+        let (head, tail) = field.split_at(field.len().saturating_sub(8));
+        let zero = head.iter().enumerate().all(|(at, b)| *b == if at == 0 { 0x80 } else { 0 });
+        let tail: [u8; 8] = tail.try_into().map_err(|_| wrong("a number has no digits"))?;
+        return zero
+            .then(|| u64::from_be_bytes(tail))
+            .ok_or_else(|| wrong("a number is too large"));
+    }
+    let digits = field.iter().skip_while(|b| **b == b' ').take_while(|b| !matches!(**b, b' ' | 0));
+    digits.into_iter().try_fold(0_u64, |sum, digit| {
+        let digit = digit.checked_sub(b'0').filter(|digit| *digit < 8);
+        let digit = digit.ok_or_else(|| wrong("a number has other digits than octal ones"))?;
+        let sum = sum.checked_mul(8).and_then(|sum| sum.checked_add(digit.into()));
+        sum.ok_or_else(|| wrong("a number is too large"))
+    })
+}
+
+fn text(field: &[u8]) -> Vec<u8> {
+    field.iter().copied().take_while(|b| *b != 0).collect()
+}
+
+fn path(bytes: Vec<u8>) -> PathBuf {
+    OsString::from_vec(bytes).into()
+}
+
+/// What records before an entry say about it.
+#[derive(Default)]
+struct Said {
+    path: Option<Vec<u8>>,
+    target: Option<Vec<u8>>,
+    bytes: Option<u64>,
+}
+
+impl<R: Read> Tar<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { input, left: 0, filling: 0 }
+    }
+
+    /// The next entry. What was not read of the one before is passed over.
+    pub(super) fn next(&mut self) -> io::Result<Option<Entry>> {
+        let mut said = Said::default();
+        loop {
+            self.pass()?;
+            let Some(head) = self.head()? else { return Ok(None) };
+            let bytes = number(&head[124..136])?;
+            match head[156] {
+                b'L' => said.path = Some(text(&self.record(bytes, NAME_BYTES_MAX)?)),
+                b'K' => said.target = Some(text(&self.record(bytes, NAME_BYTES_MAX)?)),
+                b'x' => fields(&self.record(bytes, FIELDS_BYTES_MAX)?, &mut said)?,
+                // For all that follow: comments, by those who write images.
+                b'g' => drop(self.record(bytes, FIELDS_BYTES_MAX)?),
+                kind => return self.entry(&head, kind, bytes, said).map(Some),
+            }
+        }
+    }
+
+    /// Reads bytes of the current entry.
+    pub(super) fn body(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let most = buffer.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
+        let read = self.input.read(&mut buffer[..most])?;
+        if read == 0 && most > 0 {
+            return Err(wrong("it ends in the middle of a file"));
+        }
+        self.left -= read as u64;
+        Ok(read)
+    }
+
+    fn entry(&mut self, head: &[u8; BLOCK], kind: u8, bytes: u64, said: Said) -> io::Result<Entry> {
+        let name = match said.path {
+            Some(name) => name,
+            // The first half of a long name.
+            None if &head[257..263] == b"ustar\0" && head[345] != 0 => {
+                [text(&head[345..500]), text(&head[..100])].join(&b'/')
+            }
+            None => text(&head[..100]),
+        };
+        let target = said.target.unwrap_or_else(|| text(&head[157..257]));
+        let bytes = said.bytes.unwrap_or(bytes);
+        if name.len() as u64 > NAME_BYTES_MAX || target.len() as u64 > NAME_BYTES_MAX {
+            return Err(wrong("a name is too long"));
+        }
+        let kind = match kind {
+            // Before there was a mark for folders, they were files with a stroke at the end.
+            b'0' | 0 | b'7' if name.ends_with(b"/") => Kind::Folder,
+            b'0' | 0 | b'7' => Kind::File,
+            b'1' => Kind::Link(path(target)),
+            b'2' => Kind::Symlink(path(target)),
+            b'5' => Kind::Folder,
+            _ => Kind::Other,
+        };
+        // Only files have bytes, whatever is said of others; sparse ones and the like are passed over.
+        let has = if matches!(kind, Kind::File | Kind::Other) { bytes } else { 0 };
+        self.expect(has)?;
+        let mode = u32::try_from(number(&head[100..108])?).unwrap_or_default();
+        Ok(Entry { path: path(name), kind, mode, bytes: has })
+    }
+
+    fn expect(&mut self, bytes: u64) -> io::Result<()> {
+        let whole = bytes.checked_next_multiple_of(BLOCK as u64);
+        self.filling = whole.ok_or_else(|| wrong("a file is too large"))? - bytes;
+        self.left = bytes;
+        Ok(())
+    }
+
+    fn record(&mut self, bytes: u64, most: u64) -> io::Result<Vec<u8>> {
+        if bytes > most {
+            return Err(wrong("a record of names is too long"));
+        }
+        self.expect(bytes)?;
+        let mut record = Vec::new();
+        (&mut self.input).take(bytes).read_to_end(&mut record)?;
+        if record.len() as u64 != bytes {
+            return Err(wrong("it ends in the middle of a name"));
+        }
+        self.left = 0;
+        Ok(record)
+    }
+
+    fn pass(&mut self) -> io::Result<()> {
+        let rest = self.left + self.filling;
+        let passed = io::copy(&mut (&mut self.input).take(rest), &mut io::sink())?;
+        (self.left, self.filling) = (0, 0);
+        match passed == rest {
+            true => Ok(()),
+            false => Err(wrong("it ends in the middle of a file")),
+        }
+    }
+
+    /// The next head; none at the end, which is a block of zeros, or nothing.
+    fn head(&mut self) -> io::Result<Option<[u8; BLOCK]>> {
+        let mut head = [0; BLOCK];
+        let mut read = 0;
+        while read < BLOCK {
+            match self.input.read(&mut head[read..])? {
+                0 if read == 0 => return Ok(None),
+                0 => return Err(wrong("it ends in the middle of a head")),
+                more => read += more,
+            }
+        }
+        if head.iter().all(|b| *b == 0) {
+            return Ok(None);
+        }
+        let spaces = |at: usize| (148..156).contains(&at);
+        let sum =
+            head.iter().enumerate().map(|(at, b)| if spaces(at) { 32 } else { u64::from(*b) });
+        match number(&head[148..156])? == sum.sum::<u64>() {
+            true => Ok(Some(head)),
+            false => Err(wrong("a head's sum is wrong")),
+        }
+    }
+}
+
+/// `LENGTH NAME=VALUE\n`, again and again (POSIX).
+fn fields(mut record: &[u8], said: &mut Said) -> io::Result<()> {
+    while !record.is_empty() {
+        let space =
+            record.iter().position(|b| *b == b' ').ok_or_else(|| wrong("a field has no length"))?;
+        let length = std::str::from_utf8(&record[..space]).ok().and_then(|text| text.parse().ok());
+        let length: usize = length.ok_or_else(|| wrong("a field has no length"))?;
+        let field = record.get(space + 1..length).and_then(|field| field.strip_suffix(b"\n"));
+        let field = field.ok_or_else(|| wrong("a field's length is wrong"))?;
+        record = &record[length..];
+        let Some(at) = field.iter().position(|b| *b == b'=') else {
+            return Err(wrong("a field has no value"));
+        };
+        let (name, value) = (&field[..at], &field[at + 1..]);
+        match name {
+            b"path" => said.path = Some(value.to_vec()),
+            b"linkpath" => said.target = Some(value.to_vec()),
+            b"size" => {
+                let size = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                said.bytes = Some(size.ok_or_else(|| wrong("a size is no number"))?);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// An entry as archives have it.
+    pub(in super::super) fn entry(name: &str, kind: u8, target: &str, body: &[u8]) -> Vec<u8> {
+        sized(name, kind, target, body, body.len() as u64)
+    }
+
+    fn sized(name: &str, kind: u8, target: &str, body: &[u8], size: u64) -> Vec<u8> {
+        let mut head = [0; BLOCK];
+        head[..name.len()].copy_from_slice(name.as_bytes());
+        head[100..107].copy_from_slice(b"0000755");
+        head[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
+        head[156] = kind;
+        head[157..157 + target.len()].copy_from_slice(target.as_bytes());
+        head[257..263].copy_from_slice(b"ustar\0");
+        head[148..156].fill(b' ');
+        let sum: u32 = head.iter().map(|b| u32::from(*b)).sum();
+        head[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        let mut all = head.to_vec();
+        all.extend(body);
+        all.resize(all.len().next_multiple_of(BLOCK), 0);
+        all
+    }
+
+    fn read(archive: &[u8]) -> io::Result<Vec<(String, Kind, String)>> {
+        let mut tar = Tar::new(archive);
+        let mut all = Vec::new();
+        while let Some(entry) = tar.next()? {
+            let mut body = vec![0; entry.bytes as usize];
+            let mut read = 0;
+            while read < body.len() {
+                read += tar.body(&mut body[read..])?;
+            }
+            let body = String::from_utf8_lossy(&body).into_owned();
+            all.push((entry.path.to_string_lossy().into_owned(), entry.kind, body));
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn names_files_and_links_are_read_as_they_were_written() {
+        let long = "d/".repeat(100) + "x";
+        let pax = format!("{} path={long}\n", "211 path=\n".len() + long.len());
+        assert_eq!(pax.len(), 211);
+        let archive = [
+            entry("a/", b'5', "", b""),
+            entry("a/f", b'0', "", b"hello"),
+            entry("a/s", b'2', "../f", b""),
+            entry("a/h", b'1', "a/f", b""),
+            entry("././@LongLink", b'L', "", format!("{long}\0").as_bytes()),
+            entry("cut", b'0', "", b"1"),
+            entry("pax", b'x', "", pax.as_bytes()),
+            entry("cut", b'0', "", b"2"),
+            entry("null", b'3', "", b""),
+            vec![0; 1_024],
+        ]
+        .concat();
+        let found = read(&archive).expect("an archive");
+        let names: Vec<_> = found.iter().map(|(name, ..)| name.as_str()).collect();
+        assert_eq!(names, ["a/", "a/f", "a/s", "a/h", &long, &long, "null"]);
+        assert_eq!(found[1].2, "hello");
+        assert_eq!(found[2].1, Kind::Symlink("../f".into()));
+        assert_eq!(found[3].1, Kind::Link("a/f".into()));
+        assert_eq!((found[4].2.as_str(), found[5].2.as_str()), ("1", "2"));
+        assert_eq!(found[6].1, Kind::Other);
+    }
+
+    #[test]
+    fn what_is_cut_off_or_lies_is_refused() {
+        let whole = entry("f", b'0', "", &[7; 600]);
+        for length in [1, 100, 511, 513, 1_000, 1_100] {
+            assert!(read(&whole[..length]).is_err(), "{length}");
+        }
+        let mut sum = whole.clone();
+        sum[0] = b'g';
+        assert!(read(&sum).is_err());
+        // A name of a gigabyte is not even begun to be read.
+        assert!(read(&sized("x", b'L', "", b"", 1 << 30)).is_err());
+        assert!(read(&sized("x", b'x', "", b"", 1 << 30)).is_err());
+        assert!(read(&entry("x", b'x', "", b"999 path=a\n")).is_err());
+        assert!(read(&entry("x", b'x', "", b"3 a\n")).is_err());
+    }
+
+    #[test]
+    fn large_numbers_have_their_own_spelling() {
+        let mut field = [0; 12];
+        field[0] = 0x80;
+        field[11] = 9;
+        assert_eq!(number(&field).expect("a number"), 9);
+        field[1] = 1;
+        assert!(number(&field).is_err());
+        assert_eq!(number(b" 0000644\0").expect("a number"), 0o644);
+        assert!(number(b"0000648\0").is_err());
+    }
+}

@@ -1,0 +1,428 @@
+//! Layers, one above the other, become a tree of files.
+//!
+//! A layer is somebody's text. Every path in it is looked up as if the tree were all there is (the
+//! system does this: `RESOLVE_IN_ROOT`), so neither `..` nor a link that an earlier entry left leads out.
+//! Owners are not kept, and no file is set to run as somebody else: in the container everything is one
+//! user's. Devices are left out; a container has its own.
+
+use super::ImageError;
+use super::tar::{Entry, Kind, Tar};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// Most entries of all layers together.
+const ENTRIES_MAX: u64 = 1_000_000;
+/// Deepest folder.
+const DEPTH_MAX: usize = 128;
+/// What a name begins with that takes away what a layer below has, and the one that takes all.
+const GONE: &[u8] = b".wh.";
+const ALL_GONE: &[u8] = b".wh..wh..opq";
+
+/// What may still come.
+#[derive(Debug)]
+pub(super) struct Budget {
+    bytes: u64,
+    entries: u64,
+    bytes_max: u64,
+}
+
+impl Budget {
+    /// For an image of so many bytes.
+    pub(super) fn new(bytes_max: u64) -> Self {
+        Self { bytes: bytes_max, entries: ENTRIES_MAX, bytes_max }
+    }
+
+    fn spend(&mut self, bytes: u64) -> Result<(), ImageError> {
+        let left = self.entries.checked_sub(1).zip(self.bytes.checked_sub(bytes));
+        let large = ImageError::Large { bytes_max: self.bytes_max };
+        (self.entries, self.bytes) = left.ok_or(large)?;
+        Ok(())
+    }
+}
+
+/// A tree that layers are put into.
+pub(super) struct Root {
+    root: OwnedFd,
+}
+
+fn cannot(path: &Path, errno: Errno) -> ImageError {
+    let why = io::Error::from(errno).to_string();
+    ImageError::Entry { path: path.to_owned(), why }
+}
+
+fn refused(path: &Path, why: &str) -> ImageError {
+    ImageError::Entry { path: path.to_owned(), why: why.to_owned() }
+}
+
+/// The parts of a path. None: it leads upwards, or is too deep.
+fn parts(path: &Path) -> Option<Vec<&OsStr>> {
+    let mut all = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(part) => all.push(part),
+            Component::CurDir | Component::RootDir => {}
+            _ => return None,
+        }
+    }
+    (all.len() <= DEPTH_MAX).then_some(all)
+}
+
+impl Root {
+    /// An empty folder.
+    pub(super) fn open(folder: &Path) -> Result<Self, ImageError> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(folder, flags, Mode::empty()).map_err(io::Error::from)?;
+        Ok(Self { root })
+    }
+
+    /// Whether something is there that can be started.
+    pub(super) fn has_program(&self, path: &str) -> bool {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let found = rustix::fs::openat2(&self.root, path, flags, Mode::empty(), WITHIN);
+        let about = found.and_then(rustix::fs::fstat);
+        about.is_ok_and(|about| {
+            FileType::from_raw_mode(about.st_mode) == FileType::RegularFile
+                && about.st_mode & 0o111 != 0
+        })
+    }
+
+    /// Makes a folder, with those above it.
+    pub(super) fn folder(&self, path: &str) -> Result<(), ImageError> {
+        let parts = parts(Path::new(path)).unwrap_or_default();
+        self.descend(Path::new(path), &parts).map(drop)
+    }
+
+    /// First pass over a layer: what it takes away of those below.
+    pub(super) fn take_away(
+        &self,
+        layer: impl Read,
+        budget: &mut Budget,
+    ) -> Result<(), ImageError> {
+        let mut tar = Tar::new(layer);
+        while let Some(entry) = tar.next()? {
+            // Counted twice, here and when it is put in place, which is no matter.
+            budget.spend(0)?;
+            let Some(name) = entry.path.file_name().map(OsStr::as_bytes) else { continue };
+            if !name.starts_with(GONE) {
+                continue;
+            }
+            let folder = entry.path.parent().unwrap_or(Path::new(""));
+            let parts = parts(folder).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let Some(folder) = self.existing(&parts) else { continue };
+            match &name[GONE.len()..] {
+                _ if name == ALL_GONE => empty(&folder, &entry.path)?,
+                b"" | b"." | b".." => return Err(refused(&entry.path, "it takes nothing away")),
+                gone => remove(&folder, OsStr::from_bytes(gone), &entry.path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Second pass: what it adds.
+    pub(super) fn put(&self, layer: impl Read, budget: &mut Budget) -> Result<(), ImageError> {
+        let mut tar = Tar::new(layer);
+        while let Some(entry) = tar.next()? {
+            budget.spend(entry.bytes)?;
+            let parts = parts(&entry.path).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+            let Some((name, above)) = parts.split_last() else { continue };
+            if name.as_bytes().starts_with(GONE) || entry.kind == Kind::Other {
+                continue;
+            }
+            let folder = self.descend(&entry.path, above)?;
+            self.place(&folder, name, &entry, &mut tar)?;
+        }
+        Ok(())
+    }
+
+    fn place<R: Read>(
+        &self,
+        folder: &OwnedFd,
+        name: &OsStr,
+        entry: &Entry,
+        tar: &mut Tar<R>,
+    ) -> Result<(), ImageError> {
+        let failed = |errno| cannot(&entry.path, errno);
+        if entry.kind == Kind::Folder {
+            if !is_folder(folder, name) {
+                remove(folder, name, &entry.path)?;
+                rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)).map_err(failed)?;
+            }
+            // Whoever unpacks must be able to go on, and the container's user is the same.
+            let mode = Mode::from_raw_mode(entry.mode & 0o777 | 0o700);
+            return rustix::fs::chmodat(folder, name, mode, AtFlags::empty()).map_err(failed);
+        }
+        let target = match &entry.kind {
+            Kind::Link(target) => {
+                let parts = parts(target).ok_or_else(|| refused(&entry.path, "it leads out"))?;
+                let Some((target, above)) = parts.split_last() else {
+                    return Err(refused(&entry.path, "it is a second name of the root"));
+                };
+                let above = self.existing(above);
+                let above =
+                    above.ok_or_else(|| refused(&entry.path, "what it names is not there"))?;
+                Some((above, (*target).to_owned()))
+            }
+            _ => None,
+        };
+        if let Some((above, target)) = &target
+            && same(above, target, folder, name)
+        {
+            return Ok(());
+        }
+        remove(folder, name, &entry.path)?;
+        match (&entry.kind, target) {
+            (_, Some((above, target))) => {
+                let flags = AtFlags::empty();
+                rustix::fs::linkat(above, &target, folder, name, flags).map_err(failed)
+            }
+            (Kind::Symlink(target), _) => {
+                rustix::fs::symlinkat(target, folder, name).map_err(failed)
+            }
+            _ => {
+                let flags = OFlags::WRONLY
+                    | OFlags::CREATE
+                    | OFlags::EXCL
+                    | OFlags::NOFOLLOW
+                    | OFlags::CLOEXEC;
+                let mode = Mode::from_raw_mode(entry.mode & 0o777 | 0o600);
+                let file = rustix::fs::openat(folder, name, flags, mode).map_err(failed)?;
+                // The mask of the process is no part of the image.
+                rustix::fs::fchmod(&file, mode).map_err(failed)?;
+                copy(tar, File::from(file), entry.bytes)
+            }
+        }
+    }
+
+    /// A folder that is there, wherever links on the way to it lead within the tree.
+    fn existing(&self, parts: &[&OsStr]) -> Option<OwnedFd> {
+        let path: PathBuf = parts.iter().collect();
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { &path };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::openat2(&self.root, path, flags, Mode::empty(), WITHIN).ok()
+    }
+
+    /// The same; what is missing is made.
+    fn descend(&self, entry: &Path, parts: &[&OsStr]) -> Result<OwnedFd, ImageError> {
+        if let Some(folder) = self.existing(parts) {
+            return Ok(folder);
+        }
+        let (name, above) = parts.split_last().ok_or_else(|| refused(entry, "the root is gone"))?;
+        let above = self.descend(entry, above)?;
+        let mode = Mode::from_raw_mode(0o755);
+        // A link to nowhere, or a file: no folder can be made of it.
+        rustix::fs::mkdirat(&above, *name, mode).map_err(|errno| cannot(entry, errno))?;
+        self.existing(parts).ok_or_else(|| refused(entry, "its folder cannot be made"))
+    }
+}
+
+const WITHIN: ResolveFlags = ResolveFlags::IN_ROOT.union(ResolveFlags::NO_MAGICLINKS);
+
+fn copy<R: Read>(tar: &mut Tar<R>, mut file: File, bytes: u64) -> Result<(), ImageError> {
+    let (mut left, mut buffer) = (bytes, vec![0; 64 * 1_024]);
+    while left > 0 {
+        let read = tar.body(&mut buffer)?;
+        file.write_all(&buffer[..read])?;
+        left -= read as u64;
+    }
+    Ok(())
+}
+
+fn about(folder: impl AsFd, name: &OsStr) -> Option<rustix::fs::Stat> {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()
+}
+
+fn is_folder(folder: impl AsFd, name: &OsStr) -> bool {
+    about(folder, name)
+        .is_some_and(|about| FileType::from_raw_mode(about.st_mode) == FileType::Directory)
+}
+
+/// Whether two names are one file: then nothing is to be done, and removing it would lose it.
+fn same(above: &OwnedFd, target: &OsStr, folder: &OwnedFd, name: &OsStr) -> bool {
+    let inode = |about: rustix::fs::Stat| (about.st_dev, about.st_ino);
+    let (first, second) = (about(above, target).map(inode), about(folder, name).map(inode));
+    first.is_some() && first == second
+}
+
+/// Removes a name with all that is below it, if it is there.
+fn remove(folder: &OwnedFd, name: &OsStr, entry: &Path) -> Result<(), ImageError> {
+    match about(folder, name) {
+        None => return Ok(()),
+        Some(_) if !is_folder(folder, name) => {
+            let gone = rustix::fs::unlinkat(folder, name, AtFlags::empty());
+            return gone.map_err(|errno| cannot(entry, errno));
+        }
+        Some(_) => {}
+    }
+    let at = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+    std::fs::remove_dir_all(at).map_err(|error| refused(entry, &error.to_string()))
+}
+
+/// Removes all that is in a folder.
+fn empty(folder: &OwnedFd, entry: &Path) -> Result<(), ImageError> {
+    let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    for inside in std::fs::read_dir(at)? {
+        remove(folder, &inside?.file_name(), entry)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tar::tests::entry;
+    use super::*;
+
+    struct Tree {
+        folder: PathBuf,
+        root: Root,
+    }
+
+    impl Tree {
+        fn new(name: &str) -> Self {
+            let name = format!("fleet-unpack-{}-{name}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            std::fs::create_dir_all(folder.join("root")).expect("a folder");
+            std::fs::write(folder.join("outside"), "safe").expect("a file");
+            let root = Root::open(&folder.join("root")).expect("a folder");
+            Self { folder, root }
+        }
+
+        fn layer(&self, entries: &[Vec<u8>]) -> Result<(), ImageError> {
+            let (layer, mut budget) = (entries.concat(), Budget::new(10_000));
+            self.root.take_away(&*layer, &mut budget)?;
+            self.root.put(&*layer, &mut budget)
+        }
+
+        fn text(&self, path: &str) -> Option<String> {
+            std::fs::read_to_string(self.folder.join("root").join(path)).ok()
+        }
+
+        fn names(&self, path: &str) -> Vec<String> {
+            let inside = std::fs::read_dir(self.folder.join("root").join(path)).expect("a folder");
+            let mut names: Vec<String> = inside
+                .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let outside = std::fs::read_to_string(self.folder.join("outside"));
+            let _ = std::fs::remove_dir_all(&self.folder);
+            if !std::thread::panicking() {
+                assert_eq!(outside.expect("it is there"), "safe", "the layer left its tree");
+            }
+        }
+    }
+
+    fn file(name: &str, body: &str) -> Vec<u8> {
+        entry(name, b'0', "", body.as_bytes())
+    }
+
+    #[test]
+    fn a_layer_above_replaces_and_takes_away() {
+        let tree = Tree::new("layers");
+        tree.layer(&[file("a/x", "1"), file("a/y", "1"), file("b/z", "1"), file("c", "1")])
+            .expect("a layer");
+        tree.layer(&[
+            file("a/x", "2"),
+            file("a/.wh.y", ""),
+            // What the same layer brings stays, whichever comes first.
+            file("b/new", "2"),
+            file("b/.wh..wh..opq", ""),
+            file(".wh.never-was", ""),
+            entry("c/", b'5', "", b""),
+            file("c/d", "2"),
+        ])
+        .expect("a layer");
+        assert_eq!(tree.text("a/x").as_deref(), Some("2"));
+        assert_eq!(
+            (tree.names("a"), tree.names("b"), tree.names("c")),
+            (vec!["x".to_owned()], vec!["new".to_owned()], vec!["d".to_owned()])
+        );
+        assert_eq!(tree.names("."), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn links_are_followed_within_the_tree_as_the_container_sees_it() {
+        let tree = Tree::new("links");
+        tree.layer(&[
+            entry("usr/bin/", b'5', "", b""),
+            entry("bin", b'2', "/usr/bin", b""),
+            file("bin/sh", "shell"),
+            entry("bin/ash", b'1', "bin/sh", b""),
+            entry("bin/ash", b'1', "usr/bin/sh", b""),
+        ])
+        .expect("a layer");
+        assert_eq!(tree.text("usr/bin/sh").as_deref(), Some("shell"));
+        assert_eq!(tree.text("usr/bin/ash").as_deref(), Some("shell"));
+        assert!(tree.root.has_program("/bin/sh") && !tree.root.has_program("/bin/no"));
+        assert!(!tree.root.has_program("/bin"));
+    }
+
+    #[test]
+    fn no_entry_leaves_the_tree() {
+        let tree = Tree::new("escape");
+        // Upwards by name: refused. Upwards by links: they end at the root of the tree.
+        for bad in ["../outside", "a/../../outside", "/../outside"] {
+            assert!(tree.layer(&[file(bad, "evil")]).is_err(), "{bad}");
+            assert!(tree.layer(&[entry("l", b'1', bad, b"")]).is_err(), "{bad}");
+        }
+        tree.layer(&[entry("up", b'2', "..", b""), file("up/outside", "inside")]).expect("a layer");
+        assert_eq!(tree.text("outside").as_deref(), Some("inside"));
+        tree.layer(&[entry("far", b'2', "/../../..", b""), file("far/etc/x", "1")])
+            .expect("a layer");
+        assert_eq!(tree.text("etc/x").as_deref(), Some("1"));
+        // Through a link to the file itself: the link is replaced, not followed.
+        let outside = tree.folder.join("outside").to_string_lossy().into_owned();
+        tree.layer(&[entry("f", b'2', &outside, b""), file("f", "mine")]).expect("a layer");
+        assert_eq!(tree.text("f").as_deref(), Some("mine"));
+        // A second name of a link is one of the link.
+        tree.layer(&[entry("s", b'2', &outside, b""), entry("t", b'1', "s", b"")])
+            .expect("a layer");
+        let second = std::fs::read_link(tree.folder.join("root/t")).expect("a link");
+        assert_eq!(second, tree.folder.join("outside"));
+        // What is taken away is looked for in the tree, too.
+        tree.layer(&[file("up/.wh.outside", "")]).expect("a layer");
+        assert_eq!(tree.text("outside"), None);
+        assert!(tree.layer(&[file(".wh...", "")]).is_err());
+        // A folder behind a link to nowhere cannot be made.
+        assert!(tree.layer(&[entry("n", b'2', "/nowhere", b""), file("n/x", "1")]).is_err());
+        let deep = "d/".repeat(DEPTH_MAX + 1);
+        let long = [entry("x", b'L', "", deep.as_bytes()), entry("x", b'5', "", b"")].concat();
+        assert!(tree.layer(&[long]).is_err());
+    }
+
+    #[test]
+    fn nothing_runs_as_somebody_else_and_devices_are_left_out() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let tree = Tree::new("modes");
+        let mut program = file("su", "x");
+        program[100..107].copy_from_slice(b"0004755");
+        program[148..156].fill(b' ');
+        let sum: u32 = program[..512].iter().map(|b| u32::from(*b)).sum();
+        program[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        tree.layer(&[program, entry("null", b'3', "", b""), entry("pipe", b'6', "", b"")])
+            .expect("a layer");
+        assert_eq!(tree.names("."), ["su"]);
+        let mode = std::fs::metadata(tree.folder.join("root/su")).expect("a file").permissions();
+        assert_eq!(mode.mode() & 0o7777, 0o755);
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_written() {
+        let tree = Tree::new("large");
+        let big = "x".repeat(6_000);
+        let large = tree.layer(&[file("a", &big), file("b", &big)]);
+        assert!(matches!(large, Err(ImageError::Large { bytes_max: 10_000 })), "{large:?}");
+        assert_eq!(tree.names("."), ["a"]);
+    }
+}
