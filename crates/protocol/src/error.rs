@@ -180,6 +180,7 @@ codes! {
         727 WaitTooLong "a call waits at most as long as a timer may";
         728 NoEntitlements "this chain has no entitlements yet";
         729 AnotherWaits "another call waits for this job already";
+        735 AskTimedOut "the actor that was asked gave no answer in time";
     }
 }
 

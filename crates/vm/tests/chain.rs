@@ -3,10 +3,16 @@
 #[path = "../../protocol/tests/common/mod.rs"]
 mod common;
 
+#[path = "chain/bounds.rs"]
+mod bounds;
 #[path = "chain/calls.rs"]
 mod calls;
 #[path = "chain/hostile.rs"]
 mod hostile;
+#[path = "chain/patience.rs"]
+mod patience;
+#[path = "chain/prices.rs"]
+mod prices;
 #[path = "chain/setup.rs"]
 mod setup;
 #[path = "chain/storage.rs"]

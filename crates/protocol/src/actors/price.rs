@@ -7,7 +7,7 @@
 pub const CALL_CYCLES: u64 = 1_500;
 /// Bytes of code for a cycle of every call: its instructions and constants are put in place.
 pub const CODE_BYTES_PER_CYCLE: u64 = 16;
-/// A byte of code is compiled, at deployment and upgrade.
+/// A byte of code is compiled: at deployment and upgrade, and by the first call of it in a block.
 pub const COMPILE_BYTE_CYCLES: u64 = 4;
 /// Context, and other things that are at hand.
 pub const CONTEXT_CYCLES: u64 = 20;
@@ -38,6 +38,14 @@ pub const PROMISE_CYCLES: u64 = 2_000;
 /// Bytes of a waiting call for a cycle, each time it is written or read.
 pub const FRAME_BYTES_PER_CYCLE: u64 = 4;
 
+/// A value of a document is read twice, and becomes part of a job.
+pub const DOCUMENT_VALUE_CYCLES: u64 = 8;
+
+/// Price of making a job of a document of so many values, with so many bytes of text.
+pub const fn document(values: u64, bytes: u64) -> u64 {
+    values * DOCUMENT_VALUE_CYCLES + bytes / WRITE_BYTES_PER_CYCLE
+}
+
 /// Price of reading a record of so many bytes.
 pub const fn read(bytes: usize) -> u64 {
     READ_CYCLES + bytes as u64 / READ_BYTES_PER_CYCLE
@@ -48,7 +56,14 @@ pub const fn write(bytes: usize) -> u64 {
     WRITE_CYCLES + bytes as u64 / WRITE_BYTES_PER_CYCLE
 }
 
-/// Price of a call of code of so many bytes, before the code does anything.
+/// Price of a call of code of so many bytes, before the code does anything, if an earlier call of this
+/// block had the same code.
 pub const fn call(code_bytes: u64) -> u64 {
     CALL_CYCLES + code_bytes / CODE_BYTES_PER_CYCLE
+}
+
+/// The same if none had. What a machine has kept of compiled code is its own affair: nothing of it may
+/// decide what a call costs, and whoever keeps nothing must be able to follow.
+pub const fn first_call(code_bytes: u64) -> u64 {
+    call(code_bytes) + code_bytes * COMPILE_BYTE_CYCLES
 }

@@ -113,6 +113,8 @@ pub struct Vm {
     pub(crate) cycles: u64,
     pub(crate) limits: Limits,
     pub(crate) output: String,
+    /// What was written to `sys.stderr`.
+    pub(crate) errors: String,
     pub(crate) interned: Interned,
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.

@@ -38,7 +38,7 @@ pub(crate) fn str_repr(text: &str) -> String {
 }
 
 /// Whether Python shows a character as it is: no controls, separators, surrogates or private use.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     let code = c as u32;
     !(c.is_control()
         || code == 0xa0
@@ -370,6 +370,12 @@ impl Vm {
                     return match items.as_slice() {
                         [] => self.string(""),
                         [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
+                        [number, text] | [number, text, _]
+                            if self.is_exception_of(value, Type::OSError) =>
+                        {
+                            let file = items.get(2).copied();
+                            self.os_error_text(*number, *text, file)
+                        }
                         [one] => {
                             let text = self.repr(*one)?;
                             self.string(text)
@@ -385,6 +391,19 @@ impl Vm {
         }
         let text = self.repr(value)?;
         self.string(text)
+    }
+
+    /// `[Errno 2] No such file or directory: 'name'`
+    fn os_error_text(&mut self, number: Value, text: Value, file: Option<Value>) -> Outcome {
+        let (number, text) = (self.text_of(number)?, self.text_of(text)?);
+        let part = |vm: &Vm, value| vm.text(value).unwrap_or("").to_owned();
+        let mut shown = format!("[Errno {}] {}", part(self, number), part(self, text));
+        if let Some(file) = file {
+            shown.push_str(": ");
+            shown.push_str(&self.repr(file)?);
+        }
+        self.reserve(shown.len())?;
+        self.string(shown)
     }
 
     /// A field of an f-string.

@@ -72,8 +72,13 @@ impl Vm {
         let (Some(enter), Some(exit)) = (enter, exit) else {
             let kind = self.class_name(class);
             let word = if awaited { "asynchronous " } else { "" };
+            let method = if awaited { "__aexit__" } else { "__exit__" };
+            let missed = match enter {
+                Some(_) => format!(" (missed {method} method)"),
+                None => String::new(),
+            };
             return Err(self.type_error(format!(
-                "'{kind}' object does not support the {word}context manager protocol"
+                "'{kind}' object does not support the {word}context manager protocol{missed}"
             )));
         };
         Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))

@@ -103,6 +103,11 @@ fn set_replace(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn frozen_new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = frozen_made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn frozen_made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source] = vm.take(args, "frozenset", ["cls", "iterable"], 1)?;
     if matches!(vm.obj(source), Some(Obj::FrozenSet(_))) {
         return Ok(source);
