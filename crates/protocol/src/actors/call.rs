@@ -74,7 +74,7 @@ impl Exec<'_> {
         returned: Option<Vec<u8>>,
     ) -> Result<(), Refusal> {
         let Some(value) = returned else { return Ok(()) };
-        self.charge(price::EVENT_CYCLES, value.len() as u64)?;
+        self.charge(price::event(value.len()), value.len() as u64)?;
         let method = method.to_owned();
         self.emit(Event::ActorReturned { actor, method, value: Bytes(value) });
         Ok(())

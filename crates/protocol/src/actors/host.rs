@@ -206,7 +206,7 @@ impl<'h, 'a> Host<'h, 'a> {
             return Err(Refusal::EventTooLarge);
         }
         let cells = price::EVENT_CELLS + (topic.len() + data.len()) as u64;
-        self.charge(price::EVENT_CYCLES, cells)?;
+        self.charge(price::event(topic.len() + data.len()), cells)?;
         let (actor, topic, data) = (self.running.actor, topic.to_owned(), data.into());
         self.exec.emit(Event::ActorEvent { actor, topic, data });
         Ok(())

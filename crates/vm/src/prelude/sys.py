@@ -34,7 +34,7 @@ def exit(code=None):
 
 
 def getrecursionlimit():
-    return 256
+    return 1000
 
 
 def setrecursionlimit(limit):

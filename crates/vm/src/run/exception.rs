@@ -6,8 +6,8 @@ use crate::heap::object::{Exception, Obj};
 use crate::heap::types::Type;
 use crate::heap::value::Value;
 
-/// Lines that a traceback keeps.
-const TRACEBACK_MAX: usize = 64;
+/// Lines that a traceback keeps: those of the deepest stack.
+const TRACEBACK_MAX: usize = crate::limits::FRAME_DEPTH_MAX;
 
 impl Vm {
     fn exception_mut(&mut self, value: Value) -> Option<&mut Exception> {

@@ -101,13 +101,25 @@ impl Vm {
 
     pub(crate) fn undefined_name(&mut self, loaded: &Loaded, index: u32) -> Fault {
         let name = loaded.code.names.get(index as usize).cloned().unwrap_or_default();
-        self.raise(Type::NameError, format!("name '{name}' is not defined"))
+        let advice = match &name[..] {
+            "open" | "input" => {
+                " (a program sees no files and no keyboard; use storage and payloads)"
+            }
+            "eval" | "exec" | "compile" | "__import__" | "breakpoint" | "locals" | "id" => {
+                " (a program cannot look into the machine that runs it)"
+            }
+            "complex" => " (use two floats)",
+            "memoryview" => " (use bytes or bytearray)",
+            "ExceptionGroup" | "BaseExceptionGroup" => " (raise and catch single exceptions)",
+            _ => "",
+        };
+        self.raise(Type::NameError, format!("name '{name}' is not defined{advice}"))
     }
 
     /// One frame more; refuses at the limit.
     pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
         if self.frames.len() >= FRAME_DEPTH_MAX {
-            let message = format!("maximum recursion depth exceeded: {FRAME_DEPTH_MAX} frames");
+            let message = "maximum recursion depth exceeded";
             return Err(self.raise(Type::RecursionError, message));
         }
         if self.stack.len() > crate::limits::STACK_VALUES_MAX {

@@ -1,4 +1,4 @@
-//! Format specs: `format(value, spec)`, fields of f-strings and of `str.format`.
+//! `format(value, spec)`, fields of f-strings and of `str.format`.
 
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
@@ -9,6 +9,7 @@ use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::float_text::float_repr;
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, limbs};
+use crate::types::format_spec::{Spec, parse};
 
 pub(crate) const TABLE: Table = &[("", "format", format, "_format")];
 
@@ -19,87 +20,6 @@ fn format(vm: &mut Vm, args: Args) -> Outcome {
     let [value, spec] = vm.take(args, "format", ["value", "spec"], 1)?;
     let spec = if spec.is_unbound() { vm.string("")? } else { spec };
     vm.format_value(value, spec)
-}
-
-/// `[[fill]align][sign][#][0][width][grouping][.precision][type]`
-#[derive(Clone, Debug)]
-struct Spec {
-    fill: char,
-    align: Option<char>,
-    sign: Option<char>,
-    /// `z`: no minus before what is shown as zero.
-    no_minus_zero: bool,
-    alternate: bool,
-    width: usize,
-    grouping: Option<char>,
-    precision: Option<usize>,
-    kind: Option<char>,
-}
-
-fn parse(text: &str) -> Result<Spec, &'static str> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut at = 0;
-    let is_align = |char: Option<&char>| char.is_some_and(|char| "<>=^".contains(*char));
-    let mut spec = Spec {
-        fill: ' ',
-        align: None,
-        sign: None,
-        no_minus_zero: false,
-        alternate: false,
-        width: 0,
-        grouping: None,
-        precision: None,
-        kind: None,
-    };
-    if is_align(chars.get(1)) {
-        spec.fill = chars[0];
-        spec.align = Some(chars[1]);
-        at = 2;
-    } else if is_align(chars.first()) {
-        spec.align = Some(chars[0]);
-        at = 1;
-    }
-    if let Some(sign @ ('+' | '-' | ' ')) = chars.get(at) {
-        spec.sign = Some(*sign);
-        at += 1;
-    }
-    if chars.get(at) == Some(&'z') {
-        spec.no_minus_zero = true;
-        at += 1;
-    }
-    if chars.get(at) == Some(&'#') {
-        spec.alternate = true;
-        at += 1;
-    }
-    if chars.get(at) == Some(&'0') {
-        if spec.align.is_none() {
-            spec.fill = '0';
-            spec.align = Some('=');
-        }
-        at += 1;
-    }
-    let number = |at: &mut usize| {
-        let start = *at;
-        while chars.get(*at).is_some_and(char::is_ascii_digit) {
-            *at += 1;
-        }
-        let digits: String = chars[start..*at].iter().collect();
-        digits.parse::<usize>().ok()
-    };
-    spec.width = number(&mut at).unwrap_or(0);
-    if let Some(grouping @ (',' | '_')) = chars.get(at) {
-        spec.grouping = Some(*grouping);
-        at += 1;
-    }
-    if chars.get(at) == Some(&'.') {
-        at += 1;
-        spec.precision = Some(number(&mut at).ok_or("Format specifier missing precision")?);
-    }
-    if at < chars.len() {
-        spec.kind = Some(chars[at]);
-        at += 1;
-    }
-    if at == chars.len() { Ok(spec) } else { Err("") }
 }
 
 /// Digits in groups of `size` from the right.

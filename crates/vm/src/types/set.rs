@@ -154,6 +154,7 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
 fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "pop", ["self"], 1)?;
     let handle = vm.set_handle(set)?;
+    vm.settle_set(handle)?;
     let first = vm.table(handle).and_then(|table| table.first());
     let Some(place) = first else {
         return Err(vm.raise(Type::KeyError, "pop from an empty set"));
