@@ -207,17 +207,23 @@ impl Exec<'_> {
             Deferred::Resume { frame, token, answer } => {
                 let key = FrameKey { actor, frame: *frame };
                 let kept = self.state.get(&key).ok_or(Refusal::NotWaitedFor)?;
-                let Frame { method, sender, origin, reply, open, frames, .. } = kept;
+                let Frame { method, sender, origin, reply, open, resume_cycles, frames, .. } = kept;
                 let running = Running {
                     origin,
                     payer: None,
                     frame: Some(*frame),
                     open,
+                    resume_cycles,
                     ..Running::of(actor, sender, id)
                 };
                 let answer = self.spell_out(answer.clone());
+                let name = method.clone();
                 let method = Method { name: method, reply };
-                self.resume_method(running, method, &frames, (*token, &answer)).map(|_| ())
+                let answer = (*token, &answer);
+                let returned = self.resume_method(running, method, &frames, answer)?;
+                // Whoever asked has the value; whoever called has only the events.
+                let nobody_asked = reply.is_none();
+                self.tell_returned(actor, &name, returned.filter(|_| nobody_asked))
             }
         }
     }

@@ -699,6 +699,7 @@ fn pin_actors(pins: &mut Pins) {
         since: AT,
         open: vec![164, 165],
         awaits: vec![164],
+        resume_cycles: 200_166,
         frames: Bytes(vec![166]),
     };
     pins.record("FrameKey", &FrameKey { actor: WHO, frame: 167 }, &frame);

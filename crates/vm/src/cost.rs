@@ -146,3 +146,5 @@ pub(crate) const fn collect(objects: usize) -> u64 {
 }
 /// A step of a hash over 64 bytes.
 pub(crate) const HASH_BLOCK: u64 = 60;
+/// The same for SHA-3, whose code is the slower one.
+pub(crate) const SHA3_BLOCK: u64 = 200;

@@ -49,9 +49,11 @@
 //! `limits::NESTING_MAX`.
 //!
 //! # Where it differs from CPython, on purpose
-//! - Sets iterate in the order of insertion; hashes of strings are fixed; there is no `id`, and objects
-//!   without a `__repr__` are shown without an address.
-//! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 256 frames deep.
+//! - Sets of whole numbers iterate as CPython's do as long as nothing was removed (`heap::set_order`), others
+//!   in the order of insertion;
+//!   hashes of strings are fixed; there is no `id`, and objects without a `__repr__` are shown without an
+//!   address.
+//! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 1,000 frames deep.
 //! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
 //! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
 //!   see the machine.

@@ -235,7 +235,7 @@ fn what_is_not_there_is_refused_with_advice() {
         ("\n\ndef f():\n    async for x in y: pass", 4),
         ("try:\n    pass\nexcept* ValueError:\n    pass", 1),
         ("x = 1j", 1),
-        ("from math import *", 1),
+        ("from json import *", 1),
         ("return 5", 1),
         ("def f(:\n  pass", 1),
         ("break", 1),

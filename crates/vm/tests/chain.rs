@@ -3,6 +3,8 @@
 #[path = "../../protocol/tests/common/mod.rs"]
 mod common;
 
+#[path = "chain/bounds.rs"]
+mod bounds;
 #[path = "chain/calls.rs"]
 mod calls;
 #[path = "chain/crowd.rs"]
@@ -11,6 +13,10 @@ mod crowd;
 mod entitlements;
 #[path = "chain/hostile.rs"]
 mod hostile;
+#[path = "chain/patience.rs"]
+mod patience;
+#[path = "chain/prices.rs"]
+mod prices;
 #[path = "chain/setup.rs"]
 mod setup;
 #[path = "chain/storage.rs"]

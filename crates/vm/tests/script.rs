@@ -111,6 +111,12 @@ fn tracebacks_are_those_of_cpython() {
         "print((lambda: 1 + 'a')())\n",
         "class C:\n    @property\n    def p(self):\n        return self.missing\nC().p\n",
         "[1 // n for n in [1, 0]]\n",
+        "def f():\n    f()\nf()\n",
+        "def f(n):\n    if n == 0: raise ValueError('bottom')\n    f(n - 1)\nf(300)\n",
+        "def gen():\n    yield 1\n    yield 1 / 0\ndef outer():\n    return [x\n            for x in gen()]\nclass A:\n    def __enter__(self): return self\n    def __exit__(self, *a): pass\nwith A():\n    print(sum(outer()))\n",
+        "import json\nraise json.JSONDecodeError('m', 'd', 0)\n",
+        "import sys\nprint('said', file=sys.stderr)\nsys.stderr.write('more\\n')\nraise KeyError('k')\n",
+        "class Config:\n    def __getattr__(self, name):\n        raise AttributeError(f'no {name}')\ntry:\n    Config().port\nexcept AttributeError as err:\n    raise RuntimeError('cannot load') from err\n",
     ];
     for source in sources {
         let Some(theirs) = cpython(source) else {
@@ -216,7 +222,7 @@ print(max(map(key, [1, 2, 3])), ''.join(str(i) for i in numbers(4)))
 #[test]
 fn what_is_at_its_limit_says_which() {
     let deep = plain("def f():\n    f()\nf()\n");
-    assert!(deep.stderr.ends_with("depth exceeded: 256 frames\n"), "{}", deep.stderr);
+    assert!(deep.stderr.ends_with("maximum recursion depth exceeded\n"), "{}", deep.stderr);
     let nested = plain("x = []\nfor _ in range(300):\n    x = [x]\nrepr(x)\n");
     assert!(nested.stderr.contains("200 containers"), "{}", nested.stderr);
     let limits = Limits { output_bytes: 10, ..Limits::default() };

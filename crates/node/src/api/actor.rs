@@ -15,7 +15,6 @@ use remuda_protocol::key::{AccountKey, ActorKey, CodeKey};
 use remuda_protocol::primitives::{Address, Height};
 use remuda_protocol::state::read;
 use serde::Deserialize;
-use std::convert::Infallible;
 use utoipa::IntoParams;
 
 /// Bytes of values on one page of an actor's storage: the next page goes on.
@@ -132,8 +131,8 @@ pub(super) async fn state(
     let next = loop {
         // One at a time: values may be long, and a page has a bound.
         let scan = Scan { prefix: &prefix, after: after.as_deref(), limit: 1 };
-        let free = |_| Ok::<(), Infallible>(());
-        let Ok(found) = storage::scan(&tip.state, actor, scan, free);
+        let mut cycles = u64::MAX;
+        let found = storage::scan(&tip.state, actor, scan, &mut cycles).unwrap_or_default();
         let Some((key, value)) = found.into_iter().next() else { break None };
         if entries.len() == limit || bytes > PAGE_BYTES_MAX {
             break after.map(HexBytes);

@@ -63,11 +63,20 @@ impl Exec<'_> {
         let running = Running { value, ..Running::of(actor, who, hash) };
         let call = Call { method, argument: Argument::Payload(payload), optional: false };
         let returned = self.run_method(running, &call, None)?;
-        if let Some(value) = returned {
-            self.charge(price::EVENT_CYCLES, value.len() as u64)?;
-            let method = method.to_owned();
-            self.emit(Event::ActorReturned { actor, method, value: Bytes(value) });
-        }
+        self.tell_returned(actor, method, returned)
+    }
+
+    /// Says what a call returned that nobody waits for, if it has ended.
+    pub(crate) fn tell_returned(
+        &mut self,
+        actor: Address,
+        method: &str,
+        returned: Option<Vec<u8>>,
+    ) -> Result<(), Refusal> {
+        let Some(value) = returned else { return Ok(()) };
+        self.charge(price::event(value.len()), value.len() as u64)?;
+        let method = method.to_owned();
+        self.emit(Event::ActorReturned { actor, method, value: Bytes(value) });
         Ok(())
     }
 
@@ -98,10 +107,9 @@ impl Exec<'_> {
         call: &Call<'_>,
         reply: Option<(Address, u64)>,
     ) -> Result<Option<Vec<u8>>, Refusal> {
-        let code_bytes = self.code_bytes(running.actor);
         let method = Method { name: call.method.to_owned(), reply };
         let (ended, running) = self.enter(running, call.method, |actors, host| {
-            host.charge(price::call(code_bytes), 0)?;
+            host.exec.load_code(host.running.actor)?;
             actors.call(host, call)
         })?;
         self.settle_call(running, method, ended)
@@ -115,17 +123,34 @@ impl Exec<'_> {
         frames: &[u8],
         (token, answer): (u64, &Answered),
     ) -> Result<Option<Vec<u8>>, Refusal> {
-        let bytes = frames.len() as u64 / price::FRAME_BYTES_PER_CYCLE;
-        let cycles = price::call(self.code_bytes(running.actor)) + bytes;
+        let cycles = frames.len() as u64 / price::FRAME_BYTES_PER_CYCLE;
         let (ended, running) = self.enter(running, &method.name, |actors, host| {
+            host.exec.load_code(host.running.actor)?;
             host.charge(cycles, 0)?;
             actors.resume(host, frames, token, answer)
         })?;
         self.settle_call(running, method, ended)
     }
 
-    fn code_bytes(&self, actor: Address) -> u64 {
-        self.state.get(&ActorKey { actor }).map_or(0, |record| u64::from(record.code_bytes))
+    /// Takes the price of an actor's code. The first call of a block pays for compiling it, whatever
+    /// this machine has kept; from then on it is at hand.
+    fn load_code(&mut self, actor: Address) -> Result<(), Refusal> {
+        let Some(record) = self.state.get(&ActorKey { actor }) else {
+            return self.charge(price::CALL_CYCLES, 0);
+        };
+        let price = match self.compiled.contains(&record.code_hash) {
+            true => price::call(record.code_bytes.into()),
+            false => price::first_call(record.code_bytes.into()),
+        };
+        self.charge(price, 0)?;
+        self.compiled.insert(record.code_hash);
+        Ok(())
+    }
+
+    /// The most that [`load_code`](Self::load_code) takes.
+    pub(super) fn load_cycles(&self, actor: Address) -> u64 {
+        let record = self.state.get(&ActorKey { actor });
+        price::first_call(record.map_or(0, |record| record.code_bytes.into()))
     }
 
     fn enter(

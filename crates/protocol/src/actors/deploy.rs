@@ -23,11 +23,13 @@ pub fn actor_address(deployer: Address, salt: B256, code: &str) -> Address {
 }
 
 impl Exec<'_> {
-    fn check_code(&self, code: &str) -> Result<(), Refusal> {
+    fn check_code(&mut self, code: &str) -> Result<(), Refusal> {
         if code.is_empty() || code.len() as u64 > self.params.actor_code_bytes_max {
             return Err(Refusal::CodeTooLarge);
         }
-        self.actors.check(code)
+        self.actors.check(code)?;
+        self.compiled.insert(keccak256(code));
+        Ok(())
     }
 
     /// DeployActor.

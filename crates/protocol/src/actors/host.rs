@@ -43,21 +43,23 @@ pub(crate) struct Running {
     pub(crate) open: Vec<u64>,
     /// It gave the actor other code, and so cannot wait: its frames are of the code before.
     pub(crate) upgraded: bool,
+    /// Cycles that it wants for going on after each wait, besides loading its code.
+    pub(crate) resume_cycles: u64,
 }
 
 impl Running {
     /// A call that an account causes.
     pub(crate) fn of(actor: Address, sender: Address, cause: B256) -> Self {
-        let (payer, open) = (Some(sender), Vec::new());
         Self {
             actor,
             sender,
             origin: sender,
             cause,
             value: Amount::ZERO,
-            payer,
+            payer: Some(sender),
             frame: None,
-            open,
+            open: Vec::new(),
+            resume_cycles: CALL_CYCLES_DEFAULT,
             upgraded: false,
         }
     }
@@ -199,13 +201,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// The value under a key.
     pub fn storage_get(&mut self, key: &[u8]) -> Result<Option<Bytes>, Refusal> {
-        let mut price = 0;
-        let found = storage::get(&self.exec.state, self.running.actor, key, |cycles| {
-            price = cycles;
-            Ok::<(), Refusal>(())
-        })?;
-        self.charge(price, 0)?;
-        Ok(found)
+        self.exec.storage_get(self.running.actor, key)
     }
 
     /// Writes a value.
@@ -220,14 +216,8 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// Keys and values in the order of the keys.
     pub fn storage_scan(&mut self, scan: Scan<'_>) -> Result<Vec<(Bytes, Bytes)>, Refusal> {
-        let mut left = self.cycles_left();
-        let charge = |cycles| {
-            left = left.checked_sub(cycles).ok_or(Refusal::OutOfCycles)?;
-            Ok(())
-        };
-        let found = storage::scan(&self.exec.state, self.running.actor, scan, charge);
-        self.leave_cycles(if found.is_ok() { left } else { 0 });
-        found
+        let Exec { state, meter, .. } = &mut *self.exec;
+        storage::scan(state, self.running.actor, scan, &mut meter.cycles)
     }
 
     /// Says something.
@@ -236,7 +226,7 @@ impl<'h, 'a> Host<'h, 'a> {
             return Err(Refusal::EventTooLarge);
         }
         let cells = price::EVENT_CELLS + (topic.len() + data.len()) as u64;
-        self.charge(price::EVENT_CYCLES, cells)?;
+        self.charge(price::event(topic.len() + data.len()), cells)?;
         let (actor, topic, data) = (self.running.actor, topic.to_owned(), data.into());
         self.exec.emit(Event::ActorEvent { actor, topic, data });
         Ok(())
@@ -316,10 +306,12 @@ impl<'h, 'a> Host<'h, 'a> {
         reply: Option<(Address, u64)>,
     ) -> Result<(), Refusal> {
         check_call(out.method, out.payload)?;
-        let cycles_limit = out.cycles.unwrap_or(CALL_CYCLES_DEFAULT);
-        check_cycles(cycles_limit, self.exec.params)?;
         let cells = price::DEFER_CELLS + out.payload.len() as u64;
         self.charge(price::DEFER_CYCLES + price::write(out.payload.len()), cells)?;
+        let cycles_limit = match out.cycles {
+            Some(cycles) => check_cycles(cycles, self.exec.params).map(|()| cycles)?,
+            None => CALL_CYCLES_DEFAULT + self.exec.load_cycles(out.to),
+        };
         let actor = self.running.actor;
         let deposit = self.exec.prepay(actor, cycles_limit)?;
         self.exec.debit(actor, out.value)?;

@@ -25,8 +25,8 @@ impl Host<'_, '_> {
         };
         let actor = self.running.actor;
         if let Some(handler) = handler {
-            let cycles_limit =
-                spec.callback.as_ref().map_or(CALL_CYCLES_DEFAULT, |named| named.cycles_limit);
+            let default = CALL_CYCLES_DEFAULT + self.exec.load_cycles(actor);
+            let cycles_limit = spec.callback.as_ref().map_or(default, |named| named.cycles_limit);
             spec.callback = Some(Callback { actor, handler: handler.to_owned(), cycles_limit });
         }
         let cost = job_cost(&spec);

@@ -61,10 +61,12 @@ pub struct Frame {
     pub open: Vec<u64>,
     /// What it waits for; nothing if its answer is on the way.
     pub awaits: Vec<u64>,
+    /// Cycles that it wants for going on after each wait, besides loading its code.
+    pub resume_cycles: u64,
     /// The machine's words.
     pub frames: Bytes,
 }
-codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, frames });
+codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, frames });
 
 /// Something that a call asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

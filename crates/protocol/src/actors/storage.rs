@@ -28,43 +28,52 @@ pub struct Scan<'s> {
     pub limit: usize,
 }
 
-/// The value under a key; `charge` takes the price before the value is used.
-pub fn get<E>(
+/// Takes a price from what is left; nothing is left if that is less.
+fn take(left: &mut u64, cycles: u64) -> Result<(), Refusal> {
+    let rest = left.checked_sub(cycles);
+    *left = rest.unwrap_or(0);
+    rest.map(|_| ()).ok_or(Refusal::OutOfCycles)
+}
+
+/// The value under a key, paid from `left`. How long it is shows only when it is read, so the price of
+/// the longest value has to be there; the price of the one that was found is taken.
+pub fn get(
     view: &(impl View + ?Sized),
     actor: Address,
     key: &[u8],
-    charge: impl FnOnce(u64) -> Result<(), E>,
-) -> Result<Option<Bytes>, E> {
+    left: &mut u64,
+) -> Result<Option<Bytes>, Refusal> {
+    if *left < price::read(VALUE_BYTES_MAX) {
+        *left = 0;
+        return Err(Refusal::OutOfCycles);
+    }
     // No longer key was ever written.
-    let found = match key.len() {
+    let found: Option<Bytes> = match key.len() {
         1..=KEY_BYTES_MAX => read(view, &StorageKey { actor, key }),
         _ => None,
     };
-    charge(price::read(found.as_ref().map_or(0, |value: &Bytes| value.len())))?;
+    take(left, price::read(found.as_ref().map_or(0, |value| value.len())))?;
     Ok(found)
 }
 
-/// Keys and values in the order of the keys; each is paid for before it is read.
-pub fn scan<E>(
+/// Keys and values in the order of the keys; each is paid for from `left` before it is read.
+pub fn scan(
     view: &(impl View + ?Sized),
     actor: Address,
     scan: Scan<'_>,
-    mut charge: impl FnMut(u64) -> Result<(), E>,
-) -> Result<Vec<(Bytes, Bytes)>, E> {
-    charge(price::READ_CYCLES)?;
+    left: &mut u64,
+) -> Result<Vec<(Bytes, Bytes)>, Refusal> {
+    take(left, price::READ_CYCLES)?;
     let root = read(view, &ActorKey { actor }).and_then(|record: Actor| record.root);
     let limit = scan.limit.min(SCAN_ENTRIES_MAX);
-    let (mut keys, mut steps) = (Vec::new(), 0_u64);
+    let mut keys = Vec::new();
     if limit > 0 {
         sorted_keys::scan(
             view,
             actor,
             root,
             (scan.prefix, scan.after),
-            || {
-                steps += 1;
-                charge(price::READ_CYCLES)
-            },
+            || take(left, price::READ_CYCLES),
             |key| {
                 keys.push(Bytes::from(key));
                 Ok(keys.len() < limit)
@@ -73,7 +82,7 @@ pub fn scan<E>(
     }
     let mut found = Vec::with_capacity(keys.len());
     for key in keys {
-        let value = get(view, actor, &key, &mut charge)?.unwrap_or_default();
+        let value = get(view, actor, &key, left)?.unwrap_or_default();
         found.push((key, value));
     }
     Ok(found)
@@ -85,6 +94,15 @@ fn weight(key: &[u8], value_bytes: usize) -> u64 {
 }
 
 impl Exec<'_> {
+    /// Reads a value, paid by the call that runs.
+    pub(crate) fn storage_get(
+        &mut self,
+        actor: Address,
+        key: &[u8],
+    ) -> Result<Option<Bytes>, Refusal> {
+        get(&self.state, actor, key, &mut self.meter.cycles)
+    }
+
     /// Writes a value.
     pub(crate) fn storage_set(
         &mut self,
@@ -98,9 +116,9 @@ impl Exec<'_> {
         if value.len() > VALUE_BYTES_MAX {
             return Err(Refusal::ValueTooLong);
         }
-        self.charge(price::READ_CYCLES + price::write(value.len()), value.len() as u64)?;
+        self.charge(price::write(value.len()), value.len() as u64)?;
+        let old = self.storage_get(actor, key)?;
         let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
-        let old = self.state.get(&StorageKey { actor, key });
         let before = old.as_ref().map_or(0, |old| weight(key, old.len()));
         let bytes = record.storage_bytes - before + weight(key, value.len());
         if bytes > self.params.actor_storage_bytes_max {
@@ -118,11 +136,7 @@ impl Exec<'_> {
 
     /// Removes a value. Whether there was one.
     pub(crate) fn storage_delete(&mut self, actor: Address, key: &[u8]) -> Result<bool, Refusal> {
-        self.charge(price::READ_CYCLES, 0)?;
-        if !(1..=KEY_BYTES_MAX).contains(&key.len()) {
-            return Ok(false);
-        }
-        let Some(old) = self.state.get(&StorageKey { actor, key }) else { return Ok(false) };
+        let Some(old) = self.storage_get(actor, key)? else { return Ok(false) };
         self.charge(2 * price::WRITE_CYCLES, 0)?;
         let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         self.remove_key(actor, &mut record.root, key)?;

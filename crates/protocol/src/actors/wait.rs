@@ -23,8 +23,12 @@ use crate::primitives::{Address, Amount, Height, JobId};
 pub const FRAME_BYTES_MAX: usize = 65_536;
 /// Things that a call may have asked for without an answer.
 pub const OPEN_MAX: usize = 64;
-/// Cycles of a queued call that names none, and of going on after a wait.
+/// Cycles of a queued call that names none, and of going on after a wait, besides loading the code.
 pub const CALL_CYCLES_DEFAULT: u64 = 200_000;
+/// Blocks that a call waits for another actor's answer if it does not say how long.
+pub const ASK_BLOCKS_DEFAULT: u64 = 3_600;
+/// Heights that are looked at for room when the time limit of a question is set.
+const ASK_HEIGHTS: u64 = 16;
 /// The least a queued call can be given.
 const CALL_CYCLES_MIN: u64 = 1_000;
 /// Calls that may be woken at one height: half of what a block does of its promises, so that
@@ -55,7 +59,8 @@ impl Host<'_, '_> {
         }
         self.charge(price::DEFER_CYCLES, price::DEFER_CELLS)?;
         let actor = self.running.actor;
-        let deposit = self.exec.prepay(actor, CALL_CYCLES_DEFAULT)?;
+        let cycles_limit = self.running.resume_cycles + self.exec.load_cycles(actor);
+        let deposit = self.exec.prepay(actor, cycles_limit)?;
         let mut record = self.exec.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         let frame = *self.running.frame.get_or_insert_with(|| {
             record.next_frame += 1;
@@ -64,40 +69,65 @@ impl Host<'_, '_> {
         record.next_token += 1;
         let token = record.next_token;
         self.exec.state.put(&ActorKey { actor }, &record);
-        let cycles_limit = CALL_CYCLES_DEFAULT;
         let wait = Wait { frame, on, deposit, cycles_limit, answer: None };
         self.exec.state.put(&WaitKey { actor, token }, &wait);
         self.running.open.push(token);
         Ok(token)
     }
 
-    /// Asks another actor, in a later block.
-    pub fn ask(&mut self, out: &Outgoing<'_>) -> Result<u64, Refusal> {
+    /// Says how many cycles the call wants for going on after each wait that it asks for from now on.
+    pub fn resume_cycles(&mut self, cycles: u64) -> Result<(), Refusal> {
+        self.charge(price::CONTEXT_CYCLES, 0)?;
+        check_cycles(cycles, self.exec.params)?;
+        self.running.resume_cycles = cycles;
+        Ok(())
+    }
+
+    /// Asks another actor, in a later block. Without an answer after so many blocks it has failed: the
+    /// other's code may wait for something that never comes.
+    pub fn ask(&mut self, out: &Outgoing<'_>, blocks: Option<u64>) -> Result<u64, Refusal> {
+        let now = self.exec.env.height;
+        let until = now.plus(blocks.unwrap_or(ASK_BLOCKS_DEFAULT));
+        self.check_promise(until)?;
+        self.charge(price::PROMISE_CYCLES, 0)?;
+        // Nobody minds a few blocks more.
+        let until = (0..ASK_HEIGHTS).map(|more| until.plus(more)).find(|at| self.has_room(*at));
+        let until = until.ok_or(Refusal::HeightCrowded)?;
         self.whole(|host| {
             let token = host.open(WaitOn::Method { actor: out.to })?;
-            host.queue_message(out, Some((host.running.actor, token)))?;
+            let actor = host.running.actor;
+            host.exec.schedule(until, &Task::Wake { actor, token });
+            host.queue_message(out, Some((actor, token)))?;
             Ok(token)
         })
     }
 
     /// Asks to be told when a height has come.
     pub fn sleep_until(&mut self, height: Height) -> Result<u64, Refusal> {
-        if height <= self.exec.env.height {
-            return Err(Refusal::TimerInPast);
-        }
-        let longest = self.exec.timer_config().ttl_blocks_max;
-        if height > self.exec.env.height.plus(longest) {
-            return Err(Refusal::WaitTooLong);
-        }
+        self.check_promise(height)?;
         self.charge(price::PROMISE_CYCLES, 0)?;
-        let length = self.exec.state.get(&AgendaLengthKey { height }).unwrap_or(0);
-        if u64::from(length) >= WAKES_PER_HEIGHT {
+        if !self.has_room(height) {
             return Err(Refusal::HeightCrowded);
         }
         let token = self.open(WaitOn::Height { height })?;
         let actor = self.running.actor;
         self.exec.schedule(height, &Task::Wake { actor, token });
         Ok(token)
+    }
+
+    /// Whether something can be promised for a height.
+    fn check_promise(&self, height: Height) -> Result<(), Refusal> {
+        let now = self.exec.env.height;
+        if height <= now {
+            return Err(Refusal::TimerInPast);
+        }
+        let longest = self.exec.timer_config().ttl_blocks_max;
+        if height > now.plus(longest) { Err(Refusal::WaitTooLong) } else { Ok(()) }
+    }
+
+    fn has_room(&self, height: Height) -> bool {
+        let length = self.exec.state.get(&AgendaLengthKey { height }).unwrap_or(0);
+        u64::from(length) < WAKES_PER_HEIGHT
     }
 
     /// Asks to be told how a job of the actor's own ends.
@@ -196,7 +226,7 @@ impl Exec<'_> {
         let cycles = price::WRITE_CYCLES + frames.len() as u64 / price::FRAME_BYTES_PER_CYCLE;
         self.charge(cycles, frames.len() as u64)?;
         Host::new(self, running.clone()).may_wait(&awaits, frames.len())?;
-        let Running { actor, sender, origin, open, .. } = running;
+        let Running { actor, sender, origin, open, resume_cycles, .. } = running;
         let frame = running.frame.ok_or(Refusal::NotWaitedFor)?;
         if self.state.get(&FrameKey { actor, frame }).is_none() {
             let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
@@ -212,7 +242,8 @@ impl Exec<'_> {
         let Method { name: method, reply } = method;
         let since = self.env.height;
         let frames = frames.into();
-        let kept = Frame { method, sender, origin, reply, since, open, awaits, frames };
+        let kept =
+            Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, frames };
         self.state.put(&FrameKey { actor, frame }, &kept);
         if let Some((token, answer)) = answered {
             self.hand_over(actor, token, answer);
@@ -224,6 +255,10 @@ impl Exec<'_> {
     pub(crate) fn answer(&mut self, actor: Address, token: u64, answer: Answer) {
         // Nobody waits any more.
         let Some(mut wait) = self.state.get(&WaitKey { actor, token }) else { return };
+        // The first answer counts; an actor may answer after its time.
+        if wait.answer.is_some() {
+            return;
+        }
         let frame = self.state.get(&FrameKey { actor, frame: wait.frame });
         if frame.is_some_and(|frame| frame.awaits.contains(&token)) {
             self.hand_over(actor, token, answer);
@@ -247,9 +282,17 @@ impl Exec<'_> {
         self.defer(&DeferredCall { actor, payer: actor, deposit, cycles_limit, what });
     }
 
-    /// A height has come that a call waits for. Returns the work it took besides.
+    /// A height has come that a call waits for, or until which another actor could answer. Returns the
+    /// work it took besides.
     pub(crate) fn wake(&mut self, actor: Address, token: u64) -> u64 {
-        self.answer(actor, token, Answer::Slept);
+        let answer = match self.state.get(&WaitKey { actor, token }).map(|wait| wait.on) {
+            Some(WaitOn::Method { .. }) => {
+                let refusal = Refusal::AskTimedOut;
+                Answer::Failed { code: refusal.code(), message: refusal.to_string() }
+            }
+            _ => Answer::Slept,
+        };
+        self.answer(actor, token, answer);
         1
     }
 

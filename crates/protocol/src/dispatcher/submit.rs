@@ -116,9 +116,11 @@ impl Exec<'_> {
         escrow.scale(u128::from(self.params.payout_burn_bps), BPS).unwrap_or_default()
     }
 
-    /// A job ends without a result: everything that is left goes back.
+    /// A job ends without a result: its price goes back, and its callback is told.
     pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, reason: Failure) {
         self.emit(Event::JobFailed { job: *id, reason });
+        let spec = self.spec_of(id);
+        self.queue_callback(id, job, &spec);
         self.end_job(id, job, Status::Failed { reason });
         if let Some(challenged) = job.challenges {
             self.challenge_undecided(&challenged, id);

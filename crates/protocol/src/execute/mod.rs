@@ -45,7 +45,7 @@ use crate::primitives::{Address, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{Diff, Overlay, View};
 use crate::timers::index::TimerIndex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Why a block is not a block of this chain. The state stays as it was.
@@ -298,6 +298,8 @@ pub(crate) struct Exec<'a> {
     pub(crate) fault: Option<CallFault>,
     /// Jobs that the present cause has submitted.
     pub(crate) jobs_of_cause: u32,
+    /// Hashes of the code that this block has paid to compile. Failed calls have paid, too.
+    pub(crate) compiled: BTreeSet<B256>,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
     /// Runners that were written since the roster was last brought up to date; whether their

@@ -15,7 +15,7 @@ use crate::params::ChainParams;
 use crate::presence::{AncestorRecord, PresenceCertificate, finalized, parent_record};
 use crate::registry::versioned::Stamp;
 use crate::state::{Overlay, View, read};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Views whose beacons stay in the state. A job is drawn from the round it is bound to within a
 /// few views, and long after that only receipts speak of it.
@@ -95,6 +95,7 @@ impl<'a> Exec<'a> {
             machine_memory: 0,
             fault: None,
             jobs_of_cause: 0,
+            compiled: BTreeSet::new(),
             new_lists: Vec::new(),
             changed: BTreeMap::new(),
             changing: Vec::new(),

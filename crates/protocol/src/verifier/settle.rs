@@ -104,7 +104,8 @@ impl Exec<'_> {
         self.state.put(&key, &record);
     }
 
-    fn queue_callback(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec) {
+    /// Has the job's callback called in a later block, if there is one.
+    pub(crate) fn queue_callback(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec) {
         let Some(callback) = &spec.callback else { return };
         let deposit = core::mem::take(&mut job.callback_deposit);
         self.defer(&DeferredCall {

@@ -36,7 +36,10 @@ impl Machine {
         let Some(record): Option<Actor> = read(view, &ActorKey { actor: agent }) else {
             return BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) };
         };
-        let Some(cycles) = GBA_CYCLES.checked_sub(price::call(record.code_bytes.into())) else {
+        // Nobody counts which agents a block has asked, so each question pays for compiling; that also
+        // bounds how long an agent's code can be.
+        let price = price::first_call(record.code_bytes.into());
+        let Some(cycles) = GBA_CYCLES.checked_sub(price) else {
             return BidAnswer { cycles: GBA_CYCLES, bid: Err(AgentFault::OutOfCycles) };
         };
         let source = || read(view, &CodeKey { actor: agent });
@@ -76,24 +79,38 @@ fn offer(bytes: &[u8]) -> Option<TxFeeParams> {
     })
 }
 
+/// Takes a price in the chain's cycles.
+fn charge(cycles: &mut u64, price: u64) -> Result<(), Trouble> {
+    let left = cycles.checked_sub(price.saturating_mul(VM_CYCLES));
+    *cycles = left.unwrap_or(0);
+    left.map(|_| ()).ok_or(Trouble::Refused(Refusal::OutOfCycles))
+}
+
+/// Reads with what is left, in the chain's cycles.
+fn reading<T>(
+    cycles: &mut u64,
+    read: impl FnOnce(&mut u64) -> Result<T, Trouble>,
+) -> Result<T, Trouble> {
+    let mut left = *cycles / VM_CYCLES;
+    let found = read(&mut left);
+    *cycles = left * VM_CYCLES + *cycles % VM_CYCLES;
+    found
+}
+
 impl World for Reading<'_> {
     fn ask(&mut self, ask: Ask<'_>) -> Result<HostReply, Unanswered> {
         let (view, agent) = (self.view, self.agent);
         let cycles = ask.cycles;
-        let mut charge = |price: u64| -> Result<(), Trouble> {
-            let price = price.saturating_mul(VM_CYCLES);
-            let left = cycles.checked_sub(price);
-            *cycles = left.unwrap_or(0);
-            left.map(|_| ()).ok_or(Trouble::Refused(Refusal::OutOfCycles))
-        };
         let answer = match (ask.name, ask.args) {
-            ("context", []) => charge(price::CONTEXT_CYCLES).map(|()| self.context()),
-            ("storage_get", [V::Bytes(key)]) => storage::get(view, agent, key, charge)
-                .map(|found| found.map_or(V::None, |value| V::Bytes(value.0))),
-            ("storage_scan", [V::Bytes(prefix), after, limit]) => scan(prefix, after, limit)
-                .and_then(|scan| storage::scan(view, agent, scan, charge))
-                .map(found),
-            ("balance", [of]) => charge(price::READ_CYCLES).and_then(|()| {
+            ("context", []) => charge(cycles, price::CONTEXT_CYCLES).map(|()| self.context()),
+            ("storage_get", [V::Bytes(key)]) => {
+                reading(cycles, |left| Ok(storage::get(view, agent, key, left)?))
+                    .map(|found| found.map_or(V::None, |value| V::Bytes(value.0)))
+            }
+            ("storage_scan", [V::Bytes(prefix), after, limit]) => reading(cycles, |left| {
+                Ok(found(storage::scan(view, agent, scan(prefix, after, limit)?, left)?))
+            }),
+            ("balance", [of]) => charge(cycles, price::READ_CYCLES).and_then(|()| {
                 let address = as_address(of).ok_or_else(|| form("balance"))?;
                 let account: Account = read(view, &AccountKey { address }).unwrap_or_default();
                 Ok(number(account.balance.get()))

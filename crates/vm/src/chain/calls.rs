@@ -1,6 +1,7 @@
 //! The host's calls (`HOST.md`), answered by the chain.
 
 use remuda_protocol::actors::host::{Host, Outgoing};
+use remuda_protocol::actors::price;
 use remuda_protocol::actors::storage::Scan;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Height;
@@ -110,7 +111,17 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             }
         }
         ("send", args) => none(host.send(&outgoing(name, args)?)),
-        ("ask", args) => Ok(HostReply::Pending(host.ask(&outgoing(name, args)?)?)),
+        ("ask", [out @ .., blocks]) if out.len() == 5 => {
+            let blocks = match blocks {
+                V::None => None,
+                blocks => Some(as_u64(blocks).ok_or_else(|| form(name))?),
+            };
+            Ok(HostReply::Pending(host.ask(&outgoing(name, out)?, blocks)?))
+        }
+        ("ask", args) => Ok(HostReply::Pending(host.ask(&outgoing(name, args)?, None)?)),
+        ("resume_cycles", [cycles]) => {
+            none(host.resume_cycles(as_u64(cycles).ok_or_else(|| form(name))?))
+        }
         ("schedule_timer", [height, V::Bytes(payload), V::Dict(options)]) => {
             let timer = as_u64(height).and_then(|at| convert::schedule(at, payload, options));
             let timer = timer.ok_or_else(|| form(name))?;
@@ -182,6 +193,8 @@ fn submit_job(host: &mut Host<'_, '_>, file: &V, callback: &V) -> Answer {
         V::Str(method) => Some(&method[..]),
         _ => return Err(form("submit_job")),
     };
+    let (values, text_bytes) = convert::size(file);
+    host.charge(price::document(values, text_bytes), 0)?;
     let file = convert::json(file, 0).ok_or_else(|| {
         let message = "a job's specification has dicts with text for keys, lists, texts, bytes, \
                        whole numbers and truth values";

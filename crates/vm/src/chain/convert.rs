@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use num_bigint::BigInt;
 use remuda_protocol::actors::JobEnd;
 use remuda_protocol::actors::host::Context;
-use remuda_protocol::dispatcher::job::Status;
+use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_protocol::timers::agents::{GbaContext, TimerCall};
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::verifier::json::{Decimal, Json};
 
-use crate::HostValue;
 use crate::cbor;
+use crate::{HostErrorKind, HostValue};
 
 /// Containers in a job's specification.
 const JSON_DEPTH_MAX: usize = 32;
@@ -102,7 +102,30 @@ pub(super) fn job_end(end: &JobEnd) -> HostValue {
         ("result", or_none(result.map(|result| &result.result[..]))),
         ("agreed", or_none(result.and_then(|result| result.agreed.as_deref()))),
         ("runner", or_none(result.map(|result| result.runner.as_slice()))),
+        ("error", failure(&end.status).map_or(HostValue::None, |(_, message)| text(message))),
     ])
+}
+
+/// Why a job has no result: what programs can tell apart, and the words.
+pub(super) fn failure(status: &Status) -> Option<(HostErrorKind, &'static str)> {
+    Some(match status {
+        Status::Failed { reason: Failure::NoRunners } => {
+            (HostErrorKind::Timeout, "no runner delivered in time")
+        }
+        Status::Failed { reason: Failure::InsufficientRunners } => {
+            (HostErrorKind::Failed, "there are too few runners for this job")
+        }
+        Status::Failed { reason: Failure::NoAgreement } => {
+            (HostErrorKind::Failed, "the results do not agree")
+        }
+        Status::Failed { reason: Failure::NoSeed } => {
+            (HostErrorKind::Failed, "the seed for the draw never came")
+        }
+        Status::Cancelled => (HostErrorKind::Failed, "the job was called off"),
+        Status::Pending { .. } | Status::Assigned | Status::Committed | Status::Settled => {
+            return None;
+        }
+    })
 }
 
 /// What a timer's handler gets.
@@ -168,6 +191,20 @@ pub(super) fn schedule(
         }
     }
     Some(timer)
+}
+
+/// How many values a value is made of, and the bytes of its texts. The machine has bounded both.
+pub(super) fn size(value: &HostValue) -> (u64, u64) {
+    let sum = |one: (u64, u64), other: (u64, u64)| (one.0 + other.0, one.1 + other.1);
+    match value {
+        HostValue::Str(text) => (1, text.len() as u64),
+        HostValue::Bytes(bytes) | HostValue::Big(bytes) => (1, bytes.len() as u64),
+        HostValue::List(items) => items.iter().map(size).fold((1, 0), sum),
+        HostValue::Dict(pairs) => {
+            pairs.iter().map(|(key, value)| sum(size(key), size(value))).fold((1, 0), sum)
+        }
+        _ => (1, 0),
+    }
 }
 
 /// A program's value as the document that a job file would be.

@@ -1,7 +1,6 @@
 //! What a program sees of the chain's refusals and answers.
 
 use remuda_protocol::actors::Answered;
-use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::error::Refusal;
 
 use super::convert;
@@ -19,6 +18,7 @@ fn kind(refusal: Refusal) -> Kind {
         | Refusal::UnknownPool
         | Refusal::UnknownNamespace
         | Refusal::UnknownEntitlement => Kind::NotFound,
+        Refusal::AskTimedOut => Kind::Timeout,
         Refusal::TooDeep => Kind::Depth,
         Refusal::Reentrant => Kind::Reentrant,
         Refusal::ReadOnly => Kind::ReadOnly,
@@ -65,28 +65,14 @@ pub(super) fn answer(answer: &Answered) -> Result<HostValue, HostError> {
             let refusal = Refusal::from_code(*code).unwrap_or(Refusal::ExceptionRaised);
             // That it failed counts, not why.
             let kind = match kind(refusal) {
-                Kind::NotFound => Kind::NotFound,
+                kept @ (Kind::NotFound | Kind::Timeout) => kept,
                 _ => Kind::Failed,
             };
             Err(HostError { kind, message: message.clone() })
         }
-        Answered::Job(end) => match end.status {
-            Status::Settled => Ok(convert::job_end(end)),
-            Status::Failed { reason } => {
-                let (kind, message) = match reason {
-                    Failure::NoRunners => (Kind::Timeout, "no runner delivered in time"),
-                    Failure::InsufficientRunners => {
-                        (Kind::Failed, "there are too few runners for this job")
-                    }
-                    Failure::NoAgreement => (Kind::Failed, "the results do not agree"),
-                    Failure::NoSeed => (Kind::Failed, "the seed for the draw never came"),
-                };
-                Err(HostError { kind, message: message.to_owned() })
-            }
-            _ => {
-                let message = "the job was called off".to_owned();
-                Err(HostError { kind: Kind::Failed, message })
-            }
+        Answered::Job(end) => match convert::failure(&end.status) {
+            None => Ok(convert::job_end(end)),
+            Some((kind, message)) => Err(HostError { kind, message: message.to_owned() }),
         },
     }
 }

@@ -8,8 +8,11 @@ use remuda_protocol::primitives::{B256, keccak256};
 
 use crate::{CompileError, Program, compile};
 
-/// Bytes of source whose programs are kept.
+/// Bytes of source whose programs are kept. A block can pay to compile a tenth of that at most, so what
+/// its first calls compiled is there for the others.
 const SOURCE_BYTES_KEPT: usize = 32 * 1024 * 1024;
+/// What a short program counts: its instructions and tables are longer than it.
+const PROGRAM_BYTES_MIN: usize = 1024;
 /// The name that tracebacks show.
 const FILE: &str = "actor.py";
 
@@ -24,15 +27,23 @@ struct Kept {
 
 /// The programs of a process.
 #[derive(Debug)]
-pub(super) struct Programs(Mutex<Option<Kept>>);
+pub(super) struct Programs {
+    room: usize,
+    kept: Mutex<Option<Kept>>,
+}
 
 impl Programs {
     pub(super) const fn new() -> Self {
-        Self(Mutex::new(None))
+        Self::with_room(SOURCE_BYTES_KEPT)
+    }
+
+    /// Keeps programs of so many bytes of source.
+    pub(super) const fn with_room(room: usize) -> Self {
+        Self { room, kept: Mutex::new(None) }
     }
 
     fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compiles a program and keeps it.
@@ -77,17 +88,53 @@ impl Programs {
         let kept = kept.get_or_insert_default();
         kept.clock += 1;
         let now = kept.clock;
+        let bytes = bytes.max(PROGRAM_BYTES_MIN);
         if let Some((_, before, bytes)) = kept.programs.insert(hash, (program, now, bytes)) {
             kept.order.remove(&before);
             kept.bytes -= bytes;
         }
         kept.order.insert(now, hash);
         kept.bytes += bytes;
-        while kept.bytes > SOURCE_BYTES_KEPT {
+        while kept.bytes > self.room {
             let Some((_, oldest)) = kept.order.pop_first() else { return };
             if let Some((_, _, bytes)) = kept.programs.remove(&oldest) {
                 kept.bytes -= bytes;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(number: usize) -> String {
+        format!("def f():\n    return {number}\n")
+    }
+
+    #[test]
+    fn what_was_not_asked_for_longest_goes_first_and_comes_back_when_it_is() {
+        let programs = Programs::with_room(3 * PROGRAM_BYTES_MIN);
+        for number in 0..3 {
+            programs.check(&source(number)).unwrap();
+        }
+        let hash = |number| keccak256(source(number));
+        assert!(programs.find(hash(0)).is_some());
+        programs.check(&source(3)).unwrap();
+        let kept: Vec<bool> = (0..4).map(|number| programs.find(hash(number)).is_some()).collect();
+        assert_eq!(kept, [true, false, true, true]);
+        assert!(programs.get(hash(1), || Some(source(1))).is_some());
+        assert!(programs.find(hash(0)).is_none());
+        assert_eq!(programs.kept().as_ref().map(|kept| kept.bytes), Some(3 * PROGRAM_BYTES_MIN));
+    }
+
+    #[test]
+    fn a_machine_without_room_still_finds_what_it_is_asked_for() {
+        let programs = Programs::with_room(0);
+        let hash = keccak256(source(7));
+        for _ in 0..2 {
+            assert!(programs.get(hash, || Some(source(7))).is_some());
+            assert!(programs.find(hash).is_none());
         }
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct Compiler<'a> {
     /// Loops, handlers and the like around the current statement, one list per unit.
     pub(super) blocks: Vec<Vec<Block<'a>>>,
     pub(super) classes: Vec<String>,
+    /// Statements around the current one that know what to do without a module.
+    pub(super) optional_imports: usize,
     instructions: usize,
 }
 
@@ -38,6 +40,7 @@ impl<'a> Compiler<'a> {
             units: Vec::new(),
             blocks: Vec::new(),
             classes: Vec::new(),
+            optional_imports: 0,
             instructions: 0,
         }
     }

@@ -41,6 +41,7 @@ impl<'a> Compiler<'a> {
                 self.emit(Op::GetIter, 0, 0);
             }
         }
+        self.at(expr);
         self.emit(Op::Call, 0, 1);
         if kind == Kind::Coroutine {
             self.emit_await();

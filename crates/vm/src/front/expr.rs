@@ -298,6 +298,10 @@ impl<'a> Compiler<'a> {
         if op == Op::BuildTuple {
             self.emit(Op::ListToTuple, 0, 0);
         }
+        // CPython keeps such a set as a constant and copies it, which its order shows.
+        if set && elements.len() >= 3 && elements.iter().all(is_number) {
+            self.emit(Op::BuildSet, 1, 1);
+        }
         Ok(())
     }
 
@@ -376,5 +380,15 @@ impl<'a> Compiler<'a> {
         }
         self.emit(Op::FormatValue, operand, 0);
         Ok(parts)
+    }
+}
+
+/// A whole number as it is written, with a sign or without.
+fn is_number(element: &Expr) -> bool {
+    match element {
+        Expr::NumberLiteral(node) => matches!(node.value, ast::Number::Int(_)),
+        Expr::BooleanLiteral(_) => true,
+        Expr::UnaryOp(node) => node.op == ast::UnaryOp::USub && is_number(&node.operand),
+        _ => false,
     }
 }

@@ -17,6 +17,7 @@ mod pattern;
 mod prescan;
 mod protect;
 mod scope;
+mod stars;
 mod stmt;
 mod target;
 mod waiting;

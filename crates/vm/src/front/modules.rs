@@ -1,10 +1,13 @@
 //! Modules that a program can import.
 
+use super::stars::STARS;
+
 /// Modules that exist; others are refused at compile time.
 const MODULES: &[&str] = &[
     "__future__",
     "abc",
     "base64",
+    "binascii",
     "bisect",
     "collections",
     "collections.abc",
@@ -34,6 +37,7 @@ const MODULES: &[&str] = &[
     "cowboy_sdk.verify",
     "dataclasses",
     "enum",
+    "fractions",
     "functools",
     "hashlib",
     "heapq",
@@ -43,9 +47,11 @@ const MODULES: &[&str] = &[
     "operator",
     "pvm_host",
     "re",
+    "statistics",
     "string",
     "struct",
     "sys",
+    "textwrap",
     "types",
     "typing",
 ];
@@ -55,10 +61,18 @@ pub(super) fn advice_for(module: &str) -> &'static str {
     match module.split('.').next().unwrap_or("") {
         "random" | "secrets" | "uuid" => "use cowboy.randomness(label), or cowboy_sdk.pvm_random",
         "time" | "datetime" => "use cowboy.height() and cowboy.timestamp()",
-        "os" | "sys" | "io" | "pathlib" | "socket" | "subprocess" => {
+        "os" | "io" | "pathlib" | "socket" | "subprocess" | "shutil" | "tempfile" | "argparse" => {
             "a program sees neither machine nor network; use storage and jobs"
         }
-        "requests" | "urllib" | "http" => "order a job with runner.http",
+        "requests" | "urllib" | "http" | "httpx" | "aiohttp" => "order a job with runner.http",
+        "decimal" => "count in the smallest unit with int, or use fractions",
+        "logging" | "traceback" | "pprint" => "print, or emit an event",
+        "numpy" | "pandas" | "scipy" => "a program is plain Python: use lists, math and statistics",
+        "pickle" | "shelve" | "csv" | "sqlite3" => "use json, struct or cowboy.encode",
+        "unittest" | "pytest" | "doctest" => "tests of actors are files for `remuda actor test`",
+        "inspect" | "ast" | "importlib" | "builtins" | "gc" | "ctypes" => {
+            "a program does not see the machine that runs it"
+        }
         "threading" | "asyncio" | "multiprocessing" => "use async def and await",
         _ => "see the list of modules in the guide",
     }
@@ -66,7 +80,10 @@ pub(super) fn advice_for(module: &str) -> &'static str {
 
 /// What `from module import *` brings. Its names have to be known when the program is compiled.
 pub(super) fn all_of(module: &str) -> Option<&'static [&'static str]> {
-    (module == "cowboy_sdk").then_some(COWBOY_SDK)
+    if module == "cowboy_sdk" {
+        return Some(COWBOY_SDK);
+    }
+    STARS.iter().find(|(name, _)| *name == module).map(|(_, names)| *names)
 }
 
 pub(super) fn exists(module: &str) -> bool {

@@ -223,7 +223,10 @@ impl<'a> Compiler<'a> {
         let (handler, end) = (self.label(), self.label());
         let region = self.region(handler, depth);
         self.block_list().push(Block::Try(region));
+        let optional = node.handlers.iter().any(catches_missing_modules);
+        self.optional_imports += usize::from(optional);
         self.body(&node.body)?;
+        self.optional_imports -= usize::from(optional);
         self.end_block();
         self.body(&node.orelse)?;
         self.jump(Op::Jump, end);
@@ -361,5 +364,17 @@ impl<'a> Compiler<'a> {
         }
         self.emit(Op::Raise, count, 0);
         Ok(())
+    }
+}
+
+/// Whether a handler is for modules that are not there. One for every exception is not: there the
+/// advice of the compiler is worth more.
+fn catches_missing_modules(handler: &ExceptHandler) -> bool {
+    let ExceptHandler::ExceptHandler(handler) = handler;
+    let named = |kind: &Expr| matches!(kind, Expr::Name(name) if matches!(name.id.as_str(), "ImportError" | "ModuleNotFoundError"));
+    match handler.type_.as_deref() {
+        Some(Expr::Tuple(kinds)) => kinds.elts.iter().any(named),
+        Some(kind) => named(kind),
+        None => false,
     }
 }

@@ -88,7 +88,10 @@ impl<'a> Compiler<'a> {
         let end = self.label();
         let mut next = self.label();
         self.condition(&node.test, next, false)?;
+        let typing = for_type_checkers(&node.test);
+        self.optional_imports += usize::from(typing);
         self.body(&node.body)?;
+        self.optional_imports -= usize::from(typing);
         for clause in &node.elif_else_clauses {
             self.jump(Op::Jump, end);
             self.place(next);
@@ -156,7 +159,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
-        if modules::exists(name) || self.file.starts_with('<') {
+        // Where the program says what to do without it, it is told when it gets there.
+        if modules::exists(name) || self.file.starts_with('<') || self.optional_imports > 0 {
             return Ok(());
         }
         self.refuse(node, &format!("there is no module '{name}' here"), modules::advice_for(name))
@@ -222,6 +226,9 @@ impl<'a> Compiler<'a> {
             );
         }
         let Some(names) = modules::all_of(module) else {
+            if self.optional_imports > 0 && !modules::exists(module) {
+                return Ok(());
+            }
             return self.refuse(node, "'import *' is not supported", "name what you import");
         };
         for name in names {
@@ -248,5 +255,14 @@ impl<'a> Compiler<'a> {
             self.emit(Op::StoreIndex, 0, 0);
         }
         Ok(())
+    }
+}
+
+/// `if TYPE_CHECKING:`, which never runs.
+fn for_type_checkers(test: &Expr) -> bool {
+    match test {
+        Expr::Name(name) => name.id.as_str() == "TYPE_CHECKING",
+        Expr::Attribute(attribute) => attribute.attr.as_str() == "TYPE_CHECKING",
+        _ => false,
     }
 }

@@ -35,6 +35,7 @@
 mod bytes;
 mod check;
 mod read;
+mod read_parts;
 mod write;
 
 use std::fmt;

@@ -5,17 +5,13 @@ use num_bigint::BigInt;
 use super::bytes::Reader;
 use super::{FROZEN_BYTES_MAX, MAGIC, ThawError, kind, tag};
 use crate::front::Program;
-use crate::front::code::Kind;
 use crate::heap::dict::{Dict, Entry};
-use crate::heap::object::{
-    Class, Exception, Function, Generator, Instance, Iter, Obj, Suspended, View,
-};
-use crate::heap::types::TYPES;
+use crate::heap::object::{Instance, Obj, View};
 use crate::heap::value::{Handle, Value, float};
 use crate::limits::Limits;
 use crate::run::Vm;
 
-type Read<T> = Result<T, ThawError>;
+pub(super) type Read<T> = Result<T, ThawError>;
 
 /// A table whose keys may not have been read yet.
 struct Table {
@@ -24,9 +20,9 @@ struct Table {
     entries: Vec<(Option<u64>, Value, Value)>,
 }
 
-struct Thaw<'a> {
-    vm: Vm,
-    bytes: Reader<'a>,
+pub(super) struct Thaw<'a> {
+    pub(super) vm: Vm,
+    pub(super) bytes: Reader<'a>,
     objects: Vec<Handle>,
     tables: Vec<Table>,
 }
@@ -128,7 +124,7 @@ impl Thaw<'_> {
         self.put(handle, obj)
     }
 
-    fn value(&mut self) -> Read<Value> {
+    pub(super) fn value(&mut self) -> Read<Value> {
         Ok(match self.bytes.byte()? {
             tag::UNBOUND => Value::Unbound,
             tag::NONE => Value::None,
@@ -161,11 +157,11 @@ impl Thaw<'_> {
         })
     }
 
-    fn handle(&mut self) -> Read<Handle> {
+    pub(super) fn handle(&mut self) -> Read<Handle> {
         self.value()?.handle().ok_or(ThawError::Malformed("an object is needed"))
     }
 
-    fn maybe(&mut self) -> Read<Option<Handle>> {
+    pub(super) fn maybe(&mut self) -> Read<Option<Handle>> {
         match self.value()? {
             Value::Unbound => Ok(None),
             Value::Ref(handle) => Ok(Some(handle)),
@@ -173,17 +169,17 @@ impl Thaw<'_> {
         }
     }
 
-    fn values(&mut self) -> Read<Vec<Value>> {
+    pub(super) fn values(&mut self) -> Read<Vec<Value>> {
         let count = self.bytes.count()?;
         (0..count).map(|_| self.value()).collect()
     }
 
-    fn handles(&mut self) -> Read<Vec<Handle>> {
+    pub(super) fn handles(&mut self) -> Read<Vec<Handle>> {
         let count = self.bytes.count()?;
         (0..count).map(|_| self.handle()).collect()
     }
 
-    fn code(&mut self) -> Read<u32> {
+    pub(super) fn code(&mut self) -> Read<u32> {
         let code = self.bytes.small()?;
         if code as usize >= self.vm.codes.len() {
             return Err(ThawError::Malformed("a code's number"));
@@ -191,7 +187,7 @@ impl Thaw<'_> {
         Ok(code)
     }
 
-    fn view(&mut self) -> Read<View> {
+    pub(super) fn view(&mut self) -> Read<View> {
         match self.bytes.byte()? {
             0 => Ok(View::Keys),
             1 => Ok(View::Values),
@@ -200,7 +196,7 @@ impl Thaw<'_> {
         }
     }
 
-    fn size(&mut self) -> Read<usize> {
+    pub(super) fn size(&mut self) -> Read<usize> {
         Ok(self.bytes.small()? as usize)
     }
 
@@ -318,101 +314,5 @@ impl Thaw<'_> {
             self.put(table.handle, obj)?;
         }
         Ok(())
-    }
-
-    fn function(&mut self) -> Read<Obj> {
-        Ok(Obj::Function(Box::new(Function {
-            code: self.code()?,
-            globals: self.handle()?,
-            defaults: self.value()?,
-            keyword_defaults: self.value()?,
-            closure: self.value()?,
-            name: self.value()?,
-            qualname: self.value()?,
-            dict: self.maybe()?,
-        })))
-    }
-
-    fn class(&mut self) -> Read<Obj> {
-        let name = self.value()?;
-        let bases = self.handles()?;
-        let mro = self.handles()?;
-        let dict = self.handle()?;
-        let meta = self.handle()?;
-        let layout = TYPES.get(self.size()?).ok_or(ThawError::Malformed("a layout"))?.0;
-        let builtin = self.bytes.flag()?;
-        Ok(Obj::Class(Box::new(Class { name, bases, mro, dict, meta, layout, builtin })))
-    }
-
-    fn exception(&mut self) -> Read<Obj> {
-        let class = self.handle()?;
-        let (args, cause, context) = (self.value()?, self.value()?, self.value()?);
-        let suppress = self.bytes.flag()?;
-        let dict = self.maybe()?;
-        let mut traceback = Vec::new();
-        for _ in 0..self.bytes.count()? {
-            traceback.push((self.code()?, self.bytes.small()?));
-        }
-        let serial = self.bytes.number()?;
-        Ok(Obj::Exception(Box::new(Exception {
-            class,
-            args,
-            cause,
-            context,
-            suppress,
-            dict,
-            traceback,
-            serial,
-        })))
-    }
-
-    fn generator(&mut self) -> Read<Obj> {
-        let kind = match self.bytes.byte()? {
-            1 => Kind::Generator,
-            2 => Kind::Coroutine,
-            3 => Kind::AsyncGenerator,
-            _ => return Err(ThawError::Malformed("a kind of generator")),
-        };
-        let name = self.value()?;
-        let running = self.bytes.flag()?;
-        let frame = if self.bytes.flag()? {
-            Some(Suspended {
-                code: self.code()?,
-                pc: self.bytes.small()?,
-                globals: self.handle()?,
-                handling: self.value()?,
-                slots: self.values()?,
-            })
-        } else {
-            None
-        };
-        Ok(Obj::Generator(Box::new(Generator { kind, name, frame, running })))
-    }
-
-    fn iter(&mut self, kind: u8) -> Read<Iter> {
-        Ok(match kind {
-            kind::ITER_SEQUENCE => Iter::Sequence { source: self.value()?, next: self.size()? },
-            kind::ITER_REVERSED => Iter::Reversed { source: self.value()?, left: self.size()? },
-            kind::ITER_DICT => {
-                let view = self.view()?;
-                let reversed = self.bytes.flag()?;
-                let source = self.handle()?;
-                Iter::Dict { source, view, next: self.size()?, length: self.size()?, reversed }
-            }
-            kind::ITER_RANGE => Iter::Range {
-                next: self.bytes.signed()?,
-                left: self.bytes.number()?,
-                step: self.bytes.signed()?,
-            },
-            kind::ITER_ENUMERATE => {
-                Iter::Enumerate { inner: self.value()?, count: self.bytes.signed()? }
-            }
-            kind::ITER_ZIP => {
-                let strict = self.bytes.flag()?;
-                Iter::Zip { inner: self.values()?, strict }
-            }
-            kind::ITER_DONE => Iter::Done,
-            _ => return Err(ThawError::Malformed("a kind of object")),
-        })
     }
 }

@@ -1,6 +1,7 @@
 //! The ordered hash table under dict, set, namespaces and attributes: entries in order of insertion,
 //! an index of their places by hash. Nothing about it depends on addresses or seeds.
 
+use super::set_order::{merged_room, order};
 use super::value::Value;
 
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +20,10 @@ pub(crate) struct Dict {
     live: usize,
     /// Places of the index that are not empty.
     used: usize,
+    /// Of a set: whether its numbers are in their order.
+    settled: bool,
+    /// Of a set: entries that had this room when they came in.
+    known: (u32, u32),
 }
 
 const EMPTY: u32 = u32::MAX;
@@ -134,6 +139,7 @@ impl Dict {
         let place = self.entries.len();
         self.entries.push(Entry { hash, key, value });
         self.live += 1;
+        self.settled = false;
         if self.index.is_empty() && self.entries.len() <= UNINDEXED_MAX {
             return;
         }
@@ -174,6 +180,8 @@ impl Dict {
 
     /// Makes the index a function of the entries alone; no entry moves.
     pub(crate) fn normalise(&mut self) {
+        self.settled = false;
+        self.known = (0, 0);
         self.index.clear();
         self.used = 0;
         if self.entries.len() <= UNINDEXED_MAX {
@@ -192,7 +200,7 @@ impl Dict {
     /// A table with these entries, deleted ones among them.
     pub(crate) fn from_entries(entries: Vec<Entry>) -> Self {
         let live = entries.iter().filter(|entry| !entry.key.is_unbound()).count();
-        let mut dict = Self { index: Vec::new(), entries, live, used: 0 };
+        let mut dict = Self { entries, live, ..Self::default() };
         dict.normalise();
         dict
     }
@@ -247,5 +255,36 @@ impl Dict {
         self.entries.clear();
         self.used = 0;
         self.live = 0;
+        self.settled = false;
+        self.known = (0, 0);
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled
+    }
+
+    /// Of a set that took all its entries at once.
+    pub(crate) fn merged(&mut self) {
+        self.settle();
+        self.settled = false;
+        self.known = (self.live as u32, merged_room(self.live) as u32);
+    }
+
+    /// Puts the numbers of a set into their order; sets of anything else stay as they are.
+    pub(crate) fn settle(&mut self) {
+        self.settled = true;
+        let number = |entry: &Entry| match entry.key {
+            Value::Int(int) if int.unsigned_abs() < (1 << 61) - 1 => Some(int),
+            Value::Bool(truth) => Some(i64::from(truth)),
+            _ => None,
+        };
+        let Some(numbers) = self.iter().map(number).collect::<Option<Vec<i64>>>() else { return };
+        let (order, room) = order(&numbers, self.known.0 as usize, self.known.1 as usize);
+        self.known = (self.live as u32, room as u32);
+        let live: Vec<Entry> = self.iter().copied().collect();
+        self.entries = order.into_iter().map(|place| live[place as usize]).collect();
+        if !self.index.is_empty() {
+            self.reindex();
+        }
     }
 }

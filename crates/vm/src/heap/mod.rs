@@ -4,6 +4,7 @@
 pub(crate) mod dict;
 pub(crate) mod interned;
 pub(crate) mod object;
+pub(crate) mod set_order;
 mod slots;
 pub(crate) mod types;
 pub(crate) mod value;

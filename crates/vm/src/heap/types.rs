@@ -141,6 +141,29 @@ types! {
     UserWarning "UserWarning" Warning
     DeprecationWarning "DeprecationWarning" Warning
     RuntimeWarning "RuntimeWarning" Warning
+    SyntaxWarning "SyntaxWarning" Warning
+    FutureWarning "FutureWarning" Warning
+    ImportWarning "ImportWarning" Warning
+    UnicodeWarning "UnicodeWarning" Warning
+    BytesWarning "BytesWarning" Warning
+    ResourceWarning "ResourceWarning" Warning
+    PendingDeprecationWarning "PendingDeprecationWarning" Warning
+    FileExistsError "FileExistsError" OSError
+    IsADirectoryError "IsADirectoryError" OSError
+    NotADirectoryError "NotADirectoryError" OSError
+    InterruptedError "InterruptedError" OSError
+    BlockingIOError "BlockingIOError" OSError
+    ChildProcessError "ChildProcessError" OSError
+    ProcessLookupError "ProcessLookupError" OSError
+    BrokenPipeError "BrokenPipeError" ConnectionError
+    ConnectionAbortedError "ConnectionAbortedError" ConnectionError
+    ConnectionRefusedError "ConnectionRefusedError" ConnectionError
+    ConnectionResetError "ConnectionResetError" ConnectionError
+    SystemError "SystemError" Exception
+    ReferenceError "ReferenceError" Exception
+    IndentationError "IndentationError" SyntaxError
+    TabError "TabError" IndentationError
+    UnicodeTranslateError "UnicodeTranslateError" UnicodeError
 }
 
 impl Type {

@@ -39,6 +39,9 @@ def _round_int(value, places):
 
 
 def dir(value=_nothing):
+    hook = None if value is _nothing else _user_method(value, '__dir__')
+    if hook is not None:
+        return sorted(hook(value))
     names = []
     for name in _own_names(value):
         if name not in names:

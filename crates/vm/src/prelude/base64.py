@@ -1,8 +1,6 @@
+from binascii import Error as _Error
+
 _LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-
-
-class _Error(ValueError):
-    pass
 
 
 def b64encode(s, altchars=None):
@@ -77,3 +75,39 @@ def b16encode(s):
 
 def b16decode(s, casefold=False):
     return bytes.fromhex(s.decode() if isinstance(s, bytes) else s)
+
+
+_B32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+
+def b32encode(s):
+    s = bytes(s)
+    out = []
+    for index in range(0, len(s), 5):
+        part = s[index:index + 5]
+        bits = int.from_bytes(part + bytes(5 - len(part)), 'big')
+        letters = ''.join([_B32[bits >> shift & 31] for shift in range(35, -5, -5)])
+        used = (len(part) * 8 + 4) // 5
+        out.append(letters[:used] + '=' * (8 - used))
+    return ''.join(out).encode()
+
+
+def b32decode(s, casefold=False):
+    if isinstance(s, (bytes, bytearray)):
+        s = s.decode('ascii')
+    if casefold:
+        s = s.upper()
+    if len(s) % 8:
+        raise _Error('Incorrect padding')
+    text = s.rstrip('=')
+    padding = len(s) - len(text)
+    if padding not in (0, 1, 3, 4, 6):
+        raise _Error('Incorrect padding')
+    bits = 0
+    for char in text:
+        value = _B32.find(char)
+        if value < 0:
+            raise _Error('Non-base32 digit found')
+        bits = bits << 5 | value
+    count = len(text) * 5 // 8
+    return (bits >> len(text) * 5 - count * 8).to_bytes(count, 'big')

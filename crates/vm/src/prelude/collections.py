@@ -184,8 +184,22 @@ class ChainMap:
     def values(self):
         return [self[key] for key in self]
 
-    def new_child(self, table=None):
-        return ChainMap({} if table is None else table, *self.maps)
+    def new_child(self, table=None, **more):
+        return ChainMap({**more} if table is None else table, *self.maps)
+
+    def pop(self, key, *default):
+        if not default and key not in self.maps[0]:
+            raise KeyError('Key not found in the first mapping: ' + repr(key))
+        return self.maps[0].pop(key, *default)
+
+    def __bool__(self):
+        return any(self.maps)
+
+    def __eq__(self, other):
+        return dict(self) == (dict(other) if isinstance(other, ChainMap) else other)
+
+    def __repr__(self):
+        return 'ChainMap(' + ', '.join([repr(table) for table in self.maps]) + ')'
 
     @property
     def parents(self):
@@ -196,24 +210,54 @@ def namedtuple(typename, field_names, *, rename=False, defaults=None, module=Non
     if isinstance(field_names, str):
         field_names = field_names.replace(',', ' ').split()
     fields = tuple(field_names)
+    if rename:
+        seen = set()
+        checked = []
+        for field in fields:
+            if not field.isidentifier() or field in _KEYWORDS or field.startswith('_') or field in seen:
+                field = '_' + str(len(checked))
+            checked.append(field)
+            seen.add(field)
+        fields = tuple(checked)
+    for name in (typename,) + fields:
+        if not name.isidentifier():
+            raise ValueError('Type names and field names must be valid identifiers: ' + repr(name))
+        if name in _KEYWORDS:
+            raise ValueError('Type names and field names cannot be a keyword: ' + repr(name))
+    seen = set()
     for field in fields:
-        if not field.isidentifier() or field.startswith('_'):
-            raise ValueError('Field names must be valid identifiers and cannot start with an underscore: ' + repr(field))
-    if len(set(fields)) != len(fields):
-        raise ValueError('Encountered duplicate field name')
+        if field.startswith('_') and not rename:
+            raise ValueError('Field names cannot start with an underscore: ' + repr(field))
+        if field in seen:
+            raise ValueError('Encountered duplicate field name: ' + repr(field))
+        seen.add(field)
     defaults = tuple(defaults) if defaults is not None else ()
-    namespace = {'_fields': fields, '__match_args__': fields,
+    if len(defaults) > len(fields):
+        raise TypeError('Got more default values than field names')
+    namespace = {'_fields': fields, '__match_args__': fields, '__slots__': (),
+                 '__doc__': typename + '(' + ', '.join(fields) + ')',
                  '_field_defaults': dict(zip(fields[len(fields) - len(defaults):], defaults))}
     for index in range(len(fields)):
         namespace[fields[index]] = _field(index)
     return type(typename, (_Named,), namespace)
 
 
+_KEYWORDS = frozenset([
+    'False', 'None', 'True', 'and', 'as', 'assert', 'async', 'await', 'break', 'class', 'continue', 'def',
+    'del', 'elif', 'else', 'except', 'finally', 'for', 'from', 'global', 'if', 'import', 'in', 'is',
+    'lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield'])
+
+
 def _field(index):
-    return property(lambda self: self[index])
+    return property(lambda self: self[index], _fixed)
+
+
+def _fixed(self, value):
+    raise AttributeError("can't set attribute")
 
 
 class _Named(tuple):
+    __slots__ = ()
     _fields = ()
     _field_defaults = {}
 
@@ -222,15 +266,22 @@ class _Named(tuple):
         values = list(args)
         if len(values) > len(fields):
             raise TypeError(cls.__name__ + '.__new__() takes ' + str(len(fields) + 1) + ' positional arguments but ' + str(len(values) + 1) + ' were given')
+        missing = []
         for field in fields[len(values):]:
             if field in kwargs:
                 values.append(kwargs.pop(field))
             elif field in cls._field_defaults:
                 values.append(cls._field_defaults[field])
             else:
-                raise TypeError(cls.__name__ + ".__new__() missing 1 required positional argument: '" + field + "'")
+                missing.append("'" + field + "'")
         if kwargs:
-            raise TypeError(cls.__name__ + ".__new__() got an unexpected keyword argument '" + list(kwargs)[0] + "'")
+            name = list(kwargs)[0]
+            what = 'got multiple values for argument' if name in fields else 'got an unexpected keyword argument'
+            raise TypeError(cls.__name__ + '.__new__() ' + what + " '" + name + "'")
+        if missing:
+            names = ' and '.join(missing) if len(missing) < 3 else ', '.join(missing[:-1]) + ', and ' + missing[-1]
+            raise TypeError(cls.__name__ + '.__new__() missing ' + str(len(missing)) + ' required positional argument'
+                            + ('' if len(missing) == 1 else 's') + ': ' + names)
         return _wrap(cls, tuple(values))
 
     def __repr__(self):

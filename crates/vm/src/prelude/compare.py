@@ -13,6 +13,10 @@ def _both(a, b, kind):
     return isinstance(a, kind) and isinstance(b, kind)
 
 
+def _is_view(value):
+    return type(value).__name__ in ('dict_keys', 'dict_items')
+
+
 def _eq(a, b):
     if _both(a, b, list) or _both(a, b, tuple):
         return len(a) == len(b) and _first_difference(a, b) < 0
@@ -41,6 +45,8 @@ def _ne(a, b):
 
 
 def _lt(a, b):
+    if _is_view(a) or _is_view(b):
+        return set(a) < set(b)
     if _both(a, b, (set, frozenset)):
         return len(a) < len(b) and _issubset(a, b)
     at = _first_difference(a, b)
@@ -48,6 +54,8 @@ def _lt(a, b):
 
 
 def _le(a, b):
+    if _is_view(a) or _is_view(b):
+        return set(a) <= set(b)
     if _both(a, b, (set, frozenset)):
         return _issubset(a, b)
     at = _first_difference(a, b)
@@ -55,6 +63,8 @@ def _le(a, b):
 
 
 def _gt(a, b):
+    if _is_view(a) or _is_view(b):
+        return set(a) > set(b)
     if _both(a, b, (set, frozenset)):
         return _lt(b, a)
     at = _first_difference(a, b)
@@ -62,6 +72,8 @@ def _gt(a, b):
 
 
 def _ge(a, b):
+    if _is_view(a) or _is_view(b):
+        return set(a) >= set(b)
     if _both(a, b, (set, frozenset)):
         return _le(b, a)
     at = _first_difference(a, b)

@@ -1,6 +1,7 @@
 class _Context:
-    def __init__(self, generator):
+    def __init__(self, generator, make):
         self.generator = generator
+        self.make = make
 
     def __enter__(self):
         try:
@@ -26,11 +27,47 @@ class _Context:
         raise RuntimeError("generator didn't stop after throw()")
 
 
+    def __call__(self, function):
+        # As a decorator: every call of the function has a context of its own.
+        def inner(*args, **kwargs):
+            with self._again():
+                return function(*args, **kwargs)
+        inner.__name__ = function.__name__
+        inner.__wrapped__ = function
+        return inner
+
+    def _again(self):
+        return _Context(self.make(), self.make)
+
+
 def contextmanager(function):
     def helper(*args, **kwargs):
-        return _Context(function(*args, **kwargs))
+        make = lambda: function(*args, **kwargs)
+        return _Context(make(), make)
     helper.__name__ = function.__name__
+    helper.__wrapped__ = function
     return helper
+
+
+class AbstractContextManager:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, traceback):
+        return None
+
+
+class ContextDecorator:
+    def _recreate_cm(self):
+        return self
+
+    def __call__(self, function):
+        def inner(*args, **kwargs):
+            with self._recreate_cm():
+                return function(*args, **kwargs)
+        inner.__name__ = function.__name__
+        inner.__wrapped__ = function
+        return inner
 
 
 class suppress:
@@ -85,16 +122,31 @@ class ExitStack:
         return function
 
     def push(self, leave):
-        self._exits.append(leave)
+        self._exits.append(leave.__exit__ if hasattr(leave, '__exit__') else leave)
+        return leave
+
+    def pop_all(self):
+        other = type(self)()
+        other._exits = self._exits
+        self._exits = []
+        return other
 
     def __exit__(self, kind, value, traceback):
-        handled = False
+        given = value
         while self._exits:
             leave = self._exits.pop()
-            if leave(kind, value, traceback):
-                handled = True
-                kind = value = None
-        return handled
+            try:
+                if leave(kind, value, traceback):
+                    kind = value = traceback = None
+            except BaseException as error:
+                if error is not value and error.__context__ is None:
+                    error.__context__ = value
+                kind, value = type(error), error
+        if value is None:
+            return given is not None
+        if value is given:
+            return False
+        raise value
 
     def close(self):
         self.__exit__(None, None, None)

@@ -5,15 +5,15 @@ def copy(value):
     kind = type(value)
     if kind in (list, dict, set, bytearray):
         return kind(value)
-    if isinstance(value, type) or callable(value) or _layout(kind) is not object or not hasattr(value, '__dict__'):
+    if isinstance(value, type) or _layout(kind) is not object or _own_dict(value) is None:
         if _layout(kind) in (list, dict, set):
             made = kind.__new__(kind)
             made = _wrap(kind, _layout(kind)(value))
-            made.__dict__.update(value.__dict__)
+            _own_dict(made).update(_own_dict(value))
             return made
         return value
     made = object.__new__(kind)
-    made.__dict__.update(value.__dict__)
+    _own_dict(made).update(_own_dict(value))
     return made
 
 
@@ -49,16 +49,18 @@ def deepcopy(value, memo=None):
         made = kind([deepcopy(item, memo) for item in value])
     elif kind is bytearray:
         made = bytearray(value)
-    elif _layout(kind) is object and hasattr(value, '__dict__') and not callable(value):
+    elif _layout(kind) is object and _own_dict(value) is not None:
         made = object.__new__(kind)
         memo[place] = (made, value)
-        for name, item in value.__dict__.items():
+        for name, item in _own_dict(value).items():
             object.__setattr__(made, name, deepcopy(item, memo))
         return made
     elif _layout(kind) in (list, dict, set):
         made = _wrap(kind, deepcopy(_layout(kind)(value), memo))
-        for name, item in value.__dict__.items():
+        for name, item in _own_dict(value).items():
             object.__setattr__(made, name, deepcopy(item, memo))
+    elif _layout(kind) is tuple:
+        made = _wrap(kind, tuple([deepcopy(item, memo) for item in value]))
     else:
         made = value
     memo[place] = (made, value)

@@ -19,6 +19,10 @@ def _index(value):
     return number
 
 
+def _repeat(sequence, count):
+    return sequence * _index(count)
+
+
 def _getitem_index(sequence, key):
     return sequence[_index(key)]
 

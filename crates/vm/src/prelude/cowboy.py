@@ -157,8 +157,13 @@ def send(to, method, argument=None, cycles=None, value=0):
     _call('send', to, method, _payload(argument), cycles, value)
 
 
-async def ask(to, method, argument=None, cycles=None, value=0):
-    return _answer(await _call('ask', to, method, _payload(argument), cycles, value))
+async def ask(to, method, argument=None, cycles=None, value=0, timeout_blocks=None):
+    return _answer(await _call('ask', to, method, _payload(argument), cycles, value, timeout_blocks))
+
+
+def resume_cycles(cycles):
+    # What this call wants for going on after each wait that it asks for from now on.
+    _call('resume_cycles', cycles)
 
 
 # Time.

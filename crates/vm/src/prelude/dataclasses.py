@@ -1,3 +1,6 @@
+from copy import deepcopy as _deepcopy
+
+
 class _Missing:
     def __repr__(self):
         return 'MISSING'
@@ -49,7 +52,11 @@ def _make_init(cls, fields, frozen):
 
     def __init__(self, /, *args, **kwargs):
         if len(args) > len(names):
-            raise TypeError(cls.__name__ + '.__init__() takes ' + str(len(names) + 1) + ' positional arguments but ' + str(len(args) + 1) + ' were given')
+            least = len([one for one in ordered if one.default is MISSING and one.default_factory is MISSING])
+            most = str(len(names) + 1)
+            takes = most if least == len(names) else 'from ' + str(least + 1) + ' to ' + most
+            raise TypeError(cls.__name__ + '.__init__() takes ' + takes + ' positional argument' + ('' if takes == '1' else 's')
+                            + ' but ' + str(len(args) + 1) + ' were given')
         given = dict(zip(names, args))
         for key in kwargs:
             if key in given:
@@ -114,7 +121,12 @@ def _frozen_delete(self, name):
 
 def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, unsafe_hash=False, frozen=False, match_args=True, kw_only=False, slots=False):
     def decorate(cls):
-        return _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only)
+        made = _process(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, kw_only)
+        if slots:
+            if '__slots__' in made.__dict__:
+                raise TypeError(made.__name__ + ' already specifies __slots__')
+            made.__slots__ = tuple(made.__dict__['__annotations__'])
+        return made
     return decorate if cls is None else decorate(cls)
 
 
@@ -186,28 +198,71 @@ def _process(cls, init, show, eq, order, unsafe_hash, frozen, match_args, kw_onl
     return cls
 
 
-def fields(target):
-    return tuple(target.__dataclass_fields__.values())
+def fields(class_or_instance):
+    found = getattr(class_or_instance, '__dataclass_fields__', None)
+    if found is None:
+        raise TypeError('must be called with a dataclass type or instance')
+    return tuple(found.values())
 
 
 def is_dataclass(target):
     return hasattr(target, '__dataclass_fields__')
 
 
-def asdict(target):
-    if is_dataclass(target):
-        return {name: asdict(getattr(target, name)) for name in target.__dataclass_fields__}
-    if isinstance(target, dict):
-        return {asdict(key): asdict(value) for key, value in target.items()}
-    if isinstance(target, list):
-        return [asdict(item) for item in target]
-    if isinstance(target, tuple):
-        return tuple([asdict(item) for item in target])
-    return target
+def _is_instance(target):
+    return hasattr(type(target), '__dataclass_fields__')
 
 
-def astuple(target):
-    return tuple([getattr(target, name) for name in target.__dataclass_fields__])
+def asdict(obj, *, dict_factory=dict):
+    if not _is_instance(obj):
+        raise TypeError('asdict() should be called on dataclass instances')
+    return _inner(obj, dict_factory)
+
+
+def astuple(obj, *, tuple_factory=tuple):
+    if not _is_instance(obj):
+        raise TypeError('astuple() should be called on dataclass instances')
+    return _rows(obj, tuple_factory)
+
+
+def _inner(value, factory):
+    # Dataclasses inside of containers, too; what is no container is copied.
+    if _is_instance(value):
+        return factory([(name, _inner(getattr(value, name), factory)) for name in value.__dataclass_fields__])
+    return _containers(value, lambda item: _inner(item, factory))
+
+
+def _rows(value, factory):
+    if _is_instance(value):
+        return factory([_rows(getattr(value, name), factory) for name in value.__dataclass_fields__])
+    return _containers(value, lambda item: _rows(item, factory))
+
+
+def _containers(value, inner):
+    if isinstance(value, tuple) and hasattr(value, '_fields'):
+        return type(value)(*[inner(item) for item in value])
+    if isinstance(value, list):
+        return type(value)([inner(item) for item in value])
+    if isinstance(value, tuple):
+        return type(value)([inner(item) for item in value])
+    if isinstance(value, dict):
+        pairs = [(inner(key), inner(item)) for key, item in value.items()]
+        return type(value)(value.default_factory, pairs) if hasattr(value, 'default_factory') else type(value)(pairs)
+    return _deepcopy(value)
+
+
+def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
+    body = dict(namespace or {})
+    annotations = {}
+    for one in fields:
+        if isinstance(one, str):
+            annotations[one] = 'Any'
+            continue
+        annotations[one[0]] = one[1] if isinstance(one[1], str) else getattr(one[1], '__name__', 'Any')
+        if len(one) == 3:
+            body[one[0]] = one[2]
+    body['__annotations__'] = annotations
+    return dataclass(type(cls_name, tuple(bases), body), **options)
 
 
 def replace(target, /, **changes):

@@ -65,7 +65,10 @@ class deque:
         return self._list().count(item)
 
     def index(self, item, *bounds):
-        return self._list().index(item, *bounds)
+        try:
+            return self._list().index(item, *bounds)
+        except ValueError:
+            raise ValueError(repr(item) + ' is not in deque') from None
 
     def insert(self, index, item):
         items = self._list()
@@ -76,7 +79,7 @@ class deque:
     def remove(self, item):
         items = self._list()
         if item not in items:
-            raise ValueError('deque.remove(x): x not in deque')
+            raise ValueError(repr(item) + ' is not in deque')
         items.remove(item)
         self._items = items
         self._head = 0

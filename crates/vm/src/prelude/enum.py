@@ -1,3 +1,6 @@
+_MISSING = object()
+
+
 class auto:
     # Has its value when the class is made; until then operators put together what to do.
     def __init__(self):
@@ -31,8 +34,11 @@ class _Combined(auto):
         return self.function(*parts)
 
 
-class EnumMeta(type):
+class EnumType(type):
     def __new__(meta, name, bases, namespace, **keywords):
+        for base in bases:
+            if getattr(base, '_member_map_', None):
+                raise TypeError("<enum '" + name + "'> cannot extend " + repr(base))
         members = {}
         plain = {}
         last = 0
@@ -82,7 +88,9 @@ class EnumMeta(type):
     def __init__(cls, name, bases, namespace, **keywords):
         pass
 
-    def __call__(cls, value, *args, **kwargs):
+    def __call__(cls, value=_MISSING, *args, **kwargs):
+        if value is _MISSING:
+            raise TypeError("EnumType.__call__() missing 1 required positional argument: 'value'")
         if args or isinstance(value, str) and kwargs:
             return cls._functional(value, *args)
         for known, member in cls._value2member_map_:
@@ -97,11 +105,16 @@ class EnumMeta(type):
         if isinstance(names, str):
             names = names.replace(',', ' ').split()
         namespace = {}
+        flag = getattr(cls, '_is_flag', False)
         index = 1
-        for key in names:
-            namespace[key] = index
-            index += 1
-        return EnumMeta.__new__(EnumMeta, name, (cls,), namespace)
+        for key in names.items() if isinstance(names, dict) else names:
+            if isinstance(key, (tuple, list)):
+                key, value = key
+            else:
+                value = index
+            namespace[key] = value
+            index = index * 2 if flag else index + 1
+        return EnumType.__new__(EnumType, name, (cls,), namespace)
 
     def __iter__(cls):
         return iter(cls._own_members())
@@ -121,6 +134,14 @@ class EnumMeta(type):
 
     def __bool__(cls):
         return True
+
+    def __getattr__(cls, name):
+        raise AttributeError(name) from None
+
+    def __delattr__(cls, name):
+        if name in cls.__dict__.get('_member_map_', {}):
+            raise AttributeError(repr(cls.__name__) + ' cannot delete member ' + repr(name) + '.')
+        type.__delattr__(cls, name)
 
     def __contains__(cls, value):
         for known, member in cls._value2member_map_:
@@ -144,7 +165,7 @@ class EnumMeta(type):
         return "<enum '" + cls.__name__ + "'>"
 
 
-class Enum(metaclass=EnumMeta):
+class Enum(metaclass=EnumType):
     _is_flag = False
 
     @classmethod
@@ -222,21 +243,55 @@ class Flag(Enum):
 
     @classmethod
     def _missing_(cls, value):
+        every = 0
+        names = []
+        for bits, known in cls._value2member_map_:
+            if bits and not bits & (bits - 1):
+                every |= bits
+                if value & bits:
+                    names.append(known._name_)
+        if not isinstance(value, int):
+            raise ValueError(repr(value) + ' is not a valid ' + cls.__qualname__)
+        if value < 0:
+            return cls(every & value)
+        rest = value & ~every
+        if rest and not issubclass(cls, int):
+            width = max(value.bit_length(), every.bit_length())
+            raise ValueError(repr(cls).replace('enum', 'flag') + ' invalid value ' + repr(value)
+                             + '\n    given 0b0 ' + format(value, '0' + str(width) + 'b')
+                             + '\n  allowed 0b0 ' + format(every, '0' + str(width) + 'b'))
+        if rest and names:
+            names.append(str(rest))
         member = object.__new__(cls) if _layout(cls) is object else _wrap(cls, value)
-        names = [known._name_ for bits, known in cls._value2member_map_ if bits and value & bits == bits]
         object.__setattr__(member, '_name_', '|'.join(names) if names else None)
         object.__setattr__(member, '_value_', value)
         cls._value2member_map_.append((value, member))
         return member
 
+    def _bits(self, other):
+        if isinstance(other, type(self)):
+            return other._value_
+        return other if isinstance(self, int) and isinstance(other, int) else None
+
     def __or__(self, other):
-        return type(self)(self._value_ | other._value_)
+        bits = self._bits(other)
+        return NotImplemented if bits is None else type(self)(self._value_ | bits)
 
     def __and__(self, other):
-        return type(self)(self._value_ & other._value_)
+        bits = self._bits(other)
+        return NotImplemented if bits is None else type(self)(self._value_ & bits)
 
     def __xor__(self, other):
-        return type(self)(self._value_ ^ other._value_)
+        bits = self._bits(other)
+        return NotImplemented if bits is None else type(self)(self._value_ ^ bits)
+
+    def __iter__(self):
+        for member in type(self):
+            if member._value_ & self._value_:
+                yield member
+
+    def __len__(self):
+        return self._value_.bit_count()
 
     def __invert__(self):
         every = 0
@@ -258,7 +313,25 @@ class Flag(Enum):
 
 
 class IntFlag(int, Flag):
-    pass
+    __or__ = Flag.__or__
+    __and__ = Flag.__and__
+    __xor__ = Flag.__xor__
+    __invert__ = Flag.__invert__
+    __ror__ = Flag.__or__
+    __rand__ = Flag.__and__
+    __rxor__ = Flag.__xor__
+
+    def __str__(self):
+        return str(self._value_)
+
+    def __format__(self, spec):
+        return format(self._value_, spec)
+
+    def __hash__(self):
+        return hash(self._value_)
+
+
+EnumMeta = EnumType
 
 
 def unique(cls):

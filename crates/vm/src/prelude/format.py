@@ -29,7 +29,14 @@ def _percent(template, values):
             at += 1
         width = ''
         if at < length and template[at] == '*':
+            if used >= len(args):
+                raise TypeError('not enough arguments for format string')
+            if not isinstance(args[used], int):
+                raise TypeError('* wants int')
             width = str(args[used])
+            if width.startswith('-'):
+                flags += '-'
+                width = width[1:]
             used += 1
             at += 1
         while at < length and template[at].isdigit():
@@ -40,7 +47,11 @@ def _percent(template, values):
             at += 1
             precision = ''
             if at < length and template[at] == '*':
-                precision = str(args[used])
+                if used >= len(args):
+                    raise TypeError('not enough arguments for format string')
+                if not isinstance(args[used], int):
+                    raise TypeError('* wants int')
+                precision = str(max(args[used], 0))
                 used += 1
                 at += 1
             while at < length and template[at].isdigit():
@@ -55,6 +66,8 @@ def _percent(template, values):
             out.append('%')
             continue
         if key is not None:
+            if not single or isinstance(values, str) or not hasattr(values, '__getitem__'):
+                raise TypeError('format requires a mapping')
             value = values[key]
         else:
             if used >= len(args):
@@ -64,9 +77,8 @@ def _percent(template, values):
         if kind not in 'srcadiuxXoeEfFgG':
             raise ValueError("unsupported format character '" + kind + "' (" + hex(ord(kind)) + ') at index ' + str(index - 1))
         out.append(_percent_one(value, kind, flags, width, precision))
-    if used < len(args) and not (single and isinstance(values, dict)):
-        if not (single and not isinstance(values, (str, int, float, bytes)) and used == 0 and False):
-            raise TypeError('not all arguments converted during string formatting')
+    if used < len(args) and not (single and not isinstance(values, str) and hasattr(values, '__getitem__')):
+        raise TypeError('not all arguments converted during string formatting')
     return ''.join(out)
 
 
@@ -79,7 +91,16 @@ def _percent_one(value, kind, flags, width, precision):
             return text.ljust(int(width)) if '-' in flags else text.rjust(int(width))
         return text
     if kind == 'c':
-        text = value if isinstance(value, str) else chr(value)
+        if isinstance(value, str):
+            if len(value) != 1:
+                raise TypeError('%c requires int or char')
+            text = value
+        elif not isinstance(value, int):
+            raise TypeError('%c requires int or char')
+        elif value < 0 or value > 0x10ffff:
+            raise OverflowError('%c arg not in range(0x110000)')
+        else:
+            text = chr(value)
         if width:
             return text.ljust(int(width)) if '-' in flags else text.rjust(int(width))
         return text
@@ -139,6 +160,8 @@ def _format_template(template, args, kwargs, auto):
                     depth -= 1
                 end += 1
             if depth:
+                if index + 1 == length:
+                    raise ValueError("Single '{' encountered in format string")
                 raise ValueError("expected '}' before end of string")
             out.append(_format_template_field(template[index + 1:end - 1], args, kwargs, auto))
             index = end
@@ -197,9 +220,27 @@ def _format_template_field(field, args, kwargs, auto):
         # Its fields are counted after this one.
         spec = _format_template(spec, args, kwargs, auto)
     if bang and convert not in ('s', 'r', 'a'):
-        raise ValueError("unmatched '{' in format spec" if not convert else 'Unknown conversion specifier ' + repr(convert))
+        raise ValueError("unmatched '{' in format spec" if not convert else 'Unknown conversion specifier ' + convert)
     return _format_field(value, spec, 2 if convert == 's' else 4 if convert == 'r' else 6 if convert == 'a' else 0)
 
 
 def _format_map(template, mapping):
     return _format_template(template, (), mapping, [0])
+
+
+def _percent_bytes(template, values):
+    # By way of text in which each byte is a character.
+    def part(value):
+        if isinstance(value, (bytes, bytearray)):
+            return bytes(value).decode('latin-1')
+        if isinstance(value, str):
+            raise TypeError("%b requires a bytes-like object, or an object that implements __bytes__, not 'str'")
+        return value
+    if isinstance(values, tuple):
+        values = tuple([part(value) for value in values])
+    elif isinstance(values, dict):
+        values = {key.decode('latin-1'): part(value) for key, value in values.items()}
+    else:
+        values = part(values)
+    made = _percent(bytes(template).decode('latin-1').replace('%b', '%s'), values).encode('latin-1')
+    return bytearray(made) if isinstance(template, bytearray) else made

@@ -248,6 +248,8 @@ def permutations(iterable, r=None):
 
 
 def combinations(iterable, r):
+    if r < 0:
+        raise ValueError('r must be non-negative')
     pool = tuple(iterable)
     n = len(pool)
     if r > n:

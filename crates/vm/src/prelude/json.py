@@ -1,4 +1,6 @@
 class JSONDecodeError(ValueError):
+    __module__ = 'json.decoder'
+
     def __init__(self, msg, doc='', pos=0):
         line = doc.count('\n', 0, pos) + 1
         column = pos - doc.rfind('\n', 0, pos)
@@ -48,6 +50,7 @@ class JSONEncoder:
             self.key_separator = ': '
         self.sort_keys = sort_keys
         self.allow_nan = allow_nan
+        self.skipkeys = skipkeys
         if default is not None:
             self.default = default
 
@@ -111,6 +114,8 @@ class JSONEncoder:
             if not value:
                 return '{}'
             pairs = value.items()
+            if self.skipkeys:
+                pairs = [pair for pair in pairs if pair[0] is None or isinstance(pair[0], (str, int, float))]
             if self.sort_keys:
                 pairs = sorted(pairs)
             parts = [_quote(self._key(key), self.ensure_ascii) + self.key_separator + self._write(item, inner, depth + 1) for key, item in pairs]
@@ -123,8 +128,9 @@ def dumps(obj, *, cls=None, **options):
 
 
 class _Reader:
-    def __init__(self, text, hook, parse_float, parse_int):
+    def __init__(self, text, hook, pairs_hook, parse_float, parse_int):
         self.text = text
+        self.pairs_hook = pairs_hook
         self.at = 0
         self.hook = hook
         self.parse_float = parse_float
@@ -252,13 +258,19 @@ class _Reader:
                 self.fail("Expecting ',' delimiter")
             self.at += 1
 
+    def made(self, table, pairs):
+        if self.pairs_hook is not None:
+            return self.pairs_hook(pairs)
+        return table if self.hook is None else self.hook(table)
+
     def object(self, depth):
         self.at += 1
         table = {}
+        pairs = []
         self.space()
         if self.text[self.at:self.at + 1] == '}':
             self.at += 1
-            return table if self.hook is None else self.hook(table)
+            return self.made(table, pairs)
         while True:
             self.space()
             if self.text[self.at:self.at + 1] != '"':
@@ -270,22 +282,24 @@ class _Reader:
             self.at += 1
             self.space()
             table[key] = self.value(depth + 1)
+            if self.pairs_hook is not None:
+                pairs.append((key, table[key]))
             self.space()
             char = self.text[self.at:self.at + 1]
             if char == '}':
                 self.at += 1
-                return table if self.hook is None else self.hook(table)
+                return self.made(table, pairs)
             if char != ',':
                 self.fail("Expecting ',' delimiter")
             self.at += 1
 
 
-def loads(s, *, object_hook=None, parse_float=None, parse_int=None, cls=None):
+def loads(s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, object_pairs_hook=None):
     if isinstance(s, (bytes, bytearray)):
         s = s.decode('utf-8')
     if not isinstance(s, str):
         raise TypeError('the JSON object must be str, bytes or bytearray, not ' + type(s).__name__)
-    reader = _Reader(s, object_hook, parse_float, parse_int)
+    reader = _Reader(s, object_hook, object_pairs_hook, parse_float, parse_int)
     reader.space()
     value = reader.value(0)
     reader.space()

@@ -29,6 +29,72 @@ def getitem(a, b): return a[b]
 def index(a): return a.__index__()
 
 
+def matmul(a, b): return a @ b
+
+
+def countOf(a, b):
+    count = 0
+    for item in a:
+        if item is b or item == b:
+            count += 1
+    return count
+
+
+def indexOf(a, b):
+    index = 0
+    for item in a:
+        if item is b or item == b:
+            return index
+        index += 1
+    raise ValueError('sequence.index(x): x not in sequence')
+
+
+def length_hint(obj, default=0):
+    return len(obj) if hasattr(obj, '__len__') else default
+
+
+def call(obj, /, *args, **kwargs): return obj(*args, **kwargs)
+
+
+def iadd(a, b):
+    a += b
+    return a
+
+
+def isub(a, b):
+    a -= b
+    return a
+
+
+def imul(a, b):
+    a *= b
+    return a
+
+
+def ior(a, b):
+    a |= b
+    return a
+
+
+def iand(a, b):
+    a &= b
+    return a
+
+
+def ixor(a, b):
+    a ^= b
+    return a
+
+
+def iconcat(a, b):
+    a += b
+    return a
+
+
+inv = invert
+abs = abs
+
+
 def setitem(a, b, c):
     a[b] = c
 

@@ -2,6 +2,10 @@ class error(Exception):
     pass
 
 
+_RANGES = {'b': 'byte format requires -128 <= number <= 127', 'B': 'ubyte format requires 0 <= number <= 255',
+           'h': "'h' format requires -32768 <= number <= 32767",
+           'i': "'i' format requires -2147483648 <= number <= 2147483647",
+           'l': "'l' format requires -2147483648 <= number <= 2147483647"}
 _SIZES = {'b': 1, 'B': 1, '?': 1, 'h': 2, 'H': 2, 'i': 4, 'I': 4, 'l': 4, 'L': 4, 'q': 8, 'Q': 8, 'f': 4, 'd': 8, 'x': 1, 'c': 1}
 
 
@@ -82,7 +86,7 @@ def _one(kind, size, order, value):
     try:
         return value.to_bytes(size, order, signed=kind.islower())
     except OverflowError:
-        raise error("'" + kind + "' format requires a value in range") from None
+        raise error(_RANGES.get(kind, 'argument out of range')) from None
 
 
 def unpack(form, data):

@@ -1,6 +1,8 @@
+from collections import namedtuple as _namedtuple
+
 maxsize = 9223372036854775807
 version = '3.11'
-version_info = (3, 11, 0, 'final', 0)
+version_info = _namedtuple('version_info', 'major minor micro releaselevel serial')(3, 11, 0, 'final', 0)
 argv = ['']
 byteorder = 'little'
 
@@ -16,6 +18,7 @@ class _Out:
 
 class _Err:
     def write(self, text):
+        _write_error(text)
         return len(text)
 
     def flush(self):
@@ -31,7 +34,7 @@ def exit(code=None):
 
 
 def getrecursionlimit():
-    return 256
+    return 1000
 
 
 def setrecursionlimit(limit):

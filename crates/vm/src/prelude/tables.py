@@ -176,7 +176,8 @@ def _set_fill(target, source=()):
 
 
 def _frozenset_new(cls, source=()):
-    return _freeze(_set_new(None, source))
+    made = _freeze(_set_new(None, source))
+    return made if cls is frozenset else _wrap(cls, made)
 
 
 def _like(model, result):

@@ -1,6 +1,8 @@
 # Text.
 
-def _print(*args, sep=' ', end='\n', file=None, flush=False):
+def _print(*args, sep=' ', end='\n', file=None, flush=False, **unknown):
+    if unknown:
+        raise TypeError("'" + list(unknown)[0] + "' is an invalid keyword argument for print()")
     if sep is None:
         sep = ' '
     if end is None:
@@ -59,7 +61,8 @@ def _str(value):
 
 
 def _str_new(cls, value='', encoding=None, errors=None):
-    return _str(value)
+    made = _str(value)
+    return made if cls is str else _wrap(cls, made)
 
 
 def _ascii(value):
@@ -80,7 +83,7 @@ def _format_field(value, spec, convert):
         value = repr(value)
     elif convert == 6:
         value = ascii(value)
-    if not spec and isinstance(value, str):
+    if not spec and type(value) is str:
         return value
     return format(value, spec)
 

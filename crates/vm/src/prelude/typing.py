@@ -67,6 +67,33 @@ DefaultDict = _Form('DefaultDict')
 Deque = _Form('Deque')
 OrderedDict = _Form('OrderedDict')
 AbstractSet = _Form('AbstractSet')
+SupportsAbs = _Form('SupportsAbs')
+SupportsIndex = _Form('SupportsIndex')
+SupportsBytes = _Form('SupportsBytes')
+SupportsRound = _Form('SupportsRound')
+SupportsComplex = _Form('SupportsComplex')
+IO = _Form('IO')
+TextIO = _Form('TextIO')
+BinaryIO = _Form('BinaryIO')
+Pattern = _Form('Pattern')
+Match = _Form('Match')
+LiteralString = _Form('LiteralString')
+Required = _Form('Required')
+NotRequired = _Form('NotRequired')
+Unpack = _Form('Unpack')
+ContextManager = _Form('ContextManager')
+AsyncContextManager = _Form('AsyncContextManager')
+AsyncIterable = _Form('AsyncIterable')
+AsyncGenerator = _Form('AsyncGenerator')
+ChainMap = _Form('ChainMap')
+ItemsView = _Form('ItemsView')
+KeysView = _Form('KeysView')
+ValuesView = _Form('ValuesView')
+MappingView = _Form('MappingView')
+MutableSet = _Form('MutableSet')
+ByteString = _Form('ByteString')
+ForwardRef = _Form('ForwardRef')
+TypeGuard = _Form('TypeGuard')
 Text = str
 AnyStr = _Form('AnyStr')
 List = list
@@ -83,6 +110,10 @@ def TypeVar(name, *args, **kwargs):
 
 
 def ParamSpec(name, **kwargs):
+    return _Form(name)
+
+
+def TypeVarTuple(name, **kwargs):
     return _Form(name)
 
 
@@ -103,7 +134,50 @@ def final(target):
 
 
 def runtime_checkable(cls):
+    # From now on isinstance looks for what the protocol's own body names.
+    names = []
+    for base in cls.__mro__:
+        if base is object or base in (Generic, Protocol):
+            continue
+        for name in base.__dict__:
+            if name not in names and not name.startswith('_') or name in _PROTOCOL_METHODS:
+                names.append(name)
+    cls._protocol = tuple(names)
     return cls
+
+
+_PROTOCOL_METHODS = ('__iter__', '__next__', '__len__', '__getitem__', '__setitem__', '__delitem__', '__contains__',
+                     '__call__', '__enter__', '__exit__', '__int__', '__float__', '__index__', '__abs__', '__round__',
+                     '__bool__', '__lt__', '__le__', '__gt__', '__ge__', '__add__', '__sub__', '__mul__',
+                     '__await__', '__aiter__', '__anext__', '__reversed__')
+
+
+def assert_never(value, /):
+    raise AssertionError('Expected code to be unreachable, but got: ' + repr(value))
+
+
+def assert_type(value, kind, /):
+    return value
+
+
+def reveal_type(value, /):
+    return value
+
+
+def dataclass_transform(**options):
+    return lambda target: target
+
+
+def get_origin(kind):
+    return None
+
+
+def get_args(kind):
+    return ()
+
+
+def is_typeddict(kind):
+    return isinstance(kind, type) and issubclass(kind, TypedDict)
 
 
 def no_type_check(target):

@@ -235,8 +235,9 @@ impl Player<'_> {
         let mut after: Option<Bytes> = None;
         loop {
             let part = Scan { prefix: b"", after: after.as_deref(), limit: SCAN_ENTRIES_MAX };
-            let free = |_: u64| Ok::<(), HostError>(());
-            let entries = scan(&self.stage.chain.state, actor, part, free)?;
+            let mut cycles = u64::MAX;
+            let entries =
+                scan(&self.stage.chain.state, actor, part, &mut cycles).unwrap_or_default();
             let Some((last, _)) = entries.last() else { return Ok(V::List(found)) };
             after = Some(last.clone());
             found.extend(entries.into_iter().map(|(key, value)| {

@@ -90,11 +90,14 @@ impl Vm {
 
     /// Whether instances of a class may have an attribute: if one of its bases says nothing about
     /// slots, any.
-    fn has_slot(&self, class: Handle, key: Handle) -> bool {
+    pub(super) fn has_slot(&self, class: Handle, key: Handle) -> bool {
         let Obj::Class(info) = self.heap.get(class) else { return true };
         let mut bases = info.mro.iter().filter(|base| **base != Type::Object.handle());
         bases.any(|base| {
             let Obj::Class(base) = self.heap.get(*base) else { return true };
+            if base.builtin && !base.layout.is_exception() {
+                return false;
+            }
             let slots = self.dict_get_name(base.dict, name::SLOTS);
             let is_key = |slot: &Value| self.text(*slot) == self.text(key.into());
             match slots.map(|slots| (slots, self.obj(slots))) {
@@ -135,12 +138,13 @@ impl Vm {
     pub(crate) fn delete_attr(&mut self, object: Value, name: Value) -> Result<(), Fault> {
         let Value::Ref(key) = name else { return Err(Fatal::Internal.into()) };
         if let Some(Obj::Class(class)) = self.obj(object) {
-            let (dict, builtin) = (class.dict, class.builtin);
-            self.class_version += 1;
-            if !builtin && self.dict_remove(dict, name)? {
-                return Ok(());
+            let meta = class.meta;
+            if let Some(hook) = self.class_attr(meta, name::DELATTR)
+                && !matches!(hook, Value::Native(_))
+            {
+                return Err(tail_after(hook, vec![object, name], After::Discard));
             }
-            return Err(self.no_attr(object, key));
+            return self.generic_delete_attr(object, key);
         }
         let class = self.class_of(object);
         if let Some(hook) = self.class_attr(class, name::DELATTR)
@@ -162,6 +166,14 @@ impl Vm {
     }
 
     pub(crate) fn generic_delete_attr(&mut self, object: Value, key: Handle) -> Result<(), Fault> {
+        if let Some(Obj::Class(class)) = self.obj(object) {
+            let (dict, builtin) = (class.dict, class.builtin);
+            self.class_version += 1;
+            if !builtin && self.dict_remove(dict, key.into())? {
+                return Ok(());
+            }
+            return Err(self.no_attr(object, key));
+        }
         if let Some(dict) = self.own_dict(object)
             && self.dict_remove(dict, key.into())?
         {

@@ -5,7 +5,7 @@ use super::fault::{Fatal, Fault, Outcome};
 use super::native;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
-use crate::heap::types::name;
+use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 
 impl Vm {
@@ -59,6 +59,10 @@ impl Vm {
             return Ok(Some(self.class_of(object).into()));
         }
         if key == name::DICT {
+            let class = self.class_of(object);
+            if self.class_attr(class, name::SLOTS).is_some() && !self.has_slot(class, key) {
+                return Ok(None);
+            }
             return self.make_own_dict(object).map(|dict| dict.map(Value::Ref));
         }
         if key == name::MODULE {
@@ -76,7 +80,7 @@ impl Vm {
                     Some(Obj::Tuple(args)) => args.first().copied().unwrap_or(Value::None),
                     _ => Value::None,
                 },
-                _ => return Ok(None),
+                _ => return Ok(self.exception_part(object, key)),
             },
             Some(Obj::Function(function)) => match key {
                 name::NAME => function.name,
@@ -136,6 +140,23 @@ impl Vm {
             },
         };
         Ok(Some(found))
+    }
+
+    /// What the arguments of some exceptions are called.
+    fn exception_part(&self, object: Value, key: Handle) -> Option<Value> {
+        let place = match self.text(key.into())? {
+            "code" if self.is_instance(object, Type::SystemExit) => 0,
+            "errno" if self.is_instance(object, Type::OSError) => 0,
+            "strerror" if self.is_instance(object, Type::OSError) => 1,
+            "filename" if self.is_instance(object, Type::OSError) => 2,
+            _ => return None,
+        };
+        let Some(Obj::Exception(exception)) = self.obj(object) else { return None };
+        let Some(Obj::Tuple(args)) = self.obj(exception.args) else { return None };
+        // A system's error has a number and a text, or neither.
+        let known =
+            place < args.len() && (args.len() > 1 || self.is_instance(object, Type::SystemExit));
+        Some(if known { args[place] } else { Value::None })
     }
 
     /// `real`, `imag`, `numerator`, `denominator` of numbers.

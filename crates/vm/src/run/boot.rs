@@ -59,6 +59,7 @@ impl Vm {
             cycles: u64::MAX,
             limits: Limits::default(),
             output: String::new(),
+            errors: String::new(),
             interned: Interned::default(),
             builtins: Handle(0),
             prelude: Handle(0),
@@ -90,6 +91,7 @@ impl Vm {
             cycles: limits.cycles,
             limits,
             output: String::new(),
+            errors: String::new(),
             interned: self.interned.clone(),
             builtins: self.builtins,
             prelude: self.prelude,
@@ -217,6 +219,7 @@ fn build() -> Result<Vm, String> {
         if let Err(stop) = vm.run() {
             return Err(format!("{module}: {}", vm.describe_stop(stop)));
         }
+        name_module(&mut vm, module, globals).map_err(failed(module))?;
         if let Some((outer, inner)) = module.split_once('.') {
             let outer = module_dict(&mut vm, outer).map_err(failed(module))?;
             let name = vm.intern(inner).map_err(|_| "names".to_owned())?;
@@ -312,8 +315,34 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
         let name = vm.intern(text)?;
         vm.dict_set_name(vm.builtins, name, value)?;
     }
+    for text in ["IOError", "EnvironmentError"] {
+        let name = vm.intern(text)?;
+        vm.dict_set_name(vm.builtins, name, Type::OSError.handle().into())?;
+    }
     let debug = vm.intern("__debug__")?;
     vm.dict_set_name(vm.builtins, debug, Value::Bool(true))
+}
+
+/// Tells a module's classes where they come from. Those of the prelude are as good as the program's.
+fn name_module(vm: &mut Vm, module: &str, globals: Handle) -> Result<(), Fault> {
+    if module == "prelude" {
+        return Ok(());
+    }
+    let name = vm.intern(module)?;
+    let values: Vec<Value> = match vm.heap.get(globals) {
+        Obj::Dict(table) => table.iter().map(|entry| entry.value).collect(),
+        _ => Vec::new(),
+    };
+    for value in values {
+        if let Some(Obj::Class(class)) = vm.obj(value)
+            && !class.builtin
+            && vm.dict_get_name(class.dict, name::MODULE).is_none()
+        {
+            let dict = class.dict;
+            vm.dict_set_name(dict, name::MODULE, name.into())?;
+        }
+    }
+    Ok(())
 }
 
 fn module_dict(vm: &mut Vm, module: &str) -> Result<Handle, Fault> {

@@ -62,8 +62,11 @@ impl Vm {
             .map(|base| self.class_info(*base).map(|info| info.mro.clone()).unwrap_or_default())
             .collect();
         let Some(order) = merge(tails, bases.clone()) else {
-            return Err(self
-                .type_error("Cannot create a consistent method resolution order (MRO) for bases"));
+            let names: Vec<String> = bases.iter().map(|base| self.class_name(*base)).collect();
+            return Err(self.type_error(format!(
+                "Cannot create a consistent method resolution\norder (MRO) for bases {}",
+                names.join(", ")
+            )));
         };
         if order.len() >= MRO_MAX {
             return Err(self.type_error("too many bases"));
@@ -176,6 +179,21 @@ impl Vm {
         let function = self.prelude_function("_construct")?;
         self.stack.insert(callee, function);
         self.call(callee, count + 1, keywords, after)
+    }
+
+    /// What a builtin's `__new__` made, as an instance of the class that it was called for.
+    pub(crate) fn of_class(&mut self, args: super::native::Args, made: Value) -> Outcome {
+        let class = match self.stack.get(args.base) {
+            Some(Value::Ref(class)) if args.count > 0 => *class,
+            _ => return Ok(made),
+        };
+        match self.class_info(class) {
+            Some(info) if !info.builtin => {
+                let payload = self.inner(made);
+                self.new_instance(class, payload)
+            }
+            _ => Ok(made),
+        }
     }
 
     fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {

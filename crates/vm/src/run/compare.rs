@@ -302,6 +302,15 @@ impl Vm {
         if !l.is(left) || !r.is(right) {
             return self.order(op, l, r, depth + 1);
         }
+        // Keys and items of dicts compare like sets.
+        let view = |value| match self.obj(value) {
+            Some(Obj::DictView { view, .. }) => Some(*view != View::Values),
+            Some(Obj::Set(_) | Obj::FrozenSet(_)) => Some(true),
+            _ => None,
+        };
+        if let (Some(true), Some(true)) = (view(left), view(right)) {
+            return Err(Fault::Fallback);
+        }
         Err(self.unordered(op, left, right))
     }
 

@@ -157,8 +157,8 @@ impl Vm {
                     Some(Obj::Module { name, .. }) => self.text(*name).unwrap_or("").to_owned(),
                     _ => String::new(),
                 };
-                Err(self
-                    .raise(Type::ImportError, format!("cannot import name '{what}' from '{from}'")))
+                let message = format!("cannot import name '{what}' from '{from}'");
+                Err(self.raise(Type::ImportError, message))
             }
             other => other,
         }

@@ -6,8 +6,8 @@ use crate::heap::object::{Exception, Obj};
 use crate::heap::types::Type;
 use crate::heap::value::Value;
 
-/// Lines that a traceback keeps.
-const TRACEBACK_MAX: usize = 64;
+/// Lines that a traceback keeps: those of the deepest stack.
+const TRACEBACK_MAX: usize = crate::limits::FRAME_DEPTH_MAX;
 
 impl Vm {
     fn exception_mut(&mut self, value: Value) -> Option<&mut Exception> {
@@ -131,12 +131,11 @@ impl Vm {
             _ => vec![kind],
         };
         let class = self.class_of(exception);
+        let mut found = false;
         for kind in kinds {
             match kind {
                 Value::Ref(handle) if self.is_subclass(handle, Type::BaseException.handle()) => {
-                    if self.is_subclass(class, handle) {
-                        return Ok(true);
-                    }
+                    found = found || self.is_subclass(class, handle);
                 }
                 _ => {
                     return Err(self.type_error(
@@ -145,6 +144,6 @@ impl Vm {
                 }
             }
         }
-        Ok(false)
+        Ok(found)
     }
 }

@@ -102,6 +102,16 @@ impl Vm {
             }
             return Err(Fault::Raise(exception));
         };
+        if frame.pc == 0 {
+            // It has not begun: nothing in it can catch, and now it is over.
+            if let Obj::Generator(generator) = self.heap.get_mut(handle) {
+                generator.running = false;
+            }
+            if matches!(after, After::Close) {
+                return self.complete_end(after, Value::None);
+            }
+            return Err(Fault::Raise(exception));
+        }
         // A generator that delegates passes it on to the one it waits for.
         let code = &self.codes[frame.code as usize].code;
         let waiting = (frame.pc as usize).checked_sub(1).map(|at| code.instrs[at]);
@@ -109,7 +119,6 @@ impl Vm {
             Some(instr) if instr.op == Op::Yield && instr.a == 1 => frame.slots.last().copied(),
             _ => None,
         };
-        let fresh = frame.pc == 0;
         self.push_frame(handle, frame, after)?;
         if let Some(Value::Ref(inner)) = inner
             && matches!(self.heap.get(inner), Obj::Generator(_))
@@ -119,10 +128,6 @@ impl Vm {
                 frame.pc -= 1;
             }
             return self.throw_into(inner, exception, After::Send);
-        }
-        if fresh && let Some(frame) = self.frames.last_mut() {
-            // It has not begun: nothing in it can catch.
-            frame.pc = 0;
         }
         Err(Fault::Raise(exception))
     }

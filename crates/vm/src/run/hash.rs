@@ -5,6 +5,7 @@ use num_bigint::BigInt;
 
 use super::Vm;
 use super::fault::{Fatal, Fault};
+use super::iter::range_len;
 use crate::heap::dict::{Dict, hash_bytes, mix};
 use crate::heap::object::Obj;
 use crate::heap::types::name;
@@ -79,7 +80,11 @@ impl Vm {
                     return Err(self.type_error(format!("unhashable type: '{kind}'")));
                 }
                 Obj::Range { start, stop, step } => {
-                    mix(mix(mix(*start as u64) ^ *stop as u64) ^ *step as u64) >> 3
+                    // Equal ranges have the same numbers, however they were written.
+                    let length = range_len(*start, *stop, *step);
+                    let start = if length > 0 { *start } else { 0 };
+                    let step = if length > 1 { *step } else { 0 };
+                    mix(mix(mix(start as u64) ^ length) ^ step as u64) >> 3
                 }
                 Obj::Method { function, receiver } => {
                     let (function, receiver) = (*function, *receiver);

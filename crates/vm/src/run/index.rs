@@ -122,6 +122,16 @@ impl Vm {
         [start, stop, step]: [Value; 3],
         length: usize,
     ) -> Result<(i64, i64, usize), Fault> {
+        let (start, stop, step) = self.slice_bounds([start, stop, step], length)?;
+        Ok((start, step, range_len(start, stop, step) as usize))
+    }
+
+    /// Start, stop and step of a slice of something so long.
+    fn slice_bounds(
+        &mut self,
+        [start, stop, step]: [Value; 3],
+        length: usize,
+    ) -> Result<(i64, i64, i64), Fault> {
         let part = |vm: &mut Vm, value: Value| -> Result<Option<i64>, Fault> {
             match value {
                 Value::None => Ok(None),
@@ -152,12 +162,13 @@ impl Vm {
         };
         let start = place(start, if step > 0 { low } else { high });
         let stop = place(stop, if step > 0 { high } else { low });
-        Ok((start, step, range_len(start, stop, step) as usize))
+        Ok((start, stop, step))
     }
 
     fn slice(&mut self, handle: Handle, parts: [Value; 3]) -> Outcome {
         let length = self.length(handle.into())?;
-        let (start, step, count) = self.slice_range(parts, length)?;
+        let (start, stop, step) = self.slice_bounds(parts, length)?;
+        let count = range_len(start, stop, step) as usize;
         let places = (0..count).map(|index| (start + index as i64 * step) as usize);
         match self.heap.get(handle) {
             Obj::List(items) => {
@@ -199,10 +210,9 @@ impl Vm {
             }
             Obj::Range { start: first, step: by, .. } => {
                 let (first, by) = (*first, *by);
-                let begin = first + start * by;
-                let step = by.saturating_mul(step);
-                let stop = begin.saturating_add(step.saturating_mul(count as i64));
-                self.alloc(Obj::Range { start: begin, stop, step })
+                let at = |place: i64| first.saturating_add(place.saturating_mul(by));
+                let (start, stop, step) = (at(start), at(stop), by.saturating_mul(step));
+                self.alloc(Obj::Range { start, stop, step })
             }
             _ => Err(Fatal::Internal.into()),
         }
@@ -282,6 +292,7 @@ impl Vm {
                     After::Discard,
                 ));
             }
+            Err(Fault::Raise(_)) => return Err(self.type_error("can only assign an iterable")),
             other => other?,
         };
         let length = self.length(handle.into())?;

@@ -11,6 +11,7 @@ impl Vm {
     /// `iter(value)`.
     pub(crate) fn iter(&mut self, value: Value) -> Outcome {
         let Value::Ref(handle) = value else { return Err(self.not_iterable(value)) };
+        self.settle_set(handle)?;
         let iter = match self.heap.get(handle) {
             Obj::Iter(_) | Obj::Generator(_) => {
                 return match self.heap.get(handle) {
@@ -272,6 +273,23 @@ impl Vm {
             ) => true,
             _ => false,
         }
+    }
+
+    /// Before a set is walked over: its numbers come in the order that CPython has.
+    pub(crate) fn settle_set(&mut self, handle: Handle) -> Result<(), Fault> {
+        let (Obj::Set(table) | Obj::FrozenSet(table)) = self.heap.get(handle) else {
+            return Ok(());
+        };
+        if table.is_settled() {
+            return Ok(());
+        }
+        let length = table.len();
+        self.charge(crate::cost::entries(length))?;
+        if let Some(table) = self.table_mut(handle) {
+            table.settle();
+        }
+        self.heap.resized(handle)?;
+        Ok(())
     }
 
     /// All items of an iterable that needs no Python code; None if it does.

@@ -28,9 +28,12 @@ pub(crate) mod methods;
 pub(crate) mod native;
 pub(crate) mod number;
 pub(crate) mod operator;
+pub(crate) mod quick;
 pub(crate) mod repr;
 pub(crate) mod step_parts;
 pub(crate) mod steps;
+pub(crate) mod text;
+pub(crate) mod unwind;
 pub(crate) mod world;
 
 use std::collections::BTreeMap;
@@ -113,6 +116,8 @@ pub struct Vm {
     pub(crate) cycles: u64,
     pub(crate) limits: Limits,
     pub(crate) output: String,
+    /// What was written to `sys.stderr`.
+    pub(crate) errors: String,
     pub(crate) interned: Interned,
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.

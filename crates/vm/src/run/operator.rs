@@ -51,7 +51,12 @@ impl Vm {
             }
             stage += 1;
         }
-        self.binary_plain(op, self.inner(left), self.inner(right))
+        let inner = self.inner(left);
+        if op == BinOp::Mod && self.text(inner).is_some() {
+            // What is formatted keeps its own __str__ and __repr__.
+            return self.binary_plain(op, inner, right);
+        }
+        self.binary_plain(op, inner, self.inner(right))
     }
 
     fn binary_plain(&mut self, op: BinOp, left: Value, right: Value) -> Outcome {
@@ -71,6 +76,9 @@ impl Vm {
             }
             BinOp::Mod if self.text(left).is_some() => {
                 Err(self.prelude_tail("_percent", vec![left, right]))
+            }
+            BinOp::Mod if matches!(self.obj(left), Some(Obj::Bytes(_) | Obj::ByteArray(_))) => {
+                Err(self.prelude_tail("_percent_bytes", vec![left, right]))
             }
             BinOp::Or | BinOp::And | BinOp::Sub | BinOp::Xor => self.set_operator(op, left, right),
             _ => Err(self.unsupported(op, left, right)),
@@ -144,6 +152,10 @@ impl Vm {
         } else {
             return self.unsupported(BinOp::Mul, left, right);
         };
+        if self.user_method(other, name::INDEX).is_some() {
+            return self
+                .prelude_tail("_repeat", vec![if other.is(right) { left } else { right }, other]);
+        }
         let kind = self.type_name(other);
         self.type_error(format!("can't multiply sequence by non-int of type '{kind}'"))
     }

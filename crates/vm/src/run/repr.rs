@@ -1,12 +1,11 @@
-//! `repr` and `str` of values that need no Python code.
+//! `repr` of values that need no Python code.
 
 use super::Vm;
-use super::fault::{Fault, Outcome, tail};
+use super::fault::Fault;
 use super::float_text::float_repr;
-use super::steps::Flow;
 use crate::cost;
 use crate::heap::object::{Obj, View};
-use crate::heap::types::{Type, name};
+use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
 
@@ -38,7 +37,7 @@ pub(crate) fn str_repr(text: &str) -> String {
 }
 
 /// Whether Python shows a character as it is: no controls, separators, surrogates or private use.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     let code = c as u32;
     !(c.is_control()
         || code == 0xa0
@@ -116,6 +115,7 @@ impl Vm {
         open: &mut Vec<Handle>,
     ) -> Result<(), Fault> {
         let value = Value::Ref(handle);
+        self.settle_set(handle)?;
         match self.heap.get(handle) {
             Obj::Str(text) => {
                 let length = text.text.len();
@@ -345,79 +345,5 @@ impl Vm {
         out.push('}');
         open.pop();
         Ok(())
-    }
-
-    /// `str(value)`; a Tail or Fallback fault if Python code is needed.
-    pub(crate) fn text_of(&mut self, value: Value) -> Outcome {
-        match self.obj(value) {
-            Some(Obj::Str(_)) => return Ok(value),
-            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
-                if let Some(method) = self.user_method(value, name::STR) {
-                    return Err(tail(method, vec![value]));
-                }
-                if let Some(method) = self.user_method(value, name::REPR) {
-                    return Err(tail(method, vec![value]));
-                }
-                if let Some(Obj::Instance(instance)) = self.obj(value)
-                    && !instance.payload.is_unbound()
-                {
-                    let payload = instance.payload;
-                    return self.text_of(payload);
-                }
-                if let Some(Obj::Exception(exception)) = self.obj(value) {
-                    let args = exception.args;
-                    let items = self.plain_items(args)?.unwrap_or_default();
-                    return match items.as_slice() {
-                        [] => self.string(""),
-                        [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
-                        [one] => {
-                            let text = self.repr(*one)?;
-                            self.string(text)
-                        }
-                        _ => {
-                            let text = self.repr(args)?;
-                            self.string(text)
-                        }
-                    };
-                }
-            }
-            _ => {}
-        }
-        let text = self.repr(value)?;
-        self.string(text)
-    }
-
-    /// A field of an f-string.
-    pub(crate) fn format_step(&mut self, operand: u16) -> Result<Flow, Fault> {
-        let spec = if operand & 1 == 1 { self.pop()? } else { Value::Unbound };
-        let value = self.pop()?;
-        let result = match operand & 6 {
-            0 if spec.is_unbound() => {
-                if self.user_method(value, name::FORMAT).is_some() {
-                    Err(Fault::Fallback)
-                } else {
-                    self.text_of(value)
-                }
-            }
-            2 if spec.is_unbound() => self.text_of(value),
-            4 if spec.is_unbound() => match self.repr(value) {
-                Ok(text) => self.string(text),
-                Err(fault) => Err(fault),
-            },
-            0 => self.format_value(value, spec),
-            _ => Err(Fault::Fallback),
-        };
-        match result {
-            Ok(text) => {
-                self.stack.push(text);
-                Ok(Flow::Next)
-            }
-            Err(Fault::Fallback) => {
-                let spec = if spec.is_unbound() { self.string("")? } else { spec };
-                let convert = Value::Int(i64::from(operand & 6));
-                Err(self.prelude_tail("_format_field", vec![value, spec, convert]))
-            }
-            Err(fault) => Err(fault),
-        }
     }
 }

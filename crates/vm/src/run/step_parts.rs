@@ -72,8 +72,13 @@ impl Vm {
         let (Some(enter), Some(exit)) = (enter, exit) else {
             let kind = self.class_name(class);
             let word = if awaited { "asynchronous " } else { "" };
+            let method = if awaited { "__aexit__" } else { "__exit__" };
+            let missed = match enter {
+                Some(_) => format!(" (missed {method} method)"),
+                None => String::new(),
+            };
             return Err(self.type_error(format!(
-                "'{kind}' object does not support the {word}context manager protocol"
+                "'{kind}' object does not support the {word}context manager protocol{missed}"
             )));
         };
         Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))
@@ -96,13 +101,25 @@ impl Vm {
 
     pub(crate) fn undefined_name(&mut self, loaded: &Loaded, index: u32) -> Fault {
         let name = loaded.code.names.get(index as usize).cloned().unwrap_or_default();
-        self.raise(Type::NameError, format!("name '{name}' is not defined"))
+        let advice = match &name[..] {
+            "open" | "input" => {
+                " (a program sees no files and no keyboard; use storage and payloads)"
+            }
+            "eval" | "exec" | "compile" | "__import__" | "breakpoint" | "locals" | "id" => {
+                " (a program cannot look into the machine that runs it)"
+            }
+            "complex" => " (use two floats)",
+            "memoryview" => " (use bytes or bytearray)",
+            "ExceptionGroup" | "BaseExceptionGroup" => " (raise and catch single exceptions)",
+            _ => "",
+        };
+        self.raise(Type::NameError, format!("name '{name}' is not defined{advice}"))
     }
 
     /// One frame more; refuses at the limit.
     pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
         if self.frames.len() >= FRAME_DEPTH_MAX {
-            let message = format!("maximum recursion depth exceeded: {FRAME_DEPTH_MAX} frames");
+            let message = "maximum recursion depth exceeded";
             return Err(self.raise(Type::RecursionError, message));
         }
         if self.stack.len() > crate::limits::STACK_VALUES_MAX {

@@ -185,6 +185,14 @@ impl Vm {
                 let dict = self.alloc(Obj::Dict(Dict::default()))?;
                 self.stack.push(dict);
             }
+            Op::BuildSet if instr.a == 1 => {
+                let set = self.stack[self.stack.len() - 1];
+                let length = self.length(set)?;
+                self.charge(crate::cost::entries(length))?;
+                if let Some(table) = set.handle().and_then(|handle| self.table_mut(handle)) {
+                    table.merged();
+                }
+            }
             Op::BuildSet => {
                 let set = self.alloc(Obj::Set(Dict::default()))?;
                 self.stack.push(set);

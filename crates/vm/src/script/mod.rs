@@ -26,8 +26,8 @@ pub struct Options {
 pub struct Report {
     /// What it printed.
     pub stdout: String,
-    /// What CPython would print to stderr: a traceback, a syntax error, the message of an exit; or why
-    /// the machine stopped it. Empty after a good end.
+    /// What CPython would print to stderr: what the script wrote there, then a traceback, a syntax
+    /// error, the message of an exit; or why the machine stopped it.
     pub stderr: String,
     /// As a process would end: 0 after a good end, 1 after an exception, what `sys.exit` said; 2 if it
     /// was refused or stopped at a limit.
@@ -68,6 +68,7 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
     };
     let profile = profiler.map(|profiler| profiler.finish(&vm, cycles));
     let stdout = vm.output().to_owned();
+    let stderr = std::mem::take(&mut vm.errors) + &stderr;
     Report { stdout, stderr, exit_code, cycles, heap_bytes, ending, profile }
 }
 

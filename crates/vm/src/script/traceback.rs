@@ -102,6 +102,10 @@ impl Vm {
                 alike = 0;
             }
         }
+        if let Some(module) = self.foreign_module(exception) {
+            text.push_str(&module);
+            text.push('.');
+        }
         let kind = self.type_name(exception);
         let message = self.message_of(exception);
         text.push_str(&kind);
@@ -114,6 +118,13 @@ impl Vm {
             text.push_str(&note);
             text.push('\n');
         }
+    }
+
+    /// The module of an exception's class, unless everybody knows it.
+    fn foreign_module(&self, exception: Value) -> Option<String> {
+        let class = self.class_info(self.class_of(exception))?;
+        let module = self.dict_get_name(class.dict, name::MODULE)?;
+        self.text(module).filter(|module| *module != "__main__").map(str::to_owned)
     }
 
     fn notes(&self, exception: Value) -> Vec<String> {

@@ -29,11 +29,18 @@ pub(crate) const TABLE: Table = &[
 ];
 impl Vm {
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Fault> {
+        self.room_for_output(text)?;
+        self.output.push_str(text);
+        Ok(())
+    }
+
+    /// Both streams have one bound.
+    pub(crate) fn room_for_output(&mut self, text: &str) -> Result<(), Fault> {
         self.charge(crate::cost::bytes(text.len()))?;
-        if self.output.len() + text.len() > self.limits.output_bytes {
+        let written = self.output.len() + self.errors.len();
+        if written + text.len() > self.limits.output_bytes {
             return Err(Fatal::Memory.into());
         }
-        self.output.push_str(text);
         Ok(())
     }
 }

@@ -87,6 +87,11 @@ fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
 }
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source, encoding, _] =
         vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
     if let Some(method) = vm.user_method(source, name::BYTES) {

@@ -1,4 +1,4 @@
-//! Format specs: `format(value, spec)`, fields of f-strings and of `str.format`.
+//! `format(value, spec)`, fields of f-strings and of `str.format`.
 
 use crate::heap::object::Obj;
 use crate::heap::types::Type;
@@ -9,6 +9,7 @@ use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::float_text::float_repr;
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, limbs};
+use crate::types::format_spec::{Spec, parse};
 
 pub(crate) const TABLE: Table = &[("", "format", format, "_format")];
 
@@ -19,83 +20,6 @@ fn format(vm: &mut Vm, args: Args) -> Outcome {
     let [value, spec] = vm.take(args, "format", ["value", "spec"], 1)?;
     let spec = if spec.is_unbound() { vm.string("")? } else { spec };
     vm.format_value(value, spec)
-}
-
-/// `[[fill]align][sign][#][0][width][grouping][.precision][type]`
-#[derive(Clone, Debug)]
-struct Spec {
-    fill: char,
-    align: Option<char>,
-    sign: char,
-    alternate: bool,
-    width: usize,
-    grouping: Option<char>,
-    precision: Option<usize>,
-    kind: Option<char>,
-}
-
-fn parse(text: &str) -> Option<Spec> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut at = 0;
-    let is_align = |char: Option<&char>| char.is_some_and(|char| "<>=^".contains(*char));
-    let mut spec = Spec {
-        fill: ' ',
-        align: None,
-        sign: '-',
-        alternate: false,
-        width: 0,
-        grouping: None,
-        precision: None,
-        kind: None,
-    };
-    if is_align(chars.get(1)) {
-        spec.fill = chars[0];
-        spec.align = Some(chars[1]);
-        at = 2;
-    } else if is_align(chars.first()) {
-        spec.align = Some(chars[0]);
-        at = 1;
-    }
-    if let Some(sign @ ('+' | '-' | ' ')) = chars.get(at) {
-        spec.sign = *sign;
-        at += 1;
-    }
-    if chars.get(at) == Some(&'z') {
-        at += 1;
-    }
-    if chars.get(at) == Some(&'#') {
-        spec.alternate = true;
-        at += 1;
-    }
-    if chars.get(at) == Some(&'0') {
-        if spec.align.is_none() {
-            spec.fill = '0';
-            spec.align = Some('=');
-        }
-        at += 1;
-    }
-    let number = |at: &mut usize| {
-        let start = *at;
-        while chars.get(*at).is_some_and(char::is_ascii_digit) {
-            *at += 1;
-        }
-        let digits: String = chars[start..*at].iter().collect();
-        digits.parse::<usize>().ok()
-    };
-    spec.width = number(&mut at).unwrap_or(0);
-    if let Some(grouping @ (',' | '_')) = chars.get(at) {
-        spec.grouping = Some(*grouping);
-        at += 1;
-    }
-    if chars.get(at) == Some(&'.') {
-        at += 1;
-        spec.precision = Some(number(&mut at)?);
-    }
-    if at < chars.len() {
-        spec.kind = Some(chars[at]);
-        at += 1;
-    }
-    (at == chars.len()).then_some(spec)
 }
 
 /// Digits in groups of `size` from the right.
@@ -204,8 +128,10 @@ impl Vm {
             return self.text_of(value);
         }
         let inner = self.inner(value);
-        let Some(spec) = parse(&text) else {
-            return Err(self.bad_spec(value));
+        let spec = match parse(&text) {
+            Ok(spec) => spec,
+            Err("") => return Err(self.bad_spec(value, &text)),
+            Err(message) => return Err(self.value_error(message)),
         };
         if spec.precision.is_some_and(|precision| precision > PRECISION_MAX) {
             return Err(self.value_error("precision too big"));
@@ -227,9 +153,20 @@ impl Vm {
         self.string(out)
     }
 
-    fn bad_spec(&mut self, value: Value) -> Fault {
+    fn bad_spec(&mut self, value: Value, spec: &str) -> Fault {
         let kind = self.type_name(value);
-        self.value_error(std::format!("Invalid format specifier for object of type '{kind}'"))
+        let message = std::format!("Invalid format specifier '{spec}' for object of type '{kind}'");
+        self.value_error(message)
+    }
+
+    /// Groups of digits belong to numbers in digits.
+    fn check_grouping(&mut self, spec: &Spec, kinds: &str) -> Result<(), Fault> {
+        match (spec.grouping, spec.kind) {
+            (Some(grouping), Some(kind)) if !kinds.contains(kind) => {
+                Err(self.value_error(std::format!("Cannot specify '{grouping}' with '{kind}'.")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn bad_code(&mut self, value: Value, code: char) -> Fault {
@@ -243,8 +180,25 @@ impl Vm {
         {
             return Err(self.bad_code(value, code));
         }
-        if spec.align == Some('=') && spec.fill != '0' {
-            return Err(self.value_error("'=' alignment not allowed in string format specifier"));
+        if let Some(grouping) = spec.grouping {
+            return Err(self.value_error(std::format!("Cannot specify '{grouping}' with 's'.")));
+        }
+        let refused = match spec {
+            Spec { sign: Some(' '), .. } => "Space not allowed in string format specifier",
+            Spec { sign: Some(_), .. } => "Sign not allowed in string format specifier",
+            Spec { no_minus_zero: true, .. } => {
+                "Negative zero coercion (z) not allowed in string format specifier"
+            }
+            Spec { alternate: true, .. } => {
+                "Alternate form (#) not allowed in string format specifier"
+            }
+            Spec { align: Some('='), fill, .. } if *fill != '0' => {
+                "'=' alignment not allowed in string format specifier"
+            }
+            _ => "",
+        };
+        if !refused.is_empty() {
+            return Err(self.value_error(refused));
         }
         let text = self.text_of(value)?;
         let text = self.want_text(text, "text")?;
@@ -261,6 +215,7 @@ impl Vm {
             self.charge(200)?;
         }
         self.charge(spec.precision.unwrap_or(6) as u64 + 20)?;
+        self.check_grouping(spec, "eEfFgG%d")?;
         let sign = sign_of(float.is_sign_negative() && !float.is_nan(), spec.sign);
         if !float.is_finite() {
             let upper = matches!(spec.kind, Some('F' | 'E' | 'G'));
@@ -276,6 +231,9 @@ impl Vm {
         let Some(digits) = float_digits(float, spec) else {
             return Err(self.bad_code(value, spec.kind.unwrap_or('?')));
         };
+        let zero =
+            spec.no_minus_zero && !digits.bytes().any(|digit| (b'1'..=b'9').contains(&digit));
+        let sign = if zero { sign_of(false, spec.sign) } else { sign };
         let digits = match spec.grouping {
             Some(separator) => {
                 let end = digits.find(|char: char| !char.is_ascii_digit()).unwrap_or(digits.len());
@@ -291,7 +249,7 @@ impl Vm {
         let big = match number {
             Number::Int(int) => num_bigint::BigInt::from(int),
             Number::Big(big) => big,
-            Number::Float(_) => return Err(self.bad_spec(value)),
+            Number::Float(_) => return Err(self.bad_spec(value, "")),
         };
         let negative = big.sign() == num_bigint::Sign::Minus;
         let kind = spec.kind.unwrap_or('d');
@@ -300,6 +258,11 @@ impl Vm {
         }
         if spec.precision.is_some() {
             return Err(self.value_error("Precision not allowed in integer format specifier"));
+        }
+        self.check_grouping(spec, if spec.grouping == Some(',') { "d" } else { "dxXob" })?;
+        if kind == 'c' && spec.sign.is_some() {
+            let message = "Sign not allowed with integer format specifier 'c'";
+            return Err(self.value_error(message));
         }
         self.charge(crate::cost::decimal(limbs(&big)))?;
         let magnitude = big.magnitude();
@@ -329,11 +292,11 @@ impl Vm {
     }
 }
 
-fn sign_of(negative: bool, sign: char) -> &'static str {
+fn sign_of(negative: bool, sign: Option<char>) -> &'static str {
     match (negative, sign) {
         (true, _) => "-",
-        (false, '+') => "+",
-        (false, ' ') => " ",
+        (false, Some('+')) => "+",
+        (false, Some(' ')) => " ",
         _ => "",
     }
 }

@@ -1,6 +1,7 @@
 //! Hashes and base64: bytes in, bytes out. The objects around them are the prelude's.
 
 use crate::cost;
+use crate::heap::object::Obj;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
@@ -11,32 +12,35 @@ pub(crate) const TABLE: Table = &[
     ("_hashes", "sha3_256", sha3_256, ""),
 ];
 
-fn input(vm: &mut Vm, args: Args) -> Result<Vec<u8>, Fault> {
+/// The bytes, paid for at so much for each 64 of them.
+fn input(vm: &mut Vm, args: Args, block: u64) -> Result<Vec<u8>, Fault> {
     let [data] = vm.take(args, "hash", ["data"], 1)?;
-    let Some(bytes) = vm.byte_vec(data) else {
-        return Err(vm.type_error("Strings must be encoded before hashing"));
+    let length = match vm.obj(vm.inner(data)) {
+        Some(Obj::Bytes(bytes)) => bytes.len(),
+        Some(Obj::ByteArray(bytes)) => bytes.len(),
+        _ => return Err(vm.type_error("Strings must be encoded before hashing")),
     };
-    vm.charge((bytes.len() as u64 / 64 + 2) * cost::HASH_BLOCK)?;
-    Ok(bytes)
+    vm.charge((length as u64 / 64 + 2) * block)?;
+    Ok(vm.byte_vec(data).unwrap_or_default())
 }
 
 fn sha256(vm: &mut Vm, args: Args) -> Outcome {
     use sha2::Digest;
-    let bytes = input(vm, args)?;
+    let bytes = input(vm, args, cost::HASH_BLOCK)?;
     let digest = sha2::Sha256::digest(&bytes).to_vec();
     vm.bytes(digest)
 }
 
+/// The chain's own: seven times as fast as the other's.
 fn keccak256(vm: &mut Vm, args: Args) -> Outcome {
-    use sha3::Digest;
-    let bytes = input(vm, args)?;
-    let digest = sha3::Keccak256::digest(&bytes).to_vec();
-    vm.bytes(digest)
+    let bytes = input(vm, args, cost::HASH_BLOCK)?;
+    let digest = remuda_protocol::primitives::keccak256(&bytes);
+    vm.bytes(digest.to_vec())
 }
 
 fn sha3_256(vm: &mut Vm, args: Args) -> Outcome {
     use sha3::Digest;
-    let bytes = input(vm, args)?;
+    let bytes = input(vm, args, cost::SHA3_BLOCK)?;
     let digest = sha3::Sha3_256::digest(&bytes).to_vec();
     vm.bytes(digest)
 }

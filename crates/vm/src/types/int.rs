@@ -52,6 +52,11 @@ fn truncate(vm: &mut Vm, value: f64) -> Outcome {
 }
 
 fn int_new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = int_made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn int_made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, value, base] = vm.take(args, "int", ["cls", "x", "base"], 1)?;
     if value.is_unbound() {
         return Ok(Value::Int(0));
@@ -74,6 +79,9 @@ fn int_new(vm: &mut Vm, args: Args) -> Outcome {
         Some(text) => text.to_owned(),
         None => match vm.byte_vec(value) {
             Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None if !base.is_unbound() => {
+                return Err(vm.type_error("int() can't convert non-string with explicit base"));
+            }
             None => {
                 let kind = vm.type_name(value);
                 let message = format!(
@@ -107,6 +115,7 @@ fn parse_int(vm: &mut Vm, text: &str, radix: u32) -> Result<Option<BigInt>, Faul
     let prefixed = [("0x", 16), ("0o", 8), ("0b", 2)]
         .into_iter()
         .find(|(prefix, of)| lower.starts_with(prefix) && (radix == 0 || radix == *of));
+    let plain = radix == 0 && prefixed.is_none();
     let (digits, radix) = match prefixed {
         Some((_, of)) => (lower[2..].strip_prefix('_').unwrap_or(&lower[2..]).to_owned(), of),
         None if radix == 0 => (lower, 10),
@@ -116,7 +125,11 @@ fn parse_int(vm: &mut Vm, text: &str, radix: u32) -> Result<Option<BigInt>, Faul
         || digits.starts_with('_')
         || digits.ends_with('_')
         || digits.contains("__");
-    if bad || digits.starts_with(['+', '-']) {
+    // Without a base a leading zero is neither octal nor decimal.
+    let octal = plain
+        && digits.starts_with('0')
+        && digits.bytes().any(|digit| digit != b'0' && digit != b'_');
+    if bad || octal || digits.starts_with(['+', '-']) {
         return Ok(None);
     }
     let digits: String = digits.chars().filter(|char| *char != '_').collect();
@@ -145,6 +158,11 @@ fn bool_new(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn float_new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = float_made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn float_made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, value] = vm.take(args, "float", ["cls", "x"], 1)?;
     if value.is_unbound() {
         return Ok(Value::Float(0.0));

@@ -17,6 +17,8 @@ pub(crate) const TABLE: Table = &[
     ("_", "_wait_any", wait_any, ""),
     ("_", "_resolve", resolve, ""),
     ("_", "_write", write, ""),
+    ("_", "_write_error", write_error, ""),
+    ("_", "_own_dict", own_dict, ""),
     ("_", "_make_class", make_class, ""),
     ("_", "_run_body", run_body, ""),
     ("_", "_set_cell", set_cell, ""),
@@ -65,6 +67,20 @@ fn write(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "_write", ["text"], 1)?;
     let text = vm.want_text(text, "text")?;
     vm.print_text(&text)?;
+    Ok(Value::None)
+}
+
+/// The attributes of an instance, also where slots keep programs from asking for them; or None.
+fn own_dict(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "_own_dict", ["value"], 1)?;
+    Ok(vm.make_own_dict(value)?.map_or(Value::None, Value::Ref))
+}
+
+fn write_error(vm: &mut Vm, args: Args) -> Outcome {
+    let [text] = vm.take(args, "_write_error", ["text"], 1)?;
+    let text = vm.want_text(text, "text")?;
+    vm.room_for_output(&text)?;
+    vm.errors.push_str(&text);
     Ok(Value::None)
 }
 

@@ -5,6 +5,7 @@ mod bytes;
 mod codec;
 mod dict;
 mod format;
+mod format_spec;
 mod hashlib;
 mod int;
 mod iterators;

@@ -44,6 +44,14 @@ fn abs(vm: &mut Vm, args: Args) -> Outcome {
 
 fn divmod(vm: &mut Vm, args: Args) -> Outcome {
     let [a, b] = vm.take(args, "divmod", ["a", "b"], 2)?;
+    let by_zero = match (vm.number(a), vm.number(b)) {
+        (Some(_), Some(Number::Float(divisor))) => divisor == 0.0,
+        (Some(Number::Float(_)), Some(Number::Int(divisor))) => divisor == 0,
+        _ => false,
+    };
+    if by_zero {
+        return Err(vm.raise(Type::ZeroDivisionError, "float divmod()"));
+    }
     let quotient = match vm.arithmetic(BinOp::FloorDiv, a, b) {
         Some(quotient) => quotient?,
         None => return Err(Fault::Fallback),
@@ -57,6 +65,9 @@ fn pow(vm: &mut Vm, args: Args) -> Outcome {
     let [base, exponent, modulus] = vm.take(args, "pow", ["base", "exp", "mod"], 2)?;
     if modulus.is_unbound() || modulus.is_none() {
         return vm.binary(BinOp::Pow, base, exponent);
+    }
+    if let Some(method) = vm.user_method(base, name::POW) {
+        return Err(tail(method, vec![base, exponent, modulus]));
     }
     let (Some(base), Some(exponent), Some(modulus)) =
         (vm.big(base), vm.big(exponent), vm.big(modulus))

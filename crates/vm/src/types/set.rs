@@ -103,6 +103,11 @@ fn set_replace(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn frozen_new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = frozen_made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn frozen_made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source] = vm.take(args, "frozenset", ["cls", "iterable"], 1)?;
     if matches!(vm.obj(source), Some(Obj::FrozenSet(_))) {
         return Ok(source);
@@ -149,6 +154,7 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
 fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "pop", ["self"], 1)?;
     let handle = vm.set_handle(set)?;
+    vm.settle_set(handle)?;
     let first = vm.table(handle).and_then(|table| table.first());
     let Some(place) = first else {
         return Err(vm.raise(Type::KeyError, "pop from an empty set"));

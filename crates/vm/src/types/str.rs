@@ -33,6 +33,11 @@ pub(crate) const TABLE: Table = &[
 ];
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, value, encoding, errors] =
         vm.take(args, "str", ["cls", "object", "encoding", "errors"], 1)?;
     if value.is_unbound() {
@@ -181,7 +186,7 @@ fn split(vm: &mut Vm, args: Args) -> Outcome {
             let mut rest = text.trim_start_matches(is_space);
             while !rest.is_empty() {
                 if parts.len() == most {
-                    parts.push(rest.trim_end_matches(is_space));
+                    parts.push(rest);
                     break;
                 }
                 let end = rest.find(is_space).unwrap_or(rest.len());
@@ -342,7 +347,11 @@ fn encode(vm: &mut Vm, args: Args) -> Outcome {
             (_, "ignore") => {}
             (_, "replace") => bytes.push(b'?'),
             _ => {
-                let shown = char.escape_unicode().to_string().replace(['{', '}'], "");
+                let shown = match char as u32 {
+                    code @ 0..=0xff => format!("\\x{code:02x}"),
+                    code @ 0x100..=0xffff => format!("\\u{code:04x}"),
+                    code => format!("\\U{code:08x}"),
+                };
                 let range = most + 1;
                 return Err(vm.raise(
                     crate::heap::types::Type::UnicodeEncodeError,

@@ -112,9 +112,7 @@ fn isascii(vm: &mut Vm, args: Args) -> Outcome {
 
 fn isprintable(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "isprintable", ["self"], 1)?;
-    Ok(Value::Bool(
-        this(vm, text)?.chars().all(|char| !char.is_control() && (char == ' ' || !is_space(char))),
-    ))
+    Ok(Value::Bool(this(vm, text)?.chars().all(crate::run::repr::is_printable)))
 }
 
 fn cased(

@@ -19,6 +19,11 @@ pub(crate) const TABLE: Table = &[
 ];
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
+    let made = made(vm, args)?;
+    vm.of_class(args, made)
+}
+
+fn made(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source] = vm.take(args, "tuple", ["cls", "iterable"], 1)?;
     let items = if source.is_unbound() { Vec::new() } else { vm.items(source)? };
     vm.tuple(items)

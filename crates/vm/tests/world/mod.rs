@@ -303,7 +303,7 @@ impl Host for Seat {
             },
             ("await_job", [B(job)]) => return pending(&mut state, Wait::Job(job.clone())),
             ("sleep_until", [Int(height)]) => return pending(&mut state, Wait::Height(*height)),
-            ("ask", [B(to), Str(method), B(payload), Nothing | Int(_), Int(_)]) => {
+            ("ask", [B(to), Str(method), B(payload), Nothing | Int(_), Int(_), ..]) => {
                 let wait = Wait::Answer(to.clone(), method.clone(), payload.clone());
                 return pending(&mut state, wait);
             }

@@ -1,0 +1,103 @@
+//! What `str` and a field of an f-string make of a value.
+
+use super::Vm;
+use super::fault::{Fault, Outcome, tail};
+use super::steps::Flow;
+use crate::heap::object::Obj;
+use crate::heap::types::{Type, name};
+use crate::heap::value::Value;
+
+impl Vm {
+    /// `str(value)`; a Tail or Fallback fault if Python code is needed.
+    pub(crate) fn text_of(&mut self, value: Value) -> Outcome {
+        match self.obj(value) {
+            Some(Obj::Str(_)) => return Ok(value),
+            Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
+                if let Some(method) = self.user_method(value, name::STR) {
+                    return Err(tail(method, vec![value]));
+                }
+                if let Some(method) = self.user_method(value, name::REPR) {
+                    return Err(tail(method, vec![value]));
+                }
+                if let Some(Obj::Instance(instance)) = self.obj(value)
+                    && !instance.payload.is_unbound()
+                {
+                    let payload = instance.payload;
+                    return self.text_of(payload);
+                }
+                if let Some(Obj::Exception(exception)) = self.obj(value) {
+                    let args = exception.args;
+                    let items = self.plain_items(args)?.unwrap_or_default();
+                    return match items.as_slice() {
+                        [] => self.string(""),
+                        [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
+                        [number, text] | [number, text, _]
+                            if self.is_exception_of(value, Type::OSError) =>
+                        {
+                            let file = items.get(2).copied();
+                            self.os_error_text(*number, *text, file)
+                        }
+                        [one] => {
+                            let text = self.repr(*one)?;
+                            self.string(text)
+                        }
+                        _ => {
+                            let text = self.repr(args)?;
+                            self.string(text)
+                        }
+                    };
+                }
+            }
+            _ => {}
+        }
+        let text = self.repr(value)?;
+        self.string(text)
+    }
+
+    /// `[Errno 2] No such file or directory: 'name'`
+    fn os_error_text(&mut self, number: Value, text: Value, file: Option<Value>) -> Outcome {
+        let (number, text) = (self.text_of(number)?, self.text_of(text)?);
+        let part = |vm: &Vm, value| vm.text(value).unwrap_or("").to_owned();
+        let mut shown = format!("[Errno {}] {}", part(self, number), part(self, text));
+        if let Some(file) = file {
+            shown.push_str(": ");
+            shown.push_str(&self.repr(file)?);
+        }
+        self.reserve(shown.len())?;
+        self.string(shown)
+    }
+
+    /// A field of an f-string.
+    pub(crate) fn format_step(&mut self, operand: u16) -> Result<Flow, Fault> {
+        let spec = if operand & 1 == 1 { self.pop()? } else { Value::Unbound };
+        let value = self.pop()?;
+        let result = match operand & 6 {
+            0 if spec.is_unbound() => {
+                if self.user_method(value, name::FORMAT).is_some() {
+                    Err(Fault::Fallback)
+                } else {
+                    self.text_of(value)
+                }
+            }
+            2 if spec.is_unbound() => self.text_of(value),
+            4 if spec.is_unbound() => match self.repr(value) {
+                Ok(text) => self.string(text),
+                Err(fault) => Err(fault),
+            },
+            0 => self.format_value(value, spec),
+            _ => Err(Fault::Fallback),
+        };
+        match result {
+            Ok(text) => {
+                self.stack.push(text);
+                Ok(Flow::Next)
+            }
+            Err(Fault::Fallback) => {
+                let spec = if spec.is_unbound() { self.string("")? } else { spec };
+                let convert = Value::Int(i64::from(operand & 6));
+                Err(self.prelude_tail("_format_field", vec![value, spec, convert]))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+import itertools
+print({3, 1, 2}, {10, 20, 30, 40, 50}, set([10, 20, 30, 40, 50]), {100, 1, 50}, {-1, -2, 5}, {True, 0, 7}, {8, 0}, {0, 8}, set(range(10, 0, -1)))
+s = set()
+for x in [33, 1, 17, 65, 9, 129, 5, 12, 99, 1000, 7]: s.add(x)
+print(s, len(s), list(s), sorted(s), tuple(s)[0], min(s), max(s), sum(s)); print(s, s.pop(), s)
+nums = [5, 3, 9, 1, 5, 7, 3, 2, 8, 100, 64, 33]
+u = set(nums); print(u, [x * 2 for x in u], {x % 7 for x in nums}, {x * x for x in range(12)}, frozenset(nums), *u)
+a, b = {1, 2, 3, 4}, {3, 4, 5, 6}; print(a | b, a & b, a - b, a ^ b, b - a, a | {9}, a.union([7, 0]), a.intersection({4, 1}), a.difference([1]))
+for i in {4, 2, 1}: print(i, end=' ')
+print(); d = dict.fromkeys({3, 2, 1}); print(d, list(map(str, {9, 8, 7})), ' '.join(str(x) for x in {12, 11, 10}), [*{6, 5}], set('') , {5} | {3}, {1, 2} == {2, 1}, {frozenset({2, 1}), frozenset({3})} == {frozenset({3}), frozenset({1, 2})})
+big = {2 ** 40, 5, 2 ** 20, -7}; print(big, set(range(0, 100, 9)), set(range(20)), {x for x in range(30) if x % 3 == 0})
+m = set(range(5)); m |= {10, 7}; m -= {0}; m &= set(range(9)); m ^= {1, 20}; print(m); m.update([3, 30], (2,)); print(m); m.remove(30); m.clear(); m.add(4); m.add(2); print(m)
+primes = set(range(2, 30))
+for p in range(2, 6): primes -= set(range(p * 2, 30, p))
+print(primes); seen = set(); dup = {x for x in [1, 5, 1, 3, 5] if x in seen or seen.add(x)}; print(seen, dup)
+while m: print(m.pop(), end=' ')
+print(set([1.0, 2.0]) == {1, 2}, {1, 'a'} == {'a', 1}, len({(1, 2), (1, 2)}), set(zip([1], [2])), {1: {2, 1}}, [{3, 1}], ({2, 0},))
+q = {64, 128, 0, 32, 16}; print(q, sorted(q)); q2 = set(q); print(q2); r = q.copy(); print(r); print(set(sorted(q, reverse=True)))
