@@ -8,8 +8,8 @@ use remuda_protocol::primitives::{B256, keccak256};
 
 use crate::{CompileError, Program, compile};
 
-/// Bytes of source whose programs are kept.
-const SOURCE_BYTES_KEPT: usize = 32 * 1024 * 1024;
+/// Bytes of compiled programs that are kept.
+const BYTES_KEPT: usize = 256 * 1024 * 1024;
 /// The name that tracebacks show.
 const FILE: &str = "actor.py";
 
@@ -39,7 +39,7 @@ impl Programs {
     pub(super) fn check(&self, source: &str) -> Result<(), CompileError> {
         let hash = keccak256(source);
         if self.find(hash).is_none() {
-            self.keep(hash, source.len(), Arc::new(compile(source, FILE)?));
+            self.keep(hash, Arc::new(compile(source, FILE)?));
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl Programs {
         }
         let source = source()?;
         let program = Arc::new(compile(&source, FILE).ok()?);
-        self.keep(hash, source.len(), Arc::clone(&program));
+        self.keep(hash, Arc::clone(&program));
         Some(program)
     }
 
@@ -72,7 +72,8 @@ impl Programs {
         Some(program)
     }
 
-    fn keep(&self, hash: B256, bytes: usize, program: Arc<Program>) {
+    fn keep(&self, hash: B256, program: Arc<Program>) {
+        let bytes = program.size();
         let mut kept = self.kept();
         let kept = kept.get_or_insert_default();
         kept.clock += 1;
@@ -83,7 +84,7 @@ impl Programs {
         }
         kept.order.insert(now, hash);
         kept.bytes += bytes;
-        while kept.bytes > SOURCE_BYTES_KEPT {
+        while kept.bytes > BYTES_KEPT {
             let Some((_, oldest)) = kept.order.pop_first() else { return };
             if let Some((_, _, bytes)) = kept.programs.remove(&oldest) {
                 kept.bytes -= bytes;
