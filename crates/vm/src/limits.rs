@@ -9,9 +9,31 @@ pub(crate) const INDENT_DEPTH_MAX: usize = 48;
 /// Operators, dots and keywords that can nest one expression, brackets around it included. The parser
 /// and the compiler follow the tree by calling themselves; this bounds how far.
 pub(crate) const EXPRESSION_DEPTH_MAX: usize = 400;
-/// Instructions of one program, all functions together. `finally` blocks are copied to each way out,
-/// so code can be much longer than its source.
+/// Functions, classes and comprehensions around one another.
+pub(crate) const FUNCTION_DEPTH_MAX: usize = 32;
+/// Managers in one `with`, and clauses in one comprehension: each nests a block in the one before.
+pub(crate) const CLAUSES_MAX: usize = 32;
+/// Bytes of a name in the source.
+pub(crate) const NAME_BYTES_MAX: usize = 255;
+/// Bytes of a qualified name; every function carries its own.
+pub(crate) const QUALNAME_BYTES_MAX: usize = 256;
+/// Values that one function may have on its stack at once.
+pub(crate) const OPERANDS_MAX: usize = 4_096;
+/// Instructions of one program, all functions together.
 pub(crate) const INSTRUCTIONS_MAX: usize = 1 << 20;
+/// Instructions and protected ranges for a source of so many bytes. `finally` blocks are copied to each
+/// way out, so that code could grow as powers of two.
+pub(crate) const fn instructions_max(source: usize) -> usize {
+    let proportion = 1_024 + 16 * source;
+    if proportion < INSTRUCTIONS_MAX { proportion } else { INSTRUCTIONS_MAX }
+}
+/// Variables of outer functions, counted in each function that has them or passes them on, for a source
+/// of so many bytes.
+pub(crate) const fn free_max(source: usize) -> usize {
+    1_024 + source / 8
+}
+/// The stack on which a source is compiled, whatever thread asks for it.
+pub(crate) const COMPILE_STACK_BYTES: usize = 16 * 1024 * 1024;
 /// Constants or names in one function.
 pub(crate) const CONSTANTS_MAX: usize = 1 << 16;
 /// Digits of an integer literal: 4,096 bits in decimal, hexadecimal, octal or binary.

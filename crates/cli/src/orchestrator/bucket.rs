@@ -102,7 +102,7 @@ mod tests {
     fn keys_come_from_a_file_that_only_its_owner_reads() {
         let path = std::env::temp_dir().join(format!("remuda-keys-{}", std::process::id()));
         std::fs::write(&path, format!("{SECRET_KEY}=b=c\n{ACCESS_KEY}=a\n")).expect("a file");
-        let mode = |mode| std::fs::set_permissions(&path, PermissionsExt::from_mode(mode));
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode));
         mode(0o644).expect("changed");
         let open = from_file(&path).expect_err("others can read it").to_string();
         assert!(open.contains("chmod 600"), "{open}");

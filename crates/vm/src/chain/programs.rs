@@ -8,11 +8,9 @@ use remuda_protocol::primitives::{B256, keccak256};
 
 use crate::{CompileError, Program, compile};
 
-/// Bytes of source whose programs are kept. A block can pay to compile a tenth of that at most, so what
-/// its first calls compiled is there for the others.
-const SOURCE_BYTES_KEPT: usize = 32 * 1024 * 1024;
-/// What a short program counts: its instructions and tables are longer than it.
-const PROGRAM_BYTES_MIN: usize = 1024;
+/// Bytes of compiled programs that are kept: far more than a block can pay to compile, so what its first
+/// calls compiled is there for the others.
+const BYTES_KEPT: usize = 256 * 1024 * 1024;
 /// The name that tracebacks show.
 const FILE: &str = "actor.py";
 
@@ -34,10 +32,10 @@ pub(super) struct Programs {
 
 impl Programs {
     pub(super) const fn new() -> Self {
-        Self::with_room(SOURCE_BYTES_KEPT)
+        Self::with_room(BYTES_KEPT)
     }
 
-    /// Keeps programs of so many bytes of source.
+    /// Keeps so many bytes of programs.
     pub(super) const fn with_room(room: usize) -> Self {
         Self { room, kept: Mutex::new(None) }
     }
@@ -50,7 +48,7 @@ impl Programs {
     pub(super) fn check(&self, source: &str) -> Result<(), CompileError> {
         let hash = keccak256(source);
         if self.find(hash).is_none() {
-            self.keep(hash, source.len(), Arc::new(compile(source, FILE)?));
+            self.keep(hash, Arc::new(compile(source, FILE)?));
         }
         Ok(())
     }
@@ -66,7 +64,7 @@ impl Programs {
         }
         let source = source()?;
         let program = Arc::new(compile(&source, FILE).ok()?);
-        self.keep(hash, source.len(), Arc::clone(&program));
+        self.keep(hash, Arc::clone(&program));
         Some(program)
     }
 
@@ -83,12 +81,12 @@ impl Programs {
         Some(program)
     }
 
-    fn keep(&self, hash: B256, bytes: usize, program: Arc<Program>) {
+    fn keep(&self, hash: B256, program: Arc<Program>) {
+        let bytes = program.size();
         let mut kept = self.kept();
         let kept = kept.get_or_insert_default();
         kept.clock += 1;
         let now = kept.clock;
-        let bytes = bytes.max(PROGRAM_BYTES_MIN);
         if let Some((_, before, bytes)) = kept.programs.insert(hash, (program, now, bytes)) {
             kept.order.remove(&before);
             kept.bytes -= bytes;
@@ -114,7 +112,8 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_longest_goes_first_and_comes_back_when_it_is() {
-        let programs = Programs::with_room(3 * PROGRAM_BYTES_MIN);
+        let size = compile(&source(0), FILE).unwrap().size();
+        let programs = Programs::with_room(3 * size);
         for number in 0..3 {
             programs.check(&source(number)).unwrap();
         }
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(kept, [true, false, true, true]);
         assert!(programs.get(hash(1), || Some(source(1))).is_some());
         assert!(programs.find(hash(0)).is_none());
-        assert_eq!(programs.kept().as_ref().map(|kept| kept.bytes), Some(3 * PROGRAM_BYTES_MIN));
+        assert_eq!(programs.kept().as_ref().map(|kept| kept.bytes), Some(3 * size));
     }
 
     #[test]

@@ -187,6 +187,30 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// Bytes that it takes in memory, about.
+    pub(crate) fn size(&self) -> usize {
+        let text = |texts: &[String]| texts.iter().map(|text| text.len() + 24).sum::<usize>();
+        let constant = |value: &Const| match value {
+            Const::Str(text) => text.len(),
+            Const::Bytes(bytes) => bytes.len(),
+            Const::Big(big) => big.bits() as usize / 8,
+            Const::Names(names) => text(names),
+            _ => 0,
+        };
+        let annotations = self.annotations.iter().map(|(name, kind)| name.len() + kind.len() + 48);
+        size_of::<Self>()
+            + self.name.len()
+            + self.qualname.len()
+            + self.doc.as_ref().map_or(0, String::len)
+            + text(&self.slot_names)
+            + text(&self.names)
+            + self.instrs.len() * size_of::<Instr>()
+            + self.consts.iter().map(|value| constant(value) + size_of::<Const>()).sum::<usize>()
+            + self.handlers.len() * size_of::<Handler>()
+            + (self.lines.len() + self.yields.len()) * 8
+            + annotations.sum::<usize>()
+    }
+
     /// The source line of an instruction.
     pub(crate) fn line(&self, pc: u32) -> u32 {
         let after = self.lines.partition_point(|(start, _)| *start <= pc);

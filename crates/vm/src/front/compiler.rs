@@ -8,9 +8,12 @@ use super::emit::{Label, Unit};
 use super::protect::Block;
 use super::scope::{Reach, Scopes, mangle};
 use super::{CompileError, Program};
-use crate::limits::{CONSTANTS_MAX, INSTRUCTIONS_MAX};
+use crate::limits::{CONSTANTS_MAX, OPERANDS_MAX, instructions_max};
 
 pub(super) type Done = Result<(), CompileError>;
+
+const TOO_LONG: &str = "the code would be far longer than its source";
+const SHORTEN: &str = "leave fewer finally and with blocks at once, by return, break or continue";
 
 pub(super) struct Compiler<'a> {
     source: &'a str,
@@ -24,7 +27,10 @@ pub(super) struct Compiler<'a> {
     pub(super) classes: Vec<String>,
     /// Statements around the current one that know what to do without a module.
     pub(super) optional_imports: usize,
+    /// Instructions and protected ranges of the code objects that are done.
     instructions: usize,
+    /// Where the statement or expression begins that is being compiled.
+    offset: u32,
 }
 
 impl<'a> Compiler<'a> {
@@ -42,6 +48,7 @@ impl<'a> Compiler<'a> {
             classes: Vec::new(),
             optional_imports: 0,
             instructions: 0,
+            offset: 0,
         }
     }
 
@@ -58,7 +65,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn open(&mut self, name: &str, qualname: &str, scope: usize) {
-        self.units.push(Unit::new(name, qualname, scope));
+        self.units.push(Unit::new(name, qualname, scope, self.offset));
         self.blocks.push(Vec::new());
     }
 
@@ -67,17 +74,22 @@ impl<'a> Compiler<'a> {
         let Some(unit) = self.units.pop() else {
             return Err(self.error(TextRange::default(), "no code is open", ""));
         };
-        let code = unit.finish();
-        self.instructions += code.instrs.len();
-        if self.instructions > INSTRUCTIONS_MAX {
-            return Err(self.error(TextRange::default(), "the program is too long", "split it"));
+        let opened = TextRange::empty(unit.opened.into());
+        if unit.deepest > OPERANDS_MAX {
+            let message = format!("more than {OPERANDS_MAX} values at once in one function");
+            return Err(self.error(opened, &message, "split the expression, or use a list"));
         }
+        self.instructions += unit.length();
+        if self.instructions > instructions_max(self.source.len()) {
+            return Err(self.error(opened, TOO_LONG, SHORTEN));
+        }
+        let code = unit.finish();
         if code.consts.len() > CONSTANTS_MAX
             || code.names.len() > CONSTANTS_MAX
             || code.slot_names.len() > 4_096
         {
             let message = "too many constants, names or variables in one function";
-            return Err(self.error(TextRange::default(), message, "split it"));
+            return Err(self.error(opened, message, "split it"));
         }
         Ok(code)
     }
@@ -119,6 +131,7 @@ impl<'a> Compiler<'a> {
 
     pub(super) fn at(&mut self, node: &impl Ranged) {
         let offset = node.range().start().to_u32();
+        self.offset = offset;
         let line = self.line_starts.partition_point(|start| *start <= offset) as u32;
         self.unit().set_line(line);
     }
@@ -146,9 +159,9 @@ impl<'a> Compiler<'a> {
 
     /// Bounds the code that copies of `finally` blocks make while it is made.
     pub(super) fn check_length(&self, node: &impl Ranged) -> Done {
-        let open: usize = self.units.iter().map(|unit| unit.here() as usize).sum();
-        if self.instructions + open > INSTRUCTIONS_MAX {
-            return self.refuse(node, "the program is too long", "nest fewer finally blocks");
+        let open: usize = self.units.iter().map(Unit::length).sum();
+        if self.instructions + open > instructions_max(self.source.len()) {
+            return self.refuse(node, TOO_LONG, SHORTEN);
         }
         Ok(())
     }

@@ -8,9 +8,14 @@ use super::code::{Kind, Op};
 use super::compiler::{Compiler, Done};
 use super::function::Inside;
 use super::scope::ScopeKind;
+use crate::limits::CLAUSES_MAX;
 
 impl<'a> Compiler<'a> {
     pub(super) fn comprehension(&mut self, expr: &'a Expr) -> Done {
+        if generators(expr).len() > CLAUSES_MAX {
+            let message = format!("more than {CLAUSES_MAX} 'for' in one comprehension");
+            return self.refuse(expr, &message, "write loops");
+        }
         let scope = self.scopes.of(ScopeKind::Comprehension, expr.range());
         let name = match expr {
             Expr::ListComp(_) => "<listcomp>",

@@ -19,6 +19,10 @@ struct Protected {
 pub(super) struct Unit {
     pub(super) code: Code,
     pub(super) scope: usize,
+    /// Where it was opened in the source.
+    pub(super) opened: u32,
+    /// Values on its stack, at most.
+    pub(super) deepest: usize,
     labels: Vec<u32>,
     protected: Vec<Protected>,
     pub(super) depth: usize,
@@ -31,7 +35,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub(super) fn new(name: &str, qualname: &str, scope: usize) -> Self {
+    pub(super) fn new(name: &str, qualname: &str, scope: usize, opened: u32) -> Self {
         let code = Code {
             name: name.to_owned(),
             qualname: qualname.to_owned(),
@@ -58,6 +62,8 @@ impl Unit {
         Self {
             code,
             scope,
+            opened,
+            deepest: 0,
             labels: Vec::new(),
             protected: Vec::new(),
             depth: 0,
@@ -71,6 +77,11 @@ impl Unit {
 
     pub(super) fn here(&self) -> u32 {
         self.code.instrs.len() as u32
+    }
+
+    /// Instructions and protected ranges so far.
+    pub(super) fn length(&self) -> usize {
+        self.code.instrs.len() + self.protected.len()
     }
 
     pub(super) fn set_line(&mut self, line: u32) {
@@ -87,15 +98,17 @@ impl Unit {
     pub(super) fn emit(&mut self, op: Op, a: u16, b: u32) {
         let (pops, pushes) = effect(op, a, b);
         self.depth = self.depth.saturating_sub(pops) + pushes;
-        // An instruction may hold one value more than it leaves.
-        self.code.stack = self.code.stack.max(self.depth as u16 + 4);
+        // An instruction may hold one value more than it leaves. What is beyond 16 bits is refused when
+        // the unit is closed.
+        self.deepest = self.deepest.max(self.depth);
+        self.code.stack = self.code.stack.max(short(self.depth + 4));
         if self.fuse(op, a, b) {
             return;
         }
         self.code.instrs.push(Instr { op, cost: cost::base(op), a, b });
         if op == Op::Yield {
             // The value that will be sent is not there yet.
-            self.code.yields.push((self.here(), self.depth as u16 - 1));
+            self.code.yields.push((self.here(), short(self.depth.saturating_sub(1))));
         }
     }
 
@@ -140,7 +153,7 @@ impl Unit {
 
     pub(super) fn protect(&mut self, start: u32, end: u32, target: Label, depth: usize) {
         if start < end {
-            self.protected.push(Protected { start, end, target, depth: depth as u16 });
+            self.protected.push(Protected { start, end, target, depth: short(depth) });
         }
     }
 
@@ -194,6 +207,10 @@ impl Unit {
             .collect();
         self.code
     }
+}
+
+fn short(depth: usize) -> u16 {
+    u16::try_from(depth).unwrap_or(u16::MAX)
 }
 
 fn is_jump(op: Op) -> bool {

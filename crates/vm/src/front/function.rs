@@ -7,6 +7,7 @@ use super::CompileError;
 use super::code::{Const, Kind, Op};
 use super::compiler::{Compiler, Done, docstring};
 use super::scope::ScopeKind;
+use crate::limits::QUALNAME_BYTES_MAX;
 
 /// Operands of `MakeFunction`.
 const DEFAULTS: u16 = 1;
@@ -160,12 +161,16 @@ impl<'a> Compiler<'a> {
             return name.to_owned();
         }
         let scope = self.unit().scope;
-        let outer = self.unit().code.qualname.clone();
-        match self.scopes.list[scope].kind {
-            ScopeKind::Module => name.to_owned(),
-            ScopeKind::Class => format!("{outer}.{name}"),
-            _ => format!("{outer}.<locals>.{name}"),
+        let between = match self.scopes.list[scope].kind {
+            ScopeKind::Module => return name.to_owned(),
+            ScopeKind::Class => ".",
+            _ => ".<locals>.",
+        };
+        let outer = &self.unit().code.qualname;
+        if outer.len() + between.len() + name.len() > QUALNAME_BYTES_MAX {
+            return format!("<...>.{name}");
         }
+        format!("{outer}{between}{name}")
     }
 
     /// Lays out the local slots: parameters, locals, cells, then cells of outer functions.

@@ -22,6 +22,7 @@ mod stmt;
 mod target;
 mod waiting;
 
+use crate::limits::COMPILE_STACK_BYTES;
 use code::Code;
 
 /// Why a source is refused, and what to do about it.
@@ -76,6 +77,11 @@ impl Program {
         Self { codes: codes.into_iter().map(Arc::new).collect(), hash }
     }
 
+    /// Bytes that it takes in memory, about.
+    pub(crate) fn size(&self) -> usize {
+        self.codes.iter().map(|code| code.size()).sum()
+    }
+
     /// What identifies the code: equal for sources that compile to the same instructions, constants,
     /// names and lines. Frames that wait carry it.
     pub fn hash(&self) -> [u8; 32] {
@@ -84,12 +90,20 @@ impl Program {
 }
 
 /// Compiles a module.
+///
+/// Parser, compiler and destructor follow the tree by calling themselves. How deep it is has a bound; the
+/// stack is always the same, so that no thread refuses, or dies of, what another one compiles.
 pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
+    stacker::grow(COMPILE_STACK_BYTES, || compile_here(source, file))
+}
+
+fn compile_here(source: &str, file: &str) -> Result<Program, CompileError> {
     prescan::prescan(source, file)?;
     let parsed = ruff_python_parser::parse_module(source).map_err(|error| {
         let offset = error.location.start().to_usize();
         CompileError::at(file, source, offset, &error.error.to_string(), "")
     })?;
+    prescan::names(source, file, parsed.tokens())?;
     let body = parsed.suite();
     let scopes = scope::analyse(body, source, file)?;
     compiler::Compiler::new(source, file, scopes).module(body)

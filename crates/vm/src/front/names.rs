@@ -1,6 +1,6 @@
 //! The walk over the tree that finds out which scopes there are and what each does with its names.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{self as ast, Expr, ExprContext, Parameters, Pattern, Stmt};
@@ -8,6 +8,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::CompileError;
 use super::scope::{Scope, ScopeKind, Scopes, mangle};
+use crate::limits::FUNCTION_DEPTH_MAX;
 
 /// Parameters of one function; they are searched one by one.
 const PARAMETERS_MAX: usize = 255;
@@ -28,15 +29,22 @@ impl Walker<'_> {
         class_name: Option<String>,
     ) -> usize {
         let index = self.scopes.list.len();
+        let depth = self.scopes.list.get(self.current).map_or(0, |outer| outer.depth + 1);
+        if depth > FUNCTION_DEPTH_MAX {
+            let message = format!("more than {FUNCTION_DEPTH_MAX} functions inside each other");
+            self.fail(range, &message, "move inner ones out");
+        }
         let inherited =
             self.scopes.list.get(self.current).and_then(|scope| scope.class_name.clone());
         self.scopes.list.push(Scope {
             kind,
             parent: self.current,
+            depth,
+            start: range.start().to_u32(),
             class_name: class_name.or(inherited),
             params: Vec::new(),
             bound: Vec::new(),
-            bound_set: BTreeSet::new(),
+            bound_set: HashSet::new(),
             used: BTreeSet::new(),
             globals: BTreeSet::new(),
             nonlocals: BTreeSet::new(),

@@ -2,9 +2,12 @@
 //! that no source can exhaust the stack of the parser, the compiler or the tree's destructor.
 
 use super::CompileError;
-use crate::limits::{BRACKET_DEPTH_MAX, EXPRESSION_DEPTH_MAX, INDENT_DEPTH_MAX, SOURCE_BYTES_MAX};
-use ruff_python_ast::token::TokenKind;
+use crate::limits::{
+    BRACKET_DEPTH_MAX, EXPRESSION_DEPTH_MAX, INDENT_DEPTH_MAX, NAME_BYTES_MAX, SOURCE_BYTES_MAX,
+};
+use ruff_python_ast::token::{Token, TokenKind, Tokens};
 use ruff_python_parser::{Mode, lexer};
+use ruff_text_size::Ranged;
 
 /// Refuses sources that are too long or nested too deeply.
 pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
@@ -26,7 +29,7 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
     }
     let mut tokens = lexer::lex(source, Mode::Module);
     // One entry per open bracket: how many nesting tokens its current element has.
-    let mut chains: Vec<usize> = vec![0];
+    let mut chains: Vec<Chain> = vec![Chain::default()];
     let mut depth = 0usize;
     let mut indent = 0usize;
     let mut line = 1;
@@ -52,7 +55,7 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
             | TokenKind::TStringStart => {
                 // A call or subscript is a link of a chain, too: f()()().
                 depth += bump(&mut chains);
-                chains.push(0);
+                chains.push(Chain::default());
                 if chains.len() > BRACKET_DEPTH_MAX {
                     return Err(at(line, "too many nested brackets", "name inner parts"));
                 }
@@ -63,19 +66,33 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
             | TokenKind::FStringEnd
             | TokenKind::TStringEnd => {
                 if chains.len() > 1 {
-                    depth -= chains.pop().unwrap_or(0);
+                    depth -= chains.pop().map_or(0, |chain| chain.links);
                 }
             }
             TokenKind::Newline => {
                 line += 1;
-                chains.truncate(1);
-                chains[0] = 0;
+                chains = vec![Chain::default()];
                 depth = 0;
             }
             TokenKind::Comma | TokenKind::Semi | TokenKind::Equal | TokenKind::FStringMiddle => {
+                // Between `lambda` and its colon the next default or parameter is still inside.
+                if let Some(last) = chains.last_mut()
+                    && last.lambdas == 0
+                {
+                    depth -= last.links;
+                    last.links = 0;
+                }
+            }
+            TokenKind::Lambda => {
+                depth += bump(&mut chains);
                 if let Some(last) = chains.last_mut() {
-                    depth -= *last;
-                    *last = 0;
+                    last.lambdas += 1;
+                }
+            }
+            TokenKind::Colon => {
+                depth += bump(&mut chains);
+                if let Some(last) = chains.last_mut() {
+                    last.lambdas = last.lambdas.saturating_sub(1);
                 }
             }
             TokenKind::NonLogicalNewline => line += 1,
@@ -96,10 +113,34 @@ pub(super) fn prescan(source: &str, file: &str) -> Result<(), CompileError> {
     }
 }
 
-fn bump(chains: &mut [usize]) -> usize {
+/// What is open inside one bracket.
+#[derive(Default)]
+struct Chain {
+    /// Nesting tokens of its current element.
+    links: usize,
+    /// Lambdas whose colon has not come yet.
+    lambdas: usize,
+}
+
+fn bump(chains: &mut [Chain]) -> usize {
     if let Some(last) = chains.last_mut() {
-        *last += 1;
+        last.links += 1;
         return 1;
     }
     0
+}
+
+/// Refuses names that are too long: each function that mentions one keeps it.
+pub(super) fn names(source: &str, file: &str, tokens: &Tokens) -> Result<(), CompileError> {
+    let long = |token: &&Token| {
+        token.kind() == TokenKind::Name && token.range().len().to_usize() > NAME_BYTES_MAX
+    };
+    match tokens.iter().find(long) {
+        None => Ok(()),
+        Some(token) => {
+            let message = format!("a name is longer than {NAME_BYTES_MAX} bytes");
+            let offset = token.range().start().to_usize();
+            Err(CompileError::at(file, source, offset, &message, "choose a shorter one"))
+        }
+    }
 }

@@ -6,6 +6,7 @@ use ruff_text_size::Ranged;
 use super::code::Op;
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
+use crate::limits::CLAUSES_MAX;
 
 /// A region whose exceptions go to `target`; its range is closed while a way out is being emitted.
 #[derive(Clone, Copy)]
@@ -301,12 +302,20 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    pub(super) fn with_statement(
-        &mut self,
-        items: &'a [ast::WithItem],
-        body: &'a [Stmt],
-        awaited: bool,
-    ) -> Done {
+    pub(super) fn with_statement(&mut self, node: &'a ast::StmtWith) -> Done {
+        self.check_length(node)?;
+        if node.items.len() > CLAUSES_MAX {
+            return self.refuse(
+                node,
+                &format!("more than {CLAUSES_MAX} managers in one 'with'"),
+                "enter them in a loop, with contextlib.ExitStack",
+            );
+        }
+        self.with_items(&node.items, &node.body, node.is_async)
+    }
+
+    /// The first of these managers, and the others inside it: as deep as `CLAUSES_MAX`.
+    fn with_items(&mut self, items: &'a [ast::WithItem], body: &'a [Stmt], awaited: bool) -> Done {
         let Some((item, rest)) = items.split_first() else { return self.body(body) };
         let depth = self.depth();
         let (handler, cleanup, suppress, end) =
@@ -323,7 +332,7 @@ impl<'a> Compiler<'a> {
             Some(target) => self.assign(target)?,
             None => self.emit(Op::Pop, 0, 0),
         }
-        self.with_statement(rest, body, awaited)?;
+        self.with_items(rest, body, awaited)?;
         self.end_block();
         self.call_exit(awaited);
         self.jump(Op::Jump, end);

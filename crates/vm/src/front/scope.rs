@@ -1,7 +1,7 @@
 //! Who owns a name: each function, class, comprehension and module has a scope; a name in it is
 //! local, a cell shared with inner functions, a cell of an outer function, or global.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use ruff_python_ast::Stmt;
 use ruff_python_ast::visitor::Visitor;
@@ -9,6 +9,7 @@ use ruff_text_size::TextRange;
 
 use super::CompileError;
 use super::names::Walker;
+use crate::limits::free_max;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ScopeKind {
@@ -40,11 +41,16 @@ pub(super) enum Reach {
 pub(super) struct Scope {
     pub(super) kind: ScopeKind,
     pub(super) parent: usize,
+    /// How many scopes are around it.
+    pub(super) depth: usize,
+    /// Where it begins in the source.
+    pub(super) start: u32,
     pub(super) class_name: Option<String>,
     pub(super) params: Vec<String>,
     /// In the order in which they appear.
     pub(super) bound: Vec<String>,
-    pub(super) bound_set: BTreeSet<String>,
+    /// Asked only whether a name is in it; nothing depends on its order.
+    pub(super) bound_set: HashSet<String>,
     pub(super) used: BTreeSet<String>,
     pub(super) globals: BTreeSet<String>,
     pub(super) nonlocals: BTreeSet<String>,
@@ -130,6 +136,7 @@ pub(super) fn analyse(body: &[Stmt], source: &str, file: &str) -> Result<Scopes,
 /// Finds the owner of each name that a scope uses and does not bind. Inner scopes come after outer
 /// ones in the list, so one pass backwards carries names outwards until an owner is met.
 fn resolve(scopes: &mut Scopes, source: &str, file: &str) -> Result<(), CompileError> {
+    let mut free = 0;
     for index in (1..scopes.list.len()).rev() {
         let scope = &scopes.list[index];
         let mut wanted: BTreeSet<String> = scope
@@ -178,9 +185,15 @@ fn resolve(scopes: &mut Scopes, source: &str, file: &str) -> Result<(), CompileE
                 continue;
             };
             scopes.list[owner].cells.insert(name.clone());
+            if free > free_max(source.len()) {
+                let message = "too many variables of outer functions in inner ones";
+                let offset = scopes.list[index].start as usize;
+                let advice = "pass them in an object or a dict";
+                return Err(CompileError::at(file, source, offset, message, advice));
+            }
             let mut at = index;
             while at != owner {
-                scopes.list[at].free.insert(name.clone());
+                free += usize::from(scopes.list[at].free.insert(name.clone()));
                 at = scopes.list[at].parent;
             }
         }

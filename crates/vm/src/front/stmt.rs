@@ -48,7 +48,7 @@ impl<'a> Compiler<'a> {
                     let message = "'async with' outside async function";
                     return self.refuse(node, message, "use async def");
                 }
-                self.with_statement(&node.items, &node.body, node.is_async)
+                self.with_statement(node)
             }
             Stmt::Raise(node) => self.raise(node.exc.as_deref(), node.cause.as_deref()),
             Stmt::Match(node) => self.match_statement(node),
