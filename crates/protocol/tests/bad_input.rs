@@ -86,6 +86,7 @@ const UNREACHABLE: &[(Refusal, &str)] = &[
     (Refusal::FramesUnreadable, NEEDS_CODE),
     (Refusal::WaitTooLong, NEEDS_CODE),
     (Refusal::AnotherWaits, NEEDS_CODE),
+    (Refusal::AskTimedOut, NEEDS_CODE),
     (Refusal::UpgradedCannotWait, NEEDS_CODE),
     (Refusal::BadScope, NEEDS_CODE),
 ];

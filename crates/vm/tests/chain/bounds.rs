@@ -3,7 +3,7 @@
 use crate::common::World;
 use crate::setup::{error, int, list, said, text, world};
 use remuda_protocol::actors::wait::OPEN_MAX;
-use remuda_protocol::callback::calls_limit;
+use remuda_protocol::callback::call_limit;
 use remuda_protocol::event::Event;
 use remuda_vm::HostValue;
 
@@ -95,7 +95,7 @@ fn events_have_their_bounds() {
 #[test]
 fn queued_calls_have_cycles_within_their_bounds() {
     let (mut world, actor) = deployed();
-    let most = calls_limit(&world.chain.params) as i64;
+    let most = call_limit(&world.chain.params) as i64;
     for method in ["send", "want"] {
         for cycles in [1_000, most] {
             assert_eq!(world.call(actor, method, int(cycles)).code, 0, "{method} {cycles}");
