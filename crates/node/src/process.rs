@@ -103,6 +103,11 @@ pub enum NodeError {
     OpenFiles(u64),
 }
 
+/// Stack of each thread: the same on every machine, whatever its `ulimit -s`, and far more than executing a
+/// block needs. How deep actors' code may nest is bounded by rules; should one of these be too generous, all
+/// nodes find out alike.
+const STACK_BYTES: usize = 16 << 20;
+
 /// Runs a validator until it is told to stop. Blocks.
 pub fn run(settings: Settings) -> Result<(), NodeError> {
     // As many as the system allows; what the system does not tell is taken to be enough.
@@ -127,7 +132,8 @@ pub fn run(settings: Settings) -> Result<(), NodeError> {
     let peers = peers(&settings, &network)?;
     let config = runtime::Config::default()
         .with_storage_directory(settings.data.clone())
-        .with_worker_threads(2);
+        .with_worker_threads(2)
+        .with_thread_stack_size(STACK_BYTES);
     runtime::Runner::new(config)
         .start(|context| serve(context, settings, network, secrets, faucet, peers))
 }
