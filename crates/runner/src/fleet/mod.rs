@@ -61,8 +61,12 @@ use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::ServeError;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use there::There;
 use thiserror::Error;
+
+/// An executor may take all the time that there is; that it did so is a finding, and has to come back.
+const SPARE: Duration = Duration::from_secs(1);
 
 /// Why there is no fleet.
 #[derive(Debug, Error)]
@@ -114,7 +118,8 @@ impl Fleet {
                 Place::There(there) => there.execute(errand, progress).await,
             }
         };
-        tokio::time::timeout(errand.patience, done).await.unwrap_or(Err(FleetError::Late))
+        let patience = errand.patience + SPARE;
+        tokio::time::timeout(patience, done).await.unwrap_or(Err(FleetError::Late))
     }
 
     /// Whether the fleet can be reached and has a worker with each of these sets of tags, as far as it

@@ -114,6 +114,15 @@ impl Fleet {
         Worker::start(&settings)
     }
 
+    /// Waits until it knows so many workers.
+    pub(crate) async fn knows(&self, workers: usize) {
+        let (client, began) = (self.client(), Instant::now());
+        while client.workers().await.is_ok_and(|list| list.total < workers) {
+            assert!(began.elapsed() < PATIENCE, "no {workers} workers");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// The newest job, once it is as wanted.
     pub(crate) async fn job(&self, what: &str, wanted: impl Fn(&JobView) -> bool) -> JobView {
         let (client, began) = (self.client(), Instant::now());
@@ -169,11 +178,18 @@ pub(crate) struct Puppet {
 }
 
 impl Puppet {
-    /// Takes the next web request.
-    pub(crate) async fn take(fleet: &Fleet) -> Self {
+    /// Waits for the next web request, and takes it.
+    pub(crate) async fn begin(fleet: &Fleet) -> JoinHandle<Self> {
+        let url = fleet.url();
+        let puppet = tokio::spawn(async move { Self::take(&url).await });
+        fleet.knows(1).await;
+        puppet
+    }
+
+    async fn take(url: &str) -> Self {
         let key = Arc::new(KeyPair::generate());
         let runner_id = RunnerId::of(&key.id(), "1").unwrap();
-        let link = Link::new(&fleet.url(), key, Clock::default());
+        let link = Link::new(url, key, Clock::default());
         link.enrol("enrol").await.unwrap();
         let means = Means { http: true, ..Means::default() };
         let request = LeaseRequest {
@@ -256,6 +272,7 @@ async fn jobs_are_done_by_workers_of_a_configured_fleet() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("fleet").await;
     let _workers = [fleet.worker("a"), fleet.worker("b")];
+    fleet.knows(2).await;
     let runner = fleet.runner(&town, 0, "fleet-runner").await;
     let jobs: Vec<_> = (0..6).map(|_| town.order(patient(town.single("GET")))).collect();
     for job in jobs {

@@ -30,8 +30,9 @@ async fn without_its_fleet_a_runner_says_that_it_cannot_and_is_not_drawn() {
 async fn an_orchestrator_that_is_started_again_loses_no_job() {
     let town = Town::build(1, 2).await;
     let mut fleet = Fleet::start("restarted").await;
-    let runner = fleet.runner(&town, 0, "restarted-runner").await;
     let _worker = fleet.worker("worker");
+    fleet.knows(1).await;
+    let runner = fleet.runner(&town, 0, "restarted-runner").await;
     town.web.slow(Duration::from_secs(3));
     let job = town.order(patient(town.single("GET")));
     asked(&town, 1).await;

@@ -22,9 +22,10 @@ fn stale(answer: Result<remuda_fleet::message::CompleteAck, LinkError>) -> Stale
 async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("lease-lost").await;
+    let liar = Puppet::begin(&fleet).await;
     let runner = fleet.runner(&town, 0, "lease-lost-runner").await;
     let job = town.order(patient(town.single("GET")));
-    let liar = Puppet::take(&fleet).await;
+    let liar = liar.await.unwrap();
     // It is silent for longer than its lease lives.
     fleet.job("a lost lease", |job| job.losses == 1).await;
     assert_eq!(stale(liar.complete(LIE).await), StaleReason::LeaseExpired);
@@ -53,8 +54,9 @@ async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
 async fn a_worker_that_is_killed_is_replaced_in_time() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("killed").await;
-    let runner = fleet.runner(&town, 0, "killed-runner").await;
     let first = fleet.worker("first");
+    fleet.knows(1).await;
+    let runner = fleet.runner(&town, 0, "killed-runner").await;
     town.web.slow(Duration::from_secs(60));
     let job = town.order(patient(town.single("GET")));
     asked(&town, 1).await;
@@ -72,8 +74,9 @@ async fn a_worker_that_is_killed_is_replaced_in_time() {
 async fn a_worker_that_was_stopped_has_nothing_more_to_say() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("stopped").await;
-    let runner = fleet.runner(&town, 0, "stopped-runner").await;
     let first = fleet.worker("first");
+    fleet.knows(1).await;
+    let runner = fleet.runner(&town, 0, "stopped-runner").await;
     // Long enough to be stopped in, and over by the time that it goes on.
     town.web.slow(Duration::from_secs(2));
     let job = town.order(patient(town.single("GET")));
@@ -100,9 +103,10 @@ async fn a_worker_that_was_stopped_has_nothing_more_to_say() {
 async fn what_may_be_done_once_only_is_given_to_nobody_else() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("once").await;
+    let silent = Puppet::begin(&fleet).await;
     let runner = fleet.runner(&town, 0, "once-runner").await;
     let job = town.order(patient(town.single("POST")));
-    let _silent = Puppet::take(&fleet).await;
+    let _silent = silent.await.unwrap();
     let _other = fleet.worker("other");
     let ended = fleet.job("an end", |job| job.reason.is_some()).await;
     assert_eq!(ended.reason, Some(EndReason::Lost));

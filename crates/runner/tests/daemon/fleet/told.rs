@@ -13,10 +13,11 @@ use std::time::Duration;
 async fn how_far_a_worker_is_reaches_the_runner_and_its_validators() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("progress").await;
+    let worker = Puppet::begin(&fleet).await;
     let runner = fleet.runner(&town, 0, "progress-runner").await;
     sees(&runner, "sessions are open", |s| s.sessions.iter().filter(|v| v.open).count() == 2).await;
     let job = town.order(patient(town.single("GET")));
-    let worker = Puppet::take(&fleet).await;
+    let worker = worker.await.unwrap();
     assert!(!worker.beat(40).await.cancel_requested);
     sees(&runner, "it is far", |s| s.jobs.iter().any(|j| j.job.0 == job && j.percent == 40)).await;
     town.until("a validator knows", |w| w.told.contains(&(job, 40))).await;
@@ -30,8 +31,9 @@ async fn how_far_a_worker_is_reaches_the_runner_and_its_validators() {
 async fn a_job_that_is_called_off_is_stopped_where_it_is_done() {
     let town = Town::build(3, 2).await;
     let fleet = Fleet::start("called-off").await;
-    let runner = fleet.runner(&town, 0, "called-off-runner").await;
     let _worker = fleet.worker("worker");
+    fleet.knows(1).await;
+    let runner = fleet.runner(&town, 0, "called-off-runner").await;
     town.web.slow(Duration::from_secs(60));
     let mut spec = patient(town.vote("GET"));
     spec.bounds.max_wall_time_seconds = 25;
@@ -56,8 +58,9 @@ async fn a_job_that_is_called_off_is_stopped_where_it_is_done() {
 async fn a_runner_that_stops_leaves_no_work_behind() {
     let town = Town::build(1, 2).await;
     let fleet = Fleet::start("left").await;
-    let runner = fleet.runner(&town, 0, "left-runner").await;
     let _worker = fleet.worker("worker");
+    fleet.knows(1).await;
+    let runner = fleet.runner(&town, 0, "left-runner").await;
     town.web.slow(Duration::from_secs(60));
     town.order(patient(town.single("GET")));
     asked(&town, 1).await;
