@@ -200,8 +200,8 @@ pub(super) async fn decide(
             *handled = Some(heavy.handle(core, now, event));
         }
     }
-    save::changes(&mut sql, &heavy.tables, &heavy.changes).await?;
-    save::changes(&mut sql, &light.tables, &light.changes).await?;
+    let sides = [(&heavy.tables, &heavy.changes), (&light.tables, &light.changes)];
+    save::changes(&mut sql, &sides).await?;
     sql.commit().await?;
     core.tell(handled.iter().flatten().flat_map(|handled| &handled.actions));
     Ok(handled)

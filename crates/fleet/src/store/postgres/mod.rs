@@ -13,6 +13,7 @@ mod batch;
 mod load;
 mod news;
 mod read;
+mod rows;
 mod save;
 mod schema;
 mod solo;

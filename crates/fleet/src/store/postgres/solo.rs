@@ -33,7 +33,7 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let handled = handle(&mut journal, &core.policy, now, event.clone());
-    save::changes(&mut sql, &tables, &changes).await?;
+    save::changes(&mut sql, &[(&tables, &changes)]).await?;
     if *event == Event::Start {
         schema::saw(&mut sql, now).await?;
     }
@@ -162,7 +162,7 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let handled = handle(&mut journal, &core.policy, now, Event::Sweep);
     let lapsed = changes.leases.len();
-    save::changes(&mut sql, &tables, &changes).await?;
+    save::changes(&mut sql, &[(&tables, &changes)]).await?;
     let moved = save::postpone(&mut sql, now, &later).await?;
     sql.commit().await?;
     core.tell(handled.actions.iter());
