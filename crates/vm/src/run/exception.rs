@@ -126,12 +126,17 @@ impl Vm {
         exception: Value,
         kind: Value,
     ) -> Result<bool, Fault> {
-        let kinds = match self.obj(kind) {
-            Some(Obj::Tuple(kinds)) => kinds.to_vec(),
-            _ => vec![kind],
+        let count = match self.obj(kind) {
+            Some(Obj::Tuple(kinds)) => kinds.len(),
+            _ => 1,
         };
+        self.charge(crate::cost::many(count) * 4)?;
         let class = self.class_of(exception);
-        for kind in kinds {
+        for place in 0..count {
+            let kind = match self.obj(kind) {
+                Some(Obj::Tuple(kinds)) => kinds[place],
+                _ => kind,
+            };
             match kind {
                 Value::Ref(handle) if self.is_subclass(handle, Type::BaseException.handle()) => {
                     if self.is_subclass(class, handle) {

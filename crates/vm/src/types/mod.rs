@@ -5,9 +5,13 @@ mod bytes;
 mod codec;
 mod dict;
 mod format;
+#[cfg(test)]
+mod grid;
 mod hashlib;
 mod int;
 mod iterators;
+#[cfg(test)]
+mod large;
 mod list;
 mod machinery;
 mod math;
