@@ -108,6 +108,21 @@ pub(crate) const fn bytes(count: usize) -> u64 {
     count as u64 / 8
 }
 
+/// Bytes of an operand that the price of its operation covers.
+const COVERED_BYTES: usize = 64;
+/// Values that the price of an operation covers.
+const COVERED_VALUES: usize = 16;
+
+/// Bytes of an operand beyond those that are usual.
+pub(crate) const fn long(count: usize) -> u64 {
+    bytes(count.saturating_sub(COVERED_BYTES))
+}
+
+/// Values of an operand beyond those that are usual, each visited.
+pub(crate) const fn many(count: usize) -> u64 {
+    count.saturating_sub(COVERED_VALUES) as u64
+}
+
 /// Values that are copied or visited: two for a cycle.
 pub(crate) const fn values(count: usize) -> u64 {
     count as u64 / 2

@@ -18,6 +18,7 @@
 //! - `cbor`: values as bytes, in one form.
 //! - `chain`: the machine of a chain, for `remuda-protocol`.
 //! - `rehearsal`: tests of actors, on a chain of their own.
+//! - `contain`: where panics of ours and the stacks of threads end.
 //! - `cost`: the prices; `limits`: the bounds.
 //!
 //! # How an actor runs
@@ -53,7 +54,12 @@
 //!   in the order of insertion;
 //!   hashes of strings are fixed; there is no `id`, and objects without a `__repr__` are shown without an
 //!   address.
-//! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 1,000 frames deep.
+//! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 256 frames deep, that
+//!   of a script 1,000.
+//! - A source may nest 32 functions, 48 blocks and 96 brackets, a `with` has at most 32 managers and a
+//!   comprehension 32 clauses, names have 255 bytes; code that would be far longer than its source, as
+//!   nested `finally` with a way out in each would be, is refused. See `limits`.
+//! - Texts of a program are cut to 200 bytes where a message shows them as names.
 //! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
 //! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
 //!   see the machine.
@@ -64,6 +70,7 @@
 //! Running out of cycles or memory ends the run; no `except` sees it.
 pub mod cbor;
 pub mod chain;
+mod contain;
 mod cost;
 mod front;
 mod frozen;

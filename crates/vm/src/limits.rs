@@ -40,8 +40,10 @@ pub(crate) const CONSTANTS_MAX: usize = 1 << 16;
 pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
 /// Bits of an integer.
 pub(crate) const INT_BITS_MAX: u64 = 4_096;
-/// Python frames on the stack: as many as CPython has unless it is told otherwise.
-pub(crate) const FRAME_DEPTH_MAX: usize = 1_000;
+/// Python frames on the stack of an actor.
+pub(crate) const FRAME_DEPTH_MAX: usize = 256;
+/// The same of a plain script: as many as CPython has unless it is told otherwise.
+pub(crate) const SCRIPT_FRAME_DEPTH_MAX: usize = 1_000;
 /// How deep containers may be nested for `repr`, `==`, `hash` and the like.
 pub(crate) const NESTING_MAX: usize = 200;
 /// Bytes of one argument of a call of the host, 32 for each value in it beside its contents.

@@ -181,6 +181,8 @@ fn huge_numbers_are_refused_before_they_are_made() {
         raises(source, "OverflowError");
     }
     raises("int('9' * 100000)", "ValueError");
+    raises("def f(a): pass\nf.__defaults__ = (1, 2, 3)\nf(1, 2)", "TypeError");
+    raises("(b'x' * 100000).hex('s' * 100000)", "ValueError");
     stops_at_cycles("while True: pow(3, 2**4000, 2**4001 - 1)");
 }
 

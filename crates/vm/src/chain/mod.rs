@@ -23,7 +23,8 @@ use remuda_protocol::primitives::Address;
 use remuda_protocol::state::View;
 use remuda_protocol::timers::agents::{BidAnswer, GbaContext};
 
-use crate::{Ending, Fatal, FreezeError, Limits, Program, Vm};
+use crate::contain::contained;
+use crate::{Ending, FROZEN_BYTES_MAX, Fatal, FreezeError, Limits, Program, ThawError, Vm};
 use calls::Asked;
 use errors::{host_error, raised};
 use programs::Programs;
@@ -34,6 +35,8 @@ pub const VM_CYCLES: u64 = 10;
 const HEAP_BYTES: usize = 16 * 1024 * 1024;
 /// What a call may print. Nobody reads it.
 const OUTPUT_BYTES: usize = 64 * 1024;
+/// Cycles of the machine for a byte of frames that are written and thrown away.
+const FROZEN_BYTE_CYCLES: u64 = 4;
 
 /// Runs Python.
 #[derive(Debug)]
@@ -71,8 +74,12 @@ impl Machine {
                 Ok(value) => break Ok(Ended::Returned(value)),
                 Err(Ending::Suspended(tokens)) => match written_down(vm, world, &tokens) {
                     Ok(frames) => break Ok(Ended::Waits { tokens, frames }),
-                    // The program is told at its await.
-                    Err(refusal) => {
+                    // The program is told at its await. It has paid for the attempt, or it could await
+                    // the same again and again.
+                    Err((refusal, written)) => {
+                        if vm.charge(written as u64 * FROZEN_BYTE_CYCLES).is_err() {
+                            break Err(self.refusal(world, Ending::Stopped(Fatal::Cycles)));
+                        }
                         let token = world.first_unknown(&tokens);
                         let answer = Err(host_error(refusal, refusal.to_string()));
                         result = vm.resume_method_in(world, token, answer);
@@ -106,18 +113,20 @@ impl Machine {
     }
 }
 
-/// The frames of a call that is about to wait, if it may.
+/// The frames of a call that is about to wait, if it may; otherwise why not, and how many bytes were
+/// written in vain.
 fn written_down(
     vm: &Vm,
     world: &mut Asked<'_, '_, '_>,
     tokens: &[u64],
-) -> Result<Vec<u8>, Refusal> {
-    let first = tokens.first().copied().ok_or(Refusal::NotWaitedFor)?;
-    let frames = vm.freeze(first).map_err(|error| match error {
-        FreezeError::TooLarge => Refusal::FramesTooLarge,
-        FreezeError::NotWaiting | FreezeError::NotAlone => Refusal::FramesUnreadable,
+) -> Result<Vec<u8>, (Refusal, usize)> {
+    let first = tokens.first().copied().ok_or((Refusal::NotWaitedFor, 0))?;
+    let frozen = contained(|| vm.freeze(first)).unwrap_or(Err(FreezeError::NotAlone));
+    let frames = frozen.map_err(|error| match error {
+        FreezeError::TooLarge => (Refusal::FramesTooLarge, FROZEN_BYTES_MAX),
+        FreezeError::NotWaiting | FreezeError::NotAlone => (Refusal::FramesUnreadable, 0),
     })?;
-    world.host.may_wait(tokens, frames.len())?;
+    world.host.may_wait(tokens, frames.len()).map_err(|refusal| (refusal, frames.len()))?;
     Ok(frames)
 }
 
@@ -170,7 +179,9 @@ impl Actors for Machine {
         answer: &Answered,
     ) -> Result<Ended, Refusal> {
         let program = self.program(host)?;
-        let mut vm = match Vm::thaw(&program, frames, limits(host)) {
+        let limits = limits(host);
+        let thawed = contained(|| Vm::thaw(&program, frames, limits));
+        let mut vm = match thawed.unwrap_or(Err(ThawError::Malformed("reading them failed"))) {
             Ok(vm) => vm,
             Err(error) => {
                 host.explain(&error.to_string());

@@ -22,6 +22,7 @@ mod stmt;
 mod target;
 mod waiting;
 
+use crate::contain::contained;
 use crate::limits::COMPILE_STACK_BYTES;
 use code::Code;
 
@@ -94,7 +95,11 @@ impl Program {
 /// Parser, compiler and destructor follow the tree by calling themselves. How deep it is has a bound; the
 /// stack is always the same, so that no thread refuses, or dies of, what another one compiles.
 pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
-    stacker::grow(COMPILE_STACK_BYTES, || compile_here(source, file))
+    let compiled = contained(|| stacker::grow(COMPILE_STACK_BYTES, || compile_here(source, file)));
+    compiled.unwrap_or_else(|| {
+        let message = "the compiler stopped at a rule of its own";
+        Err(CompileError::at(file, source, 0, message, "write it differently, and report it"))
+    })
 }
 
 fn compile_here(source: &str, file: &str) -> Result<Program, CompileError> {

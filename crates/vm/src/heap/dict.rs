@@ -31,6 +31,8 @@ const EMPTY: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 /// Small tables are searched without an index.
 const UNINDEXED_MAX: usize = 8;
+/// Places of the index that may be taken before a key finds its own without being counted.
+const SPREAD: usize = 16;
 
 /// Spreads what Python calls the hash over all bits.
 pub(crate) fn mix(hash: u64) -> u64 {
@@ -151,13 +153,17 @@ impl Dict {
         }
     }
 
-    fn insert_index(&mut self, hash: u64, place: usize) {
+    /// Returns how many places were taken already.
+    fn insert_index(&mut self, hash: u64, place: usize) -> usize {
         let mask = self.index.len() - 1;
         let mut at = mix(hash) as usize & mask;
+        let mut taken = 0;
         while self.index[at] != EMPTY {
             at = (at + 1) & mask;
+            taken += 1;
         }
         self.index[at] = place as u32;
+        taken
     }
 
     fn compact(&mut self) {
@@ -178,23 +184,27 @@ impl Dict {
         }
     }
 
-    /// Makes the index a function of the entries alone; no entry moves.
-    pub(crate) fn normalise(&mut self) {
+    /// Makes the index a function of the entries alone; no entry moves. Returns how many steps that took
+    /// beyond those of keys that are spread well.
+    pub(crate) fn normalise(&mut self) -> usize {
         self.settled = false;
         self.known = (0, 0);
         self.index.clear();
         self.used = 0;
         if self.entries.len() <= UNINDEXED_MAX {
-            return;
+            return 0;
         }
         let size = (self.entries.len() * 3).next_power_of_two().max(16);
         self.index.resize(size, EMPTY);
         self.used = self.live;
+        let mut steps = 0;
         for place in 0..self.entries.len() {
             if !self.entries[place].key.is_unbound() {
-                self.insert_index(self.entries[place].hash, place);
+                let taken = self.insert_index(self.entries[place].hash, place);
+                steps += taken.saturating_sub(SPREAD);
             }
         }
+        steps
     }
 
     /// A table with these entries, deleted ones among them.
@@ -213,6 +223,9 @@ impl Dict {
     /// Removes an entry; its place stays empty until the table is made anew.
     pub(crate) fn remove_at(&mut self, place: usize) -> Value {
         let Some(entry) = self.entries.get_mut(place) else { return Value::Unbound };
+        if entry.key.is_unbound() {
+            return Value::Unbound;
+        }
         let (hash, value) = (entry.hash, entry.value);
         entry.key = Value::Unbound;
         entry.value = Value::Unbound;
@@ -286,5 +299,25 @@ impl Dict {
         if !self.index.is_empty() {
             self.reindex();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dict, Entry, Value, mix};
+
+    fn table(hashes: impl Iterator<Item = u64>) -> Dict {
+        let entries = hashes.map(|hash| Entry { hash, key: Value::Int(0), value: Value::None });
+        Dict::from_entries(entries.collect())
+    }
+
+    #[test]
+    fn keys_that_collide_are_counted_when_a_table_is_made_anew() {
+        let count = 500;
+        // As many as begin at the same place of the index.
+        let colliding = (0..u64::MAX).filter(|hash| mix(*hash) & 2_047 == 0).take(count);
+        let steps = table(colliding).normalise();
+        assert!(steps > count * count / 3, "{steps}");
+        assert_eq!(table(0..count as u64).normalise(), 0);
     }
 }

@@ -123,15 +123,16 @@ impl Heap {
     }
 
     /// Brings what lives into the form that it has after being written down and read again: tables
-    /// with a fresh index, sizes by contents. Returns how many entries the tables have.
-    pub(crate) fn normalise(&mut self) -> usize {
-        let mut entries = 0;
+    /// with a fresh index, sizes by contents. Returns how many entries the tables have, and how many steps
+    /// keys that collide took.
+    pub(crate) fn normalise(&mut self) -> (usize, usize) {
+        let (mut entries, mut steps) = (0, 0);
         // What was there before the program ran, as far as it was changed; then the rest.
         let known: Vec<usize> = self.touched.iter().map(|place| *place as usize).collect();
         for place in known.into_iter().chain(self.immortal..self.slots.len()) {
             let slot = self.slots.get_mut(place);
             if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
-                table.normalise();
+                steps += table.normalise();
                 entries += table.places();
             }
             if matches!(slot.obj, Obj::Free) {
@@ -142,7 +143,7 @@ impl Heap {
             self.bytes = (self.bytes + new).saturating_sub(old);
         }
         self.plan_collection();
-        entries
+        (entries, steps)
     }
 
     /// Puts an object in a place that was taken for it.

@@ -9,6 +9,8 @@ use super::{GROUPS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
 pub(crate) struct PatternError {
     pub(crate) message: String,
     pub(crate) place: usize,
+    /// Instructions that were made before it was refused.
+    pub(crate) emitted: usize,
 }
 
 /// A pattern that compiled.
@@ -33,9 +35,12 @@ pub(super) struct Parser {
 }
 
 pub(crate) fn compile(pattern: &str, flags: u32) -> Parsed<Compiled> {
-    let refuse = |message: &str| PatternError { message: message.to_owned(), place: 0 };
+    let refuse = |message: &str, emitted: usize| {
+        let message = message.to_owned();
+        PatternError { message, place: 0, emitted }
+    };
     if pattern.len() > PATTERN_BYTES_MAX {
-        return Err(refuse("the pattern is too long"));
+        return Err(refuse("the pattern is too long", 0));
     }
     let mut parser = Parser {
         chars: pattern.chars().collect(),
@@ -55,7 +60,7 @@ pub(crate) fn compile(pattern: &str, flags: u32) -> Parsed<Compiled> {
     let whole = Node::Group(0, Box::new(node));
     emit(&mut program.instrs, &whole)
         .and_then(|()| push(&mut program.instrs, Instr::Match))
-        .map_err(|()| refuse("the pattern is too large"))?;
+        .map_err(|()| refuse("the pattern is too large", program.instrs.len()))?;
     let ascii = parser.flags & flag::ASCII != 0;
     let flags = parser.flags | if ascii { 0 } else { flag::UNICODE };
     Ok(Compiled { program, names: parser.names, flags })
@@ -67,7 +72,7 @@ impl Parser {
     }
 
     pub(super) fn error_at(&self, message: &str, place: usize) -> PatternError {
-        PatternError { message: message.to_owned(), place }
+        PatternError { message: message.to_owned(), place, emitted: 0 }
     }
 
     pub(super) fn has(&self, flag: u32) -> bool {

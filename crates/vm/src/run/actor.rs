@@ -3,8 +3,9 @@
 use super::Vm;
 use super::attend::World;
 use super::embed::Ending;
-use super::fault::Fault;
+use super::fault::{Fatal, Fault};
 use crate::cbor::Form;
+use crate::contain::contained;
 use crate::heap::object::Obj;
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
@@ -130,7 +131,7 @@ impl Vm {
         args.extend(found.class.map(Value::Ref));
         args.push(found.function);
         if found.takes_argument {
-            match self.argument(payload) {
+            match contained(|| self.argument(payload)).unwrap_or(Err(Fatal::Internal.into())) {
                 Ok(argument) => args.push(argument),
                 Err(fault) => return Err(self.ending_of(fault)),
             }
@@ -158,7 +159,8 @@ impl Vm {
 
     /// What a method's result is for its caller.
     fn result_bytes(&mut self, value: Value) -> Result<Vec<u8>, Ending> {
-        self.message_bytes(value).map_err(|fault| self.ending_of(fault))
+        let bytes = contained(|| self.message_bytes(value)).unwrap_or(Err(Fatal::Internal.into()));
+        bytes.map_err(|fault| self.ending_of(fault))
     }
 
     /// A function of the module, or a method of its only actor class.

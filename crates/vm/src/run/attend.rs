@@ -8,6 +8,7 @@ use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::interp::Stop;
 use super::steps::Flow;
+use crate::contain::contained;
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::host::{Host, HostError, HostErrorKind, HostReply, HostValue};
@@ -80,7 +81,7 @@ impl Vm {
         started: Result<Flow, Fault>,
         world: &mut dyn World,
     ) -> Result<Value, Stop> {
-        let mut result = self.begun(started);
+        let mut result = self.guarded(|vm| vm.begun(started));
         while let Err(Stop::Asked) = result {
             let Some(asking) = self.asking.take() else {
                 return Err(Stop::Fatal(Fatal::Internal));
@@ -89,12 +90,23 @@ impl Vm {
             let heap_bytes = self.heap.bytes();
             let answer = world.ask(Ask { name, args, cycles: &mut self.cycles, heap_bytes });
             result = match answer {
-                Ok(reply) => self.hand_in(Ok(reply), asking.after),
-                Err(Unanswered::Error(error)) => self.hand_in(Err(error), asking.after),
+                Ok(reply) => self.guarded(|vm| vm.hand_in(Ok(reply), asking.after)),
+                Err(Unanswered::Error(error)) => {
+                    self.guarded(|vm| vm.hand_in(Err(error), asking.after))
+                }
                 Err(Unanswered::Stop(fatal)) => Err(Stop::Fatal(fatal)),
             };
         }
         result
+    }
+
+    /// Runs to the next call of the world or to the end. A panic on the way is a fault of ours: this run
+    /// ends there.
+    pub(crate) fn guarded(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<Value, Stop>,
+    ) -> Result<Value, Stop> {
+        contained(|| run(self)).unwrap_or(Err(Stop::Fatal(Fatal::Internal)))
     }
 
     fn begun(&mut self, started: Result<Flow, Fault>) -> Result<Value, Stop> {

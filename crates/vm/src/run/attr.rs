@@ -34,7 +34,7 @@ impl Vm {
 
     pub(crate) fn class_name(&self, class: Handle) -> String {
         match self.heap.get(class) {
-            Obj::Class(class) => self.text(class.name).unwrap_or("").to_owned(),
+            Obj::Class(class) => self.shown_name(class.name),
             _ => String::new(),
         }
     }
@@ -200,14 +200,14 @@ impl Vm {
     }
 
     pub(super) fn no_attr(&mut self, object: Value, key: Handle) -> Fault {
-        let attr = self.text(key.into()).unwrap_or("").to_owned();
+        let attr = self.shown_name(key.into());
         let message = match self.obj(object) {
             Some(Obj::Class(class)) => {
-                let class = self.text(class.name).unwrap_or("").to_owned();
+                let class = self.shown_name(class.name);
                 format!("type object '{class}' has no attribute '{attr}'")
             }
             Some(Obj::Module { name, .. }) => {
-                let module = self.text(*name).unwrap_or("").to_owned();
+                let module = self.shown_name(*name);
                 format!("module '{module}' has no attribute '{attr}'")
             }
             _ => format!("'{}' object has no attribute '{attr}'", self.type_name(object)),
@@ -268,7 +268,7 @@ impl Vm {
             _ => None,
         });
         let Some(found) = found else {
-            let attr = self.text(key.into()).unwrap_or("").to_owned();
+            let attr = self.shown_name(key.into());
             let message = format!("'super' object has no attribute '{attr}'");
             return Err(self.raise(Type::AttributeError, message));
         };

@@ -3,9 +3,11 @@
 use super::Vm;
 use super::fault::{Fatal, Fault, tail_after};
 use super::frame::After;
+use crate::cost;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
+use crate::limits::NAME_BYTES_MAX;
 
 impl Vm {
     pub(crate) fn set_attr(
@@ -18,7 +20,7 @@ impl Vm {
         if let Some(Obj::Class(class)) = self.obj(object) {
             let (dict, meta, builtin) = (class.dict, class.meta, class.builtin);
             if builtin {
-                let kind = self.text(class.name).unwrap_or("").to_owned();
+                let kind = self.shown_name(class.name);
                 return Err(
                     self.type_error(format!("cannot set attributes of built-in type '{kind}'"))
                 );
@@ -27,6 +29,11 @@ impl Vm {
                 && !matches!(hook, Value::Native(_))
             {
                 return Err(tail_after(hook, vec![object, name, value], After::Discard));
+            }
+            if matches!(key, name::NAME | name::QUALNAME)
+                && self.text(value).is_some_and(|name| name.len() > NAME_BYTES_MAX)
+            {
+                return Err(self.long_name());
             }
             if key == name::NAME
                 && let Some(Obj::Class(class)) = object.handle().map(|h| self.heap.get_mut(h))
@@ -58,7 +65,7 @@ impl Vm {
                 Some(Obj::Property([_, setter, _])) => {
                     let setter = *setter;
                     if setter.is_none() {
-                        let attr = self.text(key.into()).unwrap_or("").to_owned();
+                        let attr = self.shown_name(key.into());
                         let kind = self.class_name(class);
                         return Err(self.raise(
                             Type::AttributeError,
@@ -79,13 +86,30 @@ impl Vm {
         if self.set_special(object, key, value) {
             return Ok(());
         }
-        if self.class_attr(class, name::SLOTS).is_some() && !self.has_slot(class, key) {
-            return Err(self.no_attr(object, key));
+        if self.class_attr(class, name::SLOTS).is_some() {
+            self.charge(cost::many(self.slot_count(class)))?;
+            if !self.has_slot(class, key) {
+                return Err(self.no_attr(object, key));
+            }
         }
         match self.make_own_dict(object)? {
             Some(dict) => self.dict_insert(dict, key.into(), value),
             None => Err(self.no_attr(object, key)),
         }
+    }
+
+    /// Names that are looked through for an attribute of a class with slots.
+    fn slot_count(&self, class: Handle) -> usize {
+        let Obj::Class(info) = self.heap.get(class) else { return 0 };
+        let count = |base: &Handle| {
+            let Obj::Class(base) = self.heap.get(*base) else { return 0 };
+            match self.dict_get_name(base.dict, name::SLOTS).and_then(|slots| self.obj(slots)) {
+                Some(Obj::Tuple(slots)) => slots.len(),
+                Some(Obj::List(slots)) => slots.len(),
+                _ => 0,
+            }
+        };
+        info.mro.iter().map(count).sum()
     }
 
     /// Whether instances of a class may have an attribute: if one of its bases says nothing about

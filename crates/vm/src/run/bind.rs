@@ -71,7 +71,7 @@ impl Vm {
         value: Value,
         extra: Option<Handle>,
     ) -> Result<(), Fault> {
-        let text = self.text(name).unwrap_or("").to_owned();
+        let text = self.text(name).unwrap_or("");
         let named = code.positional as usize + code.keyword_only as usize;
         let from = code.positional_only as usize;
         let found = code.slot_names[from..named].iter().position(|slot| *slot == text);
@@ -80,6 +80,7 @@ impl Vm {
             (Some(at), _) => {
                 let slot = &mut slots[from + at];
                 if !slot.is_unbound() {
+                    let text = self.shown_name(name);
                     let message =
                         format!("{}() got multiple values for argument '{text}'", code.qualname);
                     return Err(self.type_error(message));
@@ -89,6 +90,7 @@ impl Vm {
             }
             (None, Some(extra)) => self.dict_insert(extra, name, value),
             (None, None) => {
+                let text = self.shown_name(name);
                 let message =
                     format!("{}() got an unexpected keyword argument '{text}'", code.qualname);
                 Err(self.type_error(message))
@@ -160,7 +162,9 @@ impl Vm {
         };
         let most = code.positional as usize;
         let takes = if optional > 0 {
-            format!("from {} to {most} positional arguments", most - optional)
+            // A program can give a function more defaults than it has parameters.
+            let least = most.saturating_sub(optional);
+            format!("from {least} to {most} positional arguments")
         } else {
             format!("{most} positional argument{}", if most == 1 { "" } else { "s" })
         };

@@ -200,6 +200,7 @@ impl Vm {
         let mut names = Vec::new();
         if let Some(Obj::Dict(dict)) = self.obj(keywords) {
             let entries: Vec<_> = dict.iter().copied().collect();
+            self.charge(cost::many(entries.len()))?;
             for entry in entries {
                 names.push(entry.key);
                 self.stack.push(entry.value);

@@ -1,13 +1,14 @@
 //! Classes: their order of bases, and how instances come into being.
 
 use super::Vm;
-use super::fault::{Fatal, Fault, Outcome};
+use super::fault::{Fatal, Fault, Outcome, shown};
 use super::frame::After;
 use super::steps::Flow;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Class, Obj};
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
+use crate::limits::NAME_BYTES_MAX;
 
 /// Classes in one order of bases: look-ups walk it.
 const MRO_MAX: usize = 64;
@@ -37,6 +38,16 @@ impl Vm {
         meta: Handle,
     ) -> Outcome {
         let bases = if bases.is_empty() { vec![Type::Object.handle()] } else { bases };
+        if bases.len() > MRO_MAX {
+            return Err(self.type_error("too many bases"));
+        }
+        if self.text(name).is_some_and(|name| name.len() > NAME_BYTES_MAX) {
+            return Err(self.long_name());
+        }
+        // What the merge looks at: every list of bases, for every base.
+        let orders = bases.iter().filter_map(|base| self.class_info(*base));
+        let visited = bases.len() * orders.map(|info| info.mro.len()).sum::<usize>();
+        self.charge(crate::cost::many(visited))?;
         let mut layout = Type::Object;
         for base in &bases {
             let Some(info) = self.class_info(*base) else {
@@ -93,6 +104,11 @@ impl Vm {
         }
         self.class_version += 1;
         Ok(class)
+    }
+
+    /// Messages and tracebacks show the names of classes and functions.
+    pub(crate) fn long_name(&mut self) -> Fault {
+        self.value_error(format!("a name has at most {NAME_BYTES_MAX} bytes"))
     }
 
     /// `cls(...)`: arguments are on the stack above `callee`.
@@ -199,7 +215,7 @@ impl Vm {
     fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {
         let items = self.plain_items(missing).ok().flatten().unwrap_or_default();
         let names: Vec<String> =
-            items.iter().filter_map(|item| self.text(*item)).map(str::to_owned).collect();
+            items.iter().take(16).filter_map(|item| self.text(*item)).map(shown).collect();
         let kind = self.class_name(class);
         let plural = if names.len() == 1 { "" } else { "s" };
         self.type_error(format!(

@@ -131,12 +131,12 @@ impl Vm {
                 if a == b {
                     return Ok(true);
                 }
-                let (x, y) = (x.clone(), y.clone());
-                self.equal_items(&x, &y, depth)
+                let lengths = (x.len(), y.len());
+                self.equal_items(a, b, lengths, depth)
             }
             (Obj::Tuple(x), Obj::Tuple(y)) => {
-                let (x, y) = (x.to_vec(), y.to_vec());
-                self.equal_items(&x, &y, depth)
+                let lengths = (x.len(), y.len());
+                self.equal_items(a, b, lengths, depth)
             }
             (Obj::Dict(x), Obj::Dict(y)) => {
                 if a == b {
@@ -145,9 +145,13 @@ impl Vm {
                 if x.len() != y.len() {
                     return Ok(false);
                 }
-                let entries: Vec<_> = x.iter().copied().collect();
-                self.charge(cost::entries(entries.len()))?;
-                for entry in entries {
+                let (places, count) = (x.places(), x.len());
+                self.charge(cost::entries(count) + cost::values(places - count))?;
+                for place in 0..places {
+                    let Some(entry) = self.table(a).and_then(|table| table.entry(place).copied())
+                    else {
+                        continue;
+                    };
                     let Some(place) = self.find(b, entry.key, entry.hash)? else {
                         return Ok(false);
                     };
@@ -169,8 +173,14 @@ impl Vm {
                 Ok(x == y)
             }
             (Obj::Slice(x), Obj::Slice(y)) => {
-                let (x, y) = (x.to_vec(), y.to_vec());
-                self.equal_items(&x, &y, depth)
+                let (x, y) = (*x, *y);
+                self.charge(3)?;
+                for (x, y) in x.into_iter().zip(y) {
+                    if !x.is(y) && !self.equal(x, y, depth + 1)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
             }
             (
                 Obj::Method { function: f, receiver: r },
@@ -210,24 +220,40 @@ impl Vm {
         self.user_method(value, name::EQ).is_some()
     }
 
-    fn equal_items(&mut self, a: &[Value], b: &[Value], depth: usize) -> Result<bool, Fault> {
-        if a.len() != b.len() {
+    /// Lists or tuples, item by item: no Python code runs in between, so neither changes.
+    fn equal_items(
+        &mut self,
+        a: Handle,
+        b: Handle,
+        lengths: (usize, usize),
+        depth: usize,
+    ) -> Result<bool, Fault> {
+        if lengths.0 != lengths.1 {
             return Ok(false);
         }
-        self.charge(a.len() as u64)?;
-        for (x, y) in a.iter().zip(b) {
-            if !x.is(*y) && !self.equal(*x, *y, depth + 1)? {
+        self.charge(lengths.0 as u64)?;
+        for place in 0..lengths.0 {
+            let (x, y) = self.items_at(a, b, place);
+            if !x.is(y) && !self.equal(x, y, depth + 1)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
+    fn items_at(&self, a: Handle, b: Handle, place: usize) -> (Value, Value) {
+        let item = |handle| self.item_at(handle, place).unwrap_or(Value::Unbound);
+        (item(a), item(b))
+    }
+
     pub(crate) fn is_subset(&mut self, a: Handle, b: Handle) -> Result<bool, Fault> {
         let Some(table) = self.table(a) else { return Err(Fatal::Internal.into()) };
-        let entries: Vec<_> = table.iter().copied().collect();
-        self.charge(cost::entries(entries.len()))?;
-        for entry in entries {
+        let (places, count) = (table.places(), table.len());
+        self.charge(cost::entries(count) + cost::values(places - count))?;
+        for place in 0..places {
+            let Some(entry) = self.table(a).and_then(|table| table.entry(place).copied()) else {
+                continue;
+            };
             if self.find(b, entry.key, entry.hash)?.is_none() {
                 return Ok(false);
             }
@@ -266,12 +292,12 @@ impl Vm {
                 Ok(op.holds(ordering))
             }
             (Obj::List(x), Obj::List(y)) => {
-                let (x, y) = (x.clone(), y.clone());
-                self.order_items(op, &x, &y, depth)
+                let lengths = (x.len(), y.len());
+                self.order_items(op, (a, b), lengths, depth)
             }
             (Obj::Tuple(x), Obj::Tuple(y)) => {
-                let (x, y) = (x.to_vec(), y.to_vec());
-                self.order_items(op, &x, &y, depth)
+                let lengths = (x.len(), y.len());
+                self.order_items(op, (a, b), lengths, depth)
             }
             (Obj::Set(x) | Obj::FrozenSet(x), Obj::Set(y) | Obj::FrozenSet(y)) => {
                 let (x, y) = (x.len(), y.len());
@@ -317,17 +343,19 @@ impl Vm {
     fn order_items(
         &mut self,
         op: CmpOp,
-        a: &[Value],
-        b: &[Value],
+        (a, b): (Handle, Handle),
+        lengths: (usize, usize),
         depth: usize,
     ) -> Result<bool, Fault> {
-        self.charge(a.len().min(b.len()) as u64)?;
-        for (x, y) in a.iter().zip(b) {
-            if !x.is(*y) && !self.equal(*x, *y, depth + 1)? {
-                return self.order(op, *x, *y, depth + 1);
+        let shorter = lengths.0.min(lengths.1);
+        self.charge(shorter as u64)?;
+        for place in 0..shorter {
+            let (x, y) = self.items_at(a, b, place);
+            if !x.is(y) && !self.equal(x, y, depth + 1)? {
+                return self.order(op, x, y, depth + 1);
             }
         }
-        Ok(op.holds(a.len().cmp(&b.len())))
+        Ok(op.holds(lengths.0.cmp(&lengths.1)))
     }
 }
 

@@ -89,7 +89,8 @@ impl Vm {
                         let Some(needle) = self.byte_vec(item) else {
                             return Err(self.type_error("a bytes-like object is required"));
                         };
-                        self.charge((bytes.len() * needle.len().max(1) / 4) as u64)?;
+                        let pairs = bytes.len() * needle.len().max(1) / 4;
+                        self.charge(pairs as u64 + cost::long(needle.len()))?;
                         Ok(needle.is_empty() || bytes.windows(needle.len()).any(|w| w == needle))
                     }
                 }

@@ -1,7 +1,7 @@
 //! Truth, length, bytes, and modules.
 
 use super::Vm;
-use super::fault::{Fault, Outcome, tail};
+use super::fault::{Fault, Outcome, shown, tail};
 use super::iter::range_len;
 use super::steps::Flow;
 use crate::heap::object::Obj;
@@ -65,6 +65,17 @@ impl Vm {
             _ => {
                 let kind = self.type_name(value);
                 Err(self.type_error(format!("object of type '{kind}' has no len()")))
+            }
+        }
+    }
+
+    /// The same as a value: a range can be longer than `len` can say.
+    pub(crate) fn length_value(&mut self, value: Value) -> Outcome {
+        match i64::try_from(self.length(value)?) {
+            Ok(length) => Ok(Value::Int(length)),
+            Err(_) => {
+                let message = "Python int too large to convert to C ssize_t";
+                Err(self.raise(Type::OverflowError, message))
             }
         }
     }
@@ -139,11 +150,12 @@ impl Vm {
 
     /// `import name`: the module, which the image has.
     pub(crate) fn import_step(&mut self, name: Value) -> Result<Flow, Fault> {
-        let text = self.text(name).unwrap_or("").to_owned();
-        if let Some(module) = self.modules.get(&text) {
+        let text = self.text(name).unwrap_or("");
+        if let Some(module) = self.modules.get(text) {
             self.stack.push(*module);
             return Ok(Flow::Next);
         }
+        let text = shown(text);
         Err(self.raise(Type::ModuleNotFoundError, format!("No module named '{text}'")))
     }
 
@@ -152,9 +164,9 @@ impl Vm {
             Err(Fault::Raise(exception))
                 if self.is_exception_of(exception, Type::AttributeError) =>
             {
-                let what = self.text(name).unwrap_or("").to_owned();
+                let what = self.shown_name(name);
                 let from = match self.obj(module) {
-                    Some(Obj::Module { name, .. }) => self.text(*name).unwrap_or("").to_owned(),
+                    Some(Obj::Module { name, .. }) => self.shown_name(*name),
                     _ => String::new(),
                 };
                 let message = format!("cannot import name '{what}' from '{from}'");

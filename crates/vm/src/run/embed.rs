@@ -6,6 +6,7 @@ use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::interp::Stop;
 use super::steps::Flow;
+use crate::contain::contained;
 use crate::front::{self, CompileError};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
@@ -163,7 +164,10 @@ impl Vm {
         self.frames.clear();
         self.stack.clear();
         match stop {
-            Stop::Raised(exception) => Ending::Raised(self.describe(exception)),
+            Stop::Raised(exception) => match contained(|| self.describe(exception)) {
+                Some(raised) => Ending::Raised(raised),
+                None => Ending::Stopped(Fatal::Internal),
+            },
             Stop::Fatal(fatal) => Ending::Stopped(fatal),
             // Asks are answered before anything ends.
             Stop::Asked => Ending::Stopped(Fatal::Internal),

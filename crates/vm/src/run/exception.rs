@@ -7,7 +7,7 @@ use crate::heap::types::Type;
 use crate::heap::value::Value;
 
 /// Lines that a traceback keeps: those of the deepest stack.
-const TRACEBACK_MAX: usize = crate::limits::FRAME_DEPTH_MAX;
+const TRACEBACK_MAX: usize = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
 
 impl Vm {
     fn exception_mut(&mut self, value: Value) -> Option<&mut Exception> {
@@ -126,13 +126,18 @@ impl Vm {
         exception: Value,
         kind: Value,
     ) -> Result<bool, Fault> {
-        let kinds = match self.obj(kind) {
-            Some(Obj::Tuple(kinds)) => kinds.to_vec(),
-            _ => vec![kind],
+        let count = match self.obj(kind) {
+            Some(Obj::Tuple(kinds)) => kinds.len(),
+            _ => 1,
         };
+        self.charge(crate::cost::many(count) * 4)?;
         let class = self.class_of(exception);
         let mut found = false;
-        for kind in kinds {
+        for place in 0..count {
+            let kind = match self.obj(kind) {
+                Some(Obj::Tuple(kinds)) => kinds[place],
+                _ => kind,
+            };
             match kind {
                 Value::Ref(handle) if self.is_subclass(handle, Type::BaseException.handle()) => {
                     found = found || self.is_subclass(class, handle);

@@ -58,9 +58,29 @@ pub(crate) fn tail_after(callee: Value, args: Vec<Value>, after: After) -> Fault
     Fault::Tail(Box::new(Tail { callee, args, after, namespace: Value::Unbound }))
 }
 
+/// Bytes of a program's own text that a message shows.
+const SHOWN_BYTES: usize = 200;
+
+/// A name or a text of a program as a message shows it: cut if it is long.
+pub(crate) fn shown(text: &str) -> String {
+    match text.char_indices().find(|(at, char)| at + char.len_utf8() > SHOWN_BYTES) {
+        None => text.to_owned(),
+        Some((cut, _)) => format!("{}...", &text[..cut]),
+    }
+}
+
 impl Vm {
+    /// A name as a message shows it.
+    pub(crate) fn shown_name(&self, name: Value) -> String {
+        shown(self.text(name).unwrap_or(""))
+    }
+
     /// An exception of a builtin type, to be raised.
     pub(crate) fn raise(&mut self, kind: Type, message: impl AsRef<str>) -> Fault {
+        let length = message.as_ref().len().saturating_sub(SHOWN_BYTES);
+        if let Err(fault) = self.charge(crate::cost::long(length)) {
+            return fault;
+        }
         let made = self.heap.str(message.as_ref()).map_err(Fault::from).and_then(|text| {
             let args = self.tuple(vec![text.into()])?;
             self.new_exception(kind.handle(), args)

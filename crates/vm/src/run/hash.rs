@@ -61,8 +61,8 @@ impl Vm {
                     hash
                 }
                 Obj::Tuple(items) => {
-                    let items = items.to_vec();
-                    return self.hash_items(items, depth);
+                    let count = items.len();
+                    return self.hash_items(count, depth, |vm, place| vm.item_at(handle, place));
                 }
                 Obj::FrozenSet(set) => {
                     let hashes: Vec<u64> = set.iter().map(|entry| entry.hash).collect();
@@ -88,7 +88,8 @@ impl Vm {
                 }
                 Obj::Method { function, receiver } => {
                     let (function, receiver) = (*function, *receiver);
-                    return self.hash_items(vec![function, receiver], depth);
+                    let parts = [function, receiver];
+                    return self.hash_items(2, depth, |_, place| parts.get(place).copied());
                 }
                 // Objects without contents to hash.
                 _ => mix(self.heap.identity(handle)) >> 3,
@@ -96,13 +97,19 @@ impl Vm {
         })
     }
 
-    fn hash_items(&mut self, items: Vec<Value>, depth: usize) -> Result<u64, Fault> {
+    fn hash_items(
+        &mut self,
+        count: usize,
+        depth: usize,
+        item: impl Fn(&Vm, usize) -> Option<Value>,
+    ) -> Result<u64, Fault> {
         if depth > NESTING_MAX {
             return Err(self.too_deep(" while hashing"));
         }
-        self.charge(2 + items.len() as u64)?;
-        let mut all = 0x7a91_u64.wrapping_add(items.len() as u64);
-        for item in items {
+        self.charge(2 + count as u64)?;
+        let mut all = 0x7a91_u64.wrapping_add(count as u64);
+        for place in 0..count {
+            let Some(item) = item(self, place) else { break };
             all = mix(all ^ self.hash(item, depth + 1)?);
         }
         Ok(all >> 3)

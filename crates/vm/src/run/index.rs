@@ -86,7 +86,8 @@ impl Vm {
                 quoted(&word, &kind)
             )));
         };
-        let length = self.length(handle.into())? as i64;
+        // Ranges can be longer than i64 counts.
+        let (index, length) = (i128::from(index), self.length(handle.into())? as i128);
         let index = if index < 0 { index + length } else { index };
         if index < 0 || index >= length {
             let word = self.sequence_word(handle);
@@ -153,7 +154,9 @@ impl Vm {
             return Err(self.value_error("slice step cannot be zero"));
         }
         let step = step.clamp(-(i64::MAX / 2), i64::MAX / 2);
-        let length = length as i64;
+        let Ok(length) = i64::try_from(length) else {
+            return Err(self.raise(Type::OverflowError, "the range is too long to be sliced"));
+        };
         let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
         let place = |value: Option<i64>, default: i64| match value {
             None => default,
@@ -163,6 +166,26 @@ impl Vm {
         let start = place(start, if step > 0 { low } else { high });
         let stop = place(stop, if step > 0 { high } else { low });
         Ok((start, stop, step))
+    }
+
+    /// A part of a range: `count` of its items, the first of them at `from`.
+    fn slice_of_range(
+        &mut self,
+        (first, by): (i64, i64),
+        (from, step, count): (i64, i64, usize),
+    ) -> Outcome {
+        let [first, by, from, step] = [first, by, from, step].map(i128::from);
+        let begin = first + from * by;
+        let step = by * step;
+        let stop = begin + step * count as i128;
+        let fit = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+        let (start, end, by) = (fit(begin), fit(stop), fit(step));
+        // With one item or none the step means nothing; otherwise all has to fit.
+        let exact = count < 2 || i128::from(by) == step;
+        if !exact || range_len(start, end, by) != count as u64 {
+            return Err(self.raise(Type::OverflowError, "the part of the range exceeds 64 bits"));
+        }
+        self.alloc(Obj::Range { start, stop: end, step: by })
     }
 
     fn slice(&mut self, handle: Handle, parts: [Value; 3]) -> Outcome {
@@ -210,9 +233,7 @@ impl Vm {
             }
             Obj::Range { start: first, step: by, .. } => {
                 let (first, by) = (*first, *by);
-                let at = |place: i64| first.saturating_add(place.saturating_mul(by));
-                let (start, stop, step) = (at(start), at(stop), by.saturating_mul(step));
-                self.alloc(Obj::Range { start, stop, step })
+                self.slice_of_range((first, by), (start, step, count))
             }
             _ => Err(Fatal::Internal.into()),
         }

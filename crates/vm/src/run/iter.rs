@@ -113,8 +113,13 @@ impl Vm {
                 self.tuple(vec![Value::Int(count), value]).map(Some)
             }
             Iter::Zip { inner, strict } => {
-                let (inner, strict) = (inner.clone(), *strict);
-                self.zip_next(handle, inner, strict).map(Some)
+                let (count, strict) = (inner.len(), *strict);
+                self.charge(cost::many(count) * 2)?;
+                // Taken out for the step, which no Python code can see.
+                let inner = self.zip_inner(handle, Vec::new());
+                let next = self.zip_next(handle, &inner, strict);
+                self.zip_inner(handle, inner);
+                next.map(Some)
             }
         }
     }
@@ -203,7 +208,18 @@ impl Vm {
         Ok(Value::Unbound)
     }
 
-    fn zip_next(&mut self, handle: Handle, inner: Vec<Value>, strict: bool) -> Outcome {
+    /// Exchanges the iterators of a zip, if it has not ended.
+    fn zip_inner(&mut self, handle: Handle, new: Vec<Value>) -> Vec<Value> {
+        match self.heap.get_mut(handle) {
+            Obj::Iter(state) => match &mut **state {
+                Iter::Zip { inner, .. } => std::mem::replace(inner, new),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn zip_next(&mut self, handle: Handle, inner: &[Value], strict: bool) -> Outcome {
         let mut items = Vec::with_capacity(inner.len());
         for (index, iterator) in inner.iter().enumerate() {
             let Some(value) = self.native_next(*iterator)? else {
@@ -245,7 +261,9 @@ impl Vm {
             Obj::ByteArray(bytes) => bytes.get(index).map(|byte| Value::Int(i64::from(*byte))),
             Obj::Range { start, stop, step } => {
                 let length = range_len(*start, *stop, *step);
-                ((index as u64) < length).then(|| Value::Int(start + index as i64 * step))
+                // Every item is within 64 bits; what is in between need not be.
+                let item = start.wrapping_add((index as i64).wrapping_mul(*step));
+                ((index as u64) < length).then_some(Value::Int(item))
             }
             _ => None,
         }
@@ -299,14 +317,12 @@ impl Vm {
         }
         match self.obj(self.inner(value)) {
             Some(Obj::List(items)) => {
-                let items = items.clone();
                 self.reserve(items.len() * 16)?;
-                return Ok(Some(items));
+                return Ok(Some(self.sequence_items(self.inner(value))));
             }
             Some(Obj::Tuple(items)) => {
-                let items = items.to_vec();
                 self.reserve(items.len() * 16)?;
-                return Ok(Some(items));
+                return Ok(Some(self.sequence_items(self.inner(value))));
             }
             _ => {}
         }
@@ -324,6 +340,15 @@ impl Vm {
                 }
                 None => return Err(Fatal::Internal.into()),
             }
+        }
+    }
+
+    /// The items of a list or tuple, which are paid for.
+    fn sequence_items(&self, value: Value) -> Vec<Value> {
+        match self.obj(value) {
+            Some(Obj::List(items)) => items.clone(),
+            Some(Obj::Tuple(items)) => items.to_vec(),
+            _ => Vec::new(),
         }
     }
 

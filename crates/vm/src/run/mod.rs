@@ -133,6 +133,8 @@ pub struct Vm {
     pub(crate) waiting: BTreeMap<u64, Value>,
     /// Bytes that the value on its way to the host may still have.
     pub(crate) host_room: usize,
+    /// How many frames there may be at once.
+    pub(crate) frame_depth: usize,
     /// Held for the one who embeds the machine.
     pub(crate) kept: Value,
     pub(crate) profiler: Option<Box<crate::script::Profiler>>,

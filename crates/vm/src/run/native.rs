@@ -66,10 +66,12 @@ impl Vm {
     ) -> Result<[Value; N], Fault> {
         let mut taken = [Value::Unbound; N];
         let keywords = match args.keywords.map(|names| self.heap.get(names)) {
-            Some(Obj::Tuple(names)) => names.to_vec(),
+            // More than it has names for are refused at the first of them.
+            Some(Obj::Tuple(names)) => names[..names.len().min(N + 1)].to_vec(),
             _ => Vec::new(),
         };
-        let positional = args.count - keywords.len();
+        let named = args.keywords.map_or(0, |names| self.names_len(names));
+        let positional = args.count - named;
         if positional > N {
             let most = if N == 1 { "1 argument".to_owned() } else { format!("{N} arguments") };
             return Err(
@@ -79,10 +81,11 @@ impl Vm {
         taken[..positional].copy_from_slice(&self.stack[args.base..args.base + positional]);
         for (index, keyword) in keywords.into_iter().enumerate() {
             let value = self.stack[args.base + positional + index];
-            let text = self.text(keyword).unwrap_or("").to_owned();
+            let text = self.text(keyword).unwrap_or("");
             match names.iter().position(|name| *name == text) {
                 Some(at) if taken[at].is_unbound() => taken[at] = value,
                 _ => {
+                    let text = self.shown_name(keyword);
                     return Err(self.type_error(format!(
                         "{function}() got an unexpected keyword argument '{text}'"
                     )));
@@ -97,6 +100,13 @@ impl Vm {
             )));
         }
         Ok(taken)
+    }
+
+    fn names_len(&self, names: Handle) -> usize {
+        match self.heap.get(names) {
+            Obj::Tuple(names) => names.len(),
+            _ => 0,
+        }
     }
 
     /// All positional arguments; refuses keywords.

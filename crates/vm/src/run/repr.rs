@@ -137,52 +137,38 @@ impl Vm {
                 self.reserve(text.len())?;
                 out.push_str(&format!("bytearray({text})"));
             }
+            // Items are taken one by one: nothing is copied that may turn out to be open already, or
+            // not to be shown at all.
             Obj::List(items) => {
-                let items = items.clone();
-                self.repr_sequence(handle, &items, ["[", "]", "[...]"], out, open)?;
+                let count = items.len();
+                self.repr_sequence(handle, count, ["[", "]", "[...]"], out, open)?;
             }
             Obj::Tuple(items) => {
-                let items = items.to_vec();
-                let close = if items.len() == 1 { ",)" } else { ")" };
-                self.repr_sequence(handle, &items, ["(", close, "(...)"], out, open)?;
+                let count = items.len();
+                let close = if count == 1 { ",)" } else { ")" };
+                self.repr_sequence(handle, count, ["(", close, "(...)"], out, open)?;
             }
+            Obj::Set(table) if table.len() == 0 => out.push_str("set()"),
             Obj::Set(table) => {
-                let items: Vec<Value> = table.iter().map(|entry| entry.key).collect();
-                if items.is_empty() {
-                    out.push_str("set()");
-                } else {
-                    self.repr_sequence(handle, &items, ["{", "}", "set(...)"], out, open)?;
-                }
+                let count = table.places();
+                self.repr_sequence(handle, count, ["{", "}", "set(...)"], out, open)?;
             }
+            Obj::FrozenSet(table) if table.len() == 0 => out.push_str("frozenset()"),
             Obj::FrozenSet(table) => {
-                let items: Vec<Value> = table.iter().map(|entry| entry.key).collect();
-                if items.is_empty() {
-                    out.push_str("frozenset()");
-                } else {
-                    let shape = ["frozenset({", "})", "frozenset(...)"];
-                    self.repr_sequence(handle, &items, shape, out, open)?;
-                }
+                let count = table.places();
+                let shape = ["frozenset({", "})", "frozenset(...)"];
+                self.repr_sequence(handle, count, shape, out, open)?;
             }
             Obj::Dict(_) => self.repr_dict(handle, out, open)?,
             Obj::DictView { dict, view } => {
                 let (dict, view) = (*dict, *view);
-                let Some(table) = self.table(dict) else { return Ok(()) };
-                let entries: Vec<(Value, Value)> =
-                    table.iter().map(|entry| (entry.key, entry.value)).collect();
-                let mut items = Vec::new();
-                for (key, value) in entries {
-                    items.push(match view {
-                        View::Keys => key,
-                        View::Values => value,
-                        View::Items => self.tuple(vec![key, value])?,
-                    });
-                }
+                let count = self.table(dict).map_or(0, |table| table.places());
                 let shape = match view {
                     View::Keys => ["dict_keys([", "])", "..."],
                     View::Values => ["dict_values([", "])", "..."],
                     View::Items => ["dict_items([", "])", "..."],
                 };
-                self.repr_sequence(handle, &items, shape, out, open)?;
+                self.repr_sequence(handle, count, shape, out, open)?;
             }
             Obj::Range { start, stop, step } => {
                 let text = match step {
@@ -191,9 +177,8 @@ impl Vm {
                 };
                 out.push_str(&text);
             }
-            Obj::Slice(parts) => {
-                let parts = parts.to_vec();
-                self.repr_sequence(handle, &parts, ["slice(", ")", "..."], out, open)?;
+            Obj::Slice(_) => {
+                self.repr_sequence(handle, 3, ["slice(", ")", "..."], out, open)?;
             }
             Obj::Class(_) => {
                 if self.user_method(value, name::REPR).is_some() {
@@ -299,7 +284,7 @@ impl Vm {
     fn repr_sequence(
         &mut self,
         handle: Handle,
-        items: &[Value],
+        places: usize,
         [start, end, cycle]: [&str; 3],
         out: &mut String,
         open: &mut Vec<Handle>,
@@ -309,15 +294,39 @@ impl Vm {
             return Ok(());
         }
         out.push_str(start);
-        for (index, item) in items.iter().enumerate() {
-            if index > 0 {
+        let mut first = true;
+        for place in 0..places {
+            let Some(item) = self.repr_part(handle, place)? else { continue };
+            if !first {
                 out.push_str(", ");
             }
-            self.repr_into(*item, out, open)?;
+            first = false;
+            self.repr_into(item, out, open)?;
         }
         out.push_str(end);
         open.pop();
         Ok(())
+    }
+
+    /// What is at a place of a container; nothing where an entry was removed.
+    fn repr_part(&mut self, handle: Handle, place: usize) -> Result<Option<Value>, Fault> {
+        Ok(match self.heap.get(handle) {
+            Obj::List(items) => items.get(place).copied(),
+            Obj::Tuple(items) => items.get(place).copied(),
+            Obj::Slice(parts) => parts.get(place).copied(),
+            Obj::Set(table) | Obj::FrozenSet(table) => table.entry(place).map(|entry| entry.key),
+            Obj::DictView { dict, view } => {
+                let view = *view;
+                let entry = self.table(*dict).and_then(|table| table.entry(place).copied());
+                match (entry, view) {
+                    (None, _) => None,
+                    (Some(entry), View::Keys) => Some(entry.key),
+                    (Some(entry), View::Values) => Some(entry.value),
+                    (Some(entry), View::Items) => Some(self.tuple(vec![entry.key, entry.value])?),
+                }
+            }
+            _ => None,
+        })
     }
 
     fn repr_dict(
@@ -330,17 +339,19 @@ impl Vm {
             out.push_str("{...}");
             return Ok(());
         }
-        let Some(table) = self.table(handle) else { return Ok(()) };
-        let entries: Vec<(Value, Value)> =
-            table.iter().map(|entry| (entry.key, entry.value)).collect();
+        let places = self.table(handle).map_or(0, |table| table.places());
         out.push('{');
-        for (index, (key, value)) in entries.into_iter().enumerate() {
-            if index > 0 {
+        let mut first = true;
+        for place in 0..places {
+            let entry = self.table(handle).and_then(|table| table.entry(place).copied());
+            let Some(entry) = entry else { continue };
+            if !first {
                 out.push_str(", ");
             }
-            self.repr_into(key, out, open)?;
+            first = false;
+            self.repr_into(entry.key, out, open)?;
             out.push_str(": ");
-            self.repr_into(value, out, open)?;
+            self.repr_into(entry.value, out, open)?;
         }
         out.push('}');
         open.pop();

@@ -6,7 +6,6 @@ use crate::front::code::Instr;
 use crate::heap::object::{Function, Obj};
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
-use crate::limits::FRAME_DEPTH_MAX;
 
 impl Vm {
     pub(super) fn cell(&self, cell: Value) -> Result<Value, Fault> {
@@ -118,7 +117,7 @@ impl Vm {
 
     /// One frame more; refuses at the limit.
     pub(crate) fn check_depth(&mut self) -> Result<(), Fault> {
-        if self.frames.len() >= FRAME_DEPTH_MAX {
+        if self.frames.len() >= self.frame_depth {
             let message = "maximum recursion depth exceeded";
             return Err(self.raise(Type::RecursionError, message));
         }

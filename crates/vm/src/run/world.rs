@@ -66,8 +66,12 @@ impl Vm {
                 self.host_room = left;
                 Ok(())
             }
-            None => Err(self.value_error("the host takes at most 1 MiB in one argument")),
+            None => Err(self.too_much_for_host()),
         }
+    }
+
+    fn too_much_for_host(&mut self) -> Fault {
+        self.value_error("the host takes at most 1 MiB in one argument")
     }
 
     pub(crate) fn host_value(&mut self, value: Value, depth: usize) -> Result<HostValue, Fault> {
@@ -93,7 +97,14 @@ impl Vm {
                     }
                     HostValue::List(values)
                 }
+                // Before anything is copied: as many as could fit, and no more.
+                Obj::Dict(table) if table.len() > self.host_room / 64 => {
+                    return Err(self.too_much_for_host());
+                }
                 Obj::Dict(table) => {
+                    let count = table.len();
+                    self.charge(crate::cost::many(count))?;
+                    let Some(table) = self.table(handle) else { return Ok(HostValue::None) };
                     let entries: Vec<_> =
                         table.iter().map(|entry| (entry.key, entry.value)).collect();
                     let mut pairs = Vec::with_capacity(entries.len());

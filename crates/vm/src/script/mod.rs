@@ -49,6 +49,7 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
         Err(error) => return refused(source, error),
     };
     let mut vm = Vm::new(options.limits);
+    vm.frame_depth = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
     if options.profile {
         vm.profiler = Some(Box::new(Profiler::new(options.limits.cycles)));
     }

@@ -1,5 +1,6 @@
 //! Builtin functions: text, attributes, iteration.
 
+use crate::cost;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
@@ -73,7 +74,7 @@ fn len(vm: &mut Vm, args: Args) -> Outcome {
     if let Some(method) = vm.user_method(value, name::LEN) {
         return Err(tail(method, vec![value]));
     }
-    vm.length(value).map(|length| Value::Int(length as i64))
+    vm.length_value(value)
 }
 
 fn repr(vm: &mut Vm, args: Args) -> Outcome {
@@ -111,8 +112,12 @@ impl Vm {
         self.charge(2)?;
         match self.obj(kinds) {
             Some(Obj::Tuple(items)) if depth < 20 => {
-                let items = items.clone();
-                for kind in items {
+                let count = items.len();
+                let Value::Ref(tuple) = kinds else { return Err(Fatal::Internal.into()) };
+                // Each is looked for among the bases, and may have a protocol.
+                self.charge(cost::many(count) * 32)?;
+                for place in 0..count {
+                    let kind = self.item_at(tuple, place).unwrap_or(Value::None);
                     if self.class_is(class, kind, depth + 1)? {
                         return Ok(true);
                     }
@@ -188,11 +193,10 @@ fn callable(vm: &mut Vm, args: Args) -> Outcome {
 pub(super) fn attr_name(vm: &mut Vm, value: Value) -> Result<Value, Fault> {
     match vm.text(value) {
         Some(text) => {
-            let text = text.to_owned();
-            match vm.interned.get(&text) {
-                Some(handle) => Ok((*handle).into()),
-                None => Ok(value),
-            }
+            let name = vm.interned.get(text).map_or(value, |handle| (*handle).into());
+            let length = text.len();
+            vm.charge(cost::long(length))?;
+            Ok(name)
         }
         None => Err(vm.type_error("attribute name must be string")),
     }

@@ -5,7 +5,7 @@ use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fault, Outcome, tail};
+use crate::run::fault::{Fault, Outcome, shown, tail};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -189,7 +189,7 @@ pub(super) fn decode_bytes(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors:
             let text: String = bytes.iter().map(|byte| *byte as char).collect();
             vm.string(text)
         }
-        _ => Err(vm.raise(Type::LookupError, format!("unknown encoding: {encoding}"))),
+        _ => Err(vm.raise(Type::LookupError, format!("unknown encoding: {}", shown(&encoding)))),
     }
 }
 
@@ -203,9 +203,20 @@ fn hex(vm: &mut Vm, args: Args) -> Outcome {
     let [bytes, sep] = vm.take(args, "hex", ["self", "sep"], 1)?;
     let bytes = this(vm, bytes)?;
     let sep = if sep.is_unbound() { String::new() } else { vm.want_text(sep, "sep")? };
+    if sep.chars().count() > 1 {
+        return Err(vm.value_error("sep must be length 1."));
+    }
     vm.reserve(bytes.len() * 3)?;
-    let parts: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    vm.string(parts.join(&sep))
+    let mut out = String::with_capacity(bytes.len() * 3);
+    for (index, byte) in bytes.iter().enumerate() {
+        if index > 0 {
+            out.push_str(&sep);
+        }
+        for digit in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+        }
+    }
+    vm.string(out)
 }
 
 fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
@@ -226,10 +237,7 @@ fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
 fn affix(vm: &mut Vm, args: Args, end: bool) -> Outcome {
     let [bytes, parts] = vm.take(args, "startswith", ["self", "prefix"], 2)?;
     let bytes = this(vm, bytes)?;
-    let parts = match vm.obj(parts) {
-        Some(Obj::Tuple(parts)) => parts.to_vec(),
-        _ => vec![parts],
-    };
+    let parts = super::str_search::affixes(vm, parts)?;
     for part in parts {
         let part = this(vm, part)?;
         if if end { bytes.ends_with(&part) } else { bytes.starts_with(&part) } {
@@ -310,7 +318,7 @@ fn extend(vm: &mut Vm, args: Args) -> Outcome {
 
 fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let [array, place] = vm.take(args, "pop", ["self", "index"], 1)?;
-    let length = vm.length(array)? as i64;
+    let length = i64::try_from(vm.length(array)?).unwrap_or(i64::MAX);
     let place = if place.is_unbound() { -1 } else { vm.want_int(place)? };
     let place = if place < 0 { place + length } else { place };
     if place < 0 || place >= length {

@@ -214,7 +214,9 @@ impl Vm {
         if float.is_finite() && float.abs() > 1e16 {
             self.charge(200)?;
         }
-        self.charge(spec.precision.unwrap_or(6) as u64 + 20)?;
+        // Digits beyond those of a double are worked out one by one.
+        let precision = spec.precision.unwrap_or(6);
+        self.charge(precision as u64 + 20 + 8 * crate::cost::many(precision))?;
         self.check_grouping(spec, "eEfFgG%d")?;
         let sign = sign_of(float.is_sign_negative() && !float.is_nan(), spec.sign);
         if !float.is_finite() {
@@ -310,21 +312,15 @@ fn zero_grouped(
     size: usize,
     spec: &Spec,
 ) -> String {
-    let mut digits = whole.to_owned();
+    let mut count = whole.len();
     if spec.fill == '0' && spec.align == Some('=') {
         let fixed = lead.chars().count() + rest.chars().count();
-        while group(&digits, separator, size).chars().count() + fixed < spec.width {
-            digits.insert(0, '0');
-        }
-        let grouped = group(&digits, separator, size);
-        // One digit too many would only be there for a separator in front.
-        if grouped.chars().count() + fixed > spec.width
-            && digits.len() > whole.len() + 1
-            && grouped.chars().count() + fixed > spec.width + 1
-        {
-            digits.remove(0);
+        // Counted, not tried out: a width can be long.
+        while count + count.saturating_sub(1) / size + fixed < spec.width {
+            count += 1;
         }
     }
+    let digits = "0".repeat(count - whole.len()) + whole;
     group(&digits, separator, size) + rest
 }
 

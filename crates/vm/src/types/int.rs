@@ -75,6 +75,13 @@ fn int_made(vm: &mut Vm, args: Args) -> Outcome {
         }
     }
     let radix = if base.is_unbound() { 10 } else { vm.want_int(base)? };
+    let length = match vm.obj(vm.inner(value)) {
+        Some(crate::heap::object::Obj::Str(text)) => text.text.len(),
+        Some(obj) => crate::run::compare::byte_slice(obj).len(),
+        None => 0,
+    };
+    // Trimmed, folded and filtered: a few copies.
+    vm.charge(cost::long(length) * 4)?;
     let text = match vm.text(value) {
         Some(text) => text.to_owned(),
         None => match vm.byte_vec(value) {
@@ -183,8 +190,8 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
         let message = format!("float() argument must be a string or a real number, not '{kind}'");
         return Err(vm.type_error(message));
     };
-    let trimmed = text.trim().to_owned();
-    vm.charge(cost::bytes(trimmed.len()) + 8)?;
+    let (trimmed, length) = (text.trim().to_owned(), text.len());
+    vm.charge(cost::long(length) * 4 + cost::bytes(trimmed.len()) + 8)?;
     let plain = !trimmed.starts_with('_') && !trimmed.ends_with('_') && !trimmed.contains("__");
     let digits: String = trimmed.chars().filter(|char| *char != '_').collect();
     let good = digits.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
@@ -279,10 +286,10 @@ fn from_bytes(vm: &mut Vm, args: Args) -> Outcome {
             bytes
         }
     };
+    vm.charge(cost::bytes(bytes.len()) + 1)?;
     if !big_endian(vm, order)? {
         bytes.reverse();
     }
-    vm.charge(cost::bytes(bytes.len()) + 1)?;
     let signed = !signed.is_unbound() && vm.truth(signed)?;
     let significant =
         bytes.iter().skip_while(|byte| **byte == 0 || signed && **byte == 0xff).count();

@@ -44,14 +44,15 @@ fn range_new(vm: &mut Vm, args: Args) -> Outcome {
     vm.alloc(Obj::Range { start, stop, step })
 }
 
-fn range_place(vm: &mut Vm, range: Value, item: Value) -> Result<Option<i64>, Fault> {
+fn range_place(vm: &mut Vm, range: Value, item: Value) -> Result<Option<i128>, Fault> {
     let Some(Obj::Range { start, stop, step }) = vm.obj(range) else { return Ok(None) };
     let (start, stop, step) = (*start, *stop, *step);
     Ok(vm.as_index(item).and_then(|int| {
-        let offset = int.checked_sub(start)?;
-        let place = offset / step;
-        let inside = offset % step == 0 && place >= 0;
-        (inside && (place as u64) < range_len(start, stop, step)).then_some(place)
+        let offset = i128::from(int) - i128::from(start);
+        let place = offset / i128::from(step);
+        let inside = offset % i128::from(step) == 0 && place >= 0;
+        let found = inside && place < i128::from(range_len(start, stop, step));
+        found.then_some(place)
     }))
 }
 
@@ -63,7 +64,7 @@ fn range_count(vm: &mut Vm, args: Args) -> Outcome {
 fn range_index(vm: &mut Vm, args: Args) -> Outcome {
     let [range, item] = vm.take(args, "index", ["self", "value"], 2)?;
     match range_place(vm, range, item)? {
-        Some(place) => Ok(Value::Int(place)),
+        Some(place) => vm.int(place.into()),
         None => {
             let text = vm.repr(item)?;
             Err(vm.value_error(format!("{text} is not in range")))
@@ -92,7 +93,7 @@ fn slice_indices(vm: &mut Vm, args: Args) -> Outcome {
         _ => {
             let (low, high) = if step > 0 { (0, length as i64) } else { (-1, length as i64 - 1) };
             let stop = vm.want_place(parts[1])?;
-            if stop < 0 { (stop + length as i64).max(low) } else { stop.min(high) }
+            if stop < 0 { stop.saturating_add(length as i64).max(low) } else { stop.min(high) }
         }
     };
     let _ = count;
@@ -152,8 +153,9 @@ fn reversed_new(vm: &mut Vm, args: Args) -> Outcome {
     let iter = match vm.obj(source) {
         Some(Obj::Range { start, stop, step }) => {
             let (start, step, left) = (*start, *step, range_len(*start, *stop, *step));
-            let last = start.wrapping_add(step.wrapping_mul(left as i64 - 1));
-            Iter::Range { next: last, left, step: -step }
+            // Every item is within 64 bits; what is in between need not be.
+            let last = start.wrapping_add(step.wrapping_mul(left.wrapping_sub(1) as i64));
+            Iter::Range { next: last, left, step: step.wrapping_neg() }
         }
         Some(Obj::Dict(table)) => {
             let length = table.len();

@@ -170,13 +170,14 @@ impl Vm {
 pub(super) fn index(vm: &mut Vm, args: Args) -> Outcome {
     let [list, item, start, stop] =
         vm.take(args, "index", ["self", "value", "start", "stop"], 2)?;
-    let length = vm.length(list)? as i64;
+    let length = i64::try_from(vm.length(list)?).unwrap_or(i64::MAX);
     let bound = |vm: &mut Vm, value: Value, default: i64| -> Result<usize, Fault> {
         if value.is_unbound() {
             return Ok(default as usize);
         }
         let value = vm.want_place(value)?;
-        Ok((if value < 0 { (value + length).max(0) } else { value.min(length) }) as usize)
+        let from_end = value.saturating_add(length).max(0);
+        Ok((if value < 0 { from_end } else { value.min(length) }) as usize)
     };
     let (start, stop) = (bound(vm, start, 0)?, bound(vm, stop, length)?);
     let Value::Ref(handle) = vm.inner(list) else {

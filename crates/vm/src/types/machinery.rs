@@ -302,6 +302,7 @@ fn own_names(vm: &mut Vm, args: Args) -> Outcome {
             vm.table(table).into_iter().flat_map(|dict| dict.iter().map(|entry| entry.key)),
         );
     }
+    vm.charge(crate::cost::many(names.len().saturating_sub(256)))?;
     vm.list(names)
 }
 

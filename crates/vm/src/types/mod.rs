@@ -6,9 +6,13 @@ mod codec;
 mod dict;
 mod format;
 mod format_spec;
+#[cfg(test)]
+mod grid;
 mod hashlib;
 mod int;
 mod iterators;
+#[cfg(test)]
+mod large;
 mod list;
 mod machinery;
 mod math;

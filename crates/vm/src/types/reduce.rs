@@ -1,5 +1,6 @@
 //! Builtin functions of numbers and of many values.
 
+use crate::cost;
 use crate::front::code::{BinOp, CmpOp};
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
@@ -25,6 +26,10 @@ pub(crate) const TABLE: Table = &[
     ("", "oct", oct, ""),
     ("", "hex", hex, ""),
 ];
+
+/// Decimal digits that can be cut off an integer of 4,096 bits so that something may be left.
+const DIGITS_MAX: i64 = 1_233;
+
 fn abs(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "abs", ["x"], 1)?;
     if let Some(method) = vm.user_method(value, name::ABS) {
@@ -118,6 +123,10 @@ fn round(vm: &mut Vm, args: Args) -> Outcome {
             vm.int(big)
         }
         (Some(Number::Float(value)), Some(places)) => {
+            // All digits are written out, above the point and below it.
+            let above = (value.abs().to_bits() >> 52).saturating_sub(1_023) as usize / 3;
+            let below = places.clamp(0, 330) as usize;
+            vm.charge(cost::many(above + below) * 4)?;
             Ok(float(super::format::round_to(value, places)))
         }
         (Some(Number::Int(int)), places) if places.is_none_or(|places| places >= 0) => {
@@ -125,6 +134,9 @@ fn round(vm: &mut Vm, args: Args) -> Outcome {
         }
         (Some(Number::Big(big)), places) if places.is_none_or(|places| places >= 0) => vm.int(big),
         (Some(_), Some(places)) => {
+            if places < -DIGITS_MAX {
+                return Ok(Value::Int(0));
+            }
             Err(vm.prelude_tail("_round_int", vec![value, Value::Int(-places)]))
         }
         _ => {
@@ -211,8 +223,8 @@ fn all(vm: &mut Vm, args: Args) -> Outcome {
 
 fn ord(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "ord", ["c"], 1)?;
-    if let Some(bytes) = vm.byte_vec(value)
-        && let [byte] = bytes.as_slice()
+    if let Some(obj @ (Obj::Bytes(_) | Obj::ByteArray(_))) = vm.obj(vm.inner(value))
+        && let [byte] = crate::run::compare::byte_slice(obj)
     {
         return Ok(Value::Int(i64::from(*byte)));
     }

@@ -23,6 +23,8 @@ fn compile(vm: &mut Vm, args: Args) -> Outcome {
     let compiled = match regex::compile(&pattern, flags) {
         Ok(compiled) => compiled,
         Err(error) => {
+            // What is refused for its length has been made so far.
+            vm.charge(error.emitted as u64 * 4)?;
             let message = vm.string(error.message)?;
             return vm.tuple(vec![message, Value::Int(error.place as i64)]);
         }

@@ -46,6 +46,9 @@ fn list_sort(vm: &mut Vm, args: Args) -> Outcome {
 fn sort_by(vm: &mut Vm, args: Args) -> Outcome {
     let [items, keys, reverse] = vm.take(args, "sort", ["items", "keys", "reverse"], 3)?;
     let (items, keys) = (vm.items(items)?, vm.items(keys)?);
+    if items.len() != keys.len() {
+        return Err(vm.value_error("list modified during sort"));
+    }
     let reverse = vm.truth(reverse)?;
     let items = vm.sort(items, Some(keys), reverse)?;
     vm.list(items)

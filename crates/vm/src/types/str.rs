@@ -3,7 +3,7 @@
 use crate::cost;
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fault, Outcome};
+use crate::run::fault::{Fault, Outcome, shown};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -43,8 +43,8 @@ fn made(vm: &mut Vm, args: Args) -> Outcome {
     if value.is_unbound() {
         return vm.string("");
     }
-    if let Some(bytes) = vm.byte_vec(value)
-        && !encoding.is_unbound()
+    if !encoding.is_unbound()
+        && let Some(bytes) = vm.byte_vec(value)
     {
         return super::bytes::decode_bytes(vm, bytes, encoding, errors);
     }
@@ -60,6 +60,10 @@ fn map(vm: &mut Vm, args: Args, word: &str, change: impl FnOnce(&str) -> String)
     let [text] = vm.take(args, word, ["self"], 1)?;
     let text = this(vm, text)?;
     vm.reserve(text.len() * 3)?;
+    // Characters beyond ASCII are looked up in tables.
+    if !text.is_ascii() {
+        vm.charge(cost::long(text.len()) * 8)?;
+    }
     let changed = change(&text);
     vm.string(changed)
 }
@@ -336,7 +340,7 @@ fn encode(vm: &mut Vm, args: Args) -> Outcome {
         "ascii" | "us-ascii" => 0x7f,
         "latin-1" | "latin1" | "iso-8859-1" => 0xff,
         _ => {
-            let message = format!("unknown encoding: {encoding}");
+            let message = format!("unknown encoding: {}", shown(&encoding));
             return Err(vm.raise(crate::heap::types::Type::LookupError, message));
         }
     };

@@ -1,5 +1,6 @@
 //! str: searching.
 
+use crate::cost;
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::run::Vm;
@@ -91,13 +92,23 @@ fn count(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::Int(found as i64))
 }
 
+/// What a text may begin or end with: one thing, or a tuple of them, each of which is looked at.
+pub(super) fn affixes(vm: &mut Vm, parts: Value) -> Result<Vec<Value>, Fault> {
+    match vm.obj(parts) {
+        Some(Obj::Tuple(items)) => {
+            let count = items.len();
+            vm.charge(cost::many(count) * 2)?;
+            let Some(Obj::Tuple(items)) = vm.obj(parts) else { return Ok(Vec::new()) };
+            Ok(items.to_vec())
+        }
+        _ => Ok(vec![parts]),
+    }
+}
+
 fn affix(vm: &mut Vm, args: Args, word: &str, test: impl Fn(&str, &str) -> bool) -> Outcome {
     let [text, parts, start, stop] = vm.take(args, word, ["self", "prefix", "start", "end"], 2)?;
     let text = this(vm, text)?;
-    let parts = match vm.obj(parts) {
-        Some(Obj::Tuple(parts)) => parts.to_vec(),
-        _ => vec![parts],
-    };
+    let parts = affixes(vm, parts)?;
     let Some((from, to)) = bounds(vm, &text, start, stop)? else { return Ok(Value::Bool(false)) };
     for part in parts {
         let Some(part) = vm.text(part) else {
@@ -106,7 +117,9 @@ fn affix(vm: &mut Vm, args: Args, word: &str, test: impl Fn(&str, &str) -> bool)
                 "{word} first arg must be str or a tuple of str, not {kind}"
             )));
         };
-        if test(&text[from..to], part) {
+        let (found, length) = (test(&text[from..to], part), part.len().min(to - from));
+        vm.charge(cost::long(length))?;
+        if found {
             return Ok(Value::Bool(true));
         }
     }

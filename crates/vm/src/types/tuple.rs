@@ -31,7 +31,7 @@ fn made(vm: &mut Vm, args: Args) -> Outcome {
 
 pub(super) fn len(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "__len__", ["self"], 1)?;
-    vm.length(value).map(|length| Value::Int(length as i64))
+    vm.length_value(value)
 }
 
 pub(super) fn iter(vm: &mut Vm, args: Args) -> Outcome {

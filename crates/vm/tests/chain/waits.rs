@@ -72,6 +72,17 @@ async def heavy():
         cowboy.emit('heavy', str(error))
     return len(data)
 
+async def heavy_again(n):
+    data = [[i] for i in range(15_000)]
+    token = cowboy.host('sleep_until', cowboy.height() + 5)
+    before = cowboy.cycles_left()
+    for _ in range(n):
+        try:
+            await token
+        except cowboy.LimitReached:
+            pass
+    return before - cowboy.cycles_left()
+
 async def forgets(m):
     cowboy.host('ask', m[0], 'double', cowboy.encode(4), None, 0)
     cowboy.host('sleep_until', cowboy.height() + 3)
@@ -245,6 +256,15 @@ fn a_call_that_holds_too_much_is_told_at_its_await() {
     let said = said(&receipt.events);
     assert_eq!(said[0].0, "heavy");
     assert_eq!(world.actor(actor).suspended, 0);
+}
+
+/// Sixty-four KiB are written in vain each time, at four of the machine's cycles a byte.
+#[test]
+fn every_await_that_holds_too_much_is_paid_for() {
+    let mut world = world(0);
+    let actor = world.deploy(WAITER);
+    let HostValue::Int(cycles) = world.asked(actor, "heavy_again", int(5)) else { panic!() };
+    assert!(cycles > 5 * 26_000, "{cycles}");
 }
 
 #[test]
