@@ -9,8 +9,14 @@ use remuda_protocol::timers::fairness::{self, Fires};
 use remuda_protocol::timers::index::TimerIndex;
 use remuda_protocol::timers::order::{self, Lane, TimerBid};
 use remuda_protocol::timers::recent::Recent;
+use remuda_protocol::timers::search::Room;
 use remuda_protocol::timers::tree::Entry;
 use std::collections::BTreeMap;
+
+/// Room for so many cycles, and for any number of cells.
+fn cycles(cycles: u64) -> Room {
+    Room { cycles, cells: u64::MAX }
+}
 
 const CAP: u64 = 250_000;
 
@@ -99,7 +105,7 @@ impl Both {
         let mut got = Vec::new();
         let index = self.index.clone();
         let mut search = index.search(basefee);
-        while let Some(candidate) = search.next(lane.room()) {
+        while let Some(candidate) = search.next(cycles(lane.room())) {
             lane.consume(used(&candidate.entry.id, candidate.entry.gas_limit));
             got.push(candidate.entry.id);
         }
@@ -229,11 +235,11 @@ fn timers_that_do_not_fit_are_dropped_together() {
     };
     index.take_in(vec![entry], Height(6));
     let mut search = index.search(1_000);
-    assert_eq!(search.next(250_000).unwrap().priority, 109);
+    assert_eq!(search.next(cycles(250_000)).unwrap().priority, 109);
     let looked = search.parts();
-    assert_eq!(search.next(200_000).unwrap().entry.id, small);
+    assert_eq!(search.next(cycles(200_000)).unwrap().entry.id, small);
     assert!(search.parts() < looked + 2_000, "{} parts", search.parts() - looked);
-    assert!(search.next(200_000).is_none());
+    assert!(search.next(cycles(200_000)).is_none());
 }
 
 /// However many actors have several timers waiting, a search begins with what their groups know, and
@@ -264,7 +270,7 @@ fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
         let mut search = index.search(1_000);
         assert!(search.open() <= 2, "one group, of timers and of actors");
         let found: Vec<u64> =
-            (0..count).map(|_| search.next(CAP).unwrap().entry.gas_limit).collect();
+            (0..count).map(|_| search.next(cycles(CAP)).unwrap().entry.gas_limit).collect();
         (found, search.parts())
     };
     let (_, parts) = find(&index, 100);

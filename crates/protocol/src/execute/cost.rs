@@ -57,7 +57,10 @@ fn base(instruction: &Instruction) -> Cost {
         Instruction::SubmitResult { .. } => (1_500, 0),
         Instruction::CrashAttestation { .. } => (500, 0),
         Instruction::ChallengeResult { .. } => (12_000, 500),
-        Instruction::ScheduleTimer { .. } => (SCHEDULE_CYCLES, SCHEDULE_CELLS),
+        // What it carries is kept, like a handler's.
+        Instruction::ScheduleTimer { timer } => {
+            (SCHEDULE_CYCLES, SCHEDULE_CELLS + timer.payload.len() as u64)
+        }
         Instruction::CancelTimer { .. }
         | Instruction::ExtendTimer { .. }
         | Instruction::SystemCancelTimer { .. }

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::execute::Exec;
 use crate::fees::cost;
 use crate::key::TimerKey;
-use crate::primitives::{Address, B256};
+use crate::primitives::{Address, B256, Cycles};
 use std::collections::BTreeSet;
 
 impl Exec<'_> {
@@ -66,7 +66,9 @@ impl Exec<'_> {
             owner_actor_balance: self.account(timer.actor).balance.get(),
         };
         let answer = self.actors.gas_bid(&self.state, agent, &context);
-        let fee = cost(answer.cycles.min(GBA_CYCLES), self.basefees.cycle).unwrap_or_default();
+        let cycles = answer.cycles.min(GBA_CYCLES);
+        self.used.cycles = Cycles(self.used.cycles.get() + cycles);
+        let fee = cost(cycles, self.basefees.cycle).unwrap_or_default();
         if self.debit(timer.fee_payer, fee).is_ok() {
             self.burn(fee);
         }

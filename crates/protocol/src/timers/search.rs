@@ -100,6 +100,27 @@ impl PartialEq for Head<'_> {
 }
 impl Eq for Head<'_> {}
 
+/// What a block has left for fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Of the lane.
+    pub cycles: u64,
+    /// Of the block's share.
+    pub cells: u64,
+}
+
+impl Room {
+    /// Whether a timer's limits are within it.
+    pub const fn fits(&self, entry: &Entry) -> bool {
+        entry.gas_limit <= self.cycles && entry.max_cells <= self.cells
+    }
+
+    /// Whether one of a part's timers may be.
+    const fn may_fit(&self, part: &Summary) -> bool {
+        part.gas_min <= self.cycles && part.cells_min <= self.cells
+    }
+}
+
 /// The next timer to be offered the lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
@@ -173,9 +194,9 @@ impl<'a> Search<'a> {
         self.parts
     }
 
-    /// The next in order whose gas limit is at most `room`, which must not grow between calls.
-    pub fn next(&mut self, room: u64) -> Option<Candidate<'a>> {
-        let room = room.min(self.gas_cap);
+    /// The next in order that fits; there must not become more room between calls.
+    pub fn next(&mut self, room: Room) -> Option<Candidate<'a>> {
+        let room = Room { cycles: room.cycles.min(self.gas_cap), ..room };
         loop {
             let Head { rank, part } = self.heap.pop()?;
             self.parts += 1;
@@ -211,7 +232,7 @@ impl<'a> Search<'a> {
                         }
                     }
                 }
-                Part::Priced(entry, priority) if entry.gas_limit <= room => {
+                Part::Priced(entry, priority) if room.fits(entry) => {
                     return Some(Candidate { entry, priority, priced: true, new: None });
                 }
                 Part::Priced(..) => {}
@@ -226,13 +247,13 @@ impl<'a> Search<'a> {
     }
 
     /// What was first when its leaf was opened; there may be less room now.
-    fn candidate(&self, entry: &'a Entry, room: u64) -> Option<Candidate<'a>> {
-        let priority = entry.priority(self.basefee).filter(|_| entry.gas_limit <= room)?;
+    fn candidate(&self, entry: &'a Entry, room: Room) -> Option<Candidate<'a>> {
+        let priority = entry.priority(self.basefee).filter(|_| room.fits(entry))?;
         Some(Candidate { entry, priority, priced: false, new: None })
     }
 
     /// Looks for the first part of a node that was not taken yet.
-    fn open_timers(&mut self, node: &'a Node<Entry>, taken: u32, weight: u64, room: u64) {
+    fn open_timers(&mut self, node: &'a Node<Entry>, taken: u32, weight: u64, room: Room) {
         let next = match node {
             Node::Leaf(timers) => first_timer(timers, taken, self.basefee, room),
             Node::Branch(children) => {
@@ -244,7 +265,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn open_actors(&mut self, node: &'a Node<Own>, taken: u32, weight: u64, room: u64) {
+    fn open_actors(&mut self, node: &'a Node<Own>, taken: u32, weight: u64, room: Room) {
         let next = match node {
             Node::Leaf(actors) => {
                 first_part(actors.iter().map(Own::summary_ref), taken, self.basefee, room)
@@ -264,10 +285,10 @@ impl<'a> Search<'a> {
 }
 
 /// The first of a leaf's timers that fit and were not taken.
-fn first_timer(timers: &[Entry], taken: u32, basefee: u64, room: u64) -> Option<(usize, First)> {
+fn first_timer(timers: &[Entry], taken: u32, basefee: u64, room: Room) -> Option<(usize, First)> {
     let open = timers.iter().enumerate().filter(|(at, _)| taken & 1 << at == 0);
     let paying = open
-        .filter(|(_, entry)| entry.gas_limit <= room)
+        .filter(|(_, entry)| room.fits(entry))
         .filter_map(|(at, entry)| Some((entry.priority(basefee)?, at, entry)));
     let order = |(bid, _, entry): &(u64, usize, &Entry)| (*bid, Reverse(entry.due));
     let (bid, at, entry) = paying.reduce(|best, other| {
@@ -282,10 +303,10 @@ fn first_part<'s>(
     parts: impl Iterator<Item = &'s Summary>,
     taken: u32,
     basefee: u64,
-    room: u64,
+    room: Room,
 ) -> Option<(usize, First)> {
     let open = parts.enumerate().filter(|(at, _)| taken & 1 << at == 0);
-    let fitting = open.filter(|(_, part)| part.gas_min <= room);
+    let fitting = open.filter(|(_, part)| room.may_fit(part));
     let firsts = fitting.filter_map(|(at, part)| Some((at, part.first(basefee)?)));
     firsts.reduce(|best, other| if other.1.is_before(&best.1) { other } else { best })
 }

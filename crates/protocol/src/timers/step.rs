@@ -17,7 +17,7 @@ use super::fairness::{FAIRNESS_WINDOW_BLOCKS, weight};
 use super::lane::next_basefee_of;
 use super::order::{GAS_LIMIT_MIN, Lane};
 use super::record::TimerLane;
-use super::search::Candidate;
+use super::search::{Candidate, Room};
 use super::tree::Entry;
 use crate::account::Account;
 use crate::error::Refusal;
@@ -33,8 +33,7 @@ use std::collections::BTreeMap;
 pub const FIRE_CYCLES: u64 = GAS_LIMIT_MIN;
 /// Price of removing a timer in the cleaning lane.
 pub const GC_REMOVAL_CYCLES: u64 = 500;
-/// Timers that a block passes over: those of payers who cannot pay once the cleaning lane is used up,
-/// and those that may use more cells than are left. Fires of a block use `cells_target` at most.
+/// Timers of payers who cannot pay that a block passes over once the cleaning lane is used up.
 pub const PASSES_PER_BLOCK: u32 = 1_024;
 
 /// Candidates that are found at a time, so that their payers are read together.
@@ -52,6 +51,8 @@ struct Step {
     was: TimerLane,
     lane: Lane,
     cells: u64,
+    /// What all fires may use together.
+    cells_max: u64,
     gas_cap: u64,
     cleaning_left: u64,
     passed: u32,
@@ -79,8 +80,11 @@ impl Step {
         left.is_some()
     }
 
-    fn room(&self) -> u64 {
-        self.lane.room().min(self.gas_cap)
+    fn room(&self) -> Room {
+        // The first always fits: no limit of a timer keeps it from firing for ever.
+        let cells =
+            if self.cells == 0 { u64::MAX } else { self.cells_max.saturating_sub(self.cells) };
+        Room { cycles: self.lane.room().min(self.gas_cap), cells }
     }
 
     /// Counts a fire.
@@ -148,6 +152,7 @@ impl Exec<'_> {
             was: self.timer_lane(),
             lane: Lane::with_limit(self.params.lane_timer),
             cells: 0,
+            cells_max: self.params.cells_target,
             gas_cap: config.gas_limit_max,
             cleaning_left: config.gc_cycles_per_block,
             passed: 0,
@@ -200,23 +205,14 @@ impl Exec<'_> {
             }
             self.read_payers(&ahead, step);
             for candidate in ahead.drain(..) {
-                if step.room() < GAS_LIMIT_MIN || step.passed >= PASSES_PER_BLOCK {
+                if step.room().cycles < GAS_LIMIT_MIN || step.passed >= PASSES_PER_BLOCK {
                     return;
                 }
-                if !candidate.priced && asked.contains(&candidate.entry.id) {
-                    continue;
-                }
                 // Since it was found there has become less room.
-                if candidate.entry.gas_limit > step.room() {
-                    continue;
+                let fits = step.room().fits(candidate.entry);
+                if fits && (candidate.priced || !asked.contains(&candidate.entry.id)) {
+                    self.offer_lane(&candidate, step);
                 }
-                // It stays due, and others may need less.
-                let cells_left = self.params.cells_target.saturating_sub(step.cells);
-                if step.cells > 0 && candidate.entry.max_cells > cells_left {
-                    step.passed += 1;
-                    continue;
-                }
-                self.offer_lane(&candidate, step);
             }
         }
     }

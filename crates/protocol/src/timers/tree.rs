@@ -89,6 +89,7 @@ pub(crate) struct Summary {
     by_tip: First,
     by_fee: First,
     pub(super) gas_min: u64,
+    pub(super) cells_min: u64,
     pub(super) expires_min: u64,
 }
 
@@ -114,6 +115,7 @@ impl Summary {
         self.by_tip = self.by_tip.or(other.by_tip);
         self.by_fee = self.by_fee.or(other.by_fee);
         self.gas_min = self.gas_min.min(other.gas_min);
+        self.cells_min = self.cells_min.min(other.cells_min);
         self.expires_min = self.expires_min.min(other.expires_min);
     }
 }
@@ -147,6 +149,7 @@ impl Item for Entry {
             by_tip: first(self.tip),
             by_fee: first(self.max_fee),
             gas_min: self.gas_limit,
+            cells_min: self.max_cells,
             expires_min: self.expires_at,
         }
     }

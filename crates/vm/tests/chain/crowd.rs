@@ -182,3 +182,31 @@ fn a_victim_named_as_payer_by_payload_is_refused() {
     let stranger = world.stranger();
     assert_eq!(world.run(&stranger, call).code, Refusal::ExceptionRaised.code());
 }
+
+#[test]
+fn timers_that_may_need_many_cells_close_the_lane_for_nobody_who_needs_few() {
+    let mut world = world(0);
+    let code = |n: usize| {
+        format!(
+            "import cowboy\n# {n}\n\
+             def block(m):\n    for _ in range(m[0]):\n        cowboy.schedule_timer(m[1], None, gas_limit=30000, max_cells=65536, max_fee_per_cycle=10 ** 9, max_priority_fee_per_cycle=10 ** 6)\n\
+             def write(h):\n    for _ in range(7):\n        cowboy.schedule_timer(h, b'write', gas_limit=60000, max_cells=65536, max_fee_per_cycle=10 ** 9, max_priority_fee_per_cycle=10 ** 7)\n\
+             def modest(h):\n    cowboy.schedule_timer(h, b'modest', gas_limit=60000, max_cells=2000, max_fee_per_cycle=10 ** 9)\n\
+             def on_timer(m):\n    if m['payload'] == b'write':\n        for _ in range(4):\n            cowboy.emit('e', b'x' * 16000)\n    if m['payload'] == b'modest':\n        cowboy.emit('modest', cowboy.height())\n"
+        )
+    };
+    let actors: Vec<Address> = (0..2).map(|n| world.deploy(&code(n))).collect();
+    let honest = world.deploy(&code(2));
+    let due = world.chain.height().get() as i64 + 30;
+    for actor in &actors {
+        for _ in 0..6 {
+            assert_eq!(world.call(*actor, "block", list([int(100), int(due)])).code, 0);
+        }
+    }
+    assert_eq!(world.call(actors[0], "write", int(due)).code, 0);
+    assert_eq!(world.call(honest, "modest", int(due)).code, 0);
+    let events = world.step_to(remuda_protocol::primitives::Height(due as u64));
+    let heard: Vec<(String, HostValue)> =
+        said(&events).into_iter().filter(|(topic, _)| topic == "modest").collect();
+    assert_eq!(heard, [("modest".to_owned(), int(due))]);
+}
