@@ -23,7 +23,11 @@ fn spec(url: &str) -> JobSpec {
             body: b"".as_slice().into(),
             extract: String::new(),
         },
-        bounds: ResourceBounds { max_wall_time_seconds: 30, ..ResourceBounds::default() },
+        bounds: ResourceBounds {
+            max_wall_time_seconds: 30,
+            max_memory_mb: 512,
+            ..ResourceBounds::default()
+        },
         verification: Verification {
             mode: VerificationMode::None,
             runners: 1,
