@@ -179,7 +179,8 @@ struct On {
 /// What a method gets.
 #[derive(clap::Args, Debug)]
 struct Payload {
-    /// What the method gets, as JSON; nothing if it is left out.
+    /// What the method gets, as JSON; nothing if it is left out. Addresses and hashes ("0x…" with 40 or 64
+    /// digits) become bytes, as actors have them.
     #[arg(value_name = "JSON")]
     message: Option<String>,
     /// Bytes instead, in hex.
@@ -216,7 +217,9 @@ pub fn main(args: &Args) -> ExitCode {
             send_within(session, &on.send, instruction, on.room()).await
         }),
         Command::Upgrade { actor, file, on } => run(&on.node, async |session| {
-            let instruction = Instruction::UpgradeActor { actor: actor.0, code: program(file)? };
+            let code = program(file)?;
+            check::compiled(&code, &file.display().to_string())?;
+            let instruction = Instruction::UpgradeActor { actor: actor.0, code };
             send_within(session, &on.send, instruction, on.room()).await
         }),
         Command::Show { actor, code, node } => {

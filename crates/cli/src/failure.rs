@@ -5,7 +5,7 @@ use crate::style::clean;
 use remuda_client::ClientError;
 use remuda_client::client::EventsError;
 use remuda_client::types::{
-    HexAddress, HexHash, PoolName, ReceiptView, ScalarError, SpecError, code,
+    EventBody, HexAddress, HexHash, PoolName, ReceiptView, ScalarError, SpecError, code,
 };
 use remuda_client::wallet::WalletError;
 use remuda_protocol::error::Refusal;
@@ -178,6 +178,14 @@ fn turned_down(receipt: &ReceiptView) -> String {
     let why = match &receipt.refusal {
         Some(refusal) => format!("{} ({})", refusal.message, refusal.name),
         None => format!("code {}", receipt.code),
+    };
+    let told = receipt.events.iter().find_map(|event| match event {
+        EventBody::CallFailed { method, error, .. } => Some(format!(". {method}: {error}")),
+        _ => None,
+    });
+    let why = match (told, &receipt.refusal) {
+        (Some(told), _) => format!("{why}{}", clean(&told)),
+        (None, _) => why,
     };
     let fee = crate::format::cby(remuda_protocol::primitives::Amount(receipt.fee.0));
     format!("the chain turned it down in block {}: {why}. The fee was {fee}", receipt.height)

@@ -143,7 +143,10 @@ fn is_about(event: &EventBody, address: HexAddress) -> bool {
         | E::CallSuspended { actor, .. }
         | E::CallFinished { actor, .. }
         | E::TimerFired { actor, .. }
-        | E::TimerScheduled { actor, .. } => *actor == address,
+        | E::TimerScheduled { actor, .. }
+        | E::TimerExpired { actor, .. }
+        | E::TimerCancelled { actor, .. }
+        | E::TimerCancelledInsufficientFunds { actor, .. } => *actor == address,
         E::CallQueued { from, to, .. } => *from == address || *to == address,
         E::JobSubmitted { submitter, .. } => *submitter == address,
         _ => false,

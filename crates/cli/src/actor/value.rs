@@ -20,7 +20,9 @@ fn host_value(value: &Value) -> Result<HostValue, String> {
             Some(int) => HostValue::Int(int),
             None => number_beyond(number)?,
         },
-        Value::String(text) => HostValue::Str(text.clone()),
+        Value::String(text) => {
+            written_in_hex(text).map_or_else(|| HostValue::Str(text.clone()), HostValue::Bytes)
+        }
         Value::Array(items) => {
             HostValue::List(items.iter().map(host_value).collect::<Result<_, _>>()?)
         }
@@ -31,6 +33,12 @@ fn host_value(value: &Value) -> Result<HostValue, String> {
                 .collect::<Result<_, String>>()?,
         ),
     })
+}
+
+/// Addresses and hashes, as they are written everywhere; actors have them as bytes.
+fn written_in_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.strip_prefix("0x").filter(|digits| matches!(digits.len(), 40 | 64))?;
+    hex::decode(digits).ok()
 }
 
 /// A float, or an integer that does not fit into 64 bits.
@@ -125,6 +133,18 @@ mod tests {
         );
         assert_eq!(shown(&from_json("-18446744073709551617").unwrap()), "-18446744073709551617");
         assert!(from_json("hello").unwrap_err().contains("quotes"));
+    }
+
+    #[test]
+    fn addresses_and_hashes_are_bytes_and_all_other_text_is_text() {
+        let given = |text: &str| cbor::decode(&from_json(&format!("\"{text}\"")).unwrap()).unwrap();
+        for bytes in [20, 32] {
+            let text = format!("0x{}", "aB".repeat(bytes));
+            assert_eq!(given(&text), HostValue::Bytes(vec![0xab; bytes]));
+        }
+        for text in ["0xab", "0x", &format!("0x{}", "zz".repeat(20)), &"ab".repeat(20)] {
+            assert_eq!(given(text), HostValue::Str(text.to_owned()));
+        }
     }
 
     #[test]

@@ -92,7 +92,10 @@ fn is_about(event: &Event, address: Address) -> bool {
         | Event::CallSuspended { actor, .. }
         | Event::CallFinished { actor, .. }
         | Event::TimerFired { actor, .. }
-        | Event::TimerScheduled { actor, .. } => *actor == address,
+        | Event::TimerScheduled { actor, .. }
+        | Event::TimerExpired { actor, .. }
+        | Event::TimerCancelled { actor, .. }
+        | Event::TimerCancelledInsufficientFunds { actor, .. } => *actor == address,
         Event::CallQueued { from, to, .. } => *from == address || *to == address,
         Event::JobSubmitted { submitter, .. } => *submitter == address,
         _ => false,

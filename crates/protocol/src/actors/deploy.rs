@@ -11,6 +11,8 @@ use crate::primitives::{Address, Amount, B256, TxHash, keccak256};
 
 /// What is called once, if it is there.
 const INIT: &str = "init";
+/// No method at all: the program's body runs, and nothing is called. Callers cannot name it.
+pub const BODY: &str = "";
 
 /// Last 20 bytes of `keccak256("cowboy-actor-v1:" ‖ deployer ‖ salt ‖ keccak256(code))`: known before
 /// it is deployed, and bound to the code.
@@ -70,6 +72,22 @@ impl Exec<'_> {
         self.begin_cause();
         let running = Running { value, ..Running::of(actor, who, hash) };
         let call = Call { method: INIT, argument: Argument::Payload(payload), optional: true };
+        self.run_method(running, &call, None).map(|_| ())
+    }
+
+    /// UpgradeActor. The new code's body runs once: what fails there is refused here, and not in every call
+    /// from now on.
+    pub(crate) fn upgrade_actor(
+        &mut self,
+        who: Address,
+        hash: TxHash,
+        actor: Address,
+        code: &str,
+    ) -> Result<(), Refusal> {
+        self.upgrade(who, actor, code)?;
+        self.begin_cause();
+        let running = Running::of(actor, who, hash);
+        let call = Call { method: BODY, argument: Argument::Payload(&[]), optional: false };
         self.run_method(running, &call, None).map(|_| ())
     }
 

@@ -21,7 +21,7 @@ mod sorted_keys;
 pub mod storage;
 pub mod wait;
 
-pub use deploy::actor_address;
+pub use deploy::{BODY, actor_address};
 
 use crate::dispatcher::job::Status;
 use crate::error::Refusal;

@@ -340,7 +340,9 @@ impl Exec<'_> {
             Instruction::CallActor { actor, method, payload, value } => {
                 self.call_actor(who, admitted.hash, *actor, method, payload, *value)
             }
-            Instruction::UpgradeActor { actor, code } => self.upgrade(who, *actor, code),
+            Instruction::UpgradeActor { actor, code } => {
+                self.upgrade_actor(who, admitted.hash, *actor, code)
+            }
         }
     }
 }

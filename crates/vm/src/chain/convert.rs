@@ -60,6 +60,8 @@ pub(crate) fn as_amount(value: &HostValue) -> Option<Amount> {
 pub(crate) fn as_address(value: &HostValue) -> Option<Address> {
     match value {
         HostValue::Bytes(bytes) => Address::try_from(&bytes[..]).ok(),
+        // As people write them.
+        HostValue::Str(text) if text.starts_with("0x") => text.parse().ok(),
         _ => None,
     }
 }

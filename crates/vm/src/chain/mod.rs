@@ -17,7 +17,7 @@ pub use facts::{Facts, facts};
 use std::sync::Arc;
 
 use remuda_protocol::actors::host::Host;
-use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
+use remuda_protocol::actors::{Actors, Answered, Argument, BODY, Call, Ended};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Address;
 use remuda_protocol::state::View;
@@ -162,7 +162,7 @@ impl Actors for Machine {
         let mut vm = Vm::new(limits(host));
         let mut world = Asked::new(host);
         let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
-        if result.is_ok() {
+        if result.is_ok() && call.method != BODY {
             result = match call.optional {
                 true => vm.deploy_in(&mut world, &payload),
                 false => vm.call_method_in(&mut world, &method, &payload),

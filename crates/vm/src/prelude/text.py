@@ -2,7 +2,7 @@
 
 def _print(*args, sep=' ', end='\n', file=None, flush=False, **unknown):
     if unknown:
-        raise TypeError("'" + list(unknown)[0] + "' is an invalid keyword argument for print()")
+        raise TypeError("'" + list(unknown)[0][:200] + "' is an invalid keyword argument for print()")
     if sep is None:
         sep = ' '
     if end is None:

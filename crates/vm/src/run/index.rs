@@ -168,21 +168,20 @@ impl Vm {
         Ok((start, stop, step))
     }
 
-    /// A part of a range: `count` of its items, the first of them at `from`.
+    /// A part of a range: `count` of its items, the first of them at `from`, none at `to` or behind it.
     fn slice_of_range(
         &mut self,
         (first, by): (i64, i64),
-        (from, step, count): (i64, i64, usize),
+        (from, to, step): (i64, i64, i64),
     ) -> Outcome {
-        let [first, by, from, step] = [first, by, from, step].map(i128::from);
-        let begin = first + from * by;
-        let step = by * step;
-        let stop = begin + step * count as i128;
+        let count = range_len(from, to, step);
+        let [first, by, from, to, step] = [first, by, from, to, step].map(i128::from);
+        let (begin, stop, step) = (first + from * by, first + to * by, by * step);
         let fit = |value: i128| value.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
         let (start, end, by) = (fit(begin), fit(stop), fit(step));
         // With one item or none the step means nothing; otherwise all has to fit.
         let exact = count < 2 || i128::from(by) == step;
-        if !exact || range_len(start, end, by) != count as u64 {
+        if !exact || range_len(start, end, by) != count {
             return Err(self.raise(Type::OverflowError, "the part of the range exceeds 64 bits"));
         }
         self.alloc(Obj::Range { start, stop: end, step: by })
@@ -233,7 +232,7 @@ impl Vm {
             }
             Obj::Range { start: first, step: by, .. } => {
                 let (first, by) = (*first, *by);
-                self.slice_of_range((first, by), (start, step, count))
+                self.slice_of_range((first, by), (start, stop, step))
             }
             _ => Err(Fatal::Internal.into()),
         }

@@ -323,3 +323,15 @@ fn money_chance_and_what_is_not_there() {
     let odd = world.asked(actor, "odd", HostValue::None);
     assert_eq!(odd, text("the host has no call 'storage_get' with such arguments"));
 }
+
+#[test]
+fn code_whose_body_fails_does_not_take_the_place_of_code_that_works() {
+    let mut world = world(0);
+    let actor = world.deploy("def f():\n    return 1\n");
+    for code in ["x = 1 / 0\n", "while True:\n    pass\n", "from cowboy import storrage\n"] {
+        assert_ne!(upgrade(&mut world, actor, code, true), 0, "{code}");
+        assert_eq!(world.asked(actor, "f", HostValue::None), int(1));
+    }
+    assert_eq!(upgrade(&mut world, actor, "def f():\n    return 2\n", true), 0);
+    assert_eq!(world.asked(actor, "f", HostValue::None), int(2));
+}
