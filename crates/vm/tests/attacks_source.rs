@@ -82,7 +82,7 @@ fn everything_that_can_be_long_is_compiled_or_refused_on_any_stack() {
         format!("f({})", many("**a,")),
         format!("x: {}a", many("a[")),
         format!("x = {}", many("(")),
-        format!("{}", many("if a:\n ")),
+        many("if a:\n "),
     ] {
         let start: String = source.chars().take(60).collect();
         if let Err(error) = on_a_small_stack(source) {

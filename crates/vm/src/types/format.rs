@@ -212,7 +212,8 @@ impl Vm {
 
     fn format_float(&mut self, value: Value, float: f64, spec: &Spec) -> Result<String, Fault> {
         if float.is_finite() && float.abs() > 1e16 {
-            self.charge(200)?;
+            let above = (float.abs().to_bits() >> 52).saturating_sub(1_023) as usize / 3;
+            self.charge(200 + 4 * crate::cost::many(above))?;
         }
         // Digits beyond those of a double are worked out one by one.
         let precision = spec.precision.unwrap_or(6);

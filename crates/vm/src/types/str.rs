@@ -316,8 +316,14 @@ fn replace(vm: &mut Vm, args: Args) -> Outcome {
     let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     vm.charge(cost::bytes(text.len()))?;
+    // What cannot be there is not looked for: a search begins with a look at all of it.
+    if old.len() > text.len() {
+        vm.reserve(text.len())?;
+        return vm.string(text);
+    }
     let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&old).count() };
-    // Sized before it is made.
+    // Sized before it is made; every place is found twice.
+    vm.charge(cost::many(found.min(most)) * 4)?;
     vm.reserve(text.len().saturating_add(found.min(most).saturating_mul(new.len())))?;
     let out =
         if most == usize::MAX { text.replace(&old, &new) } else { text.replacen(&old, &new, most) };

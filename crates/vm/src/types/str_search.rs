@@ -53,6 +53,9 @@ fn search(vm: &mut Vm, args: Args, word: &str, last: bool) -> Result<Option<i64>
     let (text, part) = (this(vm, text)?, vm.want_text(part, "must be str, argument")?);
     let Some((from, to)) = bounds(vm, &text, start, stop)? else { return Ok(None) };
     let window = &text[from..to];
+    if part.len() > window.len() {
+        return Ok(None);
+    }
     let found = if last { window.rfind(&part) } else { window.find(&part) };
     Ok(found.map(|at| {
         let before = &text[..from + at];
