@@ -85,6 +85,7 @@ const UNREACHABLE: &[(Refusal, &str)] = &[
     (Refusal::WaitTooLong, NEEDS_CODE),
     (Refusal::NoEntitlements, NEEDS_CODE),
     (Refusal::AnotherWaits, NEEDS_CODE),
+    (Refusal::AskTimedOut, NEEDS_CODE),
 ];
 const NEEDS_CODE: &str = "a chain without a machine runs no code";
 
