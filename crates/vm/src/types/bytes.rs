@@ -41,6 +41,8 @@ pub(crate) const TABLE: Table = &[
     ("bytearray", "__iter__", super::tuple::iter, ""),
     ("bytes", "__getitem__", super::tuple::getitem, ""),
     ("bytearray", "__getitem__", super::tuple::getitem, ""),
+    ("bytearray", "__setitem__", super::list::setitem, ""),
+    ("bytearray", "__delitem__", super::list::delitem, ""),
 ];
 
 /// What `bytes(source, encoding)` makes.

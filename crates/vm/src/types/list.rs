@@ -229,12 +229,12 @@ fn copy(vm: &mut Vm, args: Args) -> Outcome {
     vm.list(items)
 }
 
-fn setitem(vm: &mut Vm, args: Args) -> Outcome {
+pub(super) fn setitem(vm: &mut Vm, args: Args) -> Outcome {
     let [list, key, value] = vm.take(args, "__setitem__", ["self", "key", "value"], 3)?;
     super::builtins::done(vm.set_item(vm.inner(list), key, value))
 }
 
-fn delitem(vm: &mut Vm, args: Args) -> Outcome {
+pub(super) fn delitem(vm: &mut Vm, args: Args) -> Outcome {
     let [list, key] = vm.take(args, "__delitem__", ["self", "key"], 2)?;
     super::builtins::done(vm.delete_item(vm.inner(list), key))
 }
