@@ -31,8 +31,10 @@ use programs::Programs;
 
 /// Cycles of the machine in one of the chain's.
 pub const VM_CYCLES: u64 = 10;
+/// Heap of one machine.
+const HEAP_BYTES: usize = 10 * 1024 * 1024;
 /// Heap of all the machines that call each other.
-const HEAP_BYTES: usize = 16 * 1024 * 1024;
+const ALL_HEAPS_BYTES: usize = 16 * 1024 * 1024;
 /// What a call may print. Nobody reads it.
 const OUTPUT_BYTES: usize = 64 * 1024;
 /// Cycles of the machine for a byte of frames that are written and thrown away.
@@ -133,7 +135,7 @@ fn written_down(
 fn limits(host: &Host<'_, '_>) -> Limits {
     Limits {
         cycles: host.cycles_left().saturating_mul(VM_CYCLES),
-        heap_bytes: HEAP_BYTES.saturating_sub(host.memory_around()),
+        heap_bytes: ALL_HEAPS_BYTES.saturating_sub(host.memory_around()).min(HEAP_BYTES),
         output_bytes: OUTPUT_BYTES,
     }
 }
