@@ -9,6 +9,7 @@ use crate::actor::value::shown;
 use crate::format::{cby, count, short, thousandths};
 use crate::style::{Style, Tone};
 use remuda_client::types::{BigUint, EventBody, HexAddress};
+use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Amount;
 
 /// What an event does to somebody's money.
@@ -270,6 +271,9 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
         }
         E::TimerFired { actor, code: 0, cycles, fee, .. } => {
             good(format!("a timer fires; {cycles} cycles")).who(actor).money(Loses(fee))
+        }
+        E::TimerFired { actor, code, fee, .. } if code == Refusal::NoCode.code() => {
+            plain("a timer fires; there is no code here to be called").who(actor).money(Loses(fee))
         }
         E::TimerFired { actor, code, fee, .. } => {
             bad(format!("a timer fires, and its call fails ({code})")).who(actor).money(Loses(fee))

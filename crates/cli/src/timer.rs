@@ -77,7 +77,11 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
         send: SendArgs,
     },
     /// Let a timer wait for longer.
-    #[command(after_help = "Example:\n  $ remuda timer extend 0x… --until 5000 --key my.key")]
+    #[command(after_help = "Example:
+  $ remuda timer schedule --after 10 --expires-at 1000 --key my.key
+  $ remuda timer extend 0x… --until 5000 --key my.key
+
+A timer that was given no --expires-at has the longest life already.")]
     Extend {
         /// Its id.
         id: HexHash,
