@@ -108,6 +108,7 @@ fn what_a_call_gave_is_that_of_the_last_fence() {
     };
     let first = fleet.active("r1");
     fleet.pass(120);
+    fleet.sweep();
     let second = fleet.active("r2");
     let late = fleet.handle(done(&first, "r1", b"late")).reply;
     assert!(matches!(late, Err(Refusal::Stale(stale)) if stale.reason == StaleReason::Superseded));
