@@ -259,7 +259,7 @@ impl Vm {
     fn format_float(&mut self, value: Value, float: f64, spec: &Spec) -> Result<String, Fault> {
         if float.is_finite() && float.abs() > 1e16 {
             let above = (float.abs().to_bits() >> 52).saturating_sub(1_023) as usize / 3;
-            self.charge(200 + 4 * crate::cost::many(above))?;
+            self.charge(200 + 4 * crate::cost::many(above.saturating_sub(100)))?;
         }
         // Digits beyond those of a double are worked out one by one.
         let precision = spec.precision.unwrap_or(6);
