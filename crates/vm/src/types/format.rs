@@ -203,6 +203,7 @@ impl Vm {
         if text.is_empty() {
             return self.text_of(value);
         }
+        self.charge(crate::cost::long(text.len()) * 6)?;
         let inner = self.inner(value);
         let Some(spec) = parse(&text) else {
             return Err(self.bad_spec(value));
@@ -263,7 +264,7 @@ impl Vm {
         }
         // Digits beyond those of a double are worked out one by one.
         let precision = spec.precision.unwrap_or(6);
-        self.charge(precision as u64 + 20 + 8 * crate::cost::many(precision))?;
+        self.charge(precision as u64 + 20 + 32 * crate::cost::many(precision))?;
         let sign = sign_of(float.is_sign_negative() && !float.is_nan(), spec.sign);
         if !float.is_finite() {
             let upper = matches!(spec.kind, Some('F' | 'E' | 'G'));
