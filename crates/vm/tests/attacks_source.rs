@@ -109,6 +109,7 @@ fn more_values_than_a_stack_may_hold_are_refused() {
         refused(format!("x = 1\n{}= x", "a,".repeat(count)), "values at once");
     }
     on_a_small_stack(format!("{}= x", "a,".repeat(1_000))).unwrap();
+    refused(format!("match a:\n case {}: pass", "1,".repeat(60_000)), "too many parts");
 }
 
 #[test]

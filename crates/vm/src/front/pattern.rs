@@ -1,16 +1,19 @@
 //! `match`: each pattern takes the subject from the stack and either goes on with its names stored, or
 //! jumps to the next case with the stack as it was.
 
+use std::collections::BTreeMap;
+
 use ruff_python_ast::{self as ast, Pattern, Singleton};
 use ruff_text_size::Ranged;
 
 use super::code::{CmpOp, Const, Op};
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
+use crate::limits::OPERANDS_MAX;
 
 /// Where a failed pattern goes: by how many values are to be dropped first.
 struct Failure {
-    exits: Vec<(usize, Label)>,
+    exits: BTreeMap<usize, Label>,
     depth: usize,
 }
 
@@ -22,7 +25,7 @@ impl<'a> Compiler<'a> {
         for case in &node.cases {
             self.at(case);
             self.set_depth(depth);
-            let mut failure = Failure { exits: Vec::new(), depth };
+            let mut failure = Failure { exits: BTreeMap::new(), depth };
             self.emit(Op::Copy, 0, 0);
             self.pattern(&case.pattern, &mut failure)?;
             if let Some(guard) = &case.guard {
@@ -43,12 +46,7 @@ impl<'a> Compiler<'a> {
     /// The label that restores the stack from its present depth.
     fn exit_of(&mut self, failure: &mut Failure) -> Label {
         let depth = self.depth();
-        if let Some((_, label)) = failure.exits.iter().find(|(known, _)| *known == depth) {
-            return *label;
-        }
-        let label = self.label();
-        failure.exits.push((depth, label));
-        label
+        *failure.exits.entry(depth).or_insert_with(|| self.label())
     }
 
     fn fail_if_false(&mut self, failure: &mut Failure) {
@@ -61,9 +59,8 @@ impl<'a> Compiler<'a> {
     }
 
     /// Deeper exits fall through to shallower ones, a value dropped for each step.
-    fn fail_exits(&mut self, mut failure: Failure) {
-        failure.exits.sort_by_key(|exit| std::cmp::Reverse(exit.0));
-        let mut exits = failure.exits.into_iter().peekable();
+    fn fail_exits(&mut self, failure: Failure) {
+        let mut exits = failure.exits.into_iter().rev().peekable();
         while let Some((depth, label)) = exits.next() {
             self.place(label);
             let next = exits.peek().map_or(failure.depth, |exit| exit.0);
@@ -75,6 +72,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn pattern(&mut self, pattern: &'a Pattern, failure: &mut Failure) -> Done {
+        if self.depth() > OPERANDS_MAX {
+            return self.refuse(pattern, "the pattern has too many parts", "match a part of it");
+        }
         match pattern {
             Pattern::MatchValue(node) => {
                 self.expr(&node.value)?;
@@ -120,7 +120,7 @@ impl<'a> Compiler<'a> {
                 self.pattern(pattern, failure)?;
                 break;
             }
-            let mut inner = Failure { exits: Vec::new(), depth };
+            let mut inner = Failure { exits: BTreeMap::new(), depth };
             self.emit(Op::Copy, 0, 0);
             self.pattern(pattern, &mut inner)?;
             self.emit(Op::Pop, 0, 0);

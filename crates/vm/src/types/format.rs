@@ -127,6 +127,7 @@ impl Vm {
         if text.is_empty() {
             return self.text_of(value);
         }
+        self.charge(crate::cost::long(text.len()) * 6)?;
         let inner = self.inner(value);
         let spec = match parse(&text) {
             Ok(spec) => spec,
@@ -213,11 +214,11 @@ impl Vm {
     fn format_float(&mut self, value: Value, float: f64, spec: &Spec) -> Result<String, Fault> {
         if float.is_finite() && float.abs() > 1e16 {
             let above = (float.abs().to_bits() >> 52).saturating_sub(1_023) as usize / 3;
-            self.charge(200 + 4 * crate::cost::many(above))?;
+            self.charge(200 + 4 * crate::cost::many(above.saturating_sub(100)))?;
         }
         // Digits beyond those of a double are worked out one by one.
         let precision = spec.precision.unwrap_or(6);
-        self.charge(precision as u64 + 20 + 8 * crate::cost::many(precision))?;
+        self.charge(precision as u64 + 20 + 32 * crate::cost::many(precision))?;
         self.check_grouping(spec, "eEfFgG%d")?;
         let sign = sign_of(float.is_sign_negative() && !float.is_nan(), spec.sign);
         if !float.is_finite() {

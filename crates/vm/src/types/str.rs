@@ -323,7 +323,7 @@ fn replace(vm: &mut Vm, args: Args) -> Outcome {
     }
     let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(&old).count() };
     // Sized before it is made; every place is found twice.
-    vm.charge(cost::many(found.min(most)) * 4)?;
+    vm.charge(cost::many(found.min(most).saturating_sub(64)) * 4)?;
     vm.reserve(text.len().saturating_add(found.min(most).saturating_mul(new.len())))?;
     let out =
         if most == usize::MAX { text.replace(&old, &new) } else { text.replacen(&old, &new, most) };
