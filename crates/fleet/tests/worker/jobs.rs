@@ -75,6 +75,11 @@ async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> V
     }
 }
 
+/// Somebody is at it. How long it is STARTING depends on the moment.
+fn begun(job: &Value) -> bool {
+    job["state"] == "STARTING" || job["state"] == "RUNNING"
+}
+
 async fn ended(server: &Server, run: &str) -> Value {
     until(server, run, |job| !job["reason"].is_null()).await
 }
@@ -290,7 +295,7 @@ async fn a_worker_that_drains_ends_its_job_and_takes_no_other() {
     let server = Server::open().await;
     let mut worker = Worker::start(&server, |_| {});
     let first = submit(&server, job(&["sleep 1; echo done"])).await;
-    until(&server, &first, |job| job["state"] == "RUNNING" || job["state"] == "STARTING").await;
+    until(&server, &first, begun).await;
     worker.stop();
     let second = submit(&server, job_true()).await;
     worker.ended().await;
@@ -305,7 +310,7 @@ async fn a_job_that_outlasts_the_drain_goes_to_another_worker_at_once() {
     let mut worker = Worker::start(&server, |config| config.drain = Duration::from_millis(100));
     let steps = ["test $REMUDA_FENCE -gt 1 || sleep 1000"];
     let run = submit(&server, job(&steps)).await;
-    until(&server, &run, |job| job["state"] == "STARTING").await;
+    until(&server, &run, begun).await;
     worker.stop();
     worker.ended().await;
     let began = Instant::now();
