@@ -1,6 +1,7 @@
 //! A job's own folders, and the command that starts a step there.
 
 use super::config::{Config, Images, Sandbox};
+use super::files;
 use super::image::{Container, Image};
 use super::tree::MARK;
 use crate::message::{JobSpec, LeaseGranted};
@@ -10,13 +11,15 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
 
+/// Where a job's files are, in its folder, and its `$HOME`.
+const WORK: &str = "work";
+const HOME: &str = "home";
+
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     /// All of it.
     pub(super) folder: PathBuf,
-    /// Where its files are.
-    pub(super) work: PathBuf,
     /// Its `$HOME`.
     pub(super) home: PathBuf,
     /// Where steps begin.
@@ -43,30 +46,23 @@ impl Place {
     ) -> io::Result<Option<Self>> {
         let Some(workdir) = inside(&spec.workdir) else { return Ok(None) };
         let name = format!("{}-{}", granted.job_id, granted.fence);
-        let folder = std::path::absolute(&config.folder)?.join("jobs").join(name);
+        let folder = std::path::absolute(&config.folder)?.join(super::leftover::JOBS).join(name);
         // Of the same grant, if the worker was killed while it had it.
-        let _ = std::fs::remove_dir_all(&folder);
-        let (work, home) = (folder.join("work"), folder.join("home"));
-        let start = work.join(workdir);
+        files::remove(&folder)?;
+        let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
         for folder in [&start, &home, &folder.join("tmp")] {
             std::fs::create_dir_all(folder)?;
         }
-        Ok(Some(Self { folder, work, home, start }))
+        Ok(Some(Self { folder, home, start }))
     }
 
-    /// Where a path of a cache is: `~` is the job's home, anything else is under its files.
-    pub(super) fn locate(&self, path: &str) -> Option<PathBuf> {
+    /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
+    /// its files.
+    pub(super) fn locate(path: &str) -> Option<PathBuf> {
         match path.strip_prefix("~/") {
-            Some(rest) => inside(rest).map(|rest| self.home.join(rest)),
-            None => inside(path).map(|path| self.work.join(path)),
+            Some(rest) => inside(rest).map(|rest| Path::new(HOME).join(rest)),
+            None => inside(path).map(|path| Path::new(WORK).join(path)),
         }
-    }
-
-    /// Whether a path is among the job's files, wherever links on the way to it lead.
-    pub(super) fn holds(&self, path: &Path) -> bool {
-        let root = self.folder.canonicalize();
-        let above = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        root.is_ok_and(|root| above.is_some_and(|above| above.starts_with(root)))
     }
 
     /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise.
@@ -146,8 +142,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Files that the job made unreadable stay, and are told.
-        if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+        // What cannot be removed now is tried again when the worker starts.
+        if let Err(error) = files::remove(&self.folder) {
             tracing::warn!(%error, "a job's folder is left behind");
         }
     }

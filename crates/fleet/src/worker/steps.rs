@@ -46,6 +46,17 @@ pub(super) enum Ended {
     Broken(String),
 }
 
+impl Ended {
+    /// By what others want of the job.
+    pub(super) fn wished(control: Option<&Control>) -> Self {
+        match control {
+            Some(Control::Cancel { .. }) => Self::Canceled,
+            Some(Control::Shutdown) => Self::Shutdown,
+            _ => Self::Stale,
+        }
+    }
+}
+
 /// What steps need.
 pub(super) struct Steps<'a> {
     /// The worker's settings.
@@ -138,11 +149,9 @@ impl Steps<'_> {
             },
             () = sleep_until(self.until) => Ended::TimedOut,
             () = too_much(tree, self.config.memory_bytes_max) => Ended::OutOfMemory,
-            wish = self.control.wait_for(|control| *control != Control::Go) => match wish.as_deref() {
-                Ok(Control::Cancel { .. }) => Ended::Canceled,
-                Ok(Control::Shutdown) => Ended::Shutdown,
-                _ => Ended::Stale,
-            },
+            wish = self.control.wait_for(|control| *control != Control::Go) => {
+                Ended::wished(wish.ok().as_deref())
+            }
         }
     }
 
