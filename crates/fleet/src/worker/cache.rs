@@ -73,7 +73,9 @@ impl Caches {
         // What is larger than all may be would be the next to go.
         let mut budget = Budget::new(self.bytes_max);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
-            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else { return Ok(()) };
+            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
+                return Ok(());
+            };
             let from = Beneath { root: &place.folder, path: &path };
             let to = Beneath { root: &new, path: Path::new(&index) };
             files::copy(from, to, depth(&path), &mut budget).map(|_| ())
@@ -182,7 +184,8 @@ mod tests {
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
         caches.save(&spec("a"), &first).expect("left as it was");
         // A link of the job's does not lead the worker to files that are not the job's.
-        std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target")).expect("a link");
+        std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
+            .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
         caches.save(&through, &first).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
@@ -300,7 +303,10 @@ mod tests {
         assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
         // More than all caches may be is not copied.
         let small = Caches::open(&folder.join("small"), 100).expect("a folder");
-        fs::File::create(first.folder.join("work/m/big")).expect("a file").set_len(101).expect("long");
+        fs::File::create(first.folder.join("work/m/big"))
+            .expect("a file")
+            .set_len(101)
+            .expect("long");
         assert!(small.save(&spec("k", &["m"]), &first).is_err());
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
@@ -311,7 +317,9 @@ mod tests {
     fn paths_that_meet_are_found() {
         let meet = |specs: &[CacheSpec]| overlap(specs).is_some();
         assert!(meet(&[spec("k", &["x", "x"])]) && meet(&[spec("k", &["x", "./x/y"])]));
-        assert!(meet(&[spec("k", &["x"]), spec("l", &["a", "x/"])]) && meet(&[spec("k", &[".", "a"])]));
+        assert!(
+            meet(&[spec("k", &["x"]), spec("l", &["a", "x/"])]) && meet(&[spec("k", &[".", "a"])])
+        );
         assert!(!meet(&[spec("k", &["x", "xy", "~/x", "a/x"]), spec("l", &["a/y"])]));
     }
 }

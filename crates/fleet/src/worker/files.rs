@@ -21,9 +21,8 @@ pub(super) const ENTRIES_MAX: u64 = 1_000_000;
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// No link on the way, and no way out.
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH
-    .union(ResolveFlags::NO_SYMLINKS)
-    .union(ResolveFlags::NO_MAGICLINKS);
+const BENEATH: ResolveFlags =
+    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 /// What may still be copied.
 #[derive(Debug)]
@@ -164,11 +163,8 @@ fn entry(
             let source = File::from(rustix::fs::openat(from, name, flags, Mode::empty())?);
             let bytes = source.metadata()?.len();
             budget.spend(bytes)?;
-            let flags = OFlags::WRONLY
-                | OFlags::CREATE
-                | OFlags::EXCL
-                | OFlags::NOFOLLOW
-                | OFlags::CLOEXEC;
+            let flags =
+                OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(about.st_mode & 0o777 | 0o600);
             let mut target = File::from(rustix::fs::openat(to, new, flags, mode)?);
             io::copy(&mut source.take(bytes), &mut target).map(|_| ())

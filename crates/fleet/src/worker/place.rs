@@ -26,6 +26,29 @@ pub(super) struct Place {
     pub(super) start: PathBuf,
 }
 
+/// Most bytes in what a sandbox has of memory instead of files. The worker does not see who uses them, so
+/// they come on top of a job's bound.
+pub(super) const TEMPORARY_BYTES: u64 = 256 << 20;
+pub(super) const SHARED_BYTES: u64 = 64 << 20;
+/// Of what is there to hide something, not to be written.
+pub(super) const EMPTY_BYTES: u64 = 1 << 20;
+
+/// What no job in a sandbox sees of the machine; none is within another.
+fn hidden(config: &Config) -> Vec<PathBuf> {
+    let mut all = vec![config.folder.clone(), config.key.clone()];
+    all.extend(config.hidden.iter().cloned());
+    if let Images::Runc(runc) = &config.images {
+        all.extend([runc.from.clone(), runc.store.clone()]);
+    }
+    // By no link: a sandbox would put something over the link, and the place would be seen elsewhere.
+    let mut all: Vec<PathBuf> = all.iter().filter_map(|at| at.canonicalize().ok()).collect();
+    all.retain(|at| at.parent().is_some());
+    // A folder comes right before what is in it.
+    all.sort();
+    all.dedup_by(|at, above| at.starts_with(&*above));
+    all
+}
+
 /// A path that stays where it is put.
 pub(super) fn inside(path: &str) -> Option<PathBuf> {
     let parts = Path::new(path).components().filter(|part| *part != Component::CurDir);
@@ -108,16 +131,25 @@ impl Place {
                     command.arg("--share-net");
                 }
                 command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+                let mut memory = |at: &Path, bytes: u64| {
+                    command.arg("--size").arg(bytes.to_string()).arg("--tmpfs").arg(at);
+                };
+                memory(Path::new("/dev/shm"), SHARED_BYTES);
+                memory(Path::new("/tmp"), TEMPORARY_BYTES);
                 // Nor does it reach the sockets of the machine's services, but names are resolved.
-                command.args([
-                    "--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home", "--tmpfs", "/run",
-                ]);
+                for empty in ["/root", "/home", "/run"] {
+                    memory(Path::new(empty), EMPTY_BYTES);
+                }
+                // The worker's key, its settings and other jobs' files are not there, this job's are.
+                let hidden = hidden(config);
+                for folder in hidden.iter().filter(|at| at.is_dir()) {
+                    memory(folder, EMPTY_BYTES);
+                }
+                for file in hidden.iter().filter(|at| !at.is_dir()) {
+                    command.args(["--ro-bind", "/dev/null"]).arg(file);
+                }
                 let names = "/run/systemd/resolve";
-                command.args(["--ro-bind-try", names, names]);
-                // The worker's key and other jobs' files are not there, this job's are.
-                let all =
-                    std::path::absolute(&config.folder).unwrap_or_else(|_| config.folder.clone());
-                command.arg("--tmpfs").arg(all);
+                command.args(["--remount-ro", "/dev", "--ro-bind-try", names, names]);
                 command.arg("--bind").arg(&self.folder).arg(&self.folder);
                 command.arg("--chdir").arg(&self.start);
                 command.arg("/bin/sh");

@@ -89,7 +89,10 @@ impl Steps<'_> {
             self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
             let (mut child, tree) = match self.start(&env, step) {
                 Ok(started) => started,
-                Err(error) => return Ended::Broken(format!("a step cannot be started: {error}")),
+                Err(error) => {
+                    image::forget(&self.config.folder);
+                    return Ended::Broken(format!("a step cannot be started: {error}"));
+                }
             };
             let ended = self.watch(&mut child, &tree, index).await;
             if ended != Ended::Succeeded && ended != Ended::Stale {
