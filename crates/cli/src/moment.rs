@@ -263,9 +263,7 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
     use EventBody as E;
     use Money::{About, Loses};
     let one = match *event {
-        E::TimerScheduled { timer, actor, due, .. } => {
-            plain(format!("sets timer {timer} for {due}")).who(actor)
-        }
+        E::TimerScheduled { actor, due, .. } => plain(format!("sets a timer for {due}")).who(actor),
         E::TimerPriorityClampedAtSchedule { clamped, .. } => {
             plain("the tip is lowered to what the fee leaves").money(About(clamped))
         }

@@ -8,7 +8,7 @@ use crate::style::{Style, Tone};
 use rand::Rng as _;
 use remuda_client::ClientError;
 use remuda_client::sign::Signed;
-use remuda_client::types::{ReceiptView, Submitted};
+use remuda_client::types::{EventBody, ReceiptView, Submitted};
 use remuda_protocol::primitives::{Amount, TxHash};
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;
@@ -136,6 +136,12 @@ pub(crate) fn receipt_words(receipt: &ReceiptView, style: Style) -> String {
     text.push('\n');
     for moment in receipt.events.iter().flat_map(moment::of) {
         text += &format!("  {}\n", moment.sentence(style));
+    }
+    for event in &receipt.events {
+        // Whoever sets one wants to follow it.
+        if let EventBody::TimerScheduled { timer, .. } = event {
+            text += &format!("timer {timer}\n");
+        }
     }
     text
 }

@@ -57,7 +57,7 @@ print(best(50000, lambda: handler(1)), best(1, loop), best(20, storage))
 /// Beside it, in the same run, other interpreters, as far as they are on the PATH. They count nothing and keep
 /// nothing; an actor's every step is counted, and its storage goes through the host.
 ///
-/// Example: remuda bench vm --beside python3,rustpython --json
+/// Example: remuda bench vm --beside python3,scripts/peers/monty --json
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Programs that run a Python script; those that are not there are left out.

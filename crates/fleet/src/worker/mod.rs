@@ -51,6 +51,8 @@ use tokio::sync::watch;
 
 /// Between two questions, if nothing else says how long.
 const IDLE_PAUSE: Duration = Duration::from_secs(1);
+/// The same within a process.
+const WITHIN_PAUSE: Duration = Duration::from_millis(20);
 /// How long the orchestrator is asked for work before it is looked for the broker again.
 const UNHEARD_SECONDS: u32 = 5;
 
@@ -178,10 +180,14 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
             if let Some(granted) = ask(shop, shop.config.wait_seconds).await? {
                 return Ok(granted);
             }
-            // It has waited; a little more keeps those that wait apart.
-            if !shop.link.is_within() {
-                tokio::time::sleep(pace::beat_pause(IDLE_PAUSE, pace::random())).await;
-            }
+            // It has waited; a little more keeps those that wait apart. Within a process nobody is in the
+            // way, but an orchestrator that stops answers at once, and without a pause this would never let
+            // go of its thread.
+            tokio::time::sleep(match shop.link.is_within() {
+                true => WITHIN_PAUSE,
+                false => pace::beat_pause(IDLE_PAUSE, pace::random()),
+            })
+            .await;
         }
     };
     loop {
