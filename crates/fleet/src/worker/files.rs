@@ -266,14 +266,15 @@ fn clear(top: &OwnedFd, name: &OsStr, moved: &mut Moved) -> io::Result<()> {
         let inside = inside?;
         let Some(inside) = named(inside.file_name()) else { continue };
         let done = opened(&folder, inside).and_then(|below| {
-            Ok(match below {
+            match below {
                 None => rustix::fs::unlinkat(&folder, inside, AtFlags::empty())?,
                 Some(_) => {
                     moved.count += 1;
                     let new = format!("{}-{}", moved.prefix, moved.count);
                     rustix::fs::renameat(&folder, inside, top, &*new)?;
                 }
-            })
+            }
+            Ok(())
         });
         left = done.err().or(left);
     }
