@@ -198,6 +198,8 @@ impl Settings {
             let folder = self.directory.join(format!("place-{place}"));
             let mut config = Config::new(&self.orchestrator, folder, sandbox.clone());
             config.key = self.directory.join(KEY);
+            // Its settings, and the places of others.
+            config.hidden = vec![self.directory.clone()];
             config.capabilities = capabilities.clone();
             config.executor = executor.clone();
             config.images = images.clone();
@@ -256,6 +258,11 @@ mod tests {
         assert_eq!(configs[0].capabilities, tags);
         assert_eq!(configs[0].key, configs[2].key);
         assert_ne!(configs[0].folder, configs[2].folder);
+        assert_eq!(
+            configs[0].hidden,
+            [settings.directory.clone()],
+            "key, settings, others' places"
+        );
         assert_eq!(configs[0].images, Images::Refuse);
         assert_eq!(configs[0].cache_bytes_max, 2 << 20, "a third each");
         assert_eq!(configs[0].memory_bytes_max, Some(512 << 20));

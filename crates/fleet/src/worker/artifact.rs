@@ -1,7 +1,10 @@
 //! Files that a job wants kept.
 
 use super::beat::insist;
+use super::files::{Beneath, DEPTH_MAX, ENTRIES_MAX};
 use super::link::{Link, LinkError};
+use super::pattern::{PathPattern, Reached};
+use super::place::Place;
 use crate::auth::sha256_hex;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{Artifact, ArtifactSpec, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
@@ -10,11 +13,14 @@ use ring::digest::{Context, SHA256};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 /// Files of one job at most; more cannot be named in its `Complete`.
 const FILES_MAX: usize = 255;
+/// How long files are looked for. A job may leave more than anybody can look at.
+const LOOK_PATIENCE: Duration = Duration::from_secs(60);
 /// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
 const GRANT_TRIES: u32 = 3;
 
@@ -29,32 +35,94 @@ pub(super) struct Found {
     pub(super) name: String,
 }
 
-/// The files that the patterns mean, each once, under the first that fits. Links that lead out of the
-/// job's folder are none of its files.
-pub(super) fn find(work: &Path, specs: &[ArtifactSpec]) -> Vec<Found> {
-    let Ok(root) = work.canonicalize() else { return vec![] };
-    let mut found = Vec::new();
-    let (mut seen, mut names) = (BTreeSet::new(), BTreeSet::new());
-    for spec in specs {
-        if super::place::inside(&spec.path_glob).is_none() {
-            continue;
-        }
-        let pattern =
-            format!("{}/{}", glob::Pattern::escape(&root.to_string_lossy()), spec.path_glob);
-        for at in glob::glob(&pattern).into_iter().flatten().flatten() {
-            let Ok(real) = at.canonicalize() else { continue };
-            let file = real.starts_with(&root) && real.is_file();
-            if !file || found.len() >= FILES_MAX || !seen.insert(real.clone()) {
-                continue;
-            }
-            let mut name = object_name(&spec.kind, at.strip_prefix(&root).unwrap_or(&at));
-            while !names.insert(name.clone()) {
-                name.push('_');
-            }
-            found.push(Found { kind: spec.kind.clone(), at: real, name });
-        }
+/// The files that the patterns mean, each once, under the first that fits. Links are none of them, wherever
+/// they lead. Takes as long as a disk does, and no longer than it may.
+pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> Vec<Found> {
+    // The job may have put a link where its steps began.
+    let below = place.start.strip_prefix(&place.folder).unwrap_or(Path::new("work"));
+    if !(Beneath { root: &place.folder, path: below }).is_folder() {
+        return vec![];
     }
-    found
+    let patterns = specs.iter().map(|spec| PathPattern::new(&spec.path_glob)).collect::<Vec<_>>();
+    let begin = patterns.iter().map(|pattern| pattern.as_ref().map(PathPattern::begin)).collect();
+    let mut search = Search {
+        patterns: &patterns,
+        found: BTreeSet::new(),
+        left: ENTRIES_MAX,
+        until: Instant::now() + LOOK_PATIENCE,
+    };
+    if !search.folder(&place.start, &begin, 0) {
+        tracing::warn!("a job has more files than are looked at; some are not kept");
+    }
+    let mut names = BTreeSet::new();
+    let found = search.found.into_iter().map(|(index, at)| {
+        let kind = &specs[index].kind;
+        let mut name = object_name(kind, at.strip_prefix(&place.start).unwrap_or(&at));
+        while !names.insert(name.clone()) {
+            name.push('_');
+        }
+        Found { kind: kind.clone(), at, name }
+    });
+    found.collect()
+}
+
+/// A walk through a job's files.
+struct Search<'a> {
+    /// None: it fits nothing.
+    patterns: &'a [Option<PathPattern>],
+    /// The first files by the place of their pattern and their path.
+    found: BTreeSet<(usize, PathBuf)>,
+    left: u64,
+    until: Instant,
+}
+
+impl Search<'_> {
+    /// Looks through a folder. False: there was no more time, or too much to look at.
+    fn folder(&mut self, folder: &Path, above: &Vec<Option<Reached>>, depth: usize) -> bool {
+        // What cannot be read is not kept.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if self.left == 0 || Instant::now() > self.until {
+                return false;
+            }
+            self.left -= 1;
+            // Of the entry itself: a link is neither a file nor a folder.
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let all = || self.patterns.iter().zip(above);
+            let step = |(pattern, above): (&Option<PathPattern>, &Option<Reached>)| {
+                Some(pattern.as_ref()?.step(above.as_ref()?, &name))
+            };
+            let reached: Vec<Option<Reached>> = all().map(step).collect();
+            let is = |what: fn(&PathPattern, &Reached) -> bool| {
+                let both = self.patterns.iter().zip(&reached);
+                both.map(|(pattern, reached)| Some(what(pattern.as_ref()?, reached.as_ref()?)))
+                    .position(|is| is == Some(true))
+            };
+            if kind.is_file()
+                && let Some(index) = is(PathPattern::fits)
+            {
+                self.found.insert((index, entry.path()));
+                if self.found.len() > FILES_MAX {
+                    self.found.pop_last();
+                }
+            } else if kind.is_dir()
+                && depth < DEPTH_MAX
+                && is(PathPattern::goes_on).is_some()
+                && !self.folder(&entry.path(), &reached, depth + 1)
+            {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Opens a file of a job's, and nothing else that may be there by now.
+async fn open(at: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    File::options().read(true).custom_flags(flags).open(at).await
 }
 
 /// A name that an object can have: other characters become `_`.
@@ -77,7 +145,7 @@ fn object_name(kind: &str, path: &Path) -> String {
 }
 
 async fn measure(at: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut hash, mut bytes) = (File::open(at).await?, Context::new(&SHA256), 0);
+    let (mut file, mut hash, mut bytes) = (open(at).await?, Context::new(&SHA256), 0);
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match file.read(&mut buffer).await? {
@@ -120,7 +188,7 @@ pub(super) async fn upload(
         let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
         let grant = granted.grant.clone().unwrap_or_default();
         let sent = insist(async || {
-            let file = File::open(&found.at).await.map_err(broken)?;
+            let file = open(&found.at).await.map_err(broken)?;
             link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
         });
         match sent.await {
@@ -142,24 +210,67 @@ mod tests {
         ArtifactSpec { kind: kind.to_owned(), path_glob: path_glob.to_owned() }
     }
 
+    fn place(name: &str) -> Place {
+        let folder = format!("fleet-glob-{}-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        let (start, home) = (folder.join("work/wo[r]k"), folder.join("home"));
+        std::fs::create_dir_all(&start).expect("folders");
+        Place { folder, start, home }
+    }
+
     #[test]
     fn patterns_find_files_of_the_job_and_no_others() {
-        let folder = std::env::temp_dir().join(format!("fleet-glob-{}", std::process::id()));
-        let work = folder.join("wo[r]k");
+        let place = place("find");
+        let work = &place.start;
         std::fs::create_dir_all(work.join("a/TestResults")).expect("folders");
         for file in ["a/TestResults/x y.trx", "b.txt"] {
             std::fs::write(work.join(file), "x").expect("a file");
         }
-        std::fs::write(folder.join("secret.trx"), "x").expect("a file");
-        std::os::unix::fs::symlink(folder.join("secret.trx"), work.join("link.trx"))
+        std::fs::write(place.folder.join("secret.trx"), "x").expect("a file");
+        std::os::unix::fs::symlink(place.folder.join("secret.trx"), work.join("link.trx"))
             .expect("a link");
-        let specs =
-            [spec("junit", "**/TestResults/*.trx"), spec("all", "**/*"), spec("no", "../*")];
-        let found = find(&work, &specs);
+        std::os::unix::fs::symlink("/etc", work.join("etc")).expect("a link");
+        let specs = [
+            spec("junit", "**/TestResults/*.trx"),
+            spec("all", "./**/*"),
+            spec("no", "../*"),
+            spec("no", "etc/*"),
+        ];
+        let found = find(&place, &specs);
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::object::is_path(&found.name)));
-        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn a_job_that_puts_a_link_in_place_of_its_folder_has_no_files() {
+        let place = place("swapped");
+        std::fs::remove_dir(&place.start).expect("removed");
+        std::os::unix::fs::symlink("/etc", &place.start).expect("a link");
+        assert_eq!(find(&place, &[spec("all", "*")]), []);
+    }
+
+    /// With links followed these are more paths than can be counted.
+    #[test]
+    fn links_in_circles_are_not_walked() {
+        let place = place("circle");
+        for index in 0..20 {
+            std::os::unix::fs::symlink(".", place.start.join(format!("l{index}"))).expect("a link");
+        }
+        std::fs::write(place.start.join("x.trx"), "x").expect("a file");
+        let found = find(&place, &[spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")]);
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn the_first_files_are_kept_and_no_more() {
+        let place = place("many");
+        for index in 0..FILES_MAX + 10 {
+            std::fs::write(place.start.join(format!("f{index:04}")), "").expect("a file");
+        }
+        let found = find(&place, &[spec("all", "f*")]);
+        assert_eq!(found.len(), FILES_MAX);
+        assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! copied beside its place and then renamed, and the first one under a key stays. If all of them together
 //! are too large, those go that were not used for longest.
 
+use super::files::{self, Beneath, Budget};
 use super::place::Place;
 use crate::auth::{random_hex, sha256_hex};
 use crate::message::CacheSpec;
@@ -24,7 +25,7 @@ impl Caches {
         for left in fs::read_dir(folder)? {
             let left = left?;
             if left.file_name().to_string_lossy().starts_with(".new-") {
-                fs::remove_dir_all(left.path())?;
+                discard(&left.path());
             }
         }
         let caches = Self { folder: folder.to_owned(), bytes_max };
@@ -38,18 +39,23 @@ impl Caches {
         self.folder.join(&sha256_hex(format!("{}\n{}", spec.kind, spec.key).as_bytes())[..32])
     }
 
-    /// Puts what is there into a job's folders. True: something was.
+    /// Puts what is there into a job's folders. True: something was. A cache that cannot be one, since it
+    /// is too large or leads elsewhere, is removed, and that is an error once.
     pub(super) fn restore(&self, spec: &CacheSpec, place: &Place) -> io::Result<bool> {
         let at = self.at(spec);
         if !at.is_dir() {
             return Ok(false);
         }
+        let mut budget = Budget::new(self.bytes_max);
         for (index, path) in spec.paths.iter().enumerate() {
-            let (from, Some(to)) = (at.join(index.to_string()), place.locate(path)) else {
-                continue;
-            };
-            if from.exists() && place.holds(&to) {
-                copy(&from, &to)?;
+            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else { continue };
+            let from = Beneath { root: &at, path: Path::new(&index) };
+            let to = Beneath { root: &place.folder, path: &path };
+            if let Err(error) = files::copy(from, to, depth(&path), &mut budget) {
+                if error.kind() == io::ErrorKind::InvalidData {
+                    discard(&at);
+                }
+                return Err(error);
             }
         }
         used(&at)?;
@@ -64,21 +70,22 @@ impl Caches {
         }
         let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
+        // What is larger than all may be would be the next to go.
+        let mut budget = Budget::new(self.bytes_max);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
-            let there = |from: &PathBuf| from.symlink_metadata().is_ok() && place.holds(from);
-            match place.locate(path).filter(there) {
-                Some(from) => copy(&from, &new.join(index.to_string())),
-                None => Ok(()),
-            }
+            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
+                return Ok(());
+            };
+            let from = Beneath { root: &place.folder, path: &path };
+            let to = Beneath { root: &new, path: Path::new(&index) };
+            files::copy(from, to, depth(&path), &mut budget).map(|_| ())
         });
         let renamed = copied.and_then(|()| match fs::rename(&new, &at) {
             // Another was faster; its is as good.
             Err(_) if at.exists() => Ok(()),
             other => other,
         });
-        if new.exists() {
-            fs::remove_dir_all(&new)?;
-        }
+        discard(&new);
         renamed?;
         self.evict()
     }
@@ -97,7 +104,7 @@ impl Caches {
                 break;
             }
             tracing::info!(bytes = size, "a cache is removed to make room");
-            fs::remove_dir_all(at)?;
+            discard(&at);
             bytes -= size;
         }
         Ok(())
@@ -109,33 +116,42 @@ fn used(at: &Path) -> io::Result<()> {
     fs::File::open(at)?.set_modified(SystemTime::now())
 }
 
-/// Bytes of all files in a tree.
-pub(super) fn size(at: &Path) -> io::Result<u64> {
-    let about = at.symlink_metadata()?;
-    match about.is_dir() {
-        true => fs::read_dir(at)?.map(|entry| size(&entry?.path())).sum(),
-        false => Ok(about.len()),
+/// Removes it, or tells why not: nothing depends on it.
+fn discard(at: &Path) {
+    if let Err(error) = files::remove(at) {
+        tracing::warn!(%error, "a cache is left behind");
     }
 }
 
-/// Copies a tree. Links stay links, and other things than files and folders are left out.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let about = from.symlink_metadata()?;
-    if let Some(parent) = to.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    if about.is_symlink() {
-        std::os::unix::fs::symlink(fs::read_link(from)?, to)
-    } else if about.is_file() {
-        fs::copy(from, to).map(|_| ())
-    } else if about.is_dir() {
-        fs::create_dir_all(to)?;
-        fs::read_dir(from)?.try_for_each(|entry| {
-            let entry = entry?;
-            copy(&entry.path(), &to.join(entry.file_name()))
-        })
-    } else {
-        Ok(())
+/// Folders of the job's own above a path in one of its two.
+fn depth(path: &Path) -> usize {
+    path.components().count().saturating_sub(2)
+}
+
+/// Two paths of a job's caches that are one, or one in the other: what is restored to one would meet what
+/// is restored to the other.
+pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
+    let paths = specs.iter().flat_map(|spec| &spec.paths);
+    let mut all: Vec<_> = paths.filter_map(|path| Some((Place::locate(path)?, &**path))).collect();
+    // A folder comes right before what is in it.
+    all.sort();
+    let meet = all.windows(2).find(|two| two[1].0.starts_with(&two[0].0));
+    meet.map(|two| (two[0].1, two[1].1))
+}
+
+/// Bytes of all files in a tree. What is removed meanwhile has none.
+pub(super) fn size(at: &Path) -> io::Result<u64> {
+    let gone = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(0),
+        _ => Err(error),
+    };
+    match at.symlink_metadata() {
+        Ok(about) if about.is_dir() => match fs::read_dir(at) {
+            Ok(entries) => entries.map(|entry| size(&entry?.path())).sum(),
+            Err(error) => gone(error),
+        },
+        Ok(about) => Ok(about.len()),
+        Err(error) => gone(error),
     }
 }
 
@@ -148,7 +164,7 @@ mod tests {
         let (work, home) = (folder.join("work"), folder.join("home"));
         fs::create_dir_all(&work).expect("a folder");
         fs::create_dir_all(&home).expect("a folder");
-        Place { folder, start: work.clone(), work, home }
+        Place { folder, start: work, home }
     }
 
     #[test]
@@ -168,7 +184,8 @@ mod tests {
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
         caches.save(&spec("a"), &first).expect("left as it was");
         // A link of the job's does not lead the worker to files that are not the job's.
-        std::os::unix::fs::symlink("/etc", first.work.join("target")).expect("a link");
+        std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
+            .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
         caches.save(&through, &first).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
@@ -194,7 +211,7 @@ mod tests {
             paths: vec!["big".to_owned()],
         };
         let place = place(&folder, "job");
-        fs::write(place.work.join("big"), [0; 100]).expect("a file");
+        fs::write(place.folder.join("work/big"), [0; 100]).expect("a file");
         let there = || ["a", "b", "c"].map(|key| caches.at(&spec(key)).exists());
         // Clocks of files may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
@@ -203,6 +220,7 @@ mod tests {
             pause();
         }
         assert_eq!(there(), [true, true, false]);
+        fs::remove_file(place.folder.join("work/big")).expect("removed");
         assert!(caches.restore(&spec("a"), &place).expect("restored"));
         pause();
         caches.save(&spec("c"), &place).expect("saved");
@@ -211,5 +229,97 @@ mod tests {
         assert_eq!(there(), [false, false, true]);
         drop(place);
         fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    fn spec(key: &str, paths: &[&str]) -> CacheSpec {
+        let paths = paths.iter().map(|path| (*path).to_owned()).collect();
+        CacheSpec { kind: "d".to_owned(), key: key.to_owned(), paths }
+    }
+
+    /// One job leaves a link and a folder of the same name; the next has them restored to one place.
+    #[test]
+    fn a_cache_is_not_restored_through_a_link() {
+        let folder = std::env::temp_dir().join(format!("fleet-through-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
+        let outside = folder.join("outside");
+        fs::create_dir_all(&outside).expect("a folder");
+        fs::write(outside.join("kept"), "safe").expect("a file");
+        let first = place(&folder, "first");
+        let work = first.folder.join("work");
+        for made in ["p", "q/l", "d", "e"] {
+            fs::create_dir_all(work.join(made)).expect("a folder");
+        }
+        fs::write(work.join("q/l/kept"), "evil").expect("a file");
+        fs::write(work.join("e/f"), "evil").expect("a file");
+        std::os::unix::fs::symlink(&outside, work.join("p/l")).expect("a link");
+        // A link that leads out is not kept at all.
+        assert!(caches.save(&spec("out", &["p", "q"]), &first).is_err());
+        assert!(!caches.at(&spec("out", &[])).exists());
+        // As an earlier worker kept it, or one that somebody else wrote.
+        let at = caches.at(&spec("old", &[]));
+        for (link, target) in [("0/l", outside.clone()), ("2/f", outside.join("new"))] {
+            fs::create_dir_all(at.join(link).parent().expect("a folder")).expect("a folder");
+            std::os::unix::fs::symlink(target, at.join(link)).expect("a link");
+        }
+        fs::create_dir_all(at.join("1/l")).expect("a folder");
+        fs::write(at.join("1/l/kept"), "evil").expect("a file");
+        let second = place(&folder, "second");
+        assert!(caches.restore(&spec("old", &["x", "x", "x"]), &second).is_err());
+        assert!(!at.exists(), "it is removed: the next attempt does without");
+        // Links that are there, however they came there, are not followed either.
+        caches.save(&spec("good", &["q", "e"]), &first).expect("saved");
+        let work = second.folder.join("work");
+        fs::create_dir_all(work.join("y")).expect("a folder");
+        std::os::unix::fs::symlink(&outside, work.join("y/l")).expect("a link");
+        std::os::unix::fs::symlink(outside.join("new"), work.join("y/f")).expect("a link");
+        std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
+        for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
+            let _ = fs::remove_dir_all(work.join("w"));
+            assert!(caches.restore(&spec("good", &paths), &second).is_err(), "{paths:?}");
+        }
+        assert_eq!(fs::read_to_string(outside.join("kept")).expect("a file"), "safe");
+        assert_eq!(fs::read_dir(&outside).expect("a folder").count(), 1);
+        drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn links_within_a_cache_stay_and_modes_that_others_could_use_do_not() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = std::env::temp_dir().join(format!("fleet-links-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
+        let first = place(&folder, "first");
+        let bin = first.folder.join("work/m/.bin");
+        fs::create_dir_all(&bin).expect("a folder");
+        fs::write(first.folder.join("work/m/tool"), "x").expect("a file");
+        let mode = fs::Permissions::from_mode(0o4755);
+        fs::set_permissions(first.folder.join("work/m/tool"), mode).expect("a mode");
+        std::os::unix::fs::symlink("../tool", bin.join("tool")).expect("a link");
+        caches.save(&spec("k", &["m"]), &first).expect("saved");
+        let second = place(&folder, "second");
+        assert!(caches.restore(&spec("k", &["m"]), &second).expect("restored"));
+        let tool = second.folder.join("work/m/.bin/tool");
+        assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
+        assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
+        // More than all caches may be is not copied.
+        let small = Caches::open(&folder.join("small"), 100).expect("a folder");
+        fs::File::create(first.folder.join("work/m/big"))
+            .expect("a file")
+            .set_len(101)
+            .expect("long");
+        assert!(small.save(&spec("k", &["m"]), &first).is_err());
+        assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
+        drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn paths_that_meet_are_found() {
+        let meet = |specs: &[CacheSpec]| overlap(specs).is_some();
+        assert!(meet(&[spec("k", &["x", "x"])]) && meet(&[spec("k", &["x", "./x/y"])]));
+        assert!(
+            meet(&[spec("k", &["x"]), spec("l", &["a", "x/"])]) && meet(&[spec("k", &[".", "a"])])
+        );
+        assert!(!meet(&[spec("k", &["x", "xy", "~/x", "a/x"]), spec("l", &["a/y"])]));
     }
 }

@@ -93,6 +93,9 @@ pub struct Config {
     pub token: Option<String>,
     /// Everything that it keeps: jobs, caches.
     pub folder: PathBuf,
+    /// What jobs in a sandbox must not see of the machine, besides [`Self::folder`], the key and images:
+    /// settings with secrets in them, folders of other workers.
+    pub hidden: Vec<PathBuf>,
     /// Its key; made if it is not there. Workers side by side on one machine may share one.
     pub key: PathBuf,
     /// What it can do.
@@ -130,6 +133,7 @@ impl Config {
             token: None,
             key: folder.join("worker.key"),
             folder,
+            hidden: vec![],
             capabilities: BTreeSet::new(),
             sandbox,
             images: Images::Refuse,

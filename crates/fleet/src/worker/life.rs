@@ -2,17 +2,18 @@
 
 use super::artifact;
 use super::beat::{Beats, insist};
-use super::cache::Caches;
+use super::cache::{self, Caches};
 use super::call::shortened;
 use super::config::{Config, Images};
+use super::files;
 use super::image::{self, Image, ImageError};
+use super::leftover;
 use super::link::{Link, LinkError};
 use super::log::Log;
 use super::mask::Mask;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
-use super::tree::Tree;
 use super::verdict::Verdict;
 use crate::auth::random_hex;
 use crate::broker::Cancels;
@@ -23,31 +24,27 @@ use crate::message::{
 };
 use crate::time::Timestamp;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// The last of a log has so long to be sent, once the job is over. Then the end matters more.
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where a job's mark is, in its folder.
-const MARK_FILE: &str = "mark";
+/// Work that takes as long as a disk does. Heartbeats go on meanwhile.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
+}
 
-/// Ends what a worker that was killed left running in this folder, and removes its files.
-pub(super) async fn clear(jobs: &Path) -> io::Result<()> {
-    let folders = match std::fs::read_dir(jobs) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        folders => folders?,
-    };
-    for folder in folders {
-        if let Ok(mark) = std::fs::read_to_string(folder?.path().join(MARK_FILE)) {
-            Tree { first: None, mark, sandbox: false }.kill().await;
-        }
-    }
-    std::fs::remove_dir_all(jobs)
+/// Puts a job's caches in place.
+async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Result<()> {
+    let (specs, caches, place) = (spec.caches.clone(), caches.clone(), place.clone());
+    let restored = blocking(move || {
+        specs.iter().try_for_each(|spec| caches.restore(spec, &place).map(|_| ()))
+    });
+    restored.await?
 }
 
 /// What a worker has for all of its leases.
@@ -177,8 +174,12 @@ impl Life<'_> {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
         };
+        if let Some((first, second)) = cache::overlap(&spec.caches) {
+            let why = format!("paths of caches overlap: {first:?} and {second:?}");
+            return self.broken(&why, Some(Failure::SpecInvalid)).await;
+        }
         let place = match Place::make(&self.shop.config, self.granted, spec) {
-            Ok(Some(place)) => place,
+            Ok(Some(place)) => Arc::new(place),
             Ok(None) => {
                 let why = "the workdir leads out of the job's folder";
                 return self.broken(why, Some(Failure::SpecInvalid)).await;
@@ -190,7 +191,7 @@ impl Life<'_> {
         };
         let ended = self.steps(spec, caches, &place, image.as_ref(), until).await;
         if ended == Ended::Stale {
-            return;
+            return blocking(move || drop(place)).await.unwrap_or_default();
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
@@ -199,7 +200,7 @@ impl Life<'_> {
             _ => ended,
         };
         // Gone before it is said that it is over.
-        drop(place);
+        blocking(move || drop(place)).await.unwrap_or_default();
         self.end(ended, None, artifacts, None).await;
     }
 
@@ -217,9 +218,8 @@ impl Life<'_> {
             _ => return Err("this worker has no container runtime".to_owned()),
         };
         let reference = reference.clone();
-        // It takes as long as a disk does, and heartbeats go on meanwhile.
-        let prepared = tokio::task::spawn_blocking(move || images.prepare(&reference)).await;
-        let prepared = prepared.map_err(|error| ImageError::Disk(io::Error::other(error)));
+        let prepared = blocking(move || images.prepare(&reference)).await;
+        let prepared = prepared.map_err(ImageError::Disk);
         prepared.and_then(|image| image).map(Some).map_err(|error| error.to_string())
     }
 
@@ -227,16 +227,22 @@ impl Life<'_> {
         &self,
         spec: &JobSpec,
         caches: &Caches,
-        place: &Place,
+        place: &Arc<Place>,
         image: Option<&Image>,
         until: Instant,
     ) -> Ended {
         let broken =
             |error: std::io::Error| Ended::Broken(format!("the job cannot begin: {error}"));
-        for cache in &spec.caches {
-            if let Err(error) = caches.restore(cache, place) {
-                return broken(error);
+        let mut control = self.control.subscribe();
+        let restored = tokio::select! {
+            restored = restore(spec, caches, place) => restored,
+            () = sleep_until(until) => return Ended::TimedOut,
+            wish = control.wait_for(|control| *control != Control::Go) => {
+                return Ended::wished(wish.ok().as_deref());
             }
+        };
+        if let Err(error) = restored {
+            return broken(error);
         }
         let (input, output) = match std::io::pipe() {
             Ok(ends) => ends,
@@ -255,9 +261,10 @@ impl Life<'_> {
         };
         let mark = random_hex::<16>();
         // If the worker is killed, the next one in its place finds the processes by this.
-        if let Err(error) = std::fs::write(place.folder.join(MARK_FILE), &mark) {
-            return broken(error);
-        }
+        let _noted = match leftover::note(&self.shop.config.folder, &mark) {
+            Ok(noted) => noted,
+            Err(error) => return broken(error),
+        };
         let steps = Steps {
             config: &self.shop.config,
             granted: self.granted,
@@ -282,7 +289,6 @@ impl Life<'_> {
             }
         };
         // Every process that could write is gone: the rest of the log has an end.
-        let mut control = self.control.subscribe();
         if !logged && ended != Ended::Stale {
             tokio::select! {
                 sent = timeout(LOG_PATIENCE, log) => if sent.is_err() {
@@ -299,7 +305,7 @@ impl Life<'_> {
         &self,
         spec: &JobSpec,
         caches: &Caches,
-        place: &Place,
+        place: &Arc<Place>,
         ended: &Ended,
     ) -> (Vec<Artifact>, Result<(), String>) {
         let log_uri =
@@ -310,7 +316,12 @@ impl Life<'_> {
             return (artifacts, Ok(()));
         }
         let lease = &self.granted.lease_id;
-        for found in artifact::find(&place.start, &spec.artifacts) {
+        let (at, specs) = (place.clone(), spec.artifacts.clone());
+        let found = blocking(move || {
+            files::defuse(&at.folder);
+            artifact::find(&at, &specs)
+        });
+        for found in found.await.unwrap_or_default() {
             match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
@@ -319,8 +330,10 @@ impl Life<'_> {
             }
         }
         if *ended == Ended::Succeeded {
-            for cache in &spec.caches {
-                if let Err(error) = caches.save(cache, place) {
+            for cache in spec.caches.clone() {
+                let (caches, place) = (caches.clone(), place.clone());
+                let saved = blocking(move || caches.save(&cache, &place)).await;
+                if let Err(error) = saved.and_then(|saved| saved) {
                     // The next job does without.
                     tracing::warn!(%error, "a cache is not saved");
                 }

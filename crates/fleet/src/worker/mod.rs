@@ -9,13 +9,16 @@ mod beat;
 mod cache;
 mod call;
 mod config;
+mod files;
 mod image;
+mod leftover;
 mod life;
 mod link;
 mod log;
 mod mask;
 mod outbox;
 mod pace;
+mod pattern;
 mod place;
 mod status;
 mod steps;
@@ -37,8 +40,10 @@ use beat::insist;
 use cache::Caches;
 use life::Workshop;
 use std::collections::BTreeSet;
+use std::fs::Permissions;
 use std::future::Future;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,10 +75,13 @@ pub enum WorkerError {
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
     let mut config = config;
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
-    // Whole: jobs and containers begin elsewhere.
-    config.folder = std::path::absolute(&config.folder).map_err(WorkerError::Folder)?;
+    // Whole, and by no link: jobs and containers begin elsewhere, and it is hidden from them by its name.
+    config.folder = config.folder.canonicalize().map_err(WorkerError::Folder)?;
+    // Jobs' files and secrets are nobody else's on this machine.
+    std::fs::set_permissions(&config.folder, Permissions::from_mode(0o700))
+        .map_err(WorkerError::Folder)?;
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
-    life::clear(&config.folder.join("jobs")).await.map_err(WorkerError::Folder)?;
+    leftover::clear(&config.folder).await;
     let key = Arc::new(KeyPair::load_or_generate(&config.key)?);
     let caches = Caches::open(&config.folder.join("caches"), config.cache_bytes_max);
     let caches = caches.map_err(WorkerError::Folder)?;

@@ -1,6 +1,7 @@
 //! A job's own folders, and the command that starts a step there.
 
 use super::config::{Config, Images, Sandbox};
+use super::files;
 use super::image::{Container, Image};
 use super::tree::MARK;
 use crate::message::{JobSpec, LeaseGranted};
@@ -10,17 +11,42 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
 
+/// Where a job's files are, in its folder, and its `$HOME`.
+const WORK: &str = "work";
+const HOME: &str = "home";
+
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
     /// All of it.
     pub(super) folder: PathBuf,
-    /// Where its files are.
-    pub(super) work: PathBuf,
     /// Its `$HOME`.
     pub(super) home: PathBuf,
     /// Where steps begin.
     pub(super) start: PathBuf,
+}
+
+/// Most bytes in what a sandbox has of memory instead of files. The worker does not see who uses them, so
+/// they come on top of a job's bound.
+pub(super) const TEMPORARY_BYTES: u64 = 256 << 20;
+pub(super) const SHARED_BYTES: u64 = 64 << 20;
+/// Of what is there to hide something, not to be written.
+pub(super) const EMPTY_BYTES: u64 = 1 << 20;
+
+/// What no job in a sandbox sees of the machine; none is within another.
+fn hidden(config: &Config) -> Vec<PathBuf> {
+    let mut all = vec![config.folder.clone(), config.key.clone()];
+    all.extend(config.hidden.iter().cloned());
+    if let Images::Runc(runc) = &config.images {
+        all.extend([runc.from.clone(), runc.store.clone()]);
+    }
+    // By no link: a sandbox would put something over the link, and the place would be seen elsewhere.
+    let mut all: Vec<PathBuf> = all.iter().filter_map(|at| at.canonicalize().ok()).collect();
+    all.retain(|at| at.parent().is_some());
+    // A folder comes right before what is in it.
+    all.sort();
+    all.dedup_by(|at, above| at.starts_with(&*above));
+    all
 }
 
 /// A path that stays where it is put.
@@ -43,30 +69,23 @@ impl Place {
     ) -> io::Result<Option<Self>> {
         let Some(workdir) = inside(&spec.workdir) else { return Ok(None) };
         let name = format!("{}-{}", granted.job_id, granted.fence);
-        let folder = std::path::absolute(&config.folder)?.join("jobs").join(name);
+        let folder = std::path::absolute(&config.folder)?.join(super::leftover::JOBS).join(name);
         // Of the same grant, if the worker was killed while it had it.
-        let _ = std::fs::remove_dir_all(&folder);
-        let (work, home) = (folder.join("work"), folder.join("home"));
-        let start = work.join(workdir);
+        files::remove(&folder)?;
+        let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
         for folder in [&start, &home, &folder.join("tmp")] {
             std::fs::create_dir_all(folder)?;
         }
-        Ok(Some(Self { folder, work, home, start }))
+        Ok(Some(Self { folder, home, start }))
     }
 
-    /// Where a path of a cache is: `~` is the job's home, anything else is under its files.
-    pub(super) fn locate(&self, path: &str) -> Option<PathBuf> {
+    /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
+    /// its files.
+    pub(super) fn locate(path: &str) -> Option<PathBuf> {
         match path.strip_prefix("~/") {
-            Some(rest) => inside(rest).map(|rest| self.home.join(rest)),
-            None => inside(path).map(|path| self.work.join(path)),
+            Some(rest) => inside(rest).map(|rest| Path::new(HOME).join(rest)),
+            None => inside(path).map(|path| Path::new(WORK).join(path)),
         }
-    }
-
-    /// Whether a path is among the job's files, wherever links on the way to it lead.
-    pub(super) fn holds(&self, path: &Path) -> bool {
-        let root = self.folder.canonicalize();
-        let above = path.ancestors().skip(1).find_map(|above| above.canonicalize().ok());
-        root.is_ok_and(|root| above.is_some_and(|above| above.starts_with(root)))
     }
 
     /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise.
@@ -112,16 +131,25 @@ impl Place {
                     command.arg("--share-net");
                 }
                 command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
+                let mut memory = |at: &Path, bytes: u64| {
+                    command.arg("--size").arg(bytes.to_string()).arg("--tmpfs").arg(at);
+                };
+                memory(Path::new("/dev/shm"), SHARED_BYTES);
+                memory(Path::new("/tmp"), TEMPORARY_BYTES);
                 // Nor does it reach the sockets of the machine's services, but names are resolved.
-                command.args([
-                    "--tmpfs", "/tmp", "--tmpfs", "/root", "--tmpfs", "/home", "--tmpfs", "/run",
-                ]);
+                for empty in ["/root", "/home", "/run"] {
+                    memory(Path::new(empty), EMPTY_BYTES);
+                }
+                // The worker's key, its settings and other jobs' files are not there, this job's are.
+                let hidden = hidden(config);
+                for folder in hidden.iter().filter(|at| at.is_dir()) {
+                    memory(folder, EMPTY_BYTES);
+                }
+                for file in hidden.iter().filter(|at| !at.is_dir()) {
+                    command.args(["--ro-bind", "/dev/null"]).arg(file);
+                }
                 let names = "/run/systemd/resolve";
-                command.args(["--ro-bind-try", names, names]);
-                // The worker's key and other jobs' files are not there, this job's are.
-                let all =
-                    std::path::absolute(&config.folder).unwrap_or_else(|_| config.folder.clone());
-                command.arg("--tmpfs").arg(all);
+                command.args(["--remount-ro", "/dev", "--ro-bind-try", names, names]);
                 command.arg("--bind").arg(&self.folder).arg(&self.folder);
                 command.arg("--chdir").arg(&self.start);
                 command.arg("/bin/sh");
@@ -146,8 +174,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // Files that the job made unreadable stay, and are told.
-        if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+        // What cannot be removed now is tried again when the worker starts.
+        if let Err(error) = files::remove(&self.folder) {
             tracing::warn!(%error, "a job's folder is left behind");
         }
     }

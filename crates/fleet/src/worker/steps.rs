@@ -46,6 +46,17 @@ pub(super) enum Ended {
     Broken(String),
 }
 
+impl Ended {
+    /// By what others want of the job.
+    pub(super) fn wished(control: Option<&Control>) -> Self {
+        match control {
+            Some(Control::Cancel { .. }) => Self::Canceled,
+            Some(Control::Shutdown) => Self::Shutdown,
+            _ => Self::Stale,
+        }
+    }
+}
+
 /// What steps need.
 pub(super) struct Steps<'a> {
     /// The worker's settings.
@@ -78,7 +89,10 @@ impl Steps<'_> {
             self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
             let (mut child, tree) = match self.start(&env, step) {
                 Ok(started) => started,
-                Err(error) => return Ended::Broken(format!("a step cannot be started: {error}")),
+                Err(error) => {
+                    image::forget(&self.config.folder);
+                    return Ended::Broken(format!("a step cannot be started: {error}"));
+                }
             };
             let ended = self.watch(&mut child, &tree, index).await;
             if ended != Ended::Succeeded && ended != Ended::Stale {
@@ -138,11 +152,9 @@ impl Steps<'_> {
             },
             () = sleep_until(self.until) => Ended::TimedOut,
             () = too_much(tree, self.config.memory_bytes_max) => Ended::OutOfMemory,
-            wish = self.control.wait_for(|control| *control != Control::Go) => match wish.as_deref() {
-                Ok(Control::Cancel { .. }) => Ended::Canceled,
-                Ok(Control::Shutdown) => Ended::Shutdown,
-                _ => Ended::Stale,
-            },
+            wish = self.control.wait_for(|control| *control != Control::Go) => {
+                Ended::wished(wish.ok().as_deref())
+            }
         }
     }
 

@@ -48,6 +48,41 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
 }
 
+/// As the command line sets workers up: the key and the settings beside the places of several, where
+/// nothing else is hidden.
+#[tokio::test]
+async fn a_job_sees_nothing_of_the_workers_directory() {
+    let server = Server::open().await;
+    let directory = format!("/var/tmp/fleet-bwrap-{}", std::process::id());
+    let directory = std::path::PathBuf::from(directory);
+    std::fs::create_dir_all(directory.join("place-2/jobs/other")).expect("folders");
+    std::fs::write(directory.join("worker.toml"), "secret").expect("a file");
+    std::fs::write(directory.join("place-2/jobs/other/file"), "secret").expect("a file");
+    let sandbox = Sandbox::Bubblewrap { program: part("bwrap").join("bin/bwrap"), network: false };
+    let mut config = Config::new(&server.url, directory.join("place-1"), sandbox);
+    config.key = directory.join("worker.key");
+    config.hidden = vec![directory.clone()];
+    config.one_shot = true;
+    let order = json!({ "name": "a", "max_runtime_seconds": 60, "job_spec": { "name": "a",
+        "env": { "DIRECTORY": directory.to_string_lossy() },
+        "steps": [
+            "cat $DIRECTORY/worker.key $DIRECTORY/worker.toml $DIRECTORY/place-2/jobs/other/file 2>/dev/null || true",
+            "find $DIRECTORY -type f; ls $DIRECTORY",
+            "! head -c 300M /dev/zero > /tmp/x 2>/dev/null && rm /tmp/x && echo bounded",
+            "! head -c 100M /dev/zero > /dev/x 2>/dev/null && echo no devices; echo > /dev/null",
+        ] } });
+    let run = server.ok("/runs", json!({ "jobs": [order] })).await;
+    let run = run["run_id"].as_str().expect("an id").to_owned();
+    worker::run(config, std::future::pending()).await.expect("worked");
+    let job = server.get(&format!("/runs/{run}")).await.1["jobs"][0].clone();
+    let log = format!("{}/api/v1/jobs/{}/log", server.url, job["job_id"].as_str().expect("an id"));
+    let log = server.http.get(log).send().await.expect("sent").text().await.expect("text");
+    assert!(directory.join("worker.key").exists(), "there was something to see");
+    std::fs::remove_dir_all(directory).expect("removed");
+    assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
+    assert_eq!(log, "place-1\nbounded\nno devices\n");
+}
+
 /// Fault 11, where nothing can leave.
 #[tokio::test]
 async fn nothing_outlives_its_sandbox() {

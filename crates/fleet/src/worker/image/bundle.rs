@@ -1,22 +1,25 @@
 //! What a container may do, as a runtime reads it (OCI runtime specification, `config.json`).
 //!
 //! Its root is the image and cannot be written; the job's own folder is at `/job`. It has a user
-//! namespace with one user, the worker, so nothing in it has rights outside, whoever runs the worker; no
-//! capabilities, no way to gain any, and no system calls that are of use only to those who have some.
+//! namespace with one user, the worker, so nothing in it has rights outside, whoever runs the worker, as
+//! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
 
 use super::super::config::Runc;
-use super::super::place::Place;
+use super::super::place::{EMPTY_BYTES, Place, TEMPORARY_BYTES};
 use super::Image;
 use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirBuilder, File};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
 /// Where the job's folder is.
 pub(super) const JOB: &str = "job";
+/// What a runtime reads in a bundle.
+const CONFIG: &str = "config.json";
 /// Processes and threads of a container at a time.
 const PIDS_MAX: u32 = 4_096;
 /// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As
@@ -96,13 +99,34 @@ fn state(worker: &Path) -> PathBuf {
     worker.join("runc")
 }
 
+fn bundle(worker: &Path) -> PathBuf {
+    worker.join("bundle")
+}
+
+/// Removes what the runtime was told: it has the job's secrets.
+pub(in super::super) fn forget(worker: &Path) {
+    match fs::remove_file(bundle(worker).join(CONFIG)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            tracing::warn!(%error, "secrets of a job are left behind");
+        }
+        _ => {}
+    }
+}
+
 impl Container<'_> {
     /// Writes the bundle beside the job's folder, and gives the command that runs it.
     pub(in super::super) fn command(&self, worker: &Path) -> io::Result<Command> {
-        let bundle = worker.join("bundle");
-        fs::create_dir_all(&bundle)?;
-        fs::create_dir_all(state(worker))?;
-        fs::write(bundle.join("config.json"), serde_json::to_vec(&self.config())?)?;
+        let bundle = bundle(worker);
+        forget(worker);
+        let mut private = DirBuilder::new();
+        private.recursive(true).mode(0o700);
+        private.create(&bundle)?;
+        private.create(state(worker))?;
+        fs::set_permissions(&bundle, fs::Permissions::from_mode(0o700))?;
+        // Secrets are in it: it is new, and nobody else's from its first byte.
+        let mut file = File::options();
+        let file = file.write(true).create_new(true).mode(0o600).open(bundle.join(CONFIG))?;
+        serde_json::to_writer(file, &self.config())?;
         let mut command = Command::new(&self.runc.program);
         command.arg("--root").arg(state(worker)).args(["run", "--bundle"]).arg(&bundle);
         command.arg(self.mark);
@@ -185,8 +209,8 @@ impl Container<'_> {
             json!({ "destination": "/dev/pts", "type": "devpts", "source": "devpts",
                 "options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"] }),
             tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
-            tmpfs("/tmp", &["mode=1777"]),
-            tmpfs("/run", &["mode=755"]),
+            tmpfs("/tmp", &["mode=1777", &format!("size={TEMPORARY_BYTES}")]),
+            tmpfs("/run", &["mode=755", &format!("size={EMPTY_BYTES}")]),
             json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.place.folder,
                 "options": ["rbind", "rw", "nosuid", "nodev"] }),
         ];
@@ -233,6 +257,7 @@ pub(in super::super) async fn scrap(runc: &Runc, worker: &Path, mark: Option<&st
             .filter_map(|entry| entry.file_name().into_string().ok())
             .collect(),
     };
+    forget(worker);
     for name in left {
         let mut command = Command::new(&runc.program);
         command.arg("--root").arg(state(worker)).args(["delete", "--force", &name]);

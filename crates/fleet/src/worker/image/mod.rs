@@ -10,9 +10,10 @@ mod layout;
 mod tar;
 mod unpack;
 
-pub(super) use bundle::{Container, scrap};
+pub(super) use bundle::{Container, forget, scrap};
 
 use super::cache::size;
+use super::files;
 use super::place::inside;
 use data_encoding::HEXLOWER;
 use flate2::read::MultiGzDecoder;
@@ -30,6 +31,8 @@ use unpack::{Budget, Root};
 
 /// Folders that a container mounts something at.
 const MOUNTED: [&str; 6] = ["proc", "dev", "tmp", "run", "etc", bundle::JOB];
+/// What a name begins with of an image that is not whole yet; its digest follows.
+const NEW: &str = ".new-";
 /// Another worker may remove an image between two locks; nobody does so for ever.
 const TRIES_MAX: usize = 10;
 /// What archives have besides the bytes of files, on top of as much again.
@@ -117,7 +120,30 @@ impl Store {
         fs::create_dir_all(to)?;
         let to = to.canonicalize()?;
         let (from, scratch) = (from.to_owned(), scratch.to_owned());
-        Ok(Self { from, to, scratch, bytes_max, archives: Mutex::default() })
+        let store = Self { from, to, scratch, bytes_max, archives: Mutex::default() };
+        store.tidy()?;
+        Ok(store)
+    }
+
+    /// Removes what workers that were killed left half unpacked. Who unpacks holds the image's lock.
+    fn tidy(&self) -> io::Result<()> {
+        for entry in fs::read_dir(&self.to)?.flatten() {
+            let name = entry.file_name();
+            let Some(digest) = name.to_str().and_then(|name| name.strip_prefix(NEW)) else {
+                continue;
+            };
+            let lock = self.lock(digest)?;
+            let free = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+            if let (true, Err(error)) = (free, files::remove(&entry.path())) {
+                tracing::warn!(%error, "half an image is left behind");
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self, digest: &str) -> io::Result<File> {
+        let lock = self.to.join(format!("{digest}.lock"));
+        File::options().create(true).truncate(false).write(true).open(lock)
     }
 
     /// Finds an image and unpacks it, unless it is there. Takes as long as a disk does.
@@ -192,10 +218,7 @@ impl Store {
         layout: impl FnOnce() -> Result<Layout, ImageError>,
     ) -> Result<Image, ImageError> {
         let at = self.to.join(&found.digest);
-        let lock = || {
-            let lock = self.to.join(format!("{}.lock", found.digest));
-            File::options().create(true).truncate(false).write(true).open(lock)
-        };
+        let lock = || self.lock(&found.digest);
         let mut layout = Some(layout);
         for _ in 0..TRIES_MAX {
             let held = lock()?;
@@ -214,7 +237,10 @@ impl Store {
             flock(&alone, FlockOperation::LockExclusive).map_err(io::Error::from)?;
             if let (false, Some(layout)) = (at.is_dir(), layout.take()) {
                 self.unpack(found, &layout()?, &at)?;
-                self.evict(&at)?;
+                // The image is there, whatever becomes of others.
+                if let Err(error) = self.evict(&at) {
+                    tracing::warn!(%error, "there may be more images than there is room for");
+                }
             }
         }
         Err(io::Error::other("others remove it again and again; give images more room").into())
@@ -222,7 +248,7 @@ impl Store {
 
     fn unpack(&self, found: &Found, layout: &Layout, at: &Path) -> Result<(), ImageError> {
         tracing::info!(digest = %found.digest, "an image is unpacked");
-        let new = self.to.join(format!(".new-{}", found.digest));
+        let new = self.to.join(format!("{NEW}{}", found.digest));
         clear(&new)?;
         let rootfs = new.join("rootfs");
         fs::create_dir_all(&rootfs)?;
@@ -266,12 +292,15 @@ impl Store {
     }
 
     /// Removes images that were not used for longest and that nobody uses, until the rest fits.
-    fn evict(&self, newest: &Path) -> Result<(), ImageError> {
+    fn evict(&self, newest: &Path) -> io::Result<()> {
         let mut all = Vec::new();
         for entry in fs::read_dir(&self.to)? {
-            let at = entry?.path();
-            if at.is_dir() {
-                all.push((at.metadata()?.modified()?, size(&at)?, at));
+            let entry = entry?;
+            // What others unpack is not there yet, and what they remove is gone.
+            let half = entry.file_name().to_string_lossy().starts_with(NEW);
+            let (at, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
+            if about.is_dir() && !half {
+                all.push((about.modified()?, size(&at)?, at));
             }
         }
         all.sort();
@@ -284,7 +313,7 @@ impl Store {
             let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if at != newest && lock.as_ref().is_ok_and(free) {
                 tracing::info!(bytes = size, "an image is removed to make room");
-                fs::remove_dir_all(&at)?;
+                files::remove(&at)?;
                 bytes -= size;
             }
         }

@@ -184,3 +184,22 @@ fn images_that_are_used_stay_and_others_make_room() {
     assert!(first.rootfs.is_dir() && third.rootfs.is_dir(), "both are used");
     assert_eq!(bench.kept(), 2, "the second was not");
 }
+
+#[test]
+fn what_others_unpack_is_left_alone_and_what_nobody_does_is_removed() {
+    let bench = Bench::new("half", 1 << 20);
+    let at = |name: &str| bench.folder.join("store").join(name);
+    for half in [".new-dead", ".new-busy"] {
+        fs::create_dir_all(at(half)).expect("a folder");
+        fs::write(at(half).join("big"), vec![0; 2 << 20]).expect("a file");
+    }
+    fs::create_dir_all(at("whole")).expect("a folder");
+    fs::write(at("whole.lock"), "").expect("a file");
+    let busy = bench.store.lock("busy").expect("a lock");
+    flock(&busy, FlockOperation::LockExclusive).expect("locked");
+    // What is not whole makes no other go.
+    bench.store.evict(&at("newest")).expect("room");
+    assert!(at("whole").exists() && at(".new-busy").exists());
+    bench.store.tidy().expect("tidy");
+    assert!(at(".new-busy").exists() && !at(".new-dead").exists());
+}
