@@ -132,6 +132,7 @@ async fn submit<S: Store>(store: &S) -> Result<(), BenchError> {
         max_runtime_seconds: 3_600,
         retry: Retry::default(),
         lease_ttl_seconds: None,
+        start_within_seconds: None,
         job_spec: Some(spec),
         job_spec_ref: None,
     };

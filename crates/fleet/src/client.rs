@@ -1,17 +1,21 @@
 //! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
 
+use crate::auth::random_id;
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RunSubmission, encode};
+use crate::orchestrator::RUN_ID;
 use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, WorkerList,
 };
 use futures::{Stream, StreamExt, stream};
-use reqwest::{Method, RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
 /// The time that an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// A stream that is silent for so long has broken off: the orchestrator sends something every 15 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(45);
 /// A run with as many jobs as it may have, with room to spare.
 const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
@@ -26,7 +30,7 @@ pub enum ClientError {
         /// For people.
         message: String,
     },
-    /// Nobody knows whether it arrived.
+    /// Nobody knows whether it was done, or it cannot be done now: the same may be sent again.
     #[error("the orchestrator at {url} cannot be reached: {why}")]
     Unreachable {
         /// Where it was looked for.
@@ -42,13 +46,19 @@ pub struct Client {
     http: reqwest::Client,
     url: String,
     token: Option<String>,
+    silence_max: Duration,
 }
 
 impl Client {
     /// The orchestrator at this URL, with a token if it wants one.
     pub fn new(url: &str, token: Option<String>) -> Self {
         let url = url.trim_end_matches('/').to_owned();
-        Self { http: reqwest::Client::new(), url, token }
+        Self { http: reqwest::Client::new(), url, token, silence_max: SILENCE_MAX }
+    }
+
+    /// The same, which takes a stream for broken off that is silent for so long.
+    pub fn with_silence_max(self, silence_max: Duration) -> Self {
+        Self { silence_max, ..self }
     }
 
     /// Submits a run. The same again under the same key is the same run.
@@ -59,6 +69,23 @@ impl Client {
     ) -> Result<Submitted, ClientError> {
         let request = self.request(Method::POST, "/runs").body(encode(run));
         self.json(keyed(request, key).timeout(ANSWER_TIMEOUT)).await
+    }
+
+    /// Submits a run under an id that was made for it with [`Self::new_run`], once however often it is sent:
+    /// whoever loses the answer can cancel it all the same. What was taken under the id before stands, even
+    /// if it differs.
+    pub async fn submit_as(&self, id: &RunId, run: &RunSubmission) -> Result<(), ClientError> {
+        let request = self.request(Method::POST, "/runs").body(encode(run));
+        let request = keyed(request, Some(id.as_str())).header(RUN_ID, id.as_str());
+        match self.json::<Submitted>(request.timeout(ANSWER_TIMEOUT)).await {
+            Err(ClientError::Refused { code, .. }) if code == "CONFLICT" => Ok(()),
+            answered => answered.map(drop),
+        }
+    }
+
+    /// An id that nobody has and nobody guesses.
+    pub fn new_run() -> RunId {
+        random_id(RunId::PREFIX, RunId::new)
     }
 
     /// Repeats a run, once for each key.
@@ -155,7 +182,9 @@ impl Client {
         &self,
         run: &RunId,
     ) -> Result<impl Stream<Item = Result<RunView, ClientError>> + use<>, ClientError> {
-        let answer = self.send(self.request(Method::GET, &format!("/runs/{run}/events"))).await?;
+        let asked = self.send(self.request(Method::GET, &format!("/runs/{run}/events")));
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))?;
         let state = (self.clone(), Some(Box::pin(answer.bytes_stream())), Vec::new());
         Ok(stream::unfold(state, |(client, mut pieces, mut text)| async move {
             loop {
@@ -163,13 +192,16 @@ impl Client {
                     let view = view.map_err(|why| client.unreachable(why));
                     return Some((view, (client, pieces, text)));
                 }
-                let why = match pieces.as_mut()?.next().await? {
-                    Ok(piece) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
+                let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
+                let why = match piece.await.map(|piece| piece.transpose()) {
+                    Err(_) => "it has fallen silent".to_owned(),
+                    Ok(Ok(None)) => return None,
+                    Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
                         text.extend(piece);
                         continue;
                     }
-                    Ok(_) => "an event does not end".to_owned(),
-                    Err(error) => error.without_url().to_string(),
+                    Ok(Ok(Some(_))) => "an event does not end".to_owned(),
+                    Ok(Err(error)) => error.without_url().to_string(),
                 };
                 // After an error nothing more is read.
                 let error = client.unreachable(why);
@@ -180,6 +212,7 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}/api/v1{path}", self.url));
+        let request = request.header("content-type", "application/json");
         match &self.token {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -194,6 +227,10 @@ impl Client {
         let status = answer.status();
         let bytes = self.bytes(answer).await?;
         Err(match serde_json::from_slice::<ErrorBody>(&bytes) {
+            // What may be otherwise in a moment is no refusal.
+            Ok(body) if passing(status) => {
+                self.unreachable(format!("{} ({})", body.error.message, body.error.code))
+            }
             Ok(body) => ClientError::Refused { code: body.error.code, message: body.error.message },
             Err(_) => self.unreachable(format!("status {status}")),
         })
@@ -223,6 +260,12 @@ impl Client {
     fn unreachable(&self, why: impl ToString) -> ClientError {
         ClientError::Unreachable { url: self.url.clone(), why: why.to_string() }
     }
+}
+
+/// Whether an answer says nothing about the request itself.
+fn passing(status: StatusCode) -> bool {
+    status.is_server_error()
+        || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
 fn keyed(request: RequestBuilder, key: Option<&str>) -> RequestBuilder {

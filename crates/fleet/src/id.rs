@@ -114,6 +114,12 @@ impl RunnerId {
         Self::new(&format!("{}{key}-{process}", Self::PREFIX))
     }
 
+    /// The key of the machine that it is a process on, if its id says so.
+    pub fn key(&self) -> Option<KeyId> {
+        let rest = self.as_str().strip_prefix(Self::PREFIX)?;
+        KeyId::new(rest.split_once('-')?.0).ok()
+    }
+
     /// Whether it is a process on the machine that has this key.
     pub fn belongs_to(&self, key: &KeyId) -> bool {
         let rest = self.as_str().strip_prefix(Self::PREFIX);

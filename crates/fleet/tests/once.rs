@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Fleet, complete, job, runner_id};
-use remuda_fleet::lease::{AttemptState, EndReason, Event, Refusal, Reply};
+use remuda_fleet::lease::{AttemptState, EndReason, Event, Refusal, Reply, RunStatus};
 use remuda_fleet::message::{
     Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Retry, RunSubmission,
     StaleReason,
@@ -118,4 +118,54 @@ fn what_a_call_gave_is_that_of_the_last_fence() {
     assert!(matches!(late, Err(Refusal::Stale(_))));
     let rows = fleet.tables.job_rows(&id).expect("rows");
     assert_eq!(rows.output(), Data::new(b"current").as_ref());
+}
+
+fn until(seconds: u32) -> JobSubmission {
+    JobSubmission { start_within_seconds: Some(seconds), ..once() }
+}
+
+#[test]
+fn what_is_wanted_no_longer_is_given_to_nobody() {
+    let mut fleet = Fleet::new();
+    let [late] = fleet.submit(vec![until(60)]);
+    let [fresh] = fleet.submit(vec![job("a")]);
+    fleet.pass(60);
+    let lease = fleet.grant("r1");
+    assert_eq!(fleet.lease(&lease).job_id, fresh, "the stale one is passed over");
+    assert_eq!(
+        (fleet.state(&late), fleet.end(&late)),
+        (AttemptState::Canceled, EndReason::TooLate)
+    );
+    assert_eq!(fleet.run().status(), RunStatus::Canceled);
+}
+
+#[test]
+fn a_grant_is_not_begun_when_it_is_too_late() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![until(10)]);
+    fleet.pass(9);
+    let lease = fleet.grant("r1");
+    fleet.pass(1);
+    assert_eq!(fleet.ack(&lease), Err(Refusal::TooLate));
+    fleet.pass(30);
+    fleet.sweep();
+    assert_eq!(fleet.end(&id), EndReason::TooLate);
+}
+
+#[test]
+fn what_was_begun_in_time_may_end_later() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![until(10)]);
+    let lease = fleet.active("r1");
+    fleet.pass(20);
+    fleet.complete(&lease, CompleteStatus::Succeeded).expect("in time");
+    assert_eq!(fleet.state(&id), AttemptState::Succeeded);
+}
+
+#[test]
+fn nothing_needs_what_may_be_given_up() {
+    let needing = JobSubmission { needs: ["a".to_owned()].into(), ..job("b") };
+    let jobs = vec![until(10), needing];
+    let run = RunSubmission { name: String::new(), max_parallel: None, jobs };
+    assert!(matches!(run.check(), Err(Problem::Invalid { field: "jobs.needs", .. })));
 }

@@ -4,17 +4,21 @@ use super::event::{Action, Event, Handled, Reply};
 use super::finish::{self, BodyHash, repeated};
 use super::lapse::{self, lapse};
 use super::policy::Policy;
-use super::record::{Idempotency, JobRecord, LeaseRecord, Standing, WorkerRecord};
+use super::record::{EndReason, Idempotency, JobRecord, LeaseRecord, Standing, WorkerRecord};
 use super::refusal::Refusal;
 use super::rows::Rows;
-use super::state::LeaseState;
-use super::{beat, cancel, grant, keep, submit};
+use super::state::{AttemptState, LeaseState};
+use super::{beat, cancel, grant, keep, retry, submit};
 use crate::id::{CancelToken, LeaseId, RunId, RunnerId};
 use crate::message::{
     AckLease, CancelAck, CancelAckAck, CancelReason, Complete, CompleteAck, Heartbeat,
-    LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, UploadRequest,
+    LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, Tag, UploadRequest,
 };
 use crate::time::Millis;
+use std::collections::BTreeSet;
+
+/// Jobs that nobody wants any more which one question for work ends at most.
+const LATE_MAX: usize = 256;
 
 /// Decides about an event. `now` is the store's clock; if it goes back, time stands still instead.
 pub fn handle<R: Rows>(rows: &mut R, policy: &Policy, now: Millis, event: Event) -> Handled {
@@ -234,6 +238,11 @@ impl<R: Rows> Desk<'_, R> {
         cancel_token: Option<CancelToken>,
         request: LeaseRequest,
     ) -> Result<Reply, Refusal> {
+        // Here, and not before: whoever waits for work may be expelled meanwhile.
+        let machine = request.runner_id.key().and_then(|key| self.rows.worker(&key));
+        if machine.is_some_and(|machine| machine.expelled_at.is_some()) {
+            return Err(Refusal::Expelled);
+        }
         let held = self.rows.live_lease_of(&request.runner_id).map(|lease| self.lapsed(lease));
         if let Some(lease) = held.filter(|lease| lease.state.live()) {
             // The answer was lost: the runner must not be locked out by what it never saw.
@@ -248,8 +257,7 @@ impl<R: Rows> Desk<'_, R> {
         if self.rows.lease(&lease_id).is_some() {
             return Err(Refusal::Conflict("lease with this id"));
         }
-        let picked = self.rows.pick(self.now, &request.capabilities);
-        let Some(mut job) = picked.and_then(|id| self.rows.job(&id)) else {
+        let Some(mut job) = self.next_job(&request.capabilities) else {
             let retry_after_seconds = self.policy.retry_after_seconds;
             return Ok(Reply::NoWork(NoWork { retry_after_seconds }));
         };
@@ -262,9 +270,29 @@ impl<R: Rows> Desk<'_, R> {
         Ok(Reply::Granted(Box::new(granted)))
     }
 
+    /// The next job that is still wanted. Those before it that are not end here.
+    fn next_job(&mut self, capabilities: &BTreeSet<Tag>) -> Option<JobRecord> {
+        for _ in 0..LATE_MAX {
+            let picked = self.rows.pick(self.now, capabilities)?;
+            let mut job = self.rows.job(&picked)?;
+            if !job.too_late(self.now) {
+                return Some(job);
+            }
+            retry::end(&mut job, AttemptState::Canceled, EndReason::TooLate, self.now);
+            self.ended(job);
+        }
+        // The rest is for the next who asks, and that should be soon.
+        self.actions.push(Action::Room);
+        None
+    }
+
     fn ack(&mut self, message: &AckLease) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
         let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+        // Whoever asks has not begun. Its lease lapses, and the job with it.
+        if job.too_late(self.now) {
+            return Err(Refusal::TooLate);
+        }
         let runtime = job.order.max_runtime_seconds;
         let reply = beat::ack(self.policy, self.now, &mut lease, runtime, message)?;
         self.rows.put_lease(lease);

@@ -55,6 +55,10 @@ pub(super) fn apply(
         Lapse::Expired if job.order.retry.once => {
             retry::end(job, AttemptState::Failed, EndReason::Lost, now);
         }
+        // Nobody else would begin it.
+        Lapse::NeverAcked | Lapse::Expired if job.too_late(now) => {
+            retry::end(job, AttemptState::Canceled, EndReason::TooLate, now);
+        }
         Lapse::NeverAcked | Lapse::Expired => retry::lost(policy, now, job),
         Lapse::RuntimeOver if job.order.retry.on_timeout => {
             retry::failed(policy, now, job, AttemptState::TimedOut);

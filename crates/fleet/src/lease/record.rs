@@ -61,6 +61,20 @@ pub struct Idempotency {
     pub hash: BodyHash,
 }
 
+impl Idempotency {
+    /// The key of what a submitter calls its submission: two submitters may use the same word. With the
+    /// name's length, so that no name and word together look like another's.
+    pub fn key(who: &str, word: &str) -> String {
+        format!("{}:{who}/{word}", who.len())
+    }
+
+    /// The name in such a key.
+    fn submitter(&self) -> Option<&str> {
+        let (length, rest) = self.key.split_once(':')?;
+        rest.get(..length.parse().ok()?)
+    }
+}
+
 impl RunRecord {
     /// How it stands.
     pub fn status(&self) -> RunStatus {
@@ -70,6 +84,11 @@ impl RunRecord {
             Self { canceled: 1.., .. } => RunStatus::Canceled,
             _ => RunStatus::Succeeded,
         }
+    }
+
+    /// Whose token it was submitted with, if that is known.
+    pub fn submitter(&self) -> Option<&str> {
+        self.idempotency.as_ref()?.submitter()
     }
 
     /// Whether one more of its jobs may be granted.
@@ -120,6 +139,9 @@ pub struct JobRecord {
     pub losses: u32,
     /// Not granted before this: the pause between two attempts.
     pub not_before: Millis,
+    /// Not begun from then on: nobody wants it any more.
+    #[serde(default)]
+    pub not_after: Option<Millis>,
     /// Where it is.
     pub standing: Standing,
 }
@@ -189,12 +211,19 @@ pub enum EndReason {
     CanceledInQueue,
     /// A job that it needs did not succeed.
     NeedFailed,
+    /// Nobody had begun it when it was too late to.
+    TooLate,
 }
 
 impl JobRecord {
     /// Whether it may be granted once its time has come.
     pub fn waiting(&self) -> bool {
         self.standing == Standing::Queued && self.needs_open == 0
+    }
+
+    /// Whether it is too late to begin.
+    pub fn too_late(&self, now: Millis) -> bool {
+        self.not_after.is_some_and(|end| end <= now)
     }
 
     /// How it ended.

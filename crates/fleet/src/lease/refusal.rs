@@ -20,6 +20,9 @@ pub enum Refusal {
     /// The lease was not acknowledged.
     #[error("the lease is not acknowledged; send AckLease first")]
     NotAcked,
+    /// The work was wanted until now.
+    #[error("it is too late to begin this work; ask for other work")]
+    TooLate,
     /// Nobody asked for a stop.
     #[error("nobody requested a cancellation of this lease; report with Complete")]
     NotCanceled,
@@ -55,6 +58,7 @@ impl Refusal {
             Self::WrongJob => "WRONG_JOB",
             Self::Conflict(_) => "CONFLICT",
             Self::NotAcked => "LEASE_NOT_ACKED",
+            Self::TooLate => "TOO_LATE",
             Self::NotCanceled => "CANCEL_NOT_REQUESTED",
             Self::RunnerBusy => "RUNNER_BUSY",
             Self::UnknownRun => "UNKNOWN_RUN",

@@ -43,11 +43,12 @@ pub(super) fn rows(
             seq: next_seq(),
             needs_open: u32::try_from(needs.len()).unwrap_or(u32::MAX),
             needs,
-            order: Arc::new(order),
             attempt: Attempt::FIRST,
             fence: Fence(0),
             losses: 0,
             not_before: Millis(0),
+            not_after: order.start_within_seconds.map(|within| now.plus_seconds(within)),
+            order: Arc::new(order),
             standing: Standing::Queued,
         }
     });

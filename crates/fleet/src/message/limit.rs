@@ -74,9 +74,14 @@ impl Problem {
 
 /// A text.
 pub(super) fn text(field: &'static str, text: &str, limit: usize) -> Result<(), Problem> {
-    match text.len() {
-        found if found > limit => Err(Problem::Long { field, found, limit }),
-        _ => Ok(()),
+    long(field, text.len(), limit)
+}
+
+/// So many bytes of anything.
+pub(super) fn long(field: &'static str, found: usize, limit: usize) -> Result<(), Problem> {
+    match found > limit {
+        true => Err(Problem::Long { field, found, limit }),
+        false => Ok(()),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::limit::{
     self, LIST_LENGTH_MAX, NAME_BYTES_MAX, RUN_JOBS_MAX, SECONDS_MAX, TEXT_BYTES_MAX,
 };
-use super::{Body, JobSpec, Label, Problem, Tag, spec};
+use super::{Body, JobSpec, Label, MESSAGE_BYTES_MAX, Problem, Tag, spec};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use utoipa::ToSchema;
@@ -13,6 +13,9 @@ pub const ATTEMPTS_MAX: u32 = 20;
 
 /// Shortest lease that a job may ask for: three heartbeats, which come once a second at most.
 const LEASE_TTL_SECONDS_MIN: u64 = 3;
+
+/// Longest work of a job, as it is sent: the rest of its grant fits into a message beside it.
+const SPEC_BYTES_MAX: usize = MESSAGE_BYTES_MAX - 16 * 1024;
 
 /// Jobs that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
@@ -55,6 +58,10 @@ pub struct JobSubmission {
     /// somebody else must have time for if its runner is lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ttl_seconds: Option<u32>,
+    /// Nobody begins it later than this after its submission: whoever wants it has given it up by then.
+    /// No other job may need such a one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_within_seconds: Option<u32>,
     /// The work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_spec: Option<JobSpec>,
@@ -122,7 +129,13 @@ impl JobSubmission {
         if let Some(ttl) = self.lease_ttl_seconds {
             limit::range("jobs.lease_ttl_seconds", ttl, LEASE_TTL_SECONDS_MIN, SECONDS_MAX.into())?;
         }
-        spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())
+        if let Some(within) = self.start_within_seconds {
+            limit::range("jobs.start_within_seconds", within, 1, SECONDS_MAX.into())?;
+        }
+        spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())?;
+        // A grant that no worker can read would be given to one after the other.
+        let found = self.job_spec.as_ref().and_then(|spec| serde_json::to_vec(spec).ok());
+        limit::long("job_spec", found.map_or(0, |spec| spec.len()), SPEC_BYTES_MAX)
     }
 }
 
@@ -134,9 +147,18 @@ fn check_needs(jobs: &[JobSubmission]) -> Result<(), Problem> {
             return Err(Problem::Invalid { field: "jobs.name", why: "must be unique in the run" });
         }
     }
+    let expiring: BTreeSet<&str> = jobs
+        .iter()
+        .filter(|job| job.start_within_seconds.is_some())
+        .map(|job| job.name.as_str())
+        .collect();
     let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for job in jobs {
         for need in &job.needs {
+            if expiring.contains(need.as_str()) {
+                let why = "must not name a job with `start_within_seconds`";
+                return Err(Problem::Invalid { field: "jobs.needs", why });
+            }
             if !waiting.contains_key(need.as_str()) {
                 return Err(Problem::Invalid {
                     field: "jobs.needs",

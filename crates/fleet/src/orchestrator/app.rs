@@ -9,6 +9,7 @@ use super::pages::Pages;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
+use super::watch::WATCHED_MAX;
 use super::within::Ends;
 use crate::auth::{Audit, Entry, Replays};
 use crate::broker::Publisher;
@@ -21,7 +22,7 @@ use crate::time::Millis;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{Semaphore, broadcast, watch};
 
 /// Changes that one who watches may fall behind; then it looks at all of it again.
 const NEWS_MAX: usize = 256;
@@ -45,6 +46,8 @@ pub(super) struct Inner {
     /// Requests to stop, for runners in this process.
     cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
+    /// Places for those who watch runs.
+    pub(super) watched: Arc<Semaphore>,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     /// Where there is a broker.
@@ -85,6 +88,7 @@ impl App {
             ends: Ends::default(),
             cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
+            watched: Arc::new(Semaphore::new(WATCHED_MAX)),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),

@@ -4,7 +4,7 @@
 
 use super::answer::Failure;
 use super::app::App;
-use crate::auth::{Scope, Signature, Signed, sha256_hex};
+use crate::auth::{Scope, Signature, Signed, Token, sha256_hex};
 use crate::id::{KeyId, RunnerId};
 use crate::lease::WorkerRecord;
 use crate::message::{Body, MESSAGE_BYTES_MAX, MessageError, decode};
@@ -35,17 +35,17 @@ impl KnownKeys {
         (since.elapsed() < KNOWN_FOR).then(|| worker.clone())
     }
 
-    fn put(&self, worker: WorkerRecord) {
+    pub(super) fn put(&self, worker: WorkerRecord) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= KNOWN_MAX {
             known.clear();
         }
-        known.insert(worker.key.id(), (worker, Instant::now()));
-    }
-
-    /// It is looked up again the next time.
-    pub(super) fn forget(&self, id: &KeyId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        let id = worker.key.id();
+        // Somebody may have read the row before it was expelled, and come late with it.
+        if known.get(&id).is_some_and(|(known, _)| known.expelled_at > worker.expelled_at) {
+            return;
+        }
+        known.insert(id, (worker, Instant::now()));
     }
 }
 
@@ -80,16 +80,22 @@ impl App {
         if self.0.door.is_open() {
             return Ok("anybody".to_owned());
         }
+        let token = self.token(headers)?;
+        if !token.scope.allows(wanted) {
+            let text = format!("this token is for a {}; a {wanted} may do this", token.scope);
+            return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
+        }
+        Ok(token.name)
+    }
+
+    /// The token that the request shows.
+    pub(super) fn token(&self, headers: &HeaderMap) -> Result<Token, Failure> {
         let access = self.0.door.access();
         let token = authorization(headers).and_then(|value| value.strip_prefix("Bearer "));
         let token = token.ok_or_else(|| unauthorized("show a token: `authorization: Bearer …`"))?;
         let token = access.find(token);
         let token = token.ok_or_else(|| unauthorized("this token is not, or no longer, known"))?;
-        if !token.scope.allows(wanted) {
-            let text = format!("this token is for a {}; a {wanted} may do this", token.scope);
-            return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
-        }
-        Ok(token.name.clone())
+        Ok(token.clone())
     }
 
     /// Whose key the request says it is signed with, if that key was let in.

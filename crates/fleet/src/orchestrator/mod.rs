@@ -9,6 +9,7 @@
 
 mod answer;
 mod app;
+mod browser;
 mod clock;
 mod config;
 mod door;
@@ -32,6 +33,7 @@ mod workers;
 pub use app::App;
 pub use clock::Clock;
 pub use config::{Config, StoreConfig};
+pub(crate) use people::RUN_ID;
 pub use router::router;
 pub use server::{ServeError, serve};
 pub use within::{Placed, Within, WithinError};

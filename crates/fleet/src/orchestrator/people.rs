@@ -2,9 +2,9 @@
 
 use super::answer::{Failure, reply, shown};
 use super::app::App;
-use crate::auth::{Scope, random_id};
+use crate::auth::{NOBODY, Scope, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Reply};
+use crate::lease::{Event, Idempotency, Reply};
 use crate::message::{Label, RunSubmission, decode};
 use crate::store::Store;
 use crate::time::Millis;
@@ -18,6 +18,8 @@ use serde::Deserialize;
 const PAGE_MAX: usize = 200;
 /// Bytes of log in one answer, about.
 const LOG_BYTES_MAX: usize = 1024 * 1024;
+/// Where a submitter says what the run will be called: so it can stop what it may have submitted.
+pub(crate) const RUN_ID: &str = "remuda-run-id";
 /// Longest key of a submitter.
 const KEY_BYTES_MAX: usize = 200;
 
@@ -34,16 +36,18 @@ pub(super) fn id<T, E: std::fmt::Display>(
     new(text).map_err(bad)
 }
 
-/// The submitter's word for what it sends. Two submitters may use the same.
-fn key(headers: &HeaderMap, who: &str) -> Result<Option<String>, Failure> {
-    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+/// The submitter's word for what it sends; without one, the new run's id. Two submitters may use the same.
+/// By its key a run is known to be theirs.
+fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
+    let Some(value) = headers.get("idempotency-key") else {
+        return Ok(Idempotency::key(who, run.as_str()));
+    };
     let value = value.to_str().ok().filter(|v| (1..=KEY_BYTES_MAX).contains(&v.len()));
     let value = value.ok_or_else(|| {
         let text = "Idempotency-Key must have 1 to 200 visible characters";
         Failure::new(StatusCode::BAD_REQUEST, "BAD_KEY", text)
     })?;
-    // With its length, so that no name and word together look like another's.
-    Ok(Some(format!("{}:{who}/{value}", who.len())))
+    Ok(Idempotency::key(who, value))
 }
 
 impl App {
@@ -83,7 +87,36 @@ impl App {
     /// Who it is, if it may; who may not is in the audit log too.
     fn may(&self, headers: &HeaderMap, wanted: Scope, action: &str) -> Result<String, Failure> {
         let who = self.person(headers, wanted);
-        who.inspect_err(|failure| self.note("nobody", action, "", Err(failure)))
+        who.inspect_err(|failure| self.refused(headers, action, "", failure))
+    }
+
+    /// Writes down that somebody may not do something.
+    pub(super) fn refused(&self, headers: &HeaderMap, action: &str, of: &str, why: &Failure) {
+        let token = self.token(headers).ok();
+        self.note(token.as_ref().map_or(NOBODY, |token| token.name.as_str()), action, of, Err(why));
+    }
+
+    /// Whether a run is this one's, or it is an operator: what one submitter has had done, others do not
+    /// stop, repeat or take the outputs of.
+    async fn owns(
+        &self,
+        headers: &HeaderMap,
+        who: &str,
+        run: &RunId,
+        action: &str,
+    ) -> Result<(), Failure> {
+        if self.0.door.is_open() || self.person(headers, Scope::Operator).is_ok() {
+            return Ok(());
+        }
+        let rows = self.0.store.run(run).await?;
+        let whose = rows.as_ref().and_then(|rows| rows.run.submitter());
+        if whose.is_none_or(|whose| whose == who) {
+            return Ok(());
+        }
+        let text = "this run was submitted with another token; that, or an operator, may do this";
+        let failure = Failure::new(StatusCode::FORBIDDEN, "NOT_YOURS", text);
+        self.refused(headers, action, run.as_str(), &failure);
+        Err(failure)
     }
 }
 
@@ -91,10 +124,13 @@ impl App {
 pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let who = app.may(&parts.headers, Scope::Submitter, "submit")?;
-    let key = key(&parts.headers, &who)?;
     let bytes = app.read(&parts.headers, body).await?;
     let submission: RunSubmission = decode(&bytes)?;
-    let run_id = random_id(RunId::PREFIX, RunId::new);
+    let run_id = match parts.headers.get(RUN_ID) {
+        Some(chosen) => id(chosen.to_str().unwrap_or_default(), RunId::new)?,
+        None => random_id(RunId::PREFIX, RunId::new),
+    };
+    let key = Some(key(&parts.headers, &who, &run_id)?);
     let of = run_id.as_str().to_owned();
     app.cause(&who, "submit", &of, Event::Submit { run_id, key, submission }).await
 }
@@ -146,6 +182,7 @@ pub(super) async fn cancel_run(
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let run_id = id(&run, RunId::new)?;
+    app.owns(&headers, &who, &run_id, "cancel").await?;
     app.cause(&who, "cancel", &run, Event::CancelRun { run_id }).await
 }
 
@@ -157,6 +194,9 @@ pub(super) async fn cancel_job(
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let job_id = id(&job, JobId::new)?;
+    if let Some(run) = job_id.run() {
+        app.owns(&headers, &who, &run, "cancel").await?;
+    }
     app.cause(&who, "cancel", &job, Event::CancelJob { job_id }).await
 }
 
@@ -167,9 +207,10 @@ pub(super) async fn rerun(
     Path(run): Path<String>,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "rerun")?;
-    let key = key(&headers, &who)?;
     let of = id(&run, RunId::new)?;
+    app.owns(&headers, &who, &of, "rerun").await?;
     let run_id = random_id(RunId::PREFIX, RunId::new);
+    let key = Some(key(&headers, &who, &run_id)?);
     app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key }).await
 }
 
@@ -200,7 +241,9 @@ pub(super) async fn expel(
     let who = app.may(&headers, Scope::Operator, "expel")?;
     let key_id = id(&key, KeyId::new)?;
     let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
-    app.0.keys.forget(&key_id);
+    if let Some(worker) = app.0.store.worker(&key_id).await? {
+        app.0.keys.put(worker);
+    }
     answer
 }
 
@@ -211,9 +254,10 @@ pub(super) async fn output(
     headers: HeaderMap,
     Path(job): Path<String>,
 ) -> Answer {
-    app.person(&headers, Scope::Viewer)?;
+    let who = app.person(&headers, Scope::Viewer)?;
     let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
     let rows = rows.ok_or_else(|| Failure::not_found("job"))?;
+    app.owns(&headers, &who, &rows.job.run_id, "output").await?;
     let output = rows.output().ok_or_else(|| Failure::not_found("output"))?;
     let kind = HeaderValue::from_static("application/octet-stream");
     let bytes = output.bytes().to_vec();

@@ -103,7 +103,7 @@ pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Re
 pub(super) async fn enrol(State(app): State<App>, request: Request) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let who = app.person(&parts.headers, Scope::Enrol);
-    let who = who.inspect_err(|failure| app.note("nobody", "enrol", "", Err(failure)))?;
+    let who = who.inspect_err(|failure| app.refused(&parts.headers, "enrol", "", failure))?;
     let bytes = app.read(&parts.headers, body).await?;
     let Enrol { key } = decode(&bytes)?;
     let key_id = key.id();

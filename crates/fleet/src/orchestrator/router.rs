@@ -4,7 +4,7 @@ use super::answer::Failure;
 use super::app::App;
 use super::openapi::{About, Api, Who, openapi};
 use super::reports::{enrol, lease, report};
-use super::{metrics, pages, people, upload, watch, workers};
+use super::{browser, metrics, pages, people, upload, watch, workers};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, Complete, CompleteAck, Enrol, Enrolled,
     Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, LogAck, LogChunk, RunSubmission,
@@ -30,6 +30,7 @@ pub fn router(app: App) -> Router {
             let text = "this path has other methods; see /openapi.json";
             Failure::new(StatusCode::METHOD_NOT_ALLOWED, "METHOD_NOT_ALLOWED", text).into_response()
         })
+        .layer(from_fn_with_state(app.clone(), browser::own_pages))
         .layer(from_fn_with_state(app.clone(), tell_time))
         .with_state(app)
 }
@@ -116,6 +117,7 @@ fn runs(api: Api) -> Api {
     let key = "The same again under the same key is the same run";
     let submit = submitter("submit_run", "Submit a run")
         .header("Idempotency-Key", key)
+        .header("remuda-run-id", "The run's id, if the submitter chooses it; random and new")
         .takes::<RunSubmission>()
         .gives::<Submitted>();
     let rerun = submitter("rerun_run", "Repeat a run").header("Idempotency-Key", key);

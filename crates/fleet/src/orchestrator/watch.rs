@@ -4,29 +4,36 @@
 use super::answer::Failure;
 use super::app::App;
 use super::feed::{self, Seen, Watched};
-use super::people::id;
+use super::people;
 use crate::auth::Scope;
 use crate::id::RunId;
 use crate::lease::RunStatus;
 use crate::store::Store;
 use crate::view::RunView;
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
 
-struct Run(RunId);
+/// Runs that are watched at a time: each is looked at every second, and none takes a worker's connection.
+pub(super) const WATCHED_MAX: usize = 1_024;
+
+struct Run {
+    id: RunId,
+    _place: OwnedSemaphorePermit,
+}
 
 impl Watched for Run {
     const NAME: &'static str = "run";
     const PAUSE: Duration = Duration::from_millis(100);
 
     fn concerns(&self, run: &RunId) -> bool {
-        *run == self.0
+        *run == self.id
     }
 
     async fn look(&self, app: &App) -> Option<Seen> {
-        let view = RunView::from(&app.0.store.run(&self.0).await.ok()??);
+        let view = RunView::from(&app.0.store.run(&self.id).await.ok()??);
         let ended = view.summary.status != RunStatus::Running;
         Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
     }
@@ -38,9 +45,13 @@ pub(super) async fn events(
     Path(run): Path<String>,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
-    let run = Run(id(&run, RunId::new)?);
-    feed::open(app, run, async |app, Run(run)| {
-        app.0.store.run(run).await?.map(drop).ok_or_else(|| Failure::not_found("run"))
+    let id = people::id(&run, RunId::new)?;
+    let place = app.0.watched.clone().try_acquire_owned().map_err(|_| {
+        let text = "too many runs are watched; look at this one now and then";
+        Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
+    })?;
+    feed::open(app, Run { id, _place: place }, async |app, Run { id, .. }| {
+        app.0.store.run(id).await?.map(drop).ok_or_else(|| Failure::not_found("run"))
     })
     .await
 }

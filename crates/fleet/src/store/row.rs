@@ -16,6 +16,8 @@ struct Fixed {
     run_id: RunId,
     order: JobSubmission,
     needs: Vec<JobId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    not_after: Option<Millis>,
 }
 
 /// The rest.
@@ -50,8 +52,8 @@ pub(super) fn number(value: u64) -> i64 {
 
 /// The part of a job's row that is written once.
 pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { job_id, run_id, order, needs, .. } = job.clone();
-    text("job", &Fixed { job_id, run_id, order: (*order).clone(), needs })
+    let JobRecord { job_id, run_id, order, needs, not_after, .. } = job.clone();
+    text("job", &Fixed { job_id, run_id, order: (*order).clone(), needs, not_after })
 }
 
 /// The part that is written often.
@@ -62,7 +64,7 @@ pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
 
 /// Both together.
 pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecord, StoreError> {
-    let Fixed { job_id, run_id, order, needs } = read("job", fixed)?;
+    let Fixed { job_id, run_id, order, needs, not_after } = read("job", fixed)?;
     let Changing { needs_open, attempt, fence, losses, not_before, standing } =
         read("job", changing)?;
     Ok(JobRecord {
@@ -76,6 +78,7 @@ pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecor
         fence,
         losses,
         not_before,
+        not_after,
         standing,
     })
 }

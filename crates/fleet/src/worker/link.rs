@@ -21,6 +21,8 @@ use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// What messages are: no page of a browser can send that to others unasked.
+const JSON: &str = "application/json";
 
 /// Why a message has no answer that is of use.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -123,7 +125,11 @@ impl Link {
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
         let request = self.http()?.post(format!("{}/api/v1/internal/enrol", self.url));
-        let request = request.bearer_auth(token).timeout(ANSWER_TIMEOUT).body(body);
+        let request = request
+            .header("content-type", JSON)
+            .bearer_auth(token)
+            .timeout(ANSWER_TIMEOUT)
+            .body(body);
         let bytes = self.read(request.send().await.map_err(unreachable)?).await?;
         message::decode(&bytes).map_err(nonsense)
     }
@@ -157,7 +163,8 @@ impl Link {
             Way::Http(http) => http,
             // Nobody else is here, so nothing is signed.
             Way::Within(_, handlers) => {
-                let request = Request::post(&path).body(Bytes::from(bytes));
+                let request =
+                    Request::post(&path).header("content-type", JSON).body(Bytes::from(bytes));
                 let request = request.map_err(|error| LinkError::Unreachable(error.to_string()))?;
                 let Ok(answer) = handlers.clone().oneshot(request).await;
                 let (head, body) = answer.into_parts();
@@ -171,6 +178,7 @@ impl Link {
         loop {
             let request = http
                 .post(format!("{}{path}", self.url))
+                .header("content-type", JSON)
                 .header("authorization", self.signature(&Method::POST, &path, &hash))
                 .timeout(ANSWER_TIMEOUT + wait)
                 .body(bytes.clone());

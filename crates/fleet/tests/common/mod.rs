@@ -37,6 +37,7 @@ pub fn job(name: &str) -> JobSubmission {
         max_runtime_seconds: 3_600,
         retry: Retry::default(),
         lease_ttl_seconds: None,
+        start_within_seconds: None,
         job_spec: Some(JobSpec {
             name: name.to_owned(),
             workdir: ".".to_owned(),

@@ -20,6 +20,7 @@ async fn guarded() -> Server {
         config.access = Access(vec![
             token("viewer", Scope::Viewer),
             token("submitter", Scope::Submitter),
+            token("other", Scope::Submitter),
             token("operator", Scope::Operator),
             token("enrol", Scope::Enrol),
         ]);
@@ -236,7 +237,7 @@ async fn who_did_what_is_written_down() {
     let id = key.id();
     let expected = [
         ["enrol", "enrol", id.as_str(), "ok"],
-        ["nobody", "submit", "", "FORBIDDEN"],
+        ["viewer", "submit", "", "FORBIDDEN"],
         ["submitter", "cancel", "run_x", "UNKNOWN_RUN"],
     ];
     assert_eq!(told, expected);
@@ -251,4 +252,110 @@ async fn without_tokens_it_serves_this_machine_only() {
     let refused = remuda_fleet::orchestrator::serve(listener, config, async {}).await;
     assert!(matches!(refused, Err(remuda_fleet::orchestrator::ServeError::Open)), "{refused:?}");
     std::fs::remove_dir_all(folder).expect("removed");
+}
+
+/// A page that a browser on the machine shows, from anywhere.
+#[tokio::test]
+async fn without_tokens_pages_of_others_can_do_nothing() {
+    let server = Server::open().await;
+    let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
+    let run = json!({ "jobs": [job] }).to_string();
+    let host = server.url.trim_start_matches("http://").to_owned();
+    let port = host.split_once(':').expect("a port").1.to_owned();
+    let (json, plain) = ("application/json", "text/plain;charset=UTF-8");
+    for (host, origin, kind, expected) in [
+        (host.clone(), None, json, 201),
+        (format!("localhost:{port}"), None, json, 201),
+        (host.clone(), Some(server.url.clone()), json, 201),
+        (host.clone(), None, plain, 415),
+        (host.clone(), Some("http://evil.example".to_owned()), json, 403),
+        (host.clone(), Some("null".to_owned()), json, 403),
+        (format!("evil.example:{port}"), None, json, 403),
+        (format!("evil.example:{port}"), Some(format!("http://evil.example:{port}")), json, 403),
+    ] {
+        let request = reqwest::Client::new().post(format!("{}/api/v1/runs", server.url));
+        let request = request.header("host", &host).header("content-type", kind);
+        let request = match &origin {
+            Some(origin) => request.header("origin", origin),
+            None => request,
+        };
+        let status = request.body(run.clone()).send().await.expect("an answer").status();
+        assert_eq!(status.as_u16(), expected, "{host} {origin:?} {kind}");
+    }
+    let request = server.http.get(format!("{}/api/v1/runs", server.url));
+    let looked = request.header("host", "evil.example").send().await.expect("an answer");
+    assert_eq!(looked.status(), 403, "nor can they look");
+}
+
+#[tokio::test]
+async fn a_machine_that_is_expelled_while_it_waits_gets_nothing() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let (mut body, path) = (ask(&key), "/internal/lease");
+    body["max_wait_seconds"] = json!(20);
+    let signed = sign(&key, path, &body, now()).header();
+    let waiting = send(&server, "POST", path, Some(&signed), &body);
+    let then = async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        let expel = format!("/workers/{}", key.id());
+        let operator = Some("Bearer secret-operator");
+        assert_eq!(send(&server, "DELETE", &expel, operator, &json!({})).await.0, 200);
+        let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
+        send(&server, "POST", "/runs", operator, &json!({ "jobs": [job] })).await
+    };
+    let (answer, (submitted, run)) = tokio::join!(waiting, then);
+    assert_eq!(code(&answer), (403, "EXPELLED"), "{}", answer.1);
+    assert_eq!(submitted, 201);
+    let path = format!("/runs/{}", run["run_id"].as_str().expect("an id"));
+    let view = send(&server, "GET", &path, Some("Bearer secret-viewer"), &json!({})).await.1;
+    assert_eq!(view["jobs"][0]["state"], "QUEUED");
+}
+
+#[tokio::test]
+async fn what_one_submitter_has_had_done_is_not_anothers() {
+    let server = guarded().await;
+    let key = enrolled(&server).await;
+    let call = json!({ "kind": "k", "input": remuda_fleet::message::Data::new(b"in") });
+    let spec = json!({ "name": "a", "steps": [], "call": call });
+    let run = json!({ "jobs": [{ "name": "a", "job_spec": spec }] });
+    let submitter = Some("Bearer secret-submitter");
+    let run = send(&server, "POST", "/runs", submitter, &run).await.1["run_id"].clone();
+    let run = run.as_str().expect("an id").to_owned();
+    let (body, path) = (ask(&key), "/internal/lease");
+    let signed = sign(&key, path, &body, now()).header();
+    let granted = send(&server, "POST", path, Some(&signed), &body).await.1;
+    let lease = |mut more: Value| {
+        more["lease_id"] = granted["lease_id"].clone();
+        more["runner_id"] = body["runner_id"].clone();
+        more
+    };
+    for (path, body) in [
+        ("/internal/ack-lease", lease(json!({ "job_id": granted["job_id"] }))),
+        ("/internal/complete", {
+            let output = remuda_fleet::message::Data::new(b"secret so far");
+            lease(json!({ "status": "SUCCEEDED", "output": output }))
+        }),
+    ] {
+        let signed = sign(&key, path, &body, now()).header();
+        let answer = send(&server, "POST", path, Some(&signed), &body).await;
+        assert_eq!(answer.0, 200, "{}", answer.1);
+    }
+    let job = granted["job_id"].as_str().expect("an id");
+    let output = format!("/jobs/{job}/output");
+    for (who, expected) in [("viewer", 403), ("other", 403), ("submitter", 200), ("operator", 200)]
+    {
+        let who = format!("Bearer secret-{who}");
+        let answer = send(&server, "GET", &output, Some(&who), &json!({})).await;
+        assert_eq!(answer.0, expected, "{who}");
+    }
+    for path in
+        [format!("/runs/{run}/cancel"), format!("/runs/{run}/rerun"), format!("/jobs/{job}/cancel")]
+    {
+        let other = send(&server, "POST", &path, Some("Bearer secret-other"), &json!({})).await;
+        assert_eq!(code(&other), (403, "NOT_YOURS"), "{path}");
+        for who in [submitter, Some("Bearer secret-operator")] {
+            let own = send(&server, "POST", &path, who, &json!({})).await.0;
+            assert!(own == 200 || own == 201, "{path}: {own}");
+        }
+    }
 }

@@ -62,7 +62,7 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_sent() {
     let answer = tokio::task::spawn_blocking(move || {
         let mut stream = TcpStream::connect(&address).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("set");
-        let head = "POST /api/v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: 2000000\r\n\r\n";
+        let head = "POST /api/v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2000000\r\n\r\n";
         stream.write_all(head.as_bytes()).expect("sent");
         let mut answer = [0; 12];
         stream.read_exact(&mut answer).expect("an answer without a body");
@@ -77,7 +77,7 @@ async fn a_peer_that_never_ends_its_head_or_its_body_is_let_go() {
     let address = server.url.strip_prefix("http://").expect("a URL").to_owned();
     for start in [
         "POST /api/v1/runs HT",
-        "POST /api/v1/runs HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{",
+        "POST /api/v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{",
     ] {
         let address = address.clone();
         let ended = tokio::task::spawn_blocking(move || {
@@ -101,4 +101,20 @@ async fn no_lease_id_is_in_an_error() {
     let stolen = json!({ "lease_id": lease, "runner_id": "runner_b", "status": "SUCCEEDED" });
     let (_, answer) = server.post("/internal/complete", stolen).await;
     assert!(!answer.to_string().contains(lease), "{answer}");
+}
+
+/// A grant has more in it than the work that was submitted.
+#[tokio::test]
+async fn work_whose_grant_no_worker_could_read_is_refused() {
+    let server = Server::open().await;
+    let run = |steps: usize, last: usize| {
+        let mut steps = vec!["x".repeat(32 * 1024); steps];
+        steps.push("x".repeat(last));
+        json!({ "jobs": [{ "name": "a", "job_spec": { "name": "a", "steps": steps } }] })
+    };
+    is_error(&server.post("/runs", run(31, 32_000)).await, 422, "BAD_VALUE");
+    server.ok("/runs", run(31, 15_000)).await;
+    let ask = json!({ "runner_id": "runner_a", "capabilities": [] });
+    let granted = server.ok("/internal/lease", ask).await;
+    assert!(granted.to_string().len() <= remuda_fleet::message::MESSAGE_BYTES_MAX);
 }

@@ -283,3 +283,21 @@ async fn a_cancellation_that_races_a_result_ends_the_job_once() {
         assert_eq!(server.ok("/internal/lease", ask).await["type"], "NoWork");
     }
 }
+
+/// So a submitter that heard no answer can cancel what it may have submitted.
+#[tokio::test]
+async fn a_submitter_may_choose_the_runs_id() {
+    let server = Server::open().await;
+    let client = remuda_fleet::client::Client::new(&server.url, None);
+    let id = remuda_fleet::client::Client::new_run();
+    let order = |name: &str| {
+        let job = json!({ "name": name, "job_spec": { "name": "a", "steps": ["true"] } });
+        let text = json!({ "jobs": [job] }).to_string();
+        remuda_fleet::message::decode(text.as_bytes()).expect("a run")
+    };
+    client.submit_as(&id, &order("a")).await.expect("taken");
+    client.submit_as(&id, &order("b")).await.expect("what was taken before stands");
+    let view = client.run(&id).await.expect("a run");
+    assert_eq!((view.jobs.len(), view.jobs[0].name.as_str()), (1, "a"));
+    client.cancel(&id).await.expect("canceled");
+}

@@ -3,6 +3,7 @@
 use remuda_fleet::broker;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -58,7 +59,9 @@ impl Server {
             };
             serve(listener, config, stopped).await.expect("served");
         });
-        let http = Client::new();
+        let json = HeaderValue::from_static("application/json");
+        let headers = [(CONTENT_TYPE, json)].into_iter().collect();
+        let http = Client::builder().default_headers(headers).build().expect("a client");
         Self { url, broker, _broker: keep, http, folder, stop: Some(stop), serving: Some(serving) }
     }
 

@@ -8,6 +8,8 @@ use remuda_fleet::lease::{AttemptState, RunStatus};
 use remuda_fleet::message::{RunSubmission, decode};
 use serde_json::json;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 fn order(step: &str) -> RunSubmission {
     let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": [step] } });
@@ -62,4 +64,48 @@ async fn what_goes_wrong_is_told_apart() {
     server.stop().await;
     let gone = client.run(&nowhere).await.expect_err("nobody there");
     assert!(matches!(gone, ClientError::Unreachable { .. }), "{gone}");
+}
+
+/// Answers every request with these bytes, and leaves the connection open.
+async fn answering(bytes: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 4_096];
+            let _ = stream.read(&mut request).await;
+            stream.write_all(bytes.as_bytes()).await.expect("answered");
+            open.push(stream);
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn what_may_be_otherwise_soon_is_no_refusal() {
+    let body = r#"{"error":{"code":"SOME_CODE","message":"some words"}}"#;
+    for (status, passing) in
+        [(503, true), (500, true), (408, true), (429, true), (409, false), (403, false)]
+    {
+        let length = body.len();
+        let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n{body}");
+        let client = Client::new(&answering(answer).await, None);
+        let error = client.submit(&order("true"), Some("k")).await.expect_err("not taken");
+        assert_eq!(matches!(error, ClientError::Unreachable { .. }), passing, "{status}: {error}");
+        assert!(error.to_string().contains("SOME_CODE"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_silent_ends() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: alive\n\n";
+    let client = Client::new(&answering(head.to_owned()).await, None);
+    let client = client.with_silence_max(Duration::from_millis(200));
+    let run = remuda_fleet::id::RunId::new("run_1").expect("an id");
+    let watching = client.watch(&run).await.expect("a stream");
+    let views: Vec<_> = tokio::time::timeout(Duration::from_secs(30), watching.collect())
+        .await
+        .expect("nobody waits for ever");
+    assert!(matches!(views[..], [Err(ClientError::Unreachable { .. })]), "{views:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::order::{Finding, KIND, Order, decode_finding};
 use crate::executor::ExecuteError;
-use remuda_fleet::lease::AttemptState;
+use remuda_fleet::lease::{AttemptState, EndReason};
 use remuda_fleet::message::{Call, JobSpec as FleetSpec, JobSubmission, Retry, RunSubmission, Tag};
 use remuda_fleet::view::JobView;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,10 @@ impl Errand {
         u32::try_from(part.clamp(TTL_SECONDS_MIN, TTL_SECONDS_MAX)).unwrap_or(u32::MAX)
     }
 
-    /// As a run. None: it is larger than any job on chain.
-    pub(super) fn submission(&self, tags: BTreeSet<Tag>) -> Option<RunSubmission> {
+    /// As a run that nobody begins once the patience is over, of which so much is gone. None: it is larger than any
+    /// job on chain.
+    pub(super) fn submission(&self, tags: BTreeSet<Tag>, gone: Duration) -> Option<RunSubmission> {
+        let left = self.patience.saturating_sub(gone).as_secs();
         let name = format!("job {}", self.order.job_id);
         let seconds = self.order.within.as_secs().saturating_add(SPARE_SECONDS);
         let spec = FleetSpec {
@@ -79,6 +81,7 @@ impl Errand {
                 .unwrap_or(u32::MAX),
             retry: Retry { once: self.once, ..Retry::default() },
             lease_ttl_seconds: Some(self.lease_ttl_seconds()),
+            start_within_seconds: u32::try_from(left.clamp(1, RUNTIME_SECONDS_MAX)).ok(),
             job_spec: Some(spec),
             job_spec_ref: None,
         };
@@ -98,7 +101,10 @@ impl Errand {
             (AttemptState::Succeeded, None) => {
                 Err(FleetError::Useless("a job that succeeded gave nothing".to_owned()))
             }
-            (AttemptState::TimedOut, _) => Ok(Err(ExecuteError::TimedOut(self.order.within))),
+            // Said by the worker itself: one that hangs is no excuse.
+            (AttemptState::TimedOut, _) if job.reason == Some(EndReason::Reported) => {
+                Ok(Err(ExecuteError::TimedOut(self.order.within)))
+            }
             (state, _) => {
                 let reason = job.reason.map_or(String::new(), |reason| format!(", {reason:?}"));
                 let words: String = job.summary.chars().take(200).collect();
@@ -137,8 +143,24 @@ mod tests {
         let mut errand = errand(60);
         // A transaction has 128 KiB.
         errand.order.spec = http_spec("GET", &"x".repeat(128 * 1024));
-        let run = errand.submission(BTreeSet::new()).unwrap();
+        let run = errand.submission(BTreeSet::new(), Duration::ZERO).unwrap();
         assert!(encode(&run).len() < MESSAGE_BYTES_MAX);
         assert!(run.jobs[0].retry.once);
+        assert_eq!(run.jobs[0].start_within_seconds, Some(60));
+        let later = errand.submission(BTreeSet::new(), Duration::from_secs(50)).unwrap();
+        assert_eq!(later.jobs[0].start_within_seconds, Some(10), "what is left");
+    }
+
+    #[test]
+    fn only_a_worker_that_says_so_is_why_time_was_too_short() {
+        let view = |reason: EndReason| -> JobView {
+            let view = serde_json::json!({ "job_id": "job_1-0", "name": "a", "state": "TIMED_OUT",
+                "attempt": 1, "fence": 1, "losses": 0, "log_bytes": 0, "reason": reason });
+            serde_json::from_value(view).unwrap()
+        };
+        let told = errand(60).finding(&view(EndReason::Reported), None);
+        assert!(matches!(told, Ok(Err(ExecuteError::TimedOut(_)))), "{told:?}");
+        let hung = errand(60).finding(&view(EndReason::RuntimeExceeded), None);
+        assert!(matches!(hung, Err(FleetError::Undone(_))), "{hung:?}");
     }
 }

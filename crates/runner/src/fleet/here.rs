@@ -78,7 +78,7 @@ impl Here {
         let undone = |error: WithinError| FleetError::Undone(error.to_string());
         let wanted = tags::wanted(&errand.order.spec, &self.means.servers);
         let wanted = wanted.into_iter().filter(is_kind).collect();
-        let run = errand.submission(wanted);
+        let run = errand.submission(wanted, Duration::ZERO);
         let run = run.ok_or_else(|| FleetError::Refused("it is too large".to_owned()))?;
         let Placed { run_id, job_id, mut ended } =
             self.within.submit(run).await.map_err(refused)?;

@@ -10,12 +10,11 @@ use futures::future::join_all;
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::id::RunId;
 use remuda_fleet::lease::{AttemptState, RunStatus};
-use remuda_fleet::message::RunSubmission;
 use remuda_fleet::view::{JobView, WorkerList};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 use tracing::{debug, warn};
 
@@ -23,10 +22,12 @@ use tracing::{debug, warn};
 const TOKEN_BYTES_MAX: u64 = 4_096;
 /// Pauses between two tries to reach the orchestrator grow so often.
 const GROWTH: u32 = 4;
-/// How long an orchestrator is told that a run is not wanted. Then its own limits end it.
+/// How long an orchestrator is told that a run is not wanted. Then nobody begins it, or its limits end it.
 const INSISTING: Duration = Duration::from_secs(60);
 /// The same when the runner stops.
 const LEAVING: Duration = Duration::from_secs(2);
+/// What an orchestrator says of a run that it does not have.
+const UNKNOWN_RUN: &str = "UNKNOWN_RUN";
 /// How long one look at the workers may take.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -78,10 +79,23 @@ impl There {
         errand: &Errand,
         progress: &dyn Progress,
     ) -> Result<Finding, FleetError> {
-        let run = errand.submission(tags::wanted(&errand.order.spec, &self.means.servers));
-        let run = run.ok_or_else(|| FleetError::Refused("it is too large".to_owned()))?;
-        let run_id = self.submit(&run).await?;
+        let refused = |error: ClientError| FleetError::Refused(error.to_string());
+        let began = Instant::now();
+        let wanted = tags::wanted(&errand.order.spec, &self.means.servers);
+        let run = || errand.submission(wanted.clone(), began.elapsed());
+        run().ok_or_else(|| FleetError::Refused("it is too large".to_owned()))?;
+        let run_id = Client::new_run();
+        // Before it is sent: what is sent may be taken, whether or not anybody hears of it.
         let wish = Wish::new(self.clone(), run_id.clone());
+        // Each try says how much time is left by then.
+        let submit = async || match run() {
+            Some(run) => self.client.submit_as(&run_id, &run).await,
+            None => Ok(()),
+        };
+        if let Err(error) = insist(submit).await {
+            wish.fulfilled();
+            return Err(refused(error));
+        }
         let job = self.end_of(&run_id, progress).await?;
         wish.fulfilled();
         let output = match job.state {
@@ -92,14 +106,6 @@ impl There {
             _ => None,
         };
         errand.finding(&job, output.as_deref())
-    }
-
-    /// Until it is taken. Each try has the same key, so that it is taken once.
-    async fn submit(&self, run: &RunSubmission) -> Result<RunId, FleetError> {
-        let key = format!("{:032x}", rand::random::<u128>());
-        let submitted = insist(|| self.client.submit(run, Some(&key))).await;
-        let submitted = submitted.map_err(|error| FleetError::Refused(error.to_string()))?;
-        Ok(submitted.run_id)
     }
 
     /// Until the run is over. How far it is, is told on the way.
@@ -137,7 +143,8 @@ impl There {
         }
     }
 
-    /// Tells the orchestrator that nothing is wanted any more. What it does not hear its own limits end.
+    /// Tells the orchestrator that nothing is wanted any more. What it does not hear, nobody begins
+    /// once it is too late.
     pub(super) async fn leave(&self) {
         let runs: Vec<RunId> = self.runs().iter().cloned().collect();
         let cancels = join_all(runs.iter().map(|run| self.client.cancel(run)));
@@ -148,6 +155,20 @@ impl There {
 
     fn runs(&self) -> std::sync::MutexGuard<'_, BTreeSet<RunId>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl There {
+    /// Until the run is called off. One that is unknown may be on its way.
+    async fn call_off(&self, run: &RunId) -> Result<(), ClientError> {
+        loop {
+            match insist(|| self.client.cancel(run)).await {
+                Err(ClientError::Refused { code, .. }) if code == UNKNOWN_RUN => {
+                    tokio::time::sleep(pause(GROWTH, rand::random())).await;
+                }
+                answered => return answered,
+            }
+        }
     }
 }
 
@@ -195,13 +216,82 @@ impl Drop for Wish {
         };
         let there = self.there.clone();
         runtime.spawn(async move {
-            let cancel = insist(|| there.client.cancel(&run));
-            match tokio::time::timeout(INSISTING, cancel).await {
+            match tokio::time::timeout(INSISTING, there.call_off(&run)).await {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => warn!(%error, "a job that nobody wants goes on"),
-                Err(_) => warn!("the fleet does not hear that nobody wants a job any more"),
+                Err(_) => warn!("the fleet may not know that nobody wants a job any more"),
             }
             there.runs().remove(&run);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::daemon::testing::http_spec;
+    use crate::fleet::Order;
+    use remuda_protocol::primitives::B256;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::sync::mpsc;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn report(&self, _: u8, _: &str) {}
+    }
+
+    /// Takes runs and says nothing; answers everything else. Heads of requests come out.
+    async fn mute() -> (String, mpsc::UnboundedReceiver<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let (heads, seen) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let heads = heads.clone();
+                tokio::spawn(async move {
+                    let mut bytes = vec![0; 65_536];
+                    let read = stream.read(&mut bytes).await.unwrap();
+                    let head = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                    let submits = head.starts_with("POST /api/v1/runs ");
+                    heads.send(head).unwrap();
+                    if submits {
+                        std::future::pending::<()>().await;
+                    }
+                    let answer = "HTTP/1.1 200 OK\r\nconnection: close\r\n\
+                        content-length: 2\r\n\r\n{}";
+                    stream.write_all(answer.as_bytes()).await.unwrap();
+                });
+            }
+        });
+        (url, seen)
+    }
+
+    #[tokio::test]
+    async fn what_is_given_up_while_it_is_submitted_is_called_off() {
+        let (url, mut seen) = mute().await;
+        let settings = FleetSettings { orchestrator: url, http: true, ..FleetSettings::default() };
+        let there = There::new(&settings).unwrap();
+        let order = Order {
+            job_id: B256::repeat_byte(7),
+            within: Duration::from_secs(5),
+            pinned: false,
+            spec: http_spec("POST", "http://example.com/"),
+        };
+        let errand = Errand { order, patience: Duration::from_secs(60), once: true };
+        let mut submitted = String::new();
+        tokio::select! {
+            _ = there.execute(&errand, &Silent) => panic!("nobody answered"),
+            () = async {
+                while !submitted.starts_with("POST /api/v1/runs ") {
+                    submitted = seen.recv().await.unwrap();
+                }
+            } => {}
+        }
+        let id = submitted.lines().find_map(|line| line.strip_prefix("remuda-run-id: ")).unwrap();
+        let next =
+            tokio::time::timeout(Duration::from_secs(30), seen.recv()).await.unwrap().unwrap();
+        assert!(next.starts_with(&format!("POST /api/v1/runs/{id}/cancel ")), "{next}");
     }
 }

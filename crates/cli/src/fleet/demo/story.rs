@@ -75,6 +75,7 @@ fn job(name: &str, needs: &[&str], step: String) -> JobSubmission {
         max_runtime_seconds: 60,
         retry: Retry::default(),
         lease_ttl_seconds: None,
+        start_within_seconds: None,
         job_spec: Some(spec),
         job_spec_ref: None,
     }

@@ -166,6 +166,10 @@ pub(super) async fn decide(
         side.tables.put_lease(lease);
     }
     load::seen_jobs(&mut sql, &mut light.tables, plan.looks(events)).await?;
+    for machine in load::machines(&mut sql, events).await? {
+        heavy.tables.put_worker(machine.clone());
+        light.tables.put_worker(machine);
+    }
     heavy.tables.set_seen(now);
     light.tables.set_seen(now);
 

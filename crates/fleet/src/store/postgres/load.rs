@@ -3,8 +3,8 @@
 //! other. Work is picked without waiting at all.
 
 use super::Trouble;
-use crate::id::{JobId, LeaseId, RunId, RunnerId};
-use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord};
+use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
+use crate::lease::{Event, JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::store::Tables;
 use crate::store::row::{number, read, read_job};
@@ -98,6 +98,26 @@ pub(super) async fn near<'a>(
         near.labels.extend(row.get::<Vec<String>, _>(2));
     }
     Ok(near)
+}
+
+/// Machines whose runners ask for work.
+pub(super) async fn machines(
+    sql: &mut PgConnection,
+    events: &[&Event],
+) -> Result<Vec<WorkerRecord>, Trouble> {
+    let keys: BTreeSet<KeyId> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Lease { request, .. } => request.runner_id.key(),
+            _ => None,
+        })
+        .collect();
+    if keys.is_empty() {
+        return Ok(vec![]);
+    }
+    let keys: Vec<String> = keys.iter().map(|key| key.as_str().to_owned()).collect();
+    let query = "SELECT record FROM worker WHERE id = ANY ($1)";
+    records(&sqlx::query(query).bind(keys).fetch_all(sql).await?, "worker")
 }
 
 /// Locks runs.

@@ -5,6 +5,7 @@
 use super::Trouble;
 use super::rows::Columns;
 use crate::lease::{LabelRecord, LeaseRecord, Rows, WorkerRecord};
+use crate::message::Label;
 use crate::store::Tables;
 use crate::store::journal::Changes;
 use crate::store::row::{number, text};
@@ -43,6 +44,12 @@ const PUT_LABELS: &str = "INSERT INTO label (label, room, record)
     ON CONFLICT (label) DO UPDATE SET room = excluded.room, record = excluded.record";
 const PUT_NEW_LABELS: &str = "INSERT INTO label (label, room, record)
     SELECT * FROM unnest ($1::text[], $2::boolean[], $3::text[]) ON CONFLICT (label) DO NOTHING";
+
+/// Makes a label's row, if there is none.
+pub(super) async fn new_label(sql: &mut PgConnection, label: &Label) -> Result<(), Trouble> {
+    let label = LabelRecord { label: label.clone(), limit: None, in_use: 0 };
+    put_labels(sql, vec![label], PUT_NEW_LABELS).await
+}
 
 async fn put_labels(
     sql: &mut PgConnection,

@@ -65,6 +65,8 @@ async fn rows(sql: &mut PgConnection, now: Millis, event: &Event) -> Result<Tabl
         Event::CancelRun { run_id } => whole_run(sql, &mut tables, run_id).await?,
         Event::CancelJob { job_id } => one_job(sql, &mut tables, job_id).await?,
         Event::SetLimit { label, .. } => {
+            // A row that is not there cannot be locked, and what another counts in it would be lost.
+            save::new_label(sql, label).await?;
             load::labels(sql, &mut tables, [label.as_str().to_owned()]).await?;
         }
         Event::Forget { keep_seconds } => {

@@ -1,0 +1,86 @@
+//! Browsers on the orchestrator's own machine: where nobody shows a token, a page from anywhere that somebody
+//! looks at there could send requests, too.
+//!
+//! A browser says which page a request comes from (`Origin`) and which name it was sent to (`Host`): the
+//! first must be the orchestrator's own, the second a name of this machine, or a name that leads here today
+//! and was somebody else's a minute ago would do. What a page can send without asking first is never JSON.
+
+use super::answer::Failure;
+use super::app::App;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use std::net::{IpAddr, SocketAddr};
+
+/// Lets requests in. Where there are tokens, they are enough.
+pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
+    if app.0.door.is_open()
+        && let Err(failure) = check(request.method(), request.uri().path(), request.headers())
+    {
+        return failure.into_response();
+    }
+    next.run(request).await
+}
+
+fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Failure> {
+    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+    let forbidden = |code, text: &str| Err(Failure::new(StatusCode::FORBIDDEN, code, text));
+    let host = text(header::HOST);
+    if host.is_some_and(|host| !is_local(host)) {
+        let text =
+            "without tokens it answers under 127.0.0.1 and localhost only; start it with tokens";
+        return forbidden("WRONG_HOST", text);
+    }
+    if let Some(origin) = text(header::ORIGIN)
+        && origin.strip_prefix("http://") != host
+    {
+        let text = "without tokens it takes nothing from pages of others; start it with tokens";
+        return forbidden("WRONG_ORIGIN", text);
+    }
+    // Whatever else changes something has a method that browsers ask for first.
+    let json = text(header::CONTENT_TYPE).is_some_and(is_json);
+    if *method == Method::POST && path.starts_with("/api/") && !json {
+        let text = "send `content-type: application/json`";
+        return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "NOT_JSON_TYPE", text));
+    }
+    Ok(())
+}
+
+fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let address = host.parse::<SocketAddr>().map(|address| address.ip());
+    match address.or_else(|_| bare.parse::<IpAddr>()) {
+        Ok(address) => address.is_loopback(),
+        Err(_) => host.split(':').next().is_some_and(|name| name.eq_ignore_ascii_case("localhost")),
+    }
+}
+
+fn is_json(kind: &str) -> bool {
+    let kind = kind.split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_local;
+
+    #[test]
+    fn names_of_this_machine_are_told_from_others() {
+        for host in
+            ["localhost", "LOCALHOST:4400", "127.0.0.1", "127.0.0.1:4400", "[::1]:1", "[::1]"]
+        {
+            assert!(is_local(host), "{host}");
+        }
+        for host in [
+            "",
+            "x",
+            "example.com:4400",
+            "localhost.example.com",
+            "127.0.0.1.example.com",
+            "10.0.0.1:4400",
+        ] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
+}
