@@ -35,6 +35,7 @@ struct JobEntry {
     priority: i16,
     #[serde(default = "hour")]
     max_runtime_seconds: u32,
+    start_within_seconds: Option<u32>,
     #[serde(default)]
     retry: RetryEntry,
     #[serde(default)]
@@ -96,6 +97,7 @@ impl From<JobEntry> for JobSubmission {
             labels: job.labels,
             priority: job.priority,
             max_runtime_seconds: job.max_runtime_seconds,
+            start_within_seconds: job.start_within_seconds,
             retry: job.retry.into(),
             lease_ttl_seconds: None,
             job_spec: Some(spec),

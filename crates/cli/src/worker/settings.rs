@@ -258,11 +258,8 @@ mod tests {
         assert_eq!(configs[0].capabilities, tags);
         assert_eq!(configs[0].key, configs[2].key);
         assert_ne!(configs[0].folder, configs[2].folder);
-        assert_eq!(
-            configs[0].hidden,
-            [settings.directory.clone()],
-            "key, settings, others' places"
-        );
+        let hidden = vec![settings.directory.clone()];
+        assert_eq!(configs[0].hidden, hidden, "key, settings, others' places");
         assert_eq!(configs[0].images, Images::Refuse);
         assert_eq!(configs[0].cache_bytes_max, 2 << 20, "a third each");
         assert_eq!(configs[0].memory_bytes_max, Some(512 << 20));

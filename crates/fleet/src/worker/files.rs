@@ -320,7 +320,7 @@ mod tests {
         fs::write(folder.join("outside"), "safe").expect("a file");
         std::os::unix::fs::symlink(&folder, tree.join("out")).expect("a link");
         for shut in ["shut/in", "shut"] {
-            fs::set_permissions(tree.join(shut), Permissions::from_mode(0)).expect("a mode");
+            fs::set_permissions(tree.join(shut), Permissions::from_mode(0o0)).expect("a mode");
         }
         // Deeper than there are descriptors, and longer than a path can be.
         let mut at = rustix::fs::open(&tree, FOLDER, Mode::empty()).expect("a folder");

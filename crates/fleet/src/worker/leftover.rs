@@ -95,7 +95,8 @@ mod tests {
         let (jobs, marks) = (worker.join(JOBS), worker.join(MARKS));
         fs::create_dir_all(jobs.join("j-1/work/d")).expect("folders");
         fs::write(jobs.join("j-1/work/d/f"), "x").expect("a file");
-        fs::set_permissions(jobs.join("j-1/work/d"), fs::Permissions::from_mode(0)).expect("mode");
+        fs::set_permissions(jobs.join("j-1/work/d"), fs::Permissions::from_mode(0o0))
+            .expect("mode");
         fs::create_dir_all(&marks).expect("a folder");
         std::os::unix::fs::symlink("/dev/zero", marks.join("endless")).expect("a link");
         fs::write(marks.join("other"), "not a mark").expect("a file");

@@ -142,12 +142,14 @@ impl Fleet {
 
     pub async fn post(&self, path: &str, body: Value) -> Value {
         let request = self.http.post(format!("{}/api/v1{path}", self.url));
+        let request = request.header("content-type", "application/json");
         request.body(body.to_string()).send().await.expect("sent").json().await.expect("JSON")
     }
 
     /// The same, with the answer's status.
     pub async fn answer(&self, path: &str, body: Value) -> (u16, Value) {
         let request = self.http.post(format!("{}/api/v1{path}", self.url));
+        let request = request.header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.expect("sent");
         (answer.status().as_u16(), answer.json().await.expect("JSON"))
     }

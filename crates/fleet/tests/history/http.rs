@@ -69,7 +69,8 @@ impl Remote {
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.url))
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        request.header("content-type", "application/json")
     }
 
     fn message<B: Body>(&self, path: &str, body: &B) -> RequestBuilder {

@@ -112,7 +112,7 @@ async fn work_whose_grant_no_worker_could_read_is_refused() {
         steps.push("x".repeat(last));
         json!({ "jobs": [{ "name": "a", "job_spec": { "name": "a", "steps": steps } }] })
     };
-    is_error(&server.post("/runs", run(31, 32_000)).await, 422, "BAD_VALUE");
+    is_error(&server.post("/runs", run(31, 32_000)).await, 422, "FIELD_TOO_LARGE");
     server.ok("/runs", run(31, 15_000)).await;
     let ask = json!({ "runner_id": "runner_a", "capabilities": [] });
     let granted = server.ok("/internal/lease", ask).await;

@@ -214,6 +214,7 @@ async fn proofs_are_of_values_and_of_absence() {
 fn filled(path: &str) -> String {
     path.replace("{address}", &format!("{}", Address::repeat_byte(1)).to_lowercase())
         .replace("{hash}", &format!("{:#x}", keccak256("x")))
+        .replace("/entitlement/{id}", &format!("/entitlement/{:#x}", keccak256("x")))
         .replace("/job/{id}", &format!("/job/{:#x}", keccak256("x")))
         .replace("{id}", "latest")
         .replace("{key}", "0x05")
@@ -251,6 +252,7 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         "/transaction/{hash}/status",
         "/block/{id}",
         "/account/{address}",
+        "/account/{address}/entitlements",
         "/actor/{address}",
         "/actor/{address}/logs",
         "/actor/{address}/state",
@@ -269,6 +271,8 @@ async fn the_description_lists_what_is_served_and_all_of_its_types() {
         "/job/{id}/handover",
         "/presence",
         "/params",
+        "/pool/{name}",
+        "/entitlement/{id}",
         "/proof/{key}",
         "/events",
         "/faucet",
