@@ -445,6 +445,25 @@ fn uploads_are_bound_to_the_lease_and_its_fence() {
     assert_eq!(granted.path, "runs/run_0/jobs/job_0-0/1-2/out/log.txt");
 }
 
+#[test]
+fn one_lease_does_not_take_the_room_of_all() {
+    let mut fleet = Fleet::new();
+    fleet.policy.upload_bytes_max = 100;
+    fleet.submit::<1>(vec![job("a")]);
+    let lease = fleet.active("r1");
+    let mut ask = |bytes| {
+        let runner_id = fleet.lease(&lease).runner_id;
+        let (lease_id, name) = (lease.clone(), "x".to_owned());
+        let request = UploadRequest { lease_id, runner_id, name, bytes };
+        fleet.handle(Event::Upload(request)).reply.map(drop)
+    };
+    assert_eq!(ask(101), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask(60), Ok(()));
+    assert_eq!(ask(41), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask(40), Ok(()));
+    assert_eq!(ask(u64::MAX), Err(Refusal::TooMuch("objects")));
+}
+
 /// Fault 13, the core's half.
 #[test]
 fn a_sweep_ends_a_bounded_number_of_leases() {

@@ -30,6 +30,16 @@ fn what_may_be_begun_once_only_ends_with_its_lease() {
 }
 
 #[test]
+fn what_was_begun_once_is_not_run_again_with_its_run() {
+    let mut fleet = Fleet::new();
+    fleet.submit::<1>(vec![once()]);
+    let rerun = |n| Event::Rerun { of: common::run_id(0), run_id: common::run_id(n), key: None };
+    assert!(fleet.handle(rerun(1)).reply.is_ok(), "nobody has begun it");
+    fleet.active("r1");
+    assert_eq!(fleet.handle(rerun(2)).reply, Err(Refusal::OnceOnly));
+}
+
+#[test]
 fn a_grant_that_nobody_took_was_not_begun() {
     let mut fleet = Fleet::new();
     let [id] = fleet.submit(vec![once()]);

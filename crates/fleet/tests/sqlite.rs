@@ -5,7 +5,7 @@ mod common;
 use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, submission};
 use futures::FutureExt as _;
 use remuda_fleet::id::{JobId, RunId};
-use remuda_fleet::lease::{AttemptState, Event, Policy, Reply, Rows};
+use remuda_fleet::lease::{AttemptState, Event, Policy, Refusal, Reply, Rows};
 use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
 use remuda_fleet::store::{Sqlite, Store, StoreError};
 use remuda_fleet::time::Millis;
@@ -202,4 +202,43 @@ async fn what_was_answered_survives_a_kill() {
         let outcome = tables.job(&id).and_then(|job| job.outcome().cloned());
         assert_eq!(outcome.map(|outcome| outcome.status), Some(AttemptState::Succeeded), "{id}");
     }
+}
+
+/// Memory is bounded: runs that ended first go first, before their time; open ones never do, and when
+/// only those are left nothing more is taken. After a restart it is counted as before.
+#[tokio::test]
+async fn what_ended_first_makes_room_and_what_is_open_stays() {
+    let file = fresh("room");
+    let policy = Policy { rows_bytes_max: 64 * 1_024, ..Policy::default() };
+    let store = Sqlite::open(&file, policy.clone(), NOW).await.expect("a store");
+    let large = |n: u64| {
+        let mut order = job("a");
+        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(10_000)];
+        Event::Submit { run_id: run_id(n), key: None, submission: submission(vec![order]) }
+    };
+    let ask = async |store: &Sqlite, event| store.handle(NOW, event).await.expect("a store").reply;
+    for n in 1..=5 {
+        ask(&store, large(n)).await.expect("room");
+        work(&store, n).await;
+    }
+    ask(&store, large(6)).await.expect("room");
+    assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full));
+    store.close().await.expect("closed");
+
+    let store = Sqlite::open(&file, policy, NOW).await.expect("a store");
+    assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full), "counted anew");
+    let keep = Event::Forget { keep_seconds: 1_000_000 };
+    let Ok(Reply::Forgot { runs, more: false }) = ask(&store, keep.clone()).await else {
+        panic!("forgot nothing")
+    };
+    assert_eq!(runs, [run_id(1), run_id(2)], "three quarters are left");
+    for n in 7..=12 {
+        // Room is made for those that are open only as long as others have ended.
+        let taken = ask(&store, large(n)).await;
+        ask(&store, keep.clone()).await.expect("forgot");
+        assert_eq!(taken.is_ok(), n < 12, "{n}: {taken:?}");
+    }
+    let left = store.snapshot().await.expect("rows");
+    assert!(left.runs().all(|run| run.open == 1), "{left:?}");
+    assert_eq!(left.runs().count(), 6);
 }

@@ -33,6 +33,8 @@ pub(crate) struct Settings {
     keep_days: u32,
     #[serde(default = "fifty_gib")]
     objects_mib_max: u64,
+    #[serde(default = "one_gib")]
+    memory_mib_max: u64,
     #[serde(default)]
     lease: Lease,
     broker: Option<Broker>,
@@ -50,6 +52,10 @@ pub(super) fn thirty() -> u32 {
 
 pub(super) fn fifty_gib() -> u64 {
     50 * 1_024
+}
+
+pub(super) fn one_gib() -> u64 {
+    1_024
 }
 
 pub(super) fn five() -> u32 {
@@ -122,6 +128,9 @@ impl Settings {
         if self.objects_mib_max == 0 {
             return Err("objects_mib_max is at least 1");
         }
+        if self.memory_mib_max < 16 {
+            return Err("memory_mib_max is at least 16");
+        }
         if !(1..=SECONDS_MAX).contains(&self.announce_seconds) {
             return Err("announce_seconds is between 1 second and a day");
         }
@@ -152,6 +161,7 @@ impl Settings {
             ack_window_seconds: ack_seconds,
             cancel_deadline_seconds: cancel_seconds,
             losses_max,
+            rows_bytes_max: self.memory_mib_max.saturating_mul(1 << 20),
             ..Policy::default()
         };
         config.objects_bytes_max = self.objects_mib_max.saturating_mul(1 << 20);
@@ -218,6 +228,7 @@ mod tests {
         for wrong in [
             "keep_days = 4000000",
             "objects_mib_max = 0",
+            "memory_mib_max = 15",
             "[broker]\nurl = \"http://a\"",
             "[bucket]\nendpoint = \"http://a/b\"\nbucket = \"c\"",
             "[bucket]\nendpoint = \"http://a\"\nbucket = \"c\"\nsecret_key = \"d\"",

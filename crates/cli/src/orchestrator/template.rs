@@ -1,7 +1,7 @@
 //! What `remuda orchestrator init` is told, and the settings that it writes.
 
 use super::bucket::{ACCESS_KEY, SECRET_KEY, anywhere};
-use super::settings::{Lease, fifty_gib, five, thirty};
+use super::settings::{Lease, fifty_gib, five, one_gib, thirty};
 use crate::failure::Failure;
 use crate::fleet::broker;
 use std::net::SocketAddr;
@@ -93,6 +93,9 @@ impl Wish {
              # Runs that ended so long ago are forgotten, with their logs and objects. Nothing else is ever\n\
              # removed: while objects are at their bound, new ones are refused.\n\
              keep_days = {}\n\
+             # Rows in fleet.db are in memory, too: about so many MiB at most. From three quarters of it on, runs that\n\
+             # ended first are forgotten before their time; when it is full, no more runs are taken.\n\
+             memory_mib_max = {}\n\
              # Most MiB of objects in objects/ beside this file. With a bucket, of those on their way there.\n\
              objects_mib_max = {objects_mib_max}\n\n\
              # How often work that waits is announced again, if there is a broker.\n\
@@ -111,6 +114,7 @@ impl Wish {
              {}\n\
              {}",
             thirty(),
+            one_gib(),
             five(),
             broker::template(self.nats.as_deref()),
             self.bucket_text(),

@@ -42,6 +42,7 @@ pub(super) fn grant(
         progress: None,
         log: LogRecord::default(),
         uploads: 0,
+        upload_bytes: 0,
         answer: None,
         ended_at: None,
     }

@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::rows::Rows;
 use super::state::{AttemptState, LeaseState};
 use super::{beat, cancel, grant, keep, retry, submit};
-use crate::id::{CancelToken, LeaseId, RunId, RunnerId};
+use crate::id::{CancelToken, Fence, LeaseId, RunId, RunnerId};
 use crate::message::{
     AckLease, CancelAck, CancelAckAck, CancelReason, Complete, CompleteAck, Heartbeat,
     LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, Tag, UploadRequest,
@@ -88,7 +88,13 @@ impl<R: Rows> Desk<'_, R> {
             Event::Forget { keep_seconds } => {
                 let before = Millis(self.now.0.saturating_sub(u64::from(keep_seconds) * 1_000));
                 let most = self.policy.sweep_lapses_max;
-                let runs = self.rows.ended_before(before, most);
+                let mut runs = self.rows.ended_before(before, most);
+                let room = self.policy.rows_bytes_max / 4 * 3;
+                let beyond = self.rows.beyond(room, most);
+                // Both begin with those that ended first: the longer list has the other in it.
+                if beyond.len() > runs.len() {
+                    runs = beyond;
+                }
                 runs.iter().for_each(|run| self.rows.remove_run(run));
                 Ok(Reply::Forgot { more: runs.len() == most, runs })
             }
@@ -181,6 +187,9 @@ impl<R: Rows> Desk<'_, R> {
         if self.rows.run(&run_id).is_some() {
             return Err(Refusal::Conflict("run with this id"));
         }
+        if self.rows.bytes() >= self.policy.rows_bytes_max {
+            return Err(Refusal::Full);
+        }
         let idempotency = key.map(|key| Idempotency { key, hash });
         let rows = &mut *self.rows;
         let (mut run, jobs) =
@@ -196,8 +205,12 @@ impl<R: Rows> Desk<'_, R> {
 
     fn rerun(&mut self, of: RunId, run_id: RunId, key: Option<String>) -> Result<Reply, Refusal> {
         let old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
-        let jobs = self.rows.jobs_of(&of);
-        let orders = jobs.iter().filter_map(|id| self.rows.job(id)).map(|job| (*job.order).clone());
+        let jobs: Vec<_> =
+            self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
+        if jobs.iter().any(|job| job.order.retry.once && job.fence > Fence(0)) {
+            return Err(Refusal::OnceOnly);
+        }
+        let orders = jobs.iter().map(|job| (*job.order).clone());
         let submission = RunSubmission {
             name: old.name,
             max_parallel: old.max_parallel,

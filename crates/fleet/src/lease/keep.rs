@@ -48,10 +48,12 @@ pub(super) fn upload(
     if lease.state == LeaseState::Granted {
         return Err(Refusal::NotAcked);
     }
-    if lease.uploads >= policy.uploads_max {
+    let bytes = lease.upload_bytes.saturating_add(request.bytes);
+    if lease.uploads >= policy.uploads_max || bytes > policy.upload_bytes_max {
         return Err(Refusal::TooMuch("objects"));
     }
     lease.uploads += 1;
+    lease.upload_bytes = bytes;
     let (attempt, fence) = (lease.attempt, lease.fence);
     Ok(UploadGranted {
         lease_id: lease.lease_id.clone(),

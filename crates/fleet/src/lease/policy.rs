@@ -27,10 +27,15 @@ pub struct Policy {
     pub retry_after_seconds: u32,
     /// Objects that one lease may write.
     pub uploads_max: u32,
+    /// Bytes of objects that one lease may write: one job does not take the room of all.
+    pub upload_bytes_max: u64,
     /// Bytes of log that one lease may write.
     pub log_bytes_max: u64,
     /// The longest pause between attempts.
     pub backoff_seconds_max: u32,
+    /// Memory that rows may take in stores that keep them there. From three quarters on, runs that
+    /// ended are forgotten before their time; at the end of it no more are taken.
+    pub rows_bytes_max: u64,
 }
 
 impl Default for Policy {
@@ -46,8 +51,10 @@ impl Default for Policy {
             sweep_lapses_max: 256,
             retry_after_seconds: 1,
             uploads_max: 1_000,
+            upload_bytes_max: 16 * 1024 * 1024 * 1024,
             log_bytes_max: 256 * 1024 * 1024,
             backoff_seconds_max: 600,
+            rows_bytes_max: 1024 * 1024 * 1024,
         }
     }
 }

@@ -287,6 +287,9 @@ pub struct LeaseRecord {
     pub log: LogRecord,
     /// Objects that it was allowed to write.
     pub uploads: u32,
+    /// Their bytes.
+    #[serde(default)]
+    pub upload_bytes: u64,
     /// What ended it, if a message did.
     pub answer: Option<Answer>,
     /// When it ended.

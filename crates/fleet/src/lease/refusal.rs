@@ -47,6 +47,12 @@ pub enum Refusal {
     /// It has kept as much as it may.
     #[error("the lease may not keep more {0}; write less")]
     TooMuch(&'static str),
+    /// The run was to be done once.
+    #[error("a job of this run may be begun once only, and was; submit a new run if it must be")]
+    OnceOnly,
+    /// More runs are open than the orchestrator can remember.
+    #[error("the orchestrator has as many runs as it can remember; submit this again later")]
+    Full,
 }
 
 impl Refusal {
@@ -67,6 +73,8 @@ impl Refusal {
             Self::Expelled => "EXPELLED",
             Self::WrongPath => "WRONG_PATH",
             Self::TooMuch(_) => "TOO_MUCH",
+            Self::OnceOnly => "ONCE_ONLY",
+            Self::Full => "RUNS_FULL",
         }
     }
 
@@ -76,6 +84,7 @@ impl Refusal {
             Self::WrongRunner | Self::WrongPath | Self::Expelled => 403,
             Self::UnknownRun | Self::UnknownJob | Self::UnknownWorker => 404,
             Self::TooMuch(_) => 413,
+            Self::Full => 429,
             _ => 409,
         }
     }

@@ -28,6 +28,11 @@ pub trait Rows {
 
     /// Runs whose last job ended before a time, the earliest first, at most so many.
     fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId>;
+    /// Runs that ended, the earliest first, at most so many, until what is left takes no more than so many
+    /// bytes of memory. None, if the store does not keep them there.
+    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId>;
+    /// About how much memory the rows of runs take. Zero, if the store does not keep them there.
+    fn bytes(&self) -> u64;
     /// Removes a run that ended, and all that is its own: jobs, leases, logs.
     fn remove_run(&mut self, id: &RunId);
 

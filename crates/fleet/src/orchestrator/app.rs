@@ -26,6 +26,8 @@ use tokio::sync::{Semaphore, broadcast, watch};
 
 /// Changes that one who watches may fall behind; then it looks at all of it again.
 const NEWS_MAX: usize = 256;
+/// How often runs are forgotten after one sweep at most: leases are looked at in between.
+const FORGETS_MAX: usize = 16;
 
 /// An orchestrator without a socket.
 #[derive(Clone)]
@@ -205,16 +207,23 @@ impl App {
         }
     }
 
-    /// Forgets a few of the runs that were kept long enough; the rest has its turn after the next sweep.
+    /// Forgets runs that were kept long enough, or that there is no room for; if they are many, the rest
+    /// has its turn after the next sweep.
     async fn forget(&self) {
         let keep_seconds = self.0.config.keep_seconds;
-        if let Ok(Ok(Reply::Forgot { runs, .. })) =
-            self.handle(Event::Forget { keep_seconds }).await
-        {
+        for _ in 0..FORGETS_MAX {
+            let Ok(Ok(Reply::Forgot { runs, more })) =
+                self.handle(Event::Forget { keep_seconds }).await
+            else {
+                return;
+            };
             for run in runs {
                 if let Err(error) = self.0.objects.forget(&format!("runs/{run}")).await {
                     tracing::warn!(%error, %run, "objects of a run are left behind");
                 }
+            }
+            if !more {
+                return;
             }
         }
     }

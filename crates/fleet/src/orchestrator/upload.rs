@@ -12,6 +12,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
+use std::time::Instant;
 
 fn field<T>(
     headers: &HeaderMap,
@@ -43,11 +44,19 @@ pub(super) async fn put(
     let may = Event::Store { lease_id, runner_id, path: path.clone() };
     app.ask(may.clone()).await?;
     let mut incoming = app.0.objects.begin(bytes).await?;
+    let mut looked = Instant::now();
     let mut pieces = body.into_data_stream();
     loop {
         let next = tokio::time::timeout(app.0.config.request_timeout, pieces.next());
         match next.await {
-            Ok(Some(Ok(piece))) => incoming.write(&piece).await?,
+            Ok(Some(Ok(piece))) => {
+                incoming.write(&piece).await?;
+                // Whoever lost its lease does not keep the room that was promised to it.
+                if looked.elapsed() > app.0.config.request_timeout {
+                    app.ask(may.clone()).await?;
+                    looked = Instant::now();
+                }
+            }
             Ok(None) => break,
             _ => {
                 let text = "the bytes stopped coming; send the object again";

@@ -67,6 +67,14 @@ impl Rows for Journal<'_> {
         self.tables.ended_before(before, most)
     }
 
+    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId> {
+        self.tables.beyond(bytes, most)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.tables.bytes()
+    }
+
     fn remove_run(&mut self, id: &RunId) {
         let jobs = self.tables.jobs_of(id);
         let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();

@@ -1,5 +1,6 @@
 //! Rows in memory, with the indices that decisions need.
 
+use super::size::{self, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
@@ -34,6 +35,7 @@ pub struct Tables {
     due: BTreeSet<(Millis, LeaseId)>,
     queue: Queue,
     waiting: u64,
+    sizes: Sizes,
 }
 
 impl Tables {
@@ -170,8 +172,18 @@ impl Rows for Tables {
         ended.take(most).map(|(_, id)| id.clone()).collect()
     }
 
+    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId> {
+        let ended = self.ended.iter().map(|(_, id)| id).take(most);
+        self.sizes.beyond(bytes, ended)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.sizes.total()
+    }
+
     fn remove_run(&mut self, id: &RunId) {
         let Some(run) = self.runs.remove(id) else { return };
+        self.sizes.remove(id);
         run.ended_at.map(|at| self.ended.remove(&(at, id.clone())));
         self.run_times.remove(&(run.created_at, id.clone()));
         run.idempotency.map(|idempotency| self.run_keys.remove(&idempotency.key));
@@ -198,6 +210,7 @@ impl Rows for Tables {
         self.seq = self.seq.max(job.seq);
         let old = self.jobs.get(&job.job_id);
         if old.is_none() {
+            self.sizes.add(&job.run_id, size::job(&job));
             self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
             for need in &job.needs {
                 self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
@@ -230,6 +243,8 @@ impl Rows for Tables {
 
     fn put_lease(&mut self, lease: LeaseRecord) {
         let id = lease.lease_id.clone();
+        let old = self.leases.get(&id).map_or(0, size::lease);
+        self.sizes.add(&lease.run_id, size::lease(&lease).saturating_sub(old));
         if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
             self.due.remove(&(due, id.clone()));
         }

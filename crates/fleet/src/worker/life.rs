@@ -195,13 +195,16 @@ impl Life<'_> {
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
-        let ended = match kept {
-            Err(why) if ended == Ended::Succeeded => Ended::Broken(why),
-            _ => ended,
+        // What is refused is so to every worker: the job's failure, and its work is not done again for it.
+        let (ended, failure) = match kept {
+            Err(why) if ended == Ended::Succeeded => {
+                (Ended::Broken(why), Some(Failure::StepFailed))
+            }
+            _ => (ended, None),
         };
         // Gone before it is said that it is over.
         blocking(move || drop(place)).await.unwrap_or_default();
-        self.end(ended, None, artifacts, None).await;
+        self.end(ended, failure, artifacts, None).await;
     }
 
     /// It cannot even begin.

@@ -215,6 +215,8 @@ impl Postgres {
         let (name, seen) = (random_hex::<8>(), AtomicU64::new(0));
         let (crier, left) = news::crier();
         let crying = tokio::spawn(news::cry(pool.clone(), left));
+        // Rows are the database's; of what a batch loads, nothing is kept.
+        let policy = Policy { rows_bytes_max: u64::MAX, ..policy };
         let core = Arc::new(Core { pool, policy, time, name, crier, seen });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
