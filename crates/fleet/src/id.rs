@@ -14,6 +14,9 @@ use utoipa::ToSchema;
 /// Longest id, with its prefix.
 pub const ID_LENGTH_MAX: usize = 96;
 
+/// Hex digits of a run's id.
+pub(crate) const RUN_DIGITS: usize = 32;
+
 /// Why a text is not an id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
@@ -128,6 +131,16 @@ impl RunnerId {
     }
 }
 
+impl RunId {
+    /// One that a submitter chose. All run ids have one length, so that those of their jobs have room
+    /// for a number.
+    pub fn chosen(text: &str) -> Result<Self, IdError> {
+        let rest = text.strip_prefix(Self::PREFIX).ok_or(IdError::Prefix(Self::PREFIX))?;
+        check_hex(rest, RUN_DIGITS)?;
+        Self::new(text)
+    }
+}
+
 impl JobId {
     /// The `index`th job of a run. Job ids are no secrets, so they need no randomness.
     pub fn of(run: &RunId, index: usize) -> Self {
@@ -200,6 +213,18 @@ impl fmt::Display for Attempt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An id of a job that could not be read again would be in the way of all others.
+    #[test]
+    fn ids_of_jobs_can_be_read_whatever_run_was_chosen() {
+        let longest = format!("run_{}", "0".repeat(32));
+        let run = RunId::chosen(&longest).expect("as new ones are");
+        let job = JobId::of(&run, 999);
+        assert_eq!(JobId::new(job.as_str()), Ok(job));
+        assert_eq!(RunId::chosen(&format!("run_{}", "0".repeat(92))), Err(IdError::Hex(32)));
+        assert_eq!(RunId::chosen("run_1"), Err(IdError::Hex(32)));
+        assert_eq!(RunId::chosen("job_1"), Err(IdError::Prefix("run_")));
+    }
 
     #[test]
     fn ids_have_a_prefix_and_no_surprises() {

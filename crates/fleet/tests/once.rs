@@ -34,9 +34,13 @@ fn what_was_begun_once_is_not_run_again_with_its_run() {
     let mut fleet = Fleet::new();
     fleet.submit::<1>(vec![once()]);
     let rerun = |n| Event::Rerun { of: common::run_id(0), run_id: common::run_id(n), key: None };
-    assert!(fleet.handle(rerun(1)).reply.is_ok(), "nobody has begun it");
+    assert_eq!(fleet.handle(rerun(1)).reply, Err(Refusal::OnceOnly), "somebody may begin it");
     fleet.active("r1");
-    assert_eq!(fleet.handle(rerun(2)).reply, Err(Refusal::OnceOnly));
+    assert_eq!(fleet.handle(rerun(1)).reply, Err(Refusal::OnceOnly));
+    let [id] = fleet.submit(vec![once()]);
+    fleet.handle(Event::CancelJob { job_id: id }).reply.expect("canceled");
+    let rerun = Event::Rerun { of: common::run_id(1), run_id: common::run_id(2), key: None };
+    assert!(fleet.handle(rerun).reply.is_ok(), "nobody has begun it, and nobody will");
 }
 
 #[test]
@@ -157,6 +161,7 @@ fn a_grant_is_not_begun_when_it_is_too_late() {
     let lease = fleet.grant("r1");
     fleet.pass(1);
     assert_eq!(fleet.ack(&lease), Err(Refusal::TooLate));
+    assert_eq!(fleet.ask("r1"), None, "not the same again and again");
     fleet.pass(30);
     fleet.sweep();
     assert_eq!(fleet.end(&id), EndReason::TooLate);
@@ -168,8 +173,26 @@ fn what_was_begun_in_time_may_end_later() {
     let [id] = fleet.submit(vec![until(10)]);
     let lease = fleet.active("r1");
     fleet.pass(20);
+    fleet.sweep();
+    fleet.ack(&lease).expect("the answer to the first one may have been lost");
     fleet.complete(&lease, CompleteStatus::Succeeded).expect("in time");
     assert_eq!(fleet.state(&id), AttemptState::Succeeded);
+}
+
+/// Nobody has its tags, or there is no room: it is not looked at by whoever asks for work.
+#[test]
+fn what_nobody_asks_for_ends_when_it_is_too_late() {
+    let mut fleet = Fleet::new();
+    let gpu = remuda_fleet::message::Tag::new("gpu").expect("a tag");
+    let [id] = fleet.submit(vec![JobSubmission { tags: [gpu].into(), ..until(10) }]);
+    fleet.pass(9);
+    fleet.sweep();
+    assert_eq!(fleet.state(&id), AttemptState::Queued);
+    fleet.pass(1);
+    fleet.sweep();
+    assert_eq!(fleet.end(&id), EndReason::TooLate);
+    assert_eq!(fleet.run().status(), RunStatus::Canceled);
+    assert_eq!(fleet.tables.counts().waiting, 0);
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Who did what, one JSON object per line, in a file that is appended to, and put aside when it is long.
 //!
-//! Who has no token may ask as often as they like, so of them only a few are written down, and how many were
-//! not.
+//! Whoever is refused can ask as often as they like, so of refusals only a few are written down for each name,
+//! and how many were not.
 
 use crate::time::Timestamp;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -27,10 +28,15 @@ pub struct Entry<'a> {
     pub outcome: &'a str,
 }
 
-/// A file this long is put aside, and replaces the one that was before it.
+/// A file this long is put aside.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Of requests that nobody's token came with, one in so long is written down.
-const STRANGERS_EVERY: Duration = Duration::from_secs(1);
+/// So many of those are kept.
+const ASIDE_MAX: u32 = 16;
+/// Of what one name is refused, one in so long is written down.
+const REFUSALS_EVERY: Duration = Duration::from_secs(1);
+
+/// How a line says that it was done.
+pub const OK: &str = "ok";
 
 /// Who is nobody.
 pub const NOBODY: &str = "nobody";
@@ -45,9 +51,9 @@ struct Log {
     file: File,
     bytes: u64,
     bytes_max: u64,
-    /// When a stranger was last written down, and how many were not since.
-    stranger: Option<Instant>,
-    left_out: u64,
+    /// By name, of which an operator has given out few: when a refusal was last written down, and how many
+    /// were not since.
+    refusals: BTreeMap<String, (Instant, u64)>,
 }
 
 /// A line as it is written.
@@ -55,7 +61,7 @@ struct Log {
 struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry<'a>,
-    /// Strangers before this one that have no line.
+    /// Refusals of this name before this one that have no line.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
 }
@@ -74,7 +80,7 @@ impl Audit {
         let file = append(path)?;
         let bytes = file.metadata()?.len();
         let path = path.to_owned();
-        let log = Log { path, file, bytes, bytes_max, stranger: None, left_out: 0 };
+        let log = Log { path, file, bytes, bytes_max, refusals: BTreeMap::new() };
         Ok(Self(Some(Mutex::new(log))))
     }
 
@@ -83,10 +89,12 @@ impl Audit {
     pub fn write(&self, entry: &Entry<'_>) {
         let Some(log) = &self.0 else { return tell(entry) };
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        let left_out = match entry.who == NOBODY {
-            true if log.too_many() => return,
-            true => Some(std::mem::take(&mut log.left_out)).filter(|count| *count > 0),
-            false => None,
+        let left_out = match entry.outcome {
+            OK => None,
+            _ => match log.refused(entry.who) {
+                Some(left_out) => Some(left_out).filter(|count| *count > 0),
+                None => return,
+            },
         };
         tell(entry);
         let mut line = serde_json::to_vec(&Line { entry, left_out }).unwrap_or_default();
@@ -102,23 +110,44 @@ fn tell(entry: &Entry<'_>) {
 }
 
 impl Log {
-    /// Whether one more stranger is one too many: they need no token to fill a disk.
-    fn too_many(&mut self) -> bool {
-        if self.stranger.is_some_and(|last| last.elapsed() < STRANGERS_EVERY) {
-            self.left_out += 1;
-            return true;
+    /// How many refusals of this name were left out since the last line. None: this one is, too.
+    fn refused(&mut self, who: &str) -> Option<u64> {
+        if let Some((last, left_out)) = self.refusals.get_mut(who)
+            && last.elapsed() < REFUSALS_EVERY
+        {
+            *left_out += 1;
+            return None;
         }
-        self.stranger = Some(Instant::now());
-        false
+        let before = self.refusals.insert(who.to_owned(), (Instant::now(), 0));
+        Some(before.map_or(0, |(_, left_out)| left_out))
+    }
+
+    /// Puts the file aside. What came first goes.
+    fn rotate(&mut self) -> io::Result<()> {
+        let aside = |n: u32| {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{n}"));
+            PathBuf::from(name)
+        };
+        let there = |renamed: io::Result<()>| match renamed {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            renamed => renamed,
+        };
+        for n in (1..ASIDE_MAX).rev() {
+            there(std::fs::rename(aside(n), aside(n + 1)))?;
+        }
+        there(std::fs::rename(&self.path, aside(1)))?;
+        self.file = append(&self.path)?;
+        Ok(())
     }
 
     /// One write for the whole line, so that lines stay whole.
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
         if self.bytes >= self.bytes_max {
-            let mut aside = self.path.clone().into_os_string();
-            aside.push(".1");
-            std::fs::rename(&self.path, aside)?;
-            self.file = append(&self.path)?;
+            // Lines go on in the file that is open, whatever became of it.
+            if let Err(error) = self.rotate() {
+                tracing::warn!(%error, "the audit log is not put aside; it is tried again later");
+            }
             self.bytes = 0;
         }
         self.file.write_all(line)?;
@@ -144,23 +173,34 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("audit.jsonl");
         let audit = Audit::bounded(&path, 10_000).expect("a log");
-        let entry = |who| {
+        let entry = |who, outcome| {
             let at = Millis(1).timestamp();
-            Entry { at, who, action: "submit", of: "", outcome: "UNAUTHORIZED" }
+            Entry { at, who, action: "submit", of: "", outcome }
         };
         for _ in 0..1_000 {
-            audit.write(&entry(NOBODY));
+            audit.write(&entry(NOBODY, "UNAUTHORIZED"));
+            audit.write(&entry("viewer", "FORBIDDEN"));
         }
         // A machine may be so busy that a second passes in between.
         assert!(written(&path).len() < 100, "{}", written(&path).len());
-        audit.write(&entry("somebody"));
+        audit.write(&entry("somebody", OK));
         assert_eq!(written(&path).last().expect("a line")["who"], "somebody");
-        for _ in 0..1_000 {
-            audit.write(&entry("somebody"));
+        // Each line is about 90 bytes.
+        for _ in 0..4_000 {
+            audit.write(&entry("somebody", OK));
         }
-        let kept = |name: &str| std::fs::metadata(folder.join(name)).expect("a file").len();
-        assert!(kept("audit.jsonl") < 11_000 && kept("audit.jsonl.1") < 11_000);
-        assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 2);
+        let files = std::fs::read_dir(&folder).expect("a folder").map(|file| file.expect("a file"));
+        let sizes: Vec<u64> = files.map(|file| file.metadata().expect("a size").len()).collect();
+        assert!(sizes.iter().all(|bytes| *bytes < 11_000), "{sizes:?}");
+        assert_eq!(sizes.len(), 1 + ASIDE_MAX as usize);
+
+        // Somebody else has put it aside.
+        std::fs::remove_file(&path).expect("removed");
+        for _ in 0..200 {
+            audit.write(&entry("somebody", OK));
+        }
+        audit.write(&entry("last", OK));
+        assert_eq!(written(&path).last().expect("a line")["who"], "last");
         std::fs::remove_dir_all(&folder).expect("removed");
     }
 }

@@ -18,7 +18,7 @@ mod replay;
 mod signature;
 mod token;
 
-pub use audit::{Audit, Entry, NOBODY};
+pub use audit::{Audit, Entry, NOBODY, OK};
 pub use key::{KeyError, KeyPair};
 pub use random::{random_hex, random_id};
 pub use replay::Replays;

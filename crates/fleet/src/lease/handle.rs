@@ -125,7 +125,12 @@ impl<R: Rows> Desk<'_, R> {
                 self.lapsed(lease);
             }
         }
-        Reply::Swept { lapsed: due.len(), more: due.len() == most }
+        // Those that nobody asks for end, too.
+        let late = self.rows.late(self.now, most);
+        for job in &late {
+            self.rows.job(job).into_iter().for_each(|job| self.late(job));
+        }
+        Reply::Swept { lapsed: due.len(), more: due.len() == most || late.len() == most }
     }
 
     /// The lease as it is now: if its time is over, it ends here and now.
@@ -207,7 +212,8 @@ impl<R: Rows> Desk<'_, R> {
         let old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
         let jobs: Vec<_> =
             self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
-        if jobs.iter().any(|job| job.order.retry.once && job.fence > Fence(0)) {
+        let begun = |job: &JobRecord| job.outcome().is_none() || job.fence > Fence(0);
+        if jobs.iter().any(|job| job.order.retry.once && begun(job)) {
             return Err(Refusal::OnceOnly);
         }
         let orders = jobs.iter().map(|job| (*job.order).clone());
@@ -261,6 +267,8 @@ impl<R: Rows> Desk<'_, R> {
             // The answer was lost: the runner must not be locked out by what it never saw.
             let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
             return match lease.state {
+                // It lapses soon, and the job with it.
+                LeaseState::Granted if job.too_late(self.now) => Ok(self.no_work()),
                 LeaseState::Granted => {
                     Ok(Reply::Granted(Box::new(grant::granted(self.policy, &job, &lease))))
                 }
@@ -271,8 +279,7 @@ impl<R: Rows> Desk<'_, R> {
             return Err(Refusal::Conflict("lease with this id"));
         }
         let Some(mut job) = self.next_job(&request.capabilities) else {
-            let retry_after_seconds = self.policy.retry_after_seconds;
-            return Ok(Reply::NoWork(NoWork { retry_after_seconds }));
+            return Ok(self.no_work());
         };
         let runner = request.runner_id;
         let lease = grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
@@ -283,27 +290,37 @@ impl<R: Rows> Desk<'_, R> {
         Ok(Reply::Granted(Box::new(granted)))
     }
 
+    fn no_work(&self) -> Reply {
+        let retry_after_seconds = self.policy.retry_after_seconds;
+        Reply::NoWork(NoWork { retry_after_seconds })
+    }
+
     /// The next job that is still wanted. Those before it that are not end here.
     fn next_job(&mut self, capabilities: &BTreeSet<Tag>) -> Option<JobRecord> {
         for _ in 0..LATE_MAX {
             let picked = self.rows.pick(self.now, capabilities)?;
-            let mut job = self.rows.job(&picked)?;
+            let job = self.rows.job(&picked)?;
             if !job.too_late(self.now) {
                 return Some(job);
             }
-            retry::end(&mut job, AttemptState::Canceled, EndReason::TooLate, self.now);
-            self.ended(job);
+            self.late(job);
         }
         // The rest is for the next who asks, and that should be soon.
         self.actions.push(Action::Room);
         None
     }
 
+    /// Nobody wants it any more.
+    fn late(&mut self, mut job: JobRecord) {
+        retry::end(&mut job, AttemptState::Canceled, EndReason::TooLate, self.now);
+        self.ended(job);
+    }
+
     fn ack(&mut self, message: &AckLease) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
         let job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        // Whoever asks has not begun. Its lease lapses, and the job with it.
-        if job.too_late(self.now) {
+        // Whoever asks for the first time has not begun. Its lease lapses, and the job with it.
+        if lease.state == LeaseState::Granted && job.too_late(self.now) {
             return Err(Refusal::TooLate);
         }
         let runtime = job.order.max_runtime_seconds;

@@ -211,7 +211,7 @@ pub enum EndReason {
     CanceledInQueue,
     /// A job that it needs did not succeed.
     NeedFailed,
-    /// Nobody had begun it when it was too late to.
+    /// It was too late to begin it, or to begin it again.
     TooLate,
 }
 
@@ -224,6 +224,11 @@ impl JobRecord {
     /// Whether it is too late to begin.
     pub fn too_late(&self, now: Millis) -> bool {
         self.not_after.is_some_and(|end| end <= now)
+    }
+
+    /// When it ends by itself unless somebody has it by then.
+    pub fn queued_until(&self) -> Option<Millis> {
+        self.not_after.filter(|_| self.standing == Standing::Queued)
     }
 
     /// How it ended.

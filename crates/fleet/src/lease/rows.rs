@@ -44,6 +44,8 @@ pub trait Rows {
     fn jobs_of(&self, run: &RunId) -> Vec<JobId>;
     /// Jobs that need this one.
     fn dependents(&self, job: &JobId) -> Vec<JobId>;
+    /// Jobs that nobody has and that it is too late for ([`JobRecord::too_late`]), at most so many.
+    fn late(&self, now: Millis, most: usize) -> Vec<JobId>;
     /// The job that is next for a runner with these tags: see [`super::Queue`].
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
 

@@ -9,9 +9,9 @@ use super::pages::Pages;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
-use super::watch::WATCHED_MAX;
+use super::watch::Watchers;
 use super::within::Ends;
-use crate::auth::{Audit, Entry, Replays};
+use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
 use crate::id::{JobId, RunId, RunnerId};
 use crate::lease::{Action, Event, Reply};
@@ -22,7 +22,7 @@ use crate::time::Millis;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tokio::sync::{Semaphore, broadcast, watch};
+use tokio::sync::{broadcast, watch};
 
 /// Changes that one who watches may fall behind; then it looks at all of it again.
 const NEWS_MAX: usize = 256;
@@ -49,7 +49,7 @@ pub(super) struct Inner {
     cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
     /// Places for those who watch runs.
-    pub(super) watched: Arc<Semaphore>,
+    pub(super) watchers: Watchers,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     /// Where there is a broker.
@@ -90,7 +90,7 @@ impl App {
             ends: Ends::default(),
             cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
-            watched: Arc::new(Semaphore::new(WATCHED_MAX)),
+            watchers: Watchers::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),
@@ -174,7 +174,7 @@ impl App {
 
     /// Writes a line into the audit log.
     pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
-        let outcome = outcome.map_or_else(|failure| failure.code, |()| "ok");
+        let outcome = outcome.map_or_else(|failure| failure.code, |()| OK);
         self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
     }
 

@@ -127,7 +127,7 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
     let bytes = app.read(&parts.headers, body).await?;
     let submission: RunSubmission = decode(&bytes)?;
     let run_id = match parts.headers.get(RUN_ID) {
-        Some(chosen) => id(chosen.to_str().unwrap_or_default(), RunId::new)?,
+        Some(chosen) => id(chosen.to_str().unwrap_or_default(), RunId::chosen)?,
         None => random_id(RunId::PREFIX, RunId::new),
     };
     let key = Some(key(&parts.headers, &who, &run_id)?);

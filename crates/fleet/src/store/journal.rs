@@ -105,6 +105,10 @@ impl Rows for Journal<'_> {
         self.tables.dependents(job)
     }
 
+    fn late(&self, now: Millis, most: usize) -> Vec<JobId> {
+        self.tables.late(now, most)
+    }
+
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.tables.pick(now, capabilities)
     }

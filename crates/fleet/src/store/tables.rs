@@ -33,6 +33,8 @@ pub struct Tables {
     dependents: BTreeMap<JobId, Vec<JobId>>,
     live: BTreeMap<RunnerId, LeaseId>,
     due: BTreeSet<(Millis, LeaseId)>,
+    /// When it is too late for jobs that nobody has.
+    late: BTreeSet<(Millis, JobId)>,
     queue: Queue,
     waiting: u64,
     sizes: Sizes,
@@ -216,6 +218,10 @@ impl Rows for Tables {
                 self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
             }
         }
+        if let Some(end) = old.and_then(JobRecord::queued_until) {
+            self.late.remove(&(end, job.job_id.clone()));
+        }
+        self.late.extend(job.queued_until().map(|end| (end, job.job_id.clone())));
         let (old, new) = (old.and_then(waiting), waiting(&job));
         if old != new {
             self.waiting = self.waiting + u64::from(new.is_some()) - u64::from(old.is_some());
@@ -231,6 +237,11 @@ impl Rows for Tables {
 
     fn dependents(&self, job: &JobId) -> Vec<JobId> {
         self.dependents.get(job).cloned().unwrap_or_default()
+    }
+
+    fn late(&self, now: Millis, most: usize) -> Vec<JobId> {
+        let late = self.late.iter().take_while(|(at, _)| *at <= now);
+        late.take(most).map(|(_, id)| id.clone()).collect()
     }
 
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {

@@ -10,7 +10,7 @@ use futures::future::join_all;
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::id::RunId;
 use remuda_fleet::lease::{AttemptState, RunStatus};
-use remuda_fleet::view::{JobView, WorkerList};
+use remuda_fleet::view::{JobView, RunView, WorkerList};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +28,8 @@ const INSISTING: Duration = Duration::from_secs(60);
 const LEAVING: Duration = Duration::from_secs(2);
 /// What an orchestrator says of a run that it does not have.
 const UNKNOWN_RUN: &str = "UNKNOWN_RUN";
+/// The pause between two looks at a run that cannot be watched.
+const LOOK_PAUSE: Duration = Duration::from_secs(1);
 /// How long one look at the workers may take.
 const LOOK: Duration = Duration::from_secs(5);
 
@@ -112,19 +114,24 @@ impl There {
     async fn end_of(&self, run_id: &RunId, progress: &dyn Progress) -> Result<JobView, FleetError> {
         let undone = |error: ClientError| FleetError::Undone(error.to_string());
         loop {
-            let views = insist(|| self.client.watch(run_id)).await.map_err(undone)?;
-            let mut views = std::pin::pin!(views);
-            while let Some(Ok(mut view)) = views.next().await {
-                let over = view.summary.status != RunStatus::Running;
-                let Some(job) = view.jobs.pop() else {
-                    return Err(FleetError::Useless("a run without its job".to_owned()));
-                };
-                if over {
-                    return Ok(job);
+            match self.client.watch(run_id).await {
+                Ok(views) => {
+                    let mut views = std::pin::pin!(views);
+                    while let Some(Ok(view)) = views.next().await {
+                        if let Some(job) = over(view, progress)? {
+                            return Ok(job);
+                        }
+                    }
                 }
-                if let Some(far) = job.progress {
-                    progress.report(far.percent.unwrap_or(0), &far.message.unwrap_or_default());
+                // Too many may watch: a look now and then will do.
+                Err(ClientError::Unreachable { .. }) => {
+                    let view = insist(|| self.client.run(run_id)).await.map_err(undone)?;
+                    if let Some(job) = over(view, progress)? {
+                        return Ok(job);
+                    }
+                    tokio::time::sleep(LOOK_PAUSE).await;
                 }
+                Err(error) => return Err(undone(error)),
             }
             // It broke off: the orchestrator stops, or is gone. It, or another, knows the run.
             tokio::time::sleep(pause(0, rand::random())).await;
@@ -147,7 +154,7 @@ impl There {
     /// once it is too late.
     pub(super) async fn leave(&self) {
         let runs: Vec<RunId> = self.runs().iter().cloned().collect();
-        let cancels = join_all(runs.iter().map(|run| self.client.cancel(run)));
+        let cancels = join_all(runs.iter().map(|run| self.call_off(run)));
         if tokio::time::timeout(LEAVING, cancels).await.is_err() {
             warn!("the fleet may not know that nobody waits for its jobs any more");
         }
@@ -170,6 +177,20 @@ impl There {
             }
         }
     }
+}
+
+/// The job, if it is over. How far it is, is told.
+fn over(mut view: RunView, progress: &dyn Progress) -> Result<Option<JobView>, FleetError> {
+    let over = view.summary.status != RunStatus::Running;
+    let job = view.jobs.pop();
+    let job = job.ok_or_else(|| FleetError::Useless("a run without its job".to_owned()))?;
+    if over {
+        return Ok(Some(job));
+    }
+    if let Some(far) = job.progress {
+        progress.report(far.percent.unwrap_or(0), &far.message.unwrap_or_default());
+    }
+    Ok(None)
 }
 
 /// Asks until there is an answer, good or bad.

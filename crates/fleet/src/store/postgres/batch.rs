@@ -148,7 +148,8 @@ pub(super) async fn decide(
     let (now, blocks) = core.clock(&mut sql, given, submissions).await?;
     let plan = Plan::new(&mut sql, now, events).await?;
     let (mut heavy, mut light) = (Side::default(), Side::default());
-    let ending = plan.heavy.iter().filter_map(|id| plan.found.get(id)).map(|lease| &lease.job_id);
+    let ending =
+        plan.heavy.iter().filter_map(|id| plan.found.get(id)).map(|lease| lease.job_id.as_str());
     let mut near = load::near(&mut sql, ending).await?;
     lock_runs(&mut sql, &mut heavy.tables, &near, events).await?;
     let (wishes, count) = plan.wishes(events);

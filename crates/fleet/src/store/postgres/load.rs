@@ -18,13 +18,15 @@ use std::collections::BTreeSet;
 /// Runs that somebody else is at are passed over.
 const PICK: &str = "
     SELECT j.seq, j.labels, r.record FROM job j JOIN run r ON r.run_id = j.run_id
-    WHERE j.waiting AND j.not_before <= $1 AND j.tags <@ $2 AND r.room
+    WHERE j.waiting AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1)
+        AND j.tags <@ $2 AND r.room
         AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)
     ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED";
 /// Whether there is any, somebody else's included.
 const ANY: &str = "
     SELECT EXISTS (SELECT 1 FROM job j JOIN run r ON r.run_id = j.run_id
-    WHERE j.waiting AND j.not_before <= $1 AND j.tags <@ $2 AND r.room
+    WHERE j.waiting AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1)
+        AND j.tags <@ $2 AND r.room
         AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room))";
 
 /// What the end of some jobs can touch. All of it stays as it is from a run's submission on, so it
@@ -79,9 +81,9 @@ pub(super) async fn leases(
 /// What the end of these jobs can touch.
 pub(super) async fn near<'a>(
     sql: &mut PgConnection,
-    of: impl IntoIterator<Item = &'a JobId>,
+    of: impl IntoIterator<Item = &'a str>,
 ) -> Result<Near, Trouble> {
-    let of: Vec<String> = of.into_iter().map(|id| id.as_str().to_owned()).collect();
+    let of: Vec<String> = of.into_iter().map(str::to_owned).collect();
     if of.is_empty() {
         return Ok(Near::default());
     }
@@ -262,4 +264,15 @@ pub(super) async fn due(
     let due = "SELECT record FROM lease WHERE due <= $1 ORDER BY due, lease_id LIMIT $2";
     let most = number(most as u64);
     records(&sqlx::query(due).bind(number(now.0)).bind(most).fetch_all(sql).await?, "lease")
+}
+
+/// Jobs that nobody has and that it is too late for, and their runs.
+pub(super) async fn late(
+    sql: &mut PgConnection,
+    now: Millis,
+    most: usize,
+) -> Result<Vec<(String, String)>, Trouble> {
+    let late = "SELECT job_id, run_id FROM job WHERE late <= $1 ORDER BY late, job_id LIMIT $2";
+    let query = sqlx::query(late).bind(number(now.0)).bind(number(most as u64));
+    Ok(query.fetch_all(sql).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
 }

@@ -19,23 +19,25 @@ const PUT: &str = "
         SET ended = excluded.ended, room = excluded.room, record = excluded.record
     ), new_jobs AS (
         INSERT INTO job
-            (seq, job_id, run_id, priority, tags, labels, waiting, not_before, fixed, changing)
+            (seq, job_id, run_id, priority, tags, labels, waiting, not_before, late, fixed, changing)
         SELECT n.seq, n.job_id, n.run_id, n.priority, n.tags::text[], n.labels::text[], n.waiting,
-            n.not_before, n.fixed, n.changing
+            n.not_before, n.late, n.fixed, n.changing
         FROM unnest ($7::bigint[], $8::text[], $9::text[], $10::smallint[], $11::text[], $12::text[],
-                $13::boolean[], $14::bigint[], $15::text[], $16::text[])
-            AS n (seq, job_id, run_id, priority, tags, labels, waiting, not_before, fixed, changing)
+                $13::boolean[], $14::bigint[], $15::bigint[], $16::text[], $17::text[])
+            AS n (seq, job_id, run_id, priority, tags, labels, waiting, not_before, late, fixed,
+                changing)
     ), old_jobs AS (
-        UPDATE job SET waiting = n.waiting, not_before = n.not_before, changing = n.changing
-        FROM unnest ($17::bigint[], $18::boolean[], $19::bigint[], $20::text[])
-            AS n (seq, waiting, not_before, changing)
+        UPDATE job SET waiting = n.waiting, not_before = n.not_before, late = n.late,
+            changing = n.changing
+        FROM unnest ($18::bigint[], $19::boolean[], $20::bigint[], $21::bigint[], $22::text[])
+            AS n (seq, waiting, not_before, late, changing)
         WHERE job.seq = n.seq
     ), needs AS (
-        INSERT INTO need (needed, job_id) SELECT * FROM unnest ($21::text[], $22::text[])
+        INSERT INTO need (needed, job_id) SELECT * FROM unnest ($23::text[], $24::text[])
     )
     INSERT INTO lease (lease_id, job_id, run_id, fence, runner_id, due, record)
-    SELECT * FROM unnest ($23::text[], $24::text[], $25::text[], $26::bigint[], $27::text[],
-        $28::bigint[], $29::text[])
+    SELECT * FROM unnest ($25::text[], $26::text[], $27::text[], $28::bigint[], $29::text[],
+        $30::bigint[], $31::text[])
     ON CONFLICT (lease_id) DO UPDATE SET record = excluded.record,
         due = CASE WHEN excluded.due > lease.due THEN lease.due ELSE excluded.due END";
 
@@ -59,6 +61,7 @@ struct NewJobs {
     labels: Vec<String>,
     waiting: Vec<bool>,
     pauses: Vec<i64>,
+    late: Vec<Option<i64>>,
     fixed: Vec<String>,
     changing: Vec<String>,
     needed: Vec<String>,
@@ -70,6 +73,7 @@ struct OldJobs {
     places: Vec<i64>,
     waiting: Vec<bool>,
     pauses: Vec<i64>,
+    late: Vec<Option<i64>>,
     changing: Vec<String>,
 }
 
@@ -141,6 +145,7 @@ impl Columns {
         to.labels.push(list(job.order.labels.iter().map(|label| label.as_str())));
         to.waiting.push(job.waiting());
         to.pauses.push(number(job.not_before.0));
+        to.late.push(job.queued_until().map(|end| number(end.0)));
         to.fixed.push(fixed(job)?);
         to.changing.push(changing(job)?);
         for need in &job.needs {
@@ -155,6 +160,7 @@ impl Columns {
         to.places.push(number(job.seq));
         to.waiting.push(job.waiting());
         to.pauses.push(number(job.not_before.0));
+        to.late.push(job.queued_until().map(|end| number(end.0)));
         to.changing.push(changing(job)?);
         Ok(())
     }
@@ -182,8 +188,9 @@ impl Columns {
         let query = query.bind(runs.ended).bind(runs.room).bind(runs.records);
         let query = query.bind(new.places).bind(new.ids).bind(new.runs).bind(new.priorities);
         let query = query.bind(new.tags).bind(new.labels).bind(new.waiting).bind(new.pauses);
-        let query = query.bind(new.fixed).bind(new.changing);
-        let query = query.bind(old.places).bind(old.waiting).bind(old.pauses).bind(old.changing);
+        let query = query.bind(new.late).bind(new.fixed).bind(new.changing);
+        let query = query.bind(old.places).bind(old.waiting).bind(old.pauses).bind(old.late);
+        let query = query.bind(old.changing);
         let query = query.bind(new.needed).bind(new.needing);
         let query = query.bind(leases.ids).bind(leases.jobs).bind(leases.runs).bind(leases.fences);
         query.bind(leases.runners).bind(leases.due).bind(leases.records).execute(sql).await?;

@@ -7,7 +7,7 @@ use crate::time::Millis;
 use sqlx::{PgConnection, PgPool};
 
 /// The layout, in the table `clock`.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// Orchestrators that start together make the tables once.
 const LOCK: i64 = 0x7265_6d75_6461;
@@ -89,6 +89,13 @@ ALTER TABLE job DROP CONSTRAINT job_run_id_fkey;
 UPDATE clock SET version = 2;
 ";
 
+/// From version 2. Jobs that nobody has may end by themselves.
+const THIRD: &str = "
+ALTER TABLE job ADD late BIGINT;
+CREATE INDEX job_late ON job (late) WHERE late IS NOT NULL;
+UPDATE clock SET version = 3;
+";
+
 /// An empty database gets its tables, an older one is brought up to date, and one of another version is
 /// not touched.
 pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
@@ -101,9 +108,11 @@ pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
     }
     let find = "SELECT version FROM clock";
     let mut version: i32 = sqlx::query_scalar(find).fetch_one(&mut *sql).await?;
-    if version == 1 {
-        sqlx::raw_sql(SECOND).execute(&mut *sql).await?;
-        version = VERSION;
+    for (before, change) in [(1, SECOND), (2, THIRD)] {
+        if version == before {
+            sqlx::raw_sql(change).execute(&mut *sql).await?;
+            version += 1;
+        }
     }
     if version != VERSION {
         return Err(StoreError::Database(format!("its version is {version}, not {VERSION}")));

@@ -106,7 +106,7 @@ async fn whole_run(sql: &mut PgConnection, tables: &mut Tables, id: &RunId) -> R
 
 /// A job with all that its end can touch, and the lease that holds it.
 async fn one_job(sql: &mut PgConnection, tables: &mut Tables, id: &JobId) -> Result<(), Trouble> {
-    let near = load::near(sql, [id]).await?;
+    let near = load::near(sql, [id.as_str()]).await?;
     load::runs(sql, tables, near.runs).await?;
     load::labels(sql, tables, near.labels).await?;
     load::locked_jobs(sql, tables, near.jobs).await?;
@@ -149,11 +149,17 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let full = due.len() == most;
     let (due, later): (Vec<_>, Vec<_>) =
         due.into_iter().partition(|lease| lapse(now, lease).is_some());
+    let late = load::late(&mut sql, now, most).await?;
+    let full = full || late.len() == most;
     let mut tables = Tables::default();
-    let runs: BTreeSet<String> = due.iter().map(|lease| lease.run_id.as_str().to_owned()).collect();
+    let leased = due.iter().map(|lease| lease.run_id.as_str().to_owned());
+    let runs: BTreeSet<String> = leased.chain(late.iter().map(|(_, run)| run.clone())).collect();
     let runs = load::free_runs(&mut sql, &mut tables, runs).await?;
     let due: Vec<_> = due.iter().filter(|lease| runs.contains(&lease.run_id)).collect();
-    let near = load::near(&mut sql, due.iter().map(|lease| &lease.job_id)).await?;
+    let free = |run: &str| runs.iter().any(|free| free.as_str() == run);
+    let late = late.iter().filter(|(_, run)| free(run)).map(|(job, _)| job.as_str());
+    let ending = due.iter().map(|lease| lease.job_id.as_str()).chain(late);
+    let near = load::near(&mut sql, ending).await?;
     load::labels(&mut sql, &mut tables, near.labels).await?;
     load::locked_jobs(&mut sql, &mut tables, near.jobs).await?;
     for lease in load::locked_leases(&mut sql, due.iter().map(|lease| &lease.lease_id)).await? {
@@ -164,10 +170,11 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let handled = handle(&mut journal, &core.policy, now, Event::Sweep);
     let lapsed = changes.leases.len();
+    let ended = !changes.jobs.is_empty();
     save::changes(&mut sql, &[(&tables, &changes)]).await?;
     let moved = save::postpone(&mut sql, now, &later).await?;
     sql.commit().await?;
     core.tell(handled.actions.iter());
-    let more = full && (lapsed > 0 || moved > 0);
+    let more = full && (ended || lapsed > 0 || moved > 0);
     Ok(Handled { reply: Ok(Reply::Swept { lapsed, more }), actions: handled.actions })
 }
