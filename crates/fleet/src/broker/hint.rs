@@ -121,7 +121,10 @@ impl Hints {
     /// What the orchestrator tells this runner.
     pub async fn cancels(&self, runner: &RunnerId) -> Result<Cancels, BrokerError> {
         let subject = self.config.cancel_subject(runner);
-        Ok(Cancels(self.client.subscribe(subject).await.map_err(broken)?))
+        let cancels = self.client.subscribe(subject).await.map_err(broken)?;
+        // What is said from now on is heard.
+        self.client.flush().await.map_err(broken)?;
+        Ok(Cancels(cancels))
     }
 }
 

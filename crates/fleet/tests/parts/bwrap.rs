@@ -69,7 +69,7 @@ async fn a_job_sees_nothing_of_the_workers_directory() {
             "cat $DIRECTORY/worker.key $DIRECTORY/worker.toml $DIRECTORY/place-2/jobs/other/file 2>/dev/null || true",
             "find $DIRECTORY -type f; ls $DIRECTORY",
             "! head -c 300M /dev/zero > /tmp/x 2>/dev/null && rm /tmp/x && echo bounded",
-            "! head -c 100M /dev/zero > /dev/x 2>/dev/null && echo no devices; echo > /dev/null",
+            "! (head -c 100M /dev/zero > /dev/x) 2>/dev/null && echo no devices; echo > /dev/null",
         ] } });
     let run = server.ok("/runs", json!({ "jobs": [order] })).await;
     let run = run["run_id"].as_str().expect("an id").to_owned();

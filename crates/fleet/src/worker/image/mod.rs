@@ -134,7 +134,7 @@ impl Store {
             };
             let lock = self.lock(digest)?;
             let free = flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-            if let (true, Err(error)) = (free, files::remove(&entry.path())) {
+            if free && let Err(error) = files::remove(&entry.path()) {
                 tracing::warn!(%error, "half an image is left behind");
             }
         }
