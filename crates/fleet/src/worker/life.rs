@@ -3,25 +3,20 @@
 use super::artifact;
 use super::beat::{Beats, insist};
 use super::cache::{self, Caches};
-use super::call::shortened;
 use super::config::{Config, Images};
 use super::files;
 use super::image::{self, Image, ImageError};
 use super::leftover;
-use super::link::{Link, LinkError};
+use super::link::Link;
 use super::log::Log;
 use super::mask::Mask;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
-use super::verdict::Verdict;
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
-use crate::message::{
-    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure,
-    FinalStatus, JobSpec, LeaseGranted, Phase, Timings,
-};
+use crate::message::{AckLease, AckLeaseAck, Artifact, Failure, JobSpec, LeaseGranted, Phase};
 use crate::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -64,12 +59,12 @@ pub(super) struct Workshop {
 /// One lease.
 pub(super) struct Life<'a> {
     pub(super) shop: &'a Workshop,
-    granted: &'a LeaseGranted,
+    pub(super) granted: &'a LeaseGranted,
     pub(super) control: watch::Sender<Control>,
     pub(super) status: watch::Sender<Status>,
-    held_until: watch::Sender<Instant>,
-    mask: Mask,
-    started: Timestamp,
+    pub(super) held_until: watch::Sender<Instant>,
+    pub(super) mask: Mask,
+    pub(super) started: Timestamp,
 }
 
 /// Variables whose names say that their values are nobody's business.
@@ -151,7 +146,7 @@ impl Workshop {
         }
     }
 
-    fn time(&self) -> Timestamp {
+    pub(super) fn time(&self) -> Timestamp {
         self.config.clock.now().timestamp()
     }
 }
@@ -343,82 +338,6 @@ impl Life<'_> {
             }
         }
         (artifacts, Ok(()))
-    }
-
-    /// Says how it went, until it is heard.
-    pub(super) async fn end(
-        &self,
-        ended: Ended,
-        failure: Option<Failure>,
-        artifacts: Vec<Artifact>,
-        output: Option<Data>,
-    ) {
-        if ended == Ended::Stale || !self.sure().await {
-            return;
-        }
-        let said = match ended {
-            Ended::Canceled => self.cancel_ack(artifacts).await,
-            ended => {
-                let verdict = Verdict::of(ended, failure);
-                let complete = self.complete(&verdict, artifacts, output);
-                insist(|| self.shop.link.send("complete", &complete))
-                    .await
-                    .map(|CompleteAck { .. }| ())
-            }
-        };
-        match said {
-            Ok(()) => tracing::info!(job = %self.granted.job_id, "a job is over"),
-            Err(error) => {
-                tracing::warn!(%error, job = %self.granted.job_id, "a job's end is not taken")
-            }
-        }
-    }
-
-    /// A lease that may be over is not completed: first a heartbeat must have said that it is not.
-    /// False: it said that it is.
-    async fn sure(&self) -> bool {
-        let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
-        tokio::select! {
-            _ = held.wait_for(|until| *until > Instant::now()) => true,
-            _ = control.wait_for(|control| *control == Control::Stale) => false,
-        }
-    }
-
-    async fn cancel_ack(&self, artifacts: Vec<Artifact>) -> Result<(), LinkError> {
-        let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
-        let message = CancelAck {
-            lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
-            final_status: FinalStatus::Canceled,
-            ts: Some(self.shop.time()),
-            artifacts,
-            summary: self.summary(&format!("Canceled during step: {step}")),
-        };
-        insist(|| self.shop.link.send("cancel-ack", &message)).await.map(|CancelAckAck { .. }| ())
-    }
-
-    fn complete(
-        &self,
-        verdict: &Verdict,
-        artifacts: Vec<Artifact>,
-        output: Option<Data>,
-    ) -> Complete {
-        let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
-        Complete {
-            lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
-            status: verdict.status,
-            exit_code: verdict.exit_code,
-            failure: verdict.failure,
-            timings: Some(timings),
-            artifacts,
-            summary: self.summary(&verdict.summary),
-            output,
-        }
-    }
-
-    fn summary(&self, text: &str) -> String {
-        shortened(&self.mask.text(text))
     }
 }
 

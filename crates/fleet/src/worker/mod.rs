@@ -9,6 +9,7 @@ mod beat;
 mod cache;
 mod call;
 mod config;
+mod end;
 mod files;
 mod image;
 mod leftover;
