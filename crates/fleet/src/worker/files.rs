@@ -3,7 +3,7 @@
 
 use crate::auth::random_hex;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::{CStr, OsStr};
 use std::fs::{self, File, Permissions};
@@ -20,9 +20,6 @@ pub(super) const ENTRIES_MAX: u64 = 1_000_000;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// No link on the way, and no way out.
-const BENEATH: ResolveFlags =
-    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 /// What may still be copied.
 #[derive(Debug)]
@@ -70,21 +67,13 @@ impl<'a> Beneath<'a> {
     }
 
     /// Whether it is a folder, with no link on the way.
-    pub(super) fn is_folder(&self) -> bool {
-        let opened = |root: OwnedFd| {
-            rustix::fs::openat2(root, self.path, FOLDER, Mode::empty(), BENEATH).is_ok()
-        };
-        self.root().is_ok_and(opened)
+    pub(super) fn is_folder(&self) -> io::Result<bool> {
+        Ok(reached(self.root()?, self.path)?.is_some())
     }
 
     /// The folder above it, if it is there and no link leads to it.
     fn above(&self) -> io::Result<Option<OwnedFd>> {
-        let (above, _) = self.split()?;
-        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        match rustix::fs::openat2(self.root()?, above, FOLDER, Mode::empty(), BENEATH) {
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
-            opened => Ok(Some(opened?)),
-        }
+        reached(self.root()?, self.split()?.0)
     }
 
     /// The folder above it, made if it is not there.
@@ -95,6 +84,25 @@ impl<'a> Beneath<'a> {
         }
         Ok(folder)
     }
+}
+
+/// A folder below another, by one name after the other, so that no link is followed and nothing leads out,
+/// on every kernel. None: a job has not made it, has put something else there, or has shut it. Errors are
+/// the machine's.
+fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
+    let mut folder = root;
+    for part in path.components() {
+        let Component::Normal(name) = part else { return Err(refused("it leads elsewhere")) };
+        folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::ACCESS)) => {
+                tracing::warn!(%error, path = %path.display(), "no folder of a job's to look into");
+                return Ok(None);
+            }
+            opened => opened?,
+        };
+    }
+    Ok(Some(folder))
 }
 
 /// A folder in a folder, made if it is not there. A link is none.
@@ -309,6 +317,29 @@ mod tests {
         for (target, above) in [("..", 0), ("/etc", 9), ("a/../b", 9), ("../../a", 1)] {
             assert!(!stays(Path::new(target), above), "{target} {above}");
         }
+    }
+
+    #[test]
+    fn what_a_job_did_is_told_from_what_the_machine_does() {
+        let folder = std::env::temp_dir().join(format!("fleet-reach-{}", std::process::id()));
+        fs::create_dir_all(folder.join("a/b/c")).expect("folders");
+        fs::write(folder.join("a/file"), "x").expect("a file");
+        std::os::unix::fs::symlink("b", folder.join("a/link")).expect("a link");
+        std::os::unix::fs::symlink("/", folder.join("root")).expect("a link");
+        let is = |path: &str| Beneath { root: &folder, path: Path::new(path) }.is_folder();
+        for there in ["", "a", "a/b/c", "a/./b"] {
+            assert!(is(there).expect("looked at"), "{there:?}");
+        }
+        for other in ["x", "x/y", "a/file", "a/file/x", "a/link", "a/link/c", "root", "root/etc"] {
+            assert!(!is(other).expect("looked at"), "{other:?}");
+        }
+        assert!(is("a/../a").is_err() && is("/etc").is_err());
+        // Nothing that a job can do: nobody is told that it has no files.
+        let (file, gone) = (folder.join("a/file"), folder.join("gone"));
+        for root in [&file, &gone] {
+            assert!(Beneath { root, path: Path::new("a") }.is_folder().is_err());
+        }
+        fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

@@ -42,6 +42,9 @@ async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Res
     restored.await?
 }
 
+/// Why what a job left is not kept, and whose failure that is; none: the worker's.
+type Unkept = (String, Option<Failure>);
+
 /// What a worker has for all of its leases.
 pub(super) struct Workshop {
     /// Its settings.
@@ -190,11 +193,8 @@ impl Life<'_> {
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
-        // What is refused is so to every worker: the job's failure, and its work is not done again for it.
         let (ended, failure) = match kept {
-            Err(why) if ended == Ended::Succeeded => {
-                (Ended::Broken(why), Some(Failure::StepFailed))
-            }
+            Err((why, failure)) if ended == Ended::Succeeded => (Ended::Broken(why), failure),
             _ => (ended, None),
         };
         // Gone before it is said that it is over.
@@ -305,7 +305,7 @@ impl Life<'_> {
         caches: &Caches,
         place: &Arc<Place>,
         ended: &Ended,
-    ) -> (Vec<Artifact>, Result<(), String>) {
+    ) -> (Vec<Artifact>, Result<(), Unkept>) {
         let log_uri =
             format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
         let mut artifacts = vec![Artifact { kind: "log".to_owned(), uri: log_uri }];
@@ -319,11 +319,21 @@ impl Life<'_> {
             files::defuse(&at.folder);
             artifact::find(&at, &specs)
         });
-        for found in found.await.unwrap_or_default() {
+        let found = match found.await.and_then(|found| found) {
+            Ok(found) => found,
+            Err(error) => {
+                let why = format!("the job's files cannot be looked at: {error}");
+                return (artifacts, Err((why, None)));
+            }
+        };
+        for found in found {
             match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
-                    return (artifacts, Err(format!("{} is not kept: {error}", found.name)));
+                    // What is refused is so to every worker: the job's failure, and its work is not done
+                    // again for it.
+                    let why = format!("{} is not kept: {error}", found.name);
+                    return (artifacts, Err((why, Some(Failure::StepFailed))));
                 }
             }
         }
