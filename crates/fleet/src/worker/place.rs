@@ -73,10 +73,15 @@ impl Place {
         // Of the same grant, if the worker was killed while it had it.
         files::remove(&folder)?;
         let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
-        for folder in [&start, &home, &folder.join("tmp")] {
-            std::fs::create_dir_all(folder)?;
-        }
-        Ok(Some(Self { folder, home, start }))
+        let place = Self { folder, home, start };
+        place.folders()?;
+        Ok(Some(place))
+    }
+
+    /// Makes what a job finds, as far as it is not there. Not once a step has begun: links are followed.
+    pub(super) fn folders(&self) -> io::Result<()> {
+        let all = [&self.start, &self.home, &self.folder.join("tmp")];
+        all.into_iter().try_for_each(std::fs::create_dir_all)
     }
 
     /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
