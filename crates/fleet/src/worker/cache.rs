@@ -2,7 +2,7 @@
 //! copied beside its place and then renamed, and the first one under a key stays. If all of them together
 //! are too large, those go that were not used for longest.
 
-use super::files::{self, Beneath, Budget};
+use super::files::{self, Beneath, Budget, Size};
 use super::place::Place;
 use crate::auth::{random_hex, sha256_hex};
 use crate::message::CacheSpec;
@@ -30,7 +30,7 @@ impl Caches {
         }
         let caches = Self { folder: folder.to_owned(), bytes_max };
         // The limit may have been lowered.
-        caches.evict()?;
+        caches.evict();
         Ok(caches)
     }
 
@@ -86,15 +86,23 @@ impl Caches {
         });
         discard(&new);
         renamed?;
-        self.evict()
+        self.evict();
+        Ok(())
     }
 
-    /// Removes what was not used for longest, until the rest is small enough.
-    fn evict(&self) -> io::Result<()> {
+    /// Removes what was not used for longest, until the rest is small enough. Before that, what cannot be
+    /// looked at: nobody could use it, or say how large it is.
+    fn evict(&self) {
         let mut all = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            all.push((entry.metadata()?.modified()?, size(&entry.path())?, entry.path()));
+        for at in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|at| at.path()) {
+            let modified = at.symlink_metadata().and_then(|about| about.modified());
+            match (modified, files::size(&at)) {
+                (Ok(modified), Size { bytes, whole: true }) => all.push((modified, bytes, at)),
+                _ => {
+                    tracing::warn!("a cache that cannot be read is removed");
+                    discard(&at);
+                }
+            }
         }
         all.sort();
         let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
@@ -106,7 +114,6 @@ impl Caches {
             discard(&at);
             bytes -= size;
         }
-        Ok(())
     }
 }
 
@@ -136,22 +143,6 @@ pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
     all.sort();
     let meet = all.windows(2).find(|two| two[1].0.starts_with(&two[0].0));
     meet.map(|two| (two[0].1, two[1].1))
-}
-
-/// Bytes of all files in a tree. What is removed meanwhile has none.
-pub(super) fn size(at: &Path) -> io::Result<u64> {
-    let gone = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Ok(0),
-        _ => Err(error),
-    };
-    match at.symlink_metadata() {
-        Ok(about) if about.is_dir() => match fs::read_dir(at) {
-            Ok(entries) => entries.map(|entry| size(&entry?.path())).sum(),
-            Err(error) => gone(error),
-        },
-        Ok(about) => Ok(about.len()),
-        Err(error) => gone(error),
-    }
 }
 
 #[cfg(test)]
@@ -349,6 +340,36 @@ mod tests {
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// Longer than a path can be, which nothing that goes by paths can look at.
+    #[test]
+    fn no_cache_keeps_a_worker_from_starting_or_others_from_being_removed() {
+        let folder = std::env::temp_dir().join(format!("fleet-long-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), 150).expect("a folder");
+        let first = place(&folder, "first");
+        let work = first.folder.join("work");
+        files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
+        caches.save(&spec("long", &["long"]), &first).expect("saved");
+        let at = |key: &str| caches.at(&spec(key, &[]));
+        assert_eq!(files::size(&at("long")), Size { bytes: 100, whole: true });
+        let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
+        again();
+        assert!(at("long").exists(), "it is a cache like others");
+        let second = place(&folder, "second");
+        assert!(caches.restore(&spec("long", &["long"]), &second).expect("restored"));
+        assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
+        // Clocks of files may be coarse.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(work.join("other"), [0; 100]).expect("a file");
+        caches.save(&spec("other", &["other"]), &first).expect("saved");
+        assert!(!at("long").exists() && at("other").exists(), "the bound holds");
+        // Deeper than anybody looks: it goes, and what can be used stays.
+        files::deep(&at("deep").join("0"), "d", 1_000, b"x");
+        again();
+        assert!(!at("deep").exists() && at("other").exists());
+        drop((first, second));
+        files::remove(&folder).expect("removed");
     }
 
     #[test]

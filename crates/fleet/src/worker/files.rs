@@ -1,20 +1,25 @@
 //! Trees of files that jobs made. The worker handles them outside of any sandbox, so no link in them is
 //! followed, what is copied is bounded, and what is removed goes whatever its modes and however deep.
 
+mod remove;
+
+pub(super) use remove::remove;
+
 use crate::auth::random_hex;
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
-/// Deepest folder that is looked into. Each level holds a descriptor or two.
-pub(super) const DEPTH_MAX: usize = 128;
+/// Deepest folder that is looked into. Each level of a copy holds three descriptors.
+pub(super) const DEPTH_MAX: usize = 64;
+/// The same where only sizes are looked at: images may be deeper. Each level holds one.
+const SIZE_DEPTH_MAX: usize = 256;
 /// Most files and folders of one tree that are looked at.
 pub(super) const ENTRIES_MAX: u64 = 1_000_000;
 
@@ -81,7 +86,8 @@ impl<'a> Beneath<'a> {
         let Some(above) = self.above()? else { return Ok(()) };
         // At the top it has a path that no job can change.
         let new = format!(".gone-{}", random_hex::<8>());
-        match rustix::fs::renameat(&above, self.split()?.1, self.root()?, &*new) {
+        let moved = rustix::fs::renameat(&above, self.split()?.1, self.root()?, &*new);
+        match moved {
             Err(Errno::NOENT) => Ok(()),
             moved => moved.map_err(io::Error::from).and_then(|()| remove(&self.root.join(new))),
         }
@@ -191,6 +197,56 @@ fn named(name: &CStr) -> Option<&OsStr> {
     }
 }
 
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Size {
+    /// False: not all of it could be looked at.
+    pub(super) whole: bool,
+    /// Bytes of the files that could.
+    pub(super) bytes: u64,
+}
+
+/// Looks at all files in a tree, however long their paths are. What is removed meanwhile has no bytes.
+pub(super) fn size(at: &Path) -> Size {
+    fn walk(folder: &OwnedFd, depth: usize, size: &mut Size) -> io::Result<()> {
+        // Names first: one descriptor is held for each level.
+        let all = Dir::read_from(folder)?
+            .map(|entry| -> io::Result<CString> { Ok(entry?.file_name().to_owned()) });
+        for name in all.collect::<io::Result<Vec<CString>>>()? {
+            let Some(name) = named(&name) else { continue };
+            let about = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => continue,
+                about => about?,
+            };
+            if FileType::from_raw_mode(about.st_mode) != FileType::Directory {
+                size.bytes = size.bytes.saturating_add(u64::try_from(about.st_size).unwrap_or(0));
+                continue;
+            }
+            if depth >= SIZE_DEPTH_MAX {
+                return Err(refused("it is too deep"));
+            }
+            let inside = match rustix::fs::openat(folder, name, FOLDER, Mode::empty()) {
+                Err(Errno::NOENT) => Ok(()),
+                inside => inside.map_err(io::Error::from).and_then(|it| walk(&it, depth + 1, size)),
+            };
+            // The others are looked at all the same.
+            size.whole &= inside.is_ok();
+        }
+        Ok(())
+    }
+    let mut size = Size { whole: true, bytes: 0 };
+    let looked = match rustix::fs::open(at, FOLDER, Mode::empty()) {
+        Ok(folder) => walk(&folder, 0, &mut size),
+        Err(Errno::NOENT) => Ok(()),
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            at.symlink_metadata().map(|about| size.bytes = about.len())
+        }
+        Err(error) => Err(error.into()),
+    };
+    size.whole &= looked.is_ok();
+    size
+}
+
 /// Takes the bits from files by which others could run them as this user.
 pub(super) fn defuse(folder: &Path) {
     fn walk(folder: &Path, depth: usize, left: &mut u64) {
@@ -212,82 +268,17 @@ pub(super) fn defuse(folder: &Path) {
     walk(folder, 0, &mut { ENTRIES_MAX });
 }
 
-/// Removes a tree: also what its maker may not enter any more, and also one that is deeper than paths or
-/// descriptors reach, since each folder's folders are first moved up to the top. Links are removed, not
-/// followed. What cannot be removed is left, and the first reason is the error.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match folder.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-        Ok(about) if !about.is_dir() => return fs::remove_file(folder),
-        Ok(_) => {}
+/// Makes folders in folders, and a file in the last.
+#[cfg(test)]
+pub(super) fn deep(top: &Path, name: &str, levels: usize, bytes: &[u8]) {
+    fs::create_dir_all(top).expect("a folder");
+    let mut at = rustix::fs::open(top, FOLDER, Mode::empty()).expect("a folder");
+    for _ in 0..levels {
+        at = subfolder(&at, name).expect("a folder");
     }
-    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    let top = rustix::fs::open(folder, FOLDER, Mode::empty())?;
-    let mut moved = Moved { prefix: random_hex::<8>(), count: 0 };
-    loop {
-        let (mut gone, mut left) = (0_u64, None);
-        for entry in Dir::read_from(&top)? {
-            let entry = entry?;
-            let Some(name) = named(entry.file_name()) else { continue };
-            match clear(&top, name, &mut moved) {
-                Ok(()) => gone += 1,
-                Err(error) => left = Some(error),
-            }
-        }
-        match (gone, left) {
-            (0, None) => return fs::remove_dir(folder),
-            (0, Some(error)) => return Err(error),
-            _ => {}
-        }
-    }
-}
-
-/// Names at the top that nobody else has.
-struct Moved {
-    prefix: String,
-    count: u64,
-}
-
-/// Removes one entry of the top, of which folders may become entries of the top.
-fn clear(top: &OwnedFd, name: &OsStr, moved: &mut Moved) -> io::Result<()> {
-    let Some(folder) = opened(top, name)? else {
-        return Ok(rustix::fs::unlinkat(top, name, AtFlags::empty())?);
-    };
-    let mut left = None;
-    for inside in Dir::read_from(&folder)? {
-        let inside = inside?;
-        let Some(inside) = named(inside.file_name()) else { continue };
-        let done = opened(&folder, inside).and_then(|below| {
-            match below {
-                None => rustix::fs::unlinkat(&folder, inside, AtFlags::empty())?,
-                Some(_) => {
-                    moved.count += 1;
-                    let new = format!("{}-{}", moved.prefix, moved.count);
-                    rustix::fs::renameat(&folder, inside, top, &*new)?;
-                }
-            }
-            Ok(())
-        });
-        left = done.err().or(left);
-    }
-    match left {
-        Some(error) => Err(error),
-        None => Ok(rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)?),
-    }
-}
-
-/// A folder that its owner may do everything in; none if the name is another thing's.
-fn opened(above: impl AsFd, name: &OsStr) -> io::Result<Option<OwnedFd>> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = match rustix::fs::openat(&above, name, flags, Mode::empty()) {
-        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
-        folder => folder?,
-    };
-    // By what is open, not by its name.
-    let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    fs::set_permissions(at, Permissions::from_mode(0o700))?;
-    Ok(Some(rustix::fs::openat(above, name, FOLDER, Mode::empty())?))
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&at, "file", flags, Mode::from_raw_mode(0o600)).expect("a file");
+    io::Write::write_all(&mut File::from(file), bytes).expect("written");
 }
 
 #[cfg(test)]
@@ -314,30 +305,6 @@ mod tests {
         for root in [&file, &gone] {
             assert!(Beneath { root, path: Path::new("a") }.is_folder().is_err());
         }
-        fs::remove_dir_all(&folder).expect("removed");
-    }
-
-    #[test]
-    fn every_tree_can_be_removed() {
-        let folder = std::env::temp_dir().join(format!("fleet-remove-{}", std::process::id()));
-        let tree = folder.join("tree");
-        fs::create_dir_all(tree.join("shut/in")).expect("folders");
-        fs::write(tree.join("shut/in/file"), "x").expect("a file");
-        fs::write(folder.join("outside"), "safe").expect("a file");
-        std::os::unix::fs::symlink(&folder, tree.join("out")).expect("a link");
-        for shut in ["shut/in", "shut"] {
-            fs::set_permissions(tree.join(shut), Permissions::from_mode(0o0)).expect("a mode");
-        }
-        // Deeper than there are descriptors, and longer than a path can be.
-        let mut at = rustix::fs::open(&tree, FOLDER, Mode::empty()).expect("a folder");
-        for _ in 0..3_000 {
-            at = subfolder(&at, "deep").expect("a folder");
-        }
-        drop(at);
-        remove(&tree).expect("removed");
-        assert!(!tree.exists());
-        assert_eq!(fs::read_to_string(folder.join("outside")).expect("a file"), "safe");
-        remove(&tree).expect("nothing to do");
         fs::remove_dir_all(&folder).expect("removed");
     }
 
