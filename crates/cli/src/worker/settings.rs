@@ -38,12 +38,7 @@ impl SandboxWish {
     pub(crate) fn find(self, network: bool) -> Result<Sandbox, FleetFailure> {
         match self {
             Self::Plain => Ok(Sandbox::Process),
-            Self::Bwrap => match Sandbox::find() {
-                Some(Sandbox::Bubblewrap { program, .. }) => {
-                    Ok(Sandbox::Bubblewrap { program, network })
-                }
-                _ => Err(FleetFailure::NoSandbox),
-            },
+            Self::Bwrap => Sandbox::find(network).ok_or(FleetFailure::NoSandbox),
         }
     }
 

@@ -219,7 +219,8 @@ mod tests {
         let folder = std::env::temp_dir().join(folder);
         let (start, home) = (folder.join("work/wo[r]k"), folder.join("home"));
         std::fs::create_dir_all(&start).expect("folders");
-        Place { folder, start, home }
+        let temporary = folder.join("temporary");
+        Place { folder, start, home, temporary }
     }
 
     #[test]
@@ -254,8 +255,12 @@ mod tests {
         assert_eq!(find(&place, &[spec("all", "*")]).expect("looked at"), []);
         // Not a job's doing: it is not taken for a job without files.
         let elsewhere = place.folder.join("elsewhere");
-        let lost =
-            Place { start: elsewhere.join("work"), home: place.home.clone(), folder: elsewhere };
+        let lost = Place {
+            start: elsewhere.join("work"),
+            home: elsewhere.join("home"),
+            temporary: elsewhere.join("temporary"),
+            folder: elsewhere,
+        };
         assert!(find(&lost, &[spec("all", "*")]).is_err());
     }
 

@@ -154,7 +154,8 @@ mod tests {
         let (work, home) = (folder.join("work"), folder.join("home"));
         fs::create_dir_all(&work).expect("a folder");
         fs::create_dir_all(&home).expect("a folder");
-        Place { folder, start: work, home }
+        let temporary = folder.join("temporary");
+        Place { folder, start: work, home, temporary }
     }
 
     #[test]

@@ -1,44 +1,13 @@
 //! What an operator chooses.
 
 use super::call::Calls;
+use super::sandbox::Sandbox;
 use crate::broker;
 use crate::message::Tag;
 use crate::orchestrator::Clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What a job's processes run in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// Bubblewrap: namespaces of their own, a root that they cannot write, no capabilities.
-    Bubblewrap {
-        /// The program.
-        program: PathBuf,
-        /// Whether they have the machine's network.
-        network: bool,
-    },
-    /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
-    Process,
-}
-
-impl Sandbox {
-    /// Bubblewrap, if it is on the search path and starts.
-    pub fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path)
-            .map(|folder| folder.join("bwrap"))
-            .find(|at| at.is_file())?;
-        let tried = std::process::Command::new(&program)
-            .args(["--unshare-all", "--ro-bind", "/", "/", "true"])
-            .stderr(std::process::Stdio::null())
-            .status();
-        // User namespaces may be forbidden on this machine.
-        tried
-            .is_ok_and(|status| status.success())
-            .then_some(Self::Bubblewrap { program, network: true })
-    }
-}
 
 /// What becomes of a job that wants an image.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -21,17 +21,19 @@ mod outbox;
 mod pace;
 mod pattern;
 mod place;
+mod sandbox;
 mod status;
 mod steps;
 mod tree;
 mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
-pub use config::{Config, Images, Runc, Sandbox};
+pub use config::{Config, Images, Runc};
 pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
+pub use sandbox::Sandbox;
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
