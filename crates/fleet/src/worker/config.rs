@@ -63,8 +63,12 @@ pub struct Config {
     /// Everything that it keeps: jobs, caches.
     pub folder: PathBuf,
     /// What jobs in a sandbox must not see of the machine, besides [`Self::folder`], the key and images:
-    /// settings with secrets in them, folders of other workers.
+    /// settings with secrets in them, folders of other workers. What is not there is passed over; no job
+    /// begins if it is there and cannot be found out where.
     pub hidden: Vec<PathBuf>,
+    /// A folder: those beside it that have settings or keys of an orchestrator, a runner or a worker in them
+    /// are not seen either.
+    pub beside: Option<PathBuf>,
     /// Its key; made if it is not there. Workers side by side on one machine may share one.
     pub key: PathBuf,
     /// What it can do.
@@ -103,6 +107,7 @@ impl Config {
             key: folder.join("worker.key"),
             folder,
             hidden: vec![],
+            beside: None,
             capabilities: BTreeSet::new(),
             sandbox,
             images: Images::Refuse,

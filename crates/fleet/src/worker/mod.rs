@@ -11,6 +11,7 @@ mod call;
 mod config;
 mod end;
 mod files;
+mod hidden;
 mod image;
 mod leftover;
 mod life;

@@ -2,6 +2,7 @@
 
 use super::config::{Config, Images};
 use super::files;
+use super::hidden::hidden;
 use super::image::{Container, Image};
 use super::sandbox::{self, Sandbox, View};
 use super::tree::MARK;
@@ -27,23 +28,6 @@ pub(super) struct Place {
     pub(super) start: PathBuf,
     /// Beside it, what is `/tmp` to a step in a sandbox.
     pub(super) temporary: PathBuf,
-}
-
-/// What no job in a sandbox sees of the machine; none is within another.
-fn hidden(config: &Config) -> Vec<PathBuf> {
-    let mut all = vec![config.folder.clone(), config.key.clone()];
-    all.extend(config.hidden.iter().cloned());
-    if let Images::Runc(runc) = &config.images {
-        all.extend([runc.from.clone(), runc.store.clone()]);
-    }
-    // By no link: a sandbox would put something over the link, and the place would be seen elsewhere.
-    let mut all: Vec<PathBuf> = all.iter().filter_map(|at| at.canonicalize().ok()).collect();
-    // What is there of the first is a step's own.
-    all.retain(|at| at != Path::new("/tmp") && at.parent().is_some());
-    // A folder comes right before what is in it.
-    all.sort();
-    all.dedup_by(|at, above| at.starts_with(&*above));
-    all
 }
 
 /// A path that stays where it is put.
@@ -116,7 +100,7 @@ impl Place {
                 Container { image, runc, place: self, memory_bytes_max, env: all, mark, step }
                     .command(&config.folder)?
             }
-            _ => self.shell(config, env, mark, step),
+            _ => self.shell(config, env, mark, step)?,
         };
         command.stdin(Stdio::null()).process_group(0).kill_on_drop(true);
         Ok(command)
@@ -129,11 +113,11 @@ impl Place {
         env: &BTreeMap<String, String>,
         mark: &str,
         step: &str,
-    ) -> Command {
+    ) -> io::Result<Command> {
         let mut command = match &config.sandbox {
             Sandbox::Process => Command::new("/bin/sh"),
             Sandbox::Bubblewrap { program, network, sized } => {
-                let hidden = hidden(config);
+                let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
                 let view = View { folder, temporary, hidden: &hidden };
                 let mut command = Command::new(program);
@@ -155,7 +139,7 @@ impl Place {
             .envs(env)
             .env(MARK, mark)
             .current_dir("/");
-        command
+        Ok(command)
     }
 }
 

@@ -72,20 +72,27 @@ async fn a_sandbox_needs_no_sizes() {
 async fn sees_nothing(sandbox: Sandbox, name: &str) {
     let server = Server::open().await;
     let sized = matches!(&sandbox, Sandbox::Bubblewrap { sized: true, .. });
-    let directory = format!("/var/tmp/fleet-bwrap-{name}-{}", std::process::id());
-    let directory = std::path::PathBuf::from(directory);
+    let all = format!("/var/tmp/fleet-bwrap-{name}-{}", std::process::id());
+    let all = std::path::PathBuf::from(all);
+    let directory = all.join("worker");
     std::fs::create_dir_all(directory.join("place-2/jobs/other")).expect("folders");
     std::fs::write(directory.join("worker.toml"), "secret").expect("a file");
     std::fs::write(directory.join("place-2/jobs/other/file"), "secret").expect("a file");
+    // Others of ours on the same machine, of the same user.
+    for (folder, file) in [("fleet", "orchestrator.toml"), ("runner", "runner.key"), ("etc", "x")] {
+        std::fs::create_dir_all(all.join(folder)).expect("a folder");
+        std::fs::write(all.join(folder).join(file), "secret").expect("a file");
+    }
     let mut config = Config::new(&server.url, directory.join("place-1"), sandbox);
     config.key = directory.join("worker.key");
-    config.hidden = vec![directory.clone()];
+    config.hidden = vec![directory.clone(), all.join("nowhere")];
+    config.beside = Some(directory.clone());
     config.one_shot = true;
     let order = json!({ "name": "a", "max_runtime_seconds": 60, "job_spec": { "name": "a",
         "env": { "DIRECTORY": directory.to_string_lossy(), "SIZED": sized.to_string() },
         "steps": [
             "cat $DIRECTORY/worker.key $DIRECTORY/worker.toml $DIRECTORY/place-2/jobs/other/file 2>/dev/null || true",
-            "find $DIRECTORY -type f; ls $DIRECTORY",
+            "find $DIRECTORY -type f; ls $DIRECTORY; cd $DIRECTORY/..; find fleet runner etc -type f",
             // What is there to hide something takes no memory: nothing can be written to it.
             "for at in / /root /home /run /dev $DIRECTORY $DIRECTORY/place-1 $DIRECTORY/place-1/jobs; do \
              if touch $at/x 2>/dev/null; then echo $at; fi; done; echo > /dev/null; echo mine > mine; cat mine",
@@ -101,9 +108,9 @@ async fn sees_nothing(sandbox: Sandbox, name: &str) {
     let log = format!("{}/api/v1/jobs/{}/log", server.url, job["job_id"].as_str().expect("an id"));
     let log = server.http.get(log).send().await.expect("sent").text().await.expect("text");
     assert!(directory.join("worker.key").exists(), "there was something to see");
-    std::fs::remove_dir_all(directory).expect("removed");
+    std::fs::remove_dir_all(all).expect("removed");
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
-    assert_eq!(log, "place-1\nmine\nshared\nfirst\nempty\n");
+    assert_eq!(log, "place-1\netc/x\nmine\nshared\nfirst\nempty\n");
 }
 
 /// Fault 11, where nothing can leave.
