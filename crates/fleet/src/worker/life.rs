@@ -10,9 +10,11 @@ use super::leftover;
 use super::link::Link;
 use super::log::Log;
 use super::mask::Mask;
+use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
+use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
@@ -98,6 +100,11 @@ impl Workshop {
             Ok(acked) => acked,
             Err(error) => {
                 tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
+                // It may be granted again until it is over there.
+                tokio::select! {
+                    () = tokio::time::sleep(self.pause()) => {}
+                    _ = drain.wait_for(|drain| *drain) => {}
+                }
                 return;
             }
         };
@@ -146,6 +153,16 @@ impl Workshop {
         tokio::select! {
             () = life.live(sent) => {}
             () = async { tokio::join!(beats.run(), patience, stops); } => {}
+        }
+    }
+
+    /// The time between two questions. A little more or less keeps those that wait apart. Within a process
+    /// nobody is in the way, but an orchestrator that stops answers at once, and without a pause the worker
+    /// would never let go of its thread.
+    pub(super) fn pause(&self) -> Duration {
+        match self.link.is_within() {
+            true => WITHIN_PAUSE,
+            false => pace::beat_pause(IDLE_PAUSE, pace::random()),
         }
     }
 

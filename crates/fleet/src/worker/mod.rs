@@ -184,14 +184,7 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
             if let Some(granted) = ask(shop, shop.config.wait_seconds).await? {
                 return Ok(granted);
             }
-            // It has waited; a little more keeps those that wait apart. Within a process nobody is in the
-            // way, but an orchestrator that stops answers at once, and without a pause this would never let
-            // go of its thread.
-            tokio::time::sleep(match shop.link.is_within() {
-                true => WITHIN_PAUSE,
-                false => pace::beat_pause(IDLE_PAUSE, pace::random()),
-            })
-            .await;
+            tokio::time::sleep(shop.pause()).await;
         }
     };
     loop {
