@@ -160,7 +160,7 @@ impl Steps<'_> {
                 Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
             },
             () = sleep_until(self.until) => Ended::TimedOut,
-            ended = too_much(tree, self.config.memory_bytes_max) => ended,
+            ended = too_much(tree, self.config.memory_bytes_max, PROCESSES_MAX) => ended,
             wish = self.control.wait_for(|control| *control != Control::Go) => {
                 Ended::wished(wish.ok().as_deref())
             }
@@ -195,14 +195,14 @@ async fn gone(tree: &Tree) {
 }
 
 /// Until the job has more memory or more processes than it may.
-async fn too_much(tree: &Tree, most: Option<u64>) -> Ended {
+async fn too_much(tree: &Tree, most: Option<u64>, processes_max: usize) -> Ended {
     loop {
         sleep(if most.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
         let (processes, bytes) = tree.weight();
         if most.is_some_and(|most| bytes > most) {
             return Ended::OutOfMemory;
         }
-        if processes > PROCESSES_MAX {
+        if processes > processes_max {
             return Ended::TooMany;
         }
     }
@@ -219,5 +219,24 @@ impl Status {
             step_index: u32::try_from(index).ok(),
             message: None,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_has_bounds_of_memory_and_of_processes() {
+        let script = "sleep 1000 & sleep 1000 & wait";
+        let mut command = tokio::process::Command::new("/bin/sh");
+        let command = command.args(["-c", script]).process_group(0).kill_on_drop(true);
+        let mut child = command.spawn().expect("started");
+        let tree = Tree { first: child.id(), mark: "none".to_owned(), sandbox: false };
+        let ended = too_much(&tree, Some(u64::MAX), 2).await;
+        assert_eq!(ended, Ended::TooMany, "three are more than two");
+        assert_eq!(too_much(&tree, Some(1), 3).await, Ended::OutOfMemory);
+        assert!(tree.kill().await);
+        child.wait().await.expect("ended");
     }
 }

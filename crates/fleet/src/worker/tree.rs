@@ -180,7 +180,7 @@ mod tests {
         for child in [&mut holds, &mut without] {
             child.wait().expect("ended");
         }
-        assert!(held >= BYTES && held < 2 * BYTES, "{held}");
+        assert!((BYTES..2 * BYTES).contains(&held), "{held}");
         assert!(none < BYTES, "{none}");
     }
 
