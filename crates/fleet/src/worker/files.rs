@@ -86,7 +86,7 @@ impl<'a> Beneath<'a> {
         let Some(above) = self.above()? else { return Ok(()) };
         // At the top it has a path that no job can change.
         let new = format!(".gone-{}", random_hex::<8>());
-        let moved = rustix::fs::renameat(&above, self.split()?.1, self.root()?, &*new);
+        let moved = rustix::fs::renameat(above, self.split()?.1, self.root()?, &*new);
         match moved {
             Err(Errno::NOENT) => Ok(()),
             moved => moved.map_err(io::Error::from).and_then(|()| remove(&self.root.join(new))),
