@@ -93,7 +93,7 @@ pub enum FleetFailure {
     UnknownToken(String),
     /// No sandbox.
     #[error(
-        "bubblewrap (bwrap) is not on the search path, or may not make namespaces here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
+        "bubblewrap (bwrap) is not on the search path, or may not make namespaces and mounts here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
     )]
     NoSandbox,
     /// An executor of a worker.

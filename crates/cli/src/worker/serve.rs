@@ -8,6 +8,10 @@ use std::path::Path;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+/// Files that it may have open: each place has connections and a job's output, and copies caches, a few
+/// descriptors for each folder that is in another.
+const FILES: u64 = 65_536;
+
 pub(super) fn serve(path: &Path, one_shot: bool, json_logs: bool) -> Result<(), Failure> {
     let settings = Settings::read(path)?;
     if one_shot && settings.concurrency > 1 {
@@ -15,6 +19,8 @@ pub(super) fn serve(path: &Path, one_shot: bool, json_logs: bool) -> Result<(), 
     }
     let configs = settings.configs(one_shot)?;
     crate::node::log(json_logs);
+    // As many as the system gives.
+    let _ = rlimit::increase_nofile_limit(FILES);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(Failure::Start)?.block_on(async {
         let (stop, stopping) = watch::channel(false);

@@ -38,12 +38,7 @@ impl SandboxWish {
     pub(crate) fn find(self, network: bool) -> Result<Sandbox, FleetFailure> {
         match self {
             Self::Plain => Ok(Sandbox::Process),
-            Self::Bwrap => match Sandbox::find() {
-                Some(Sandbox::Bubblewrap { program, .. }) => {
-                    Ok(Sandbox::Bubblewrap { program, network })
-                }
-                _ => Err(FleetFailure::NoSandbox),
-            },
+            Self::Bwrap => Sandbox::find(network).ok_or(FleetFailure::NoSandbox),
         }
     }
 
@@ -89,6 +84,8 @@ pub(crate) struct Settings {
     sandbox: SandboxWish,
     #[serde(default = "yes")]
     network: bool,
+    #[serde(default)]
+    hidden: Vec<PathBuf>,
     #[serde(default = "refuse")]
     images: ImagesWish,
     #[serde(default = "runc")]
@@ -198,8 +195,10 @@ impl Settings {
             let folder = self.directory.join(format!("place-{place}"));
             let mut config = Config::new(&self.orchestrator, folder, sandbox.clone());
             config.key = self.directory.join(KEY);
-            // Its settings, and the places of others.
+            // Its settings and the places of others, and what the operator names.
             config.hidden = vec![self.directory.clone()];
+            config.hidden.extend(self.hidden.iter().map(|at| self.directory.join(at)));
+            config.beside = Some(self.directory.clone());
             config.capabilities = capabilities.clone();
             config.executor = executor.clone();
             config.images = images.clone();
@@ -265,6 +264,19 @@ mod tests {
         assert_eq!(configs[0].memory_bytes_max, Some(512 << 20));
         let broker = remuda_fleet::broker::Config::new("nats://127.0.0.1:4222");
         assert_eq!(configs[0].broker, Some(broker));
+    }
+
+    #[test]
+    fn what_is_named_is_hidden_too() {
+        let text = Wish::new(SandboxWish::Plain).text("http://a:1", &BTreeSet::new());
+        let line = "# hidden = [\"/srv/fleet\"]";
+        assert!(text.contains(line), "{text}");
+        let text = text.replace(line, "hidden = [\"/srv/fleet\", \"../runner\"]");
+        let mut settings: Settings = toml::from_str(&text).expect("settings");
+        settings.directory = "/srv/ada".into();
+        let config = settings.configs(false).expect("plain needs nothing").remove(0);
+        let wanted = ["/srv/ada", "/srv/fleet", "/srv/ada/../runner"].map(PathBuf::from);
+        assert_eq!(config.hidden, wanted);
     }
 
     #[test]

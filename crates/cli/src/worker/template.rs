@@ -103,7 +103,10 @@ impl Wish {
              # are trusted like the worker).\n\
              sandbox = \"{}\"\n\
              # Whether jobs in a sandbox or a container have the machine's network.\n\
-             network = {}\n\n\
+             network = {}\n\
+             # What jobs in a sandbox must not see, besides /root, /home, /run, this folder, and folders beside it\n\
+             # that have settings or keys of orchestrators, runners or workers in them.\n\
+             # hidden = [\"/srv/fleet\"]\n\n\
              # A job that wants an image fails (\"refuse\"), runs without (\"ignore\": this machine is what the\n\
              # image would be), or runs in a container (\"runc\") with the image as a root that it cannot write\n\
              # and its own folder at /job.\n\

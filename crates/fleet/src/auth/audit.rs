@@ -1,7 +1,7 @@
 //! Who did what, one JSON object per line, in a file that is appended to, and put aside when it is long.
 //!
-//! Whoever is refused can ask as often as they like, so of refusals only a few are written down for each name,
-//! and how many were not.
+//! Whoever is refused can ask as often as they like, so of refusals only a few are written down for each name and
+//! action, and how many were not.
 
 use crate::time::Timestamp;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct Entry<'a> {
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// So many of those are kept.
 const ASIDE_MAX: u32 = 16;
-/// Of what one name is refused, one in so long is written down.
+/// Of what one name is refused of one kind, one in so long is written down.
 const REFUSALS_EVERY: Duration = Duration::from_secs(1);
 
 /// How a line says that it was done.
@@ -51,9 +51,9 @@ struct Log {
     file: File,
     bytes: u64,
     bytes_max: u64,
-    /// By name, of which an operator has given out few: when a refusal was last written down, and how many
-    /// were not since.
-    refusals: BTreeMap<String, (Instant, u64)>,
+    /// By name and action, of which there are few: when a refusal was last written down, and how many were
+    /// not since.
+    refusals: BTreeMap<(String, String), (Instant, u64)>,
 }
 
 /// A line as it is written.
@@ -61,7 +61,7 @@ struct Log {
 struct Line<'a> {
     #[serde(flatten)]
     entry: &'a Entry<'a>,
-    /// Refusals of this name before this one that have no line.
+    /// Such refusals before this one that have no line.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<u64>,
 }
@@ -91,7 +91,7 @@ impl Audit {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         let left_out = match entry.outcome {
             OK => None,
-            _ => match log.refused(entry.who) {
+            _ => match log.refused(entry) {
                 Some(left_out) => Some(left_out).filter(|count| *count > 0),
                 None => return,
             },
@@ -110,15 +110,16 @@ fn tell(entry: &Entry<'_>) {
 }
 
 impl Log {
-    /// How many refusals of this name were left out since the last line. None: this one is, too.
-    fn refused(&mut self, who: &str) -> Option<u64> {
-        if let Some((last, left_out)) = self.refusals.get_mut(who)
+    /// How many such refusals were left out since the last line. None: this one is, too.
+    fn refused(&mut self, entry: &Entry<'_>) -> Option<u64> {
+        let kind = (entry.who.to_owned(), entry.action.to_owned());
+        if let Some((last, left_out)) = self.refusals.get_mut(&kind)
             && last.elapsed() < REFUSALS_EVERY
         {
             *left_out += 1;
             return None;
         }
-        let before = self.refusals.insert(who.to_owned(), (Instant::now(), 0));
+        let before = self.refusals.insert(kind, (Instant::now(), 0));
         Some(before.map_or(0, |(_, left_out)| left_out))
     }
 

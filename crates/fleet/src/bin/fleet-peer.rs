@@ -130,7 +130,7 @@ async fn main() {
             broker,
         } => {
             let sandbox = match bubblewrap {
-                true => worker::Sandbox::find().expect("bubblewrap"),
+                true => worker::Sandbox::find(true).expect("bubblewrap"),
                 false => worker::Sandbox::Process,
             };
             let mut config = worker::Config::new(&orchestrator, folder, sandbox);

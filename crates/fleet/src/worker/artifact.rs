@@ -36,12 +36,16 @@ pub(super) struct Found {
 }
 
 /// The files that the patterns mean, each once, under the first that fits. Links are none of them, wherever
-/// they lead. Takes as long as a disk does, and no longer than it may.
-pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> Vec<Found> {
+/// they lead. Takes as long as a disk does, and no longer than it may. An error is the machine's: what a job
+/// did to its folder only means that it has no files.
+pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> io::Result<Vec<Found>> {
+    if specs.is_empty() {
+        return Ok(vec![]);
+    }
     // The job may have put a link where its steps began.
     let below = place.start.strip_prefix(&place.folder).unwrap_or(Path::new("work"));
-    if !(Beneath { root: &place.folder, path: below }).is_folder() {
-        return vec![];
+    if !(Beneath { root: &place.folder, path: below }).is_folder()? {
+        return Ok(vec![]);
     }
     let patterns = specs.iter().map(|spec| PathPattern::new(&spec.path_glob)).collect::<Vec<_>>();
     let begin = patterns.iter().map(|pattern| pattern.as_ref().map(PathPattern::begin)).collect();
@@ -63,7 +67,7 @@ pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> Vec<Found> {
         }
         Found { kind: kind.clone(), at, name }
     });
-    found.collect()
+    Ok(found.collect())
 }
 
 /// A walk through a job's files.
@@ -215,7 +219,8 @@ mod tests {
         let folder = std::env::temp_dir().join(folder);
         let (start, home) = (folder.join("work/wo[r]k"), folder.join("home"));
         std::fs::create_dir_all(&start).expect("folders");
-        Place { folder, start, home }
+        let temporary = folder.join("temporary");
+        Place { folder, start, home, temporary }
     }
 
     #[test]
@@ -236,7 +241,7 @@ mod tests {
             spec("no", "../*"),
             spec("no", "etc/*"),
         ];
-        let found = find(&place, &specs);
+        let found = find(&place, &specs).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::object::is_path(&found.name)));
@@ -247,7 +252,16 @@ mod tests {
         let place = place("swapped");
         std::fs::remove_dir(&place.start).expect("removed");
         std::os::unix::fs::symlink("/etc", &place.start).expect("a link");
-        assert_eq!(find(&place, &[spec("all", "*")]), []);
+        assert_eq!(find(&place, &[spec("all", "*")]).expect("looked at"), []);
+        // Not a job's doing: it is not taken for a job without files.
+        let elsewhere = place.folder.join("elsewhere");
+        let lost = Place {
+            start: elsewhere.join("work"),
+            home: elsewhere.join("home"),
+            temporary: elsewhere.join("temporary"),
+            folder: elsewhere,
+        };
+        assert!(find(&lost, &[spec("all", "*")]).is_err());
     }
 
     /// With links followed these are more paths than can be counted.
@@ -258,7 +272,8 @@ mod tests {
             std::os::unix::fs::symlink(".", place.start.join(format!("l{index}"))).expect("a link");
         }
         std::fs::write(place.start.join("x.trx"), "x").expect("a file");
-        let found = find(&place, &[spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")]);
+        let specs = [spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")];
+        let found = find(&place, &specs).expect("looked at");
         assert_eq!(found.len(), 1);
     }
 
@@ -268,7 +283,7 @@ mod tests {
         for index in 0..FILES_MAX + 10 {
             std::fs::write(place.start.join(format!("f{index:04}")), "").expect("a file");
         }
-        let found = find(&place, &[spec("all", "f*")]);
+        let found = find(&place, &[spec("all", "f*")]).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }

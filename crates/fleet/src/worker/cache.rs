@@ -2,7 +2,7 @@
 //! copied beside its place and then renamed, and the first one under a key stays. If all of them together
 //! are too large, those go that were not used for longest.
 
-use super::files::{self, Beneath, Budget};
+use super::files::{self, Beneath, Budget, Size};
 use super::place::Place;
 use crate::auth::{random_hex, sha256_hex};
 use crate::message::CacheSpec;
@@ -30,7 +30,7 @@ impl Caches {
         }
         let caches = Self { folder: folder.to_owned(), bytes_max };
         // The limit may have been lowered.
-        caches.evict()?;
+        caches.evict();
         Ok(caches)
     }
 
@@ -39,27 +39,27 @@ impl Caches {
         self.folder.join(&sha256_hex(format!("{}\n{}", spec.kind, spec.key).as_bytes())[..32])
     }
 
-    /// Puts what is there into a job's folders. True: something was. A cache that cannot be one, since it
-    /// is too large or leads elsewhere, is removed, and that is an error once.
+    /// Puts what is there into a job's folders. True: something was. A cache that cannot be put there is
+    /// removed, and with it what was put there of it: the job begins without. An error if that stays.
     pub(super) fn restore(&self, spec: &CacheSpec, place: &Place) -> io::Result<bool> {
         let at = self.at(spec);
         if !at.is_dir() {
             return Ok(false);
         }
         let mut budget = Budget::new(self.bytes_max);
-        for (index, path) in spec.paths.iter().enumerate() {
-            let (index, Some(path)) = (index.to_string(), Place::locate(path)) else { continue };
+        let paths: Vec<_> = spec.paths.iter().map(|path| Place::locate(path)).collect();
+        let copied = paths.iter().enumerate().try_for_each(|(index, path)| {
+            let (index, Some(path)) = (index.to_string(), path) else { return Ok(()) };
             let from = Beneath { root: &at, path: Path::new(&index) };
-            let to = Beneath { root: &place.folder, path: &path };
-            if let Err(error) = files::copy(from, to, depth(&path), &mut budget) {
-                if error.kind() == io::ErrorKind::InvalidData {
-                    discard(&at);
-                }
-                return Err(error);
-            }
-        }
-        used(&at)?;
-        Ok(true)
+            files::copy(from, of(place, path), &mut budget).map(|_| ())
+        });
+        let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
+        tracing::warn!(%error, "a cache cannot be restored and is removed");
+        discard(&at);
+        paths.iter().flatten().try_for_each(|path| of(place, path).remove())?;
+        // They may have been among what was removed.
+        place.folders()?;
+        Ok(false)
     }
 
     /// Keeps what a job left in its folders, if nothing is kept under the key.
@@ -76,9 +76,8 @@ impl Caches {
             let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
                 return Ok(());
             };
-            let from = Beneath { root: &place.folder, path: &path };
             let to = Beneath { root: &new, path: Path::new(&index) };
-            files::copy(from, to, depth(&path), &mut budget).map(|_| ())
+            files::copy(of(place, &path), to, &mut budget).map(|_| ())
         });
         let renamed = copied.and_then(|()| match fs::rename(&new, &at) {
             // Another was faster; its is as good.
@@ -87,15 +86,23 @@ impl Caches {
         });
         discard(&new);
         renamed?;
-        self.evict()
+        self.evict();
+        Ok(())
     }
 
-    /// Removes what was not used for longest, until the rest is small enough.
-    fn evict(&self) -> io::Result<()> {
+    /// Removes what was not used for longest, until the rest is small enough. Before that, what cannot be
+    /// looked at: nobody could use it, or say how large it is.
+    fn evict(&self) {
         let mut all = Vec::new();
-        for entry in fs::read_dir(&self.folder)? {
-            let entry = entry?;
-            all.push((entry.metadata()?.modified()?, size(&entry.path())?, entry.path()));
+        for at in fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|at| at.path()) {
+            let modified = at.symlink_metadata().and_then(|about| about.modified());
+            match (modified, files::size(&at)) {
+                (Ok(modified), Size { bytes, whole: true }) => all.push((modified, bytes, at)),
+                _ => {
+                    tracing::warn!("a cache that cannot be read is removed");
+                    discard(&at);
+                }
+            }
         }
         all.sort();
         let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
@@ -107,8 +114,12 @@ impl Caches {
             discard(&at);
             bytes -= size;
         }
-        Ok(())
     }
+}
+
+/// A path in a job's folder.
+fn of<'a>(place: &'a Place, path: &'a Path) -> Beneath<'a> {
+    Beneath { root: &place.folder, path }
 }
 
 /// Its turn to be removed comes last.
@@ -123,11 +134,6 @@ fn discard(at: &Path) {
     }
 }
 
-/// Folders of the job's own above a path in one of its two.
-fn depth(path: &Path) -> usize {
-    path.components().count().saturating_sub(2)
-}
-
 /// Two paths of a job's caches that are one, or one in the other: what is restored to one would meet what
 /// is restored to the other.
 pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
@@ -139,22 +145,6 @@ pub(super) fn overlap(specs: &[CacheSpec]) -> Option<(&str, &str)> {
     meet.map(|two| (two[0].1, two[1].1))
 }
 
-/// Bytes of all files in a tree. What is removed meanwhile has none.
-pub(super) fn size(at: &Path) -> io::Result<u64> {
-    let gone = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => Ok(0),
-        _ => Err(error),
-    };
-    match at.symlink_metadata() {
-        Ok(about) if about.is_dir() => match fs::read_dir(at) {
-            Ok(entries) => entries.map(|entry| size(&entry?.path())).sum(),
-            Err(error) => gone(error),
-        },
-        Ok(about) => Ok(about.len()),
-        Err(error) => gone(error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,7 +154,8 @@ mod tests {
         let (work, home) = (folder.join("work"), folder.join("home"));
         fs::create_dir_all(&work).expect("a folder");
         fs::create_dir_all(&home).expect("a folder");
-        Place { folder, start: work, home }
+        let temporary = folder.join("temporary");
+        Place { folder, start: work, home, temporary }
     }
 
     #[test]
@@ -236,26 +227,42 @@ mod tests {
         CacheSpec { kind: "d".to_owned(), key: key.to_owned(), paths }
     }
 
-    /// One job leaves a link and a folder of the same name; the next has them restored to one place.
+    /// Links are kept and restored as they are, and nobody reads or writes where they lead.
     #[test]
-    fn a_cache_is_not_restored_through_a_link() {
+    fn links_of_a_cache_are_not_followed() {
         let folder = std::env::temp_dir().join(format!("fleet-through-{}", std::process::id()));
         let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         let outside = folder.join("outside");
         fs::create_dir_all(&outside).expect("a folder");
         fs::write(outside.join("kept"), "safe").expect("a file");
-        let first = place(&folder, "first");
+        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
         let work = first.folder.join("work");
-        for made in ["p", "q/l", "d", "e"] {
+        for made in ["p/bin", "q/l", "e"] {
             fs::create_dir_all(work.join(made)).expect("a folder");
         }
         fs::write(work.join("q/l/kept"), "evil").expect("a file");
         fs::write(work.join("e/f"), "evil").expect("a file");
-        std::os::unix::fs::symlink(&outside, work.join("p/l")).expect("a link");
-        // A link that leads out is not kept at all.
-        assert!(caches.save(&spec("out", &["p", "q"]), &first).is_err());
-        assert!(!caches.at(&spec("out", &[])).exists());
-        // As an earlier worker kept it, or one that somebody else wrote.
+        // As in an environment of Python's, and worse.
+        let links: [(&str, &Path); 5] = [
+            ("p/bin/python", Path::new("/usr/bin/python3")),
+            ("p/l", &outside),
+            ("p/up", Path::new("../../../../outside")),
+            ("p/around", Path::new("bin/../..")),
+            ("s", &outside),
+        ];
+        for (link, target) in links {
+            std::os::unix::fs::symlink(target, work.join(link)).expect("a link");
+        }
+        let whole = spec("out", &["p", "q", "s"]);
+        caches.save(&whole, &first).expect("saved");
+        assert!(caches.restore(&whole, &second).expect("restored"));
+        let (at, work) = (caches.at(&whole), second.folder.join("work"));
+        for (link, target) in links {
+            assert_eq!(fs::read_link(work.join(link)).expect("a link"), target, "{link}");
+        }
+        assert_eq!(fs::read_link(at.join("2")).expect("a link"), outside);
+        assert_eq!(fs::read_to_string(work.join("q/l/kept")).expect("a file"), "evil");
+        // A folder that would be restored to where a link was: as somebody else may have kept it.
         let at = caches.at(&spec("old", &[]));
         for (link, target) in [("0/l", outside.clone()), ("2/f", outside.join("new"))] {
             fs::create_dir_all(at.join(link).parent().expect("a folder")).expect("a folder");
@@ -263,22 +270,45 @@ mod tests {
         }
         fs::create_dir_all(at.join("1/l")).expect("a folder");
         fs::write(at.join("1/l/kept"), "evil").expect("a file");
-        let second = place(&folder, "second");
-        assert!(caches.restore(&spec("old", &["x", "x", "x"]), &second).is_err());
-        assert!(!at.exists(), "it is removed: the next attempt does without");
+        assert!(!caches.restore(&spec("old", &["x", "x", "x"]), &second).expect("without"));
+        assert!(!at.exists() && !work.join("x").exists(), "neither it nor half of it is left");
         // Links that are there, however they came there, are not followed either.
-        caches.save(&spec("good", &["q", "e"]), &first).expect("saved");
-        let work = second.folder.join("work");
-        fs::create_dir_all(work.join("y")).expect("a folder");
-        std::os::unix::fs::symlink(&outside, work.join("y/l")).expect("a link");
-        std::os::unix::fs::symlink(outside.join("new"), work.join("y/f")).expect("a link");
-        std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
         for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
-            let _ = fs::remove_dir_all(work.join("w"));
-            assert!(caches.restore(&spec("good", &paths), &second).is_err(), "{paths:?}");
+            caches.save(&spec("good", &["q", "e"]), &first).expect("saved");
+            let (folder, file) = (work.join("y/l"), work.join("y/f"));
+            fs::create_dir_all(work.join("y")).expect("a folder");
+            std::os::unix::fs::symlink(&outside, folder).expect("a link");
+            std::os::unix::fs::symlink(outside.join("new"), file).expect("a link");
+            std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
+            let restored = caches.restore(&spec("good", &paths), &second).expect("without");
+            assert!(!restored && !work.join("w").exists(), "{paths:?}");
+            for left in ["y", "z"] {
+                files::remove(&work.join(left)).expect("removed");
+            }
         }
         assert_eq!(fs::read_to_string(outside.join("kept")).expect("a file"), "safe");
         assert_eq!(fs::read_dir(&outside).expect("a folder").count(), 1);
+        drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// A file in the way is no reason to fail a job again and again.
+    #[test]
+    fn a_job_begins_without_a_cache_that_does_not_fit() {
+        let folder = std::env::temp_dir().join(format!("fleet-without-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
+        let (first, mut second) = (place(&folder, "first"), place(&folder, "second"));
+        fs::create_dir_all(first.folder.join("work/sub")).expect("a folder");
+        fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
+        fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
+        caches.save(&spec("k", &["sub"]), &first).expect("saved");
+        // Where the next job begins there is a file in the cache.
+        second.start = second.folder.join("work/sub/b");
+        fs::create_dir_all(&second.start).expect("a folder");
+        assert!(!caches.restore(&spec("k", &["sub"]), &second).expect("without"));
+        assert!(second.start.is_dir(), "it can begin");
+        assert!(!second.folder.join("work/sub/a").exists(), "and has no half of a cache");
+        assert!(!caches.at(&spec("k", &[])).exists());
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
     }
@@ -311,6 +341,36 @@ mod tests {
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// Longer than a path can be, which nothing that goes by paths can look at.
+    #[test]
+    fn no_cache_keeps_a_worker_from_starting_or_others_from_being_removed() {
+        let folder = std::env::temp_dir().join(format!("fleet-long-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), 150).expect("a folder");
+        let first = place(&folder, "first");
+        let work = first.folder.join("work");
+        files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
+        caches.save(&spec("long", &["long"]), &first).expect("saved");
+        let at = |key: &str| caches.at(&spec(key, &[]));
+        assert_eq!(files::size(&at("long")), Size { bytes: 100, whole: true });
+        let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
+        again();
+        assert!(at("long").exists(), "it is a cache like others");
+        let second = place(&folder, "second");
+        assert!(caches.restore(&spec("long", &["long"]), &second).expect("restored"));
+        assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
+        // Clocks of files may be coarse.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::write(work.join("other"), [0; 100]).expect("a file");
+        caches.save(&spec("other", &["other"]), &first).expect("saved");
+        assert!(!at("long").exists() && at("other").exists(), "the bound holds");
+        // Deeper than anybody looks: it goes, and what can be used stays.
+        files::deep(&at("deep").join("0"), "d", 1_000, b"x");
+        again();
+        assert!(!at("deep").exists() && at("other").exists());
+        drop((first, second));
+        files::remove(&folder).expect("removed");
     }
 
     #[test]

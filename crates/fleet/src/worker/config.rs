@@ -1,44 +1,13 @@
 //! What an operator chooses.
 
 use super::call::Calls;
+use super::sandbox::Sandbox;
 use crate::broker;
 use crate::message::Tag;
 use crate::orchestrator::Clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// What a job's processes run in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// Bubblewrap: namespaces of their own, a root that they cannot write, no capabilities.
-    Bubblewrap {
-        /// The program.
-        program: PathBuf,
-        /// Whether they have the machine's network.
-        network: bool,
-    },
-    /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
-    Process,
-}
-
-impl Sandbox {
-    /// Bubblewrap, if it is on the search path and starts.
-    pub fn find() -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path)
-            .map(|folder| folder.join("bwrap"))
-            .find(|at| at.is_file())?;
-        let tried = std::process::Command::new(&program)
-            .args(["--unshare-all", "--ro-bind", "/", "/", "true"])
-            .stderr(std::process::Stdio::null())
-            .status();
-        // User namespaces may be forbidden on this machine.
-        tried
-            .is_ok_and(|status| status.success())
-            .then_some(Self::Bubblewrap { program, network: true })
-    }
-}
 
 /// What becomes of a job that wants an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,8 +63,12 @@ pub struct Config {
     /// Everything that it keeps: jobs, caches.
     pub folder: PathBuf,
     /// What jobs in a sandbox must not see of the machine, besides [`Self::folder`], the key and images:
-    /// settings with secrets in them, folders of other workers.
+    /// settings with secrets in them, folders of other workers. What is not there is passed over; no job
+    /// begins if it is there and cannot be found out where.
     pub hidden: Vec<PathBuf>,
+    /// A folder: those beside it that have settings or keys of an orchestrator, a runner or a worker in them
+    /// are not seen either.
+    pub beside: Option<PathBuf>,
     /// Its key; made if it is not there. Workers side by side on one machine may share one.
     pub key: PathBuf,
     /// What it can do.
@@ -134,6 +107,7 @@ impl Config {
             key: folder.join("worker.key"),
             folder,
             hidden: vec![],
+            beside: None,
             capabilities: BTreeSet::new(),
             sandbox,
             images: Images::Refuse,

@@ -1,28 +1,30 @@
 //! Trees of files that jobs made. The worker handles them outside of any sandbox, so no link in them is
 //! followed, what is copied is bounded, and what is removed goes whatever its modes and however deep.
 
+mod remove;
+
+pub(super) use remove::remove;
+
 use crate::auth::random_hex;
-use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fd::OwnedFd;
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Component, Path};
 
-/// Deepest folder that is looked into. Each level holds a descriptor or two.
-pub(super) const DEPTH_MAX: usize = 128;
+/// Deepest folder that is looked into. Each level of a copy holds three descriptors.
+pub(super) const DEPTH_MAX: usize = 64;
+/// The same where only sizes are looked at: images may be deeper. Each level holds one.
+const SIZE_DEPTH_MAX: usize = 256;
 /// Most files and folders of one tree that are looked at.
 pub(super) const ENTRIES_MAX: u64 = 1_000_000;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// No link on the way, and no way out.
-const BENEATH: ResolveFlags =
-    ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 /// What may still be copied.
 #[derive(Debug)]
@@ -70,20 +72,24 @@ impl<'a> Beneath<'a> {
     }
 
     /// Whether it is a folder, with no link on the way.
-    pub(super) fn is_folder(&self) -> bool {
-        let opened = |root: OwnedFd| {
-            rustix::fs::openat2(root, self.path, FOLDER, Mode::empty(), BENEATH).is_ok()
-        };
-        self.root().is_ok_and(opened)
+    pub(super) fn is_folder(&self) -> io::Result<bool> {
+        Ok(reached(self.root()?, self.path)?.is_some())
     }
 
     /// The folder above it, if it is there and no link leads to it.
     fn above(&self) -> io::Result<Option<OwnedFd>> {
-        let (above, _) = self.split()?;
-        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-        match rustix::fs::openat2(self.root()?, above, FOLDER, Mode::empty(), BENEATH) {
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
-            opened => Ok(Some(opened?)),
+        reached(self.root()?, self.split()?.0)
+    }
+
+    /// Removes it, whatever it is, unless a link is on the way.
+    pub(super) fn remove(&self) -> io::Result<()> {
+        let Some(above) = self.above()? else { return Ok(()) };
+        // At the top it has a path that no job can change.
+        let new = format!(".gone-{}", random_hex::<8>());
+        let moved = rustix::fs::renameat(above, self.split()?.1, self.root()?, &*new);
+        match moved {
+            Err(Errno::NOENT) => Ok(()),
+            moved => moved.map_err(io::Error::from).and_then(|()| remove(&self.root.join(new))),
         }
     }
 
@@ -97,6 +103,25 @@ impl<'a> Beneath<'a> {
     }
 }
 
+/// A folder below another, by one name after the other, so that no link is followed and nothing leads out,
+/// on every kernel. None: a job has not made it, has put something else there, or has shut it. Errors are
+/// the machine's.
+fn reached(root: OwnedFd, path: &Path) -> io::Result<Option<OwnedFd>> {
+    let mut folder = root;
+    for part in path.components() {
+        let Component::Normal(name) = part else { return Err(refused("it leads elsewhere")) };
+        folder = match rustix::fs::openat(&folder, name, FOLDER, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error @ (Errno::NOTDIR | Errno::LOOP | Errno::ACCESS)) => {
+                tracing::warn!(%error, path = %path.display(), "no folder of a job's to look into");
+                return Ok(None);
+            }
+            opened => opened?,
+        };
+    }
+    Ok(Some(folder))
+}
+
 /// A folder in a folder, made if it is not there. A link is none.
 fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Result<OwnedFd> {
     match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(0o700)) {
@@ -107,15 +132,10 @@ fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Resul
 }
 
 /// Copies a file or a tree; false if there is none. Files are new: one that is there is an error, and
-/// nothing is written through a link. `depth` is how many folders of the job's own are above it: a link
-/// is copied if it stays among those, and is an error otherwise. Nothing keeps a mode that would let
-/// others run it as this user. Devices and pipes are left out.
-pub(super) fn copy(
-    from: Beneath<'_>,
-    to: Beneath<'_>,
-    depth: usize,
-    budget: &mut Budget,
-) -> io::Result<bool> {
+/// nothing is written through a link. Links are copied as they are, wherever they lead: to the worker they
+/// are names, which nothing here follows, and to a job in its sandbox they lead where it may go anyway.
+/// Nothing keeps a mode that would let others run it as this user. Devices and pipes are left out.
+pub(super) fn copy(from: Beneath<'_>, to: Beneath<'_>, budget: &mut Budget) -> io::Result<bool> {
     let Some(source) = from.above()? else { return Ok(false) };
     let (_, name) = from.split()?;
     match rustix::fs::statat(&source, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -123,7 +143,7 @@ pub(super) fn copy(
         about => about?,
     };
     let (_, new) = to.split()?;
-    entry((&source, name), (&to.made()?, new), depth, budget)?;
+    entry((&source, name), (&to.made()?, new), 0, budget)?;
     Ok(true)
 }
 
@@ -138,9 +158,6 @@ fn entry(
         FileType::Symlink => {
             budget.spend(0)?;
             let target = rustix::fs::readlinkat(from, name, Vec::new())?;
-            if !stays(Path::new(OsStr::from_bytes(target.to_bytes())), depth) {
-                return Err(refused("it has a link that leads elsewhere"));
-            }
             Ok(rustix::fs::symlinkat(&target, to, new)?)
         }
         FileType::Directory => {
@@ -180,22 +197,54 @@ fn named(name: &CStr) -> Option<&OsStr> {
     }
 }
 
-/// Whether a link's target stays below the folder that is so many above the link. It may go up first,
-/// and then down: up again, behind another link, would be up from somewhere else.
-fn stays(target: &Path, above: usize) -> bool {
-    let (mut up, mut down) = (0, false);
-    target.components().all(|part| match part {
-        Component::Normal(_) => {
-            down = true;
-            true
+/// How large a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Size {
+    /// False: not all of it could be looked at.
+    pub(super) whole: bool,
+    /// Bytes of the files that could.
+    pub(super) bytes: u64,
+}
+
+/// Looks at all files in a tree, however long their paths are. What is removed meanwhile has no bytes.
+pub(super) fn size(at: &Path) -> Size {
+    fn walk(folder: &OwnedFd, depth: usize, size: &mut Size) -> io::Result<()> {
+        // Names first: one descriptor is held for each level.
+        let all = Dir::read_from(folder)?
+            .map(|entry| -> io::Result<CString> { Ok(entry?.file_name().to_owned()) });
+        for name in all.collect::<io::Result<Vec<CString>>>()? {
+            let Some(name) = named(&name) else { continue };
+            let about = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => continue,
+                about => about?,
+            };
+            if FileType::from_raw_mode(about.st_mode) != FileType::Directory {
+                size.bytes = size.bytes.saturating_add(u64::try_from(about.st_size).unwrap_or(0));
+                continue;
+            }
+            if depth >= SIZE_DEPTH_MAX {
+                return Err(refused("it is too deep"));
+            }
+            let inside = match rustix::fs::openat(folder, name, FOLDER, Mode::empty()) {
+                Err(Errno::NOENT) => Ok(()),
+                inside => inside.map_err(io::Error::from).and_then(|it| walk(&it, depth + 1, size)),
+            };
+            // The others are looked at all the same.
+            size.whole &= inside.is_ok();
         }
-        Component::ParentDir => {
-            up += 1;
-            !down && up <= above
+        Ok(())
+    }
+    let mut size = Size { whole: true, bytes: 0 };
+    let looked = match rustix::fs::open(at, FOLDER, Mode::empty()) {
+        Ok(folder) => walk(&folder, 0, &mut size),
+        Err(Errno::NOENT) => Ok(()),
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            at.symlink_metadata().map(|about| size.bytes = about.len())
         }
-        Component::CurDir => true,
-        _ => false,
-    })
+        Err(error) => Err(error.into()),
+    };
+    size.whole &= looked.is_ok();
+    size
 }
 
 /// Takes the bits from files by which others could run them as this user.
@@ -219,82 +268,17 @@ pub(super) fn defuse(folder: &Path) {
     walk(folder, 0, &mut { ENTRIES_MAX });
 }
 
-/// Removes a tree: also what its maker may not enter any more, and also one that is deeper than paths or
-/// descriptors reach, since each folder's folders are first moved up to the top. Links are removed, not
-/// followed. What cannot be removed is left, and the first reason is the error.
-pub(super) fn remove(folder: &Path) -> io::Result<()> {
-    match folder.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-        Ok(about) if !about.is_dir() => return fs::remove_file(folder),
-        Ok(_) => {}
+/// Makes folders in folders, and a file in the last.
+#[cfg(test)]
+pub(super) fn deep(top: &Path, name: &str, levels: usize, bytes: &[u8]) {
+    fs::create_dir_all(top).expect("a folder");
+    let mut at = rustix::fs::open(top, FOLDER, Mode::empty()).expect("a folder");
+    for _ in 0..levels {
+        at = subfolder(&at, name).expect("a folder");
     }
-    fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    let top = rustix::fs::open(folder, FOLDER, Mode::empty())?;
-    let mut moved = Moved { prefix: random_hex::<8>(), count: 0 };
-    loop {
-        let (mut gone, mut left) = (0_u64, None);
-        for entry in Dir::read_from(&top)? {
-            let entry = entry?;
-            let Some(name) = named(entry.file_name()) else { continue };
-            match clear(&top, name, &mut moved) {
-                Ok(()) => gone += 1,
-                Err(error) => left = Some(error),
-            }
-        }
-        match (gone, left) {
-            (0, None) => return fs::remove_dir(folder),
-            (0, Some(error)) => return Err(error),
-            _ => {}
-        }
-    }
-}
-
-/// Names at the top that nobody else has.
-struct Moved {
-    prefix: String,
-    count: u64,
-}
-
-/// Removes one entry of the top, of which folders may become entries of the top.
-fn clear(top: &OwnedFd, name: &OsStr, moved: &mut Moved) -> io::Result<()> {
-    let Some(folder) = opened(top, name)? else {
-        return Ok(rustix::fs::unlinkat(top, name, AtFlags::empty())?);
-    };
-    let mut left = None;
-    for inside in Dir::read_from(&folder)? {
-        let inside = inside?;
-        let Some(inside) = named(inside.file_name()) else { continue };
-        let done = opened(&folder, inside).and_then(|below| {
-            match below {
-                None => rustix::fs::unlinkat(&folder, inside, AtFlags::empty())?,
-                Some(_) => {
-                    moved.count += 1;
-                    let new = format!("{}-{}", moved.prefix, moved.count);
-                    rustix::fs::renameat(&folder, inside, top, &*new)?;
-                }
-            }
-            Ok(())
-        });
-        left = done.err().or(left);
-    }
-    match left {
-        Some(error) => Err(error),
-        None => Ok(rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)?),
-    }
-}
-
-/// A folder that its owner may do everything in; none if the name is another thing's.
-fn opened(above: impl AsFd, name: &OsStr) -> io::Result<Option<OwnedFd>> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = match rustix::fs::openat(&above, name, flags, Mode::empty()) {
-        Err(Errno::NOTDIR | Errno::LOOP) => return Ok(None),
-        folder => folder?,
-    };
-    // By what is open, not by its name.
-    let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    fs::set_permissions(at, Permissions::from_mode(0o700))?;
-    Ok(Some(rustix::fs::openat(above, name, FOLDER, Mode::empty())?))
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(&at, "file", flags, Mode::from_raw_mode(0o600)).expect("a file");
+    io::Write::write_all(&mut File::from(file), bytes).expect("written");
 }
 
 #[cfg(test)]
@@ -302,36 +286,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_stay_below_or_are_refused() {
-        for (target, above) in [("a/b", 0), ("../a", 1), ("./a", 0), ("../../a/b", 2)] {
-            assert!(stays(Path::new(target), above), "{target} {above}");
+    fn what_a_job_did_is_told_from_what_the_machine_does() {
+        let folder = std::env::temp_dir().join(format!("fleet-reach-{}", std::process::id()));
+        fs::create_dir_all(folder.join("a/b/c")).expect("folders");
+        fs::write(folder.join("a/file"), "x").expect("a file");
+        std::os::unix::fs::symlink("b", folder.join("a/link")).expect("a link");
+        std::os::unix::fs::symlink("/", folder.join("root")).expect("a link");
+        let is = |path: &str| Beneath { root: &folder, path: Path::new(path) }.is_folder();
+        for there in ["", "a", "a/b/c", "a/./b"] {
+            assert!(is(there).expect("looked at"), "{there:?}");
         }
-        for (target, above) in [("..", 0), ("/etc", 9), ("a/../b", 9), ("../../a", 1)] {
-            assert!(!stays(Path::new(target), above), "{target} {above}");
+        for other in ["x", "x/y", "a/file", "a/file/x", "a/link", "a/link/c", "root", "root/etc"] {
+            assert!(!is(other).expect("looked at"), "{other:?}");
         }
-    }
-
-    #[test]
-    fn every_tree_can_be_removed() {
-        let folder = std::env::temp_dir().join(format!("fleet-remove-{}", std::process::id()));
-        let tree = folder.join("tree");
-        fs::create_dir_all(tree.join("shut/in")).expect("folders");
-        fs::write(tree.join("shut/in/file"), "x").expect("a file");
-        fs::write(folder.join("outside"), "safe").expect("a file");
-        std::os::unix::fs::symlink(&folder, tree.join("out")).expect("a link");
-        for shut in ["shut/in", "shut"] {
-            fs::set_permissions(tree.join(shut), Permissions::from_mode(0o0)).expect("a mode");
+        assert!(is("a/../a").is_err() && is("/etc").is_err());
+        // Nothing that a job can do: nobody is told that it has no files.
+        let (file, gone) = (folder.join("a/file"), folder.join("gone"));
+        for root in [&file, &gone] {
+            assert!(Beneath { root, path: Path::new("a") }.is_folder().is_err());
         }
-        // Deeper than there are descriptors, and longer than a path can be.
-        let mut at = rustix::fs::open(&tree, FOLDER, Mode::empty()).expect("a folder");
-        for _ in 0..3_000 {
-            at = subfolder(&at, "deep").expect("a folder");
-        }
-        drop(at);
-        remove(&tree).expect("removed");
-        assert!(!tree.exists());
-        assert_eq!(fs::read_to_string(folder.join("outside")).expect("a file"), "safe");
-        remove(&tree).expect("nothing to do");
         fs::remove_dir_all(&folder).expect("removed");
     }
 

@@ -3,25 +3,22 @@
 use super::artifact;
 use super::beat::{Beats, insist};
 use super::cache::{self, Caches};
-use super::call::shortened;
 use super::config::{Config, Images};
 use super::files;
 use super::image::{self, Image, ImageError};
 use super::leftover;
-use super::link::{Link, LinkError};
+use super::link::Link;
 use super::log::Log;
 use super::mask::Mask;
+use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
-use super::verdict::Verdict;
+use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
-use crate::message::{
-    AckLease, AckLeaseAck, Artifact, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure,
-    FinalStatus, JobSpec, LeaseGranted, Phase, Timings,
-};
+use crate::message::{AckLease, AckLeaseAck, Artifact, Failure, JobSpec, LeaseGranted, Phase};
 use crate::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -47,6 +44,9 @@ async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Res
     restored.await?
 }
 
+/// Why what a job left is not kept, and whose failure that is; none: the worker's.
+type Unkept = (String, Option<Failure>);
+
 /// What a worker has for all of its leases.
 pub(super) struct Workshop {
     /// Its settings.
@@ -64,12 +64,12 @@ pub(super) struct Workshop {
 /// One lease.
 pub(super) struct Life<'a> {
     pub(super) shop: &'a Workshop,
-    granted: &'a LeaseGranted,
+    pub(super) granted: &'a LeaseGranted,
     pub(super) control: watch::Sender<Control>,
     pub(super) status: watch::Sender<Status>,
-    held_until: watch::Sender<Instant>,
-    mask: Mask,
-    started: Timestamp,
+    pub(super) held_until: watch::Sender<Instant>,
+    pub(super) mask: Mask,
+    pub(super) started: Timestamp,
 }
 
 /// Variables whose names say that their values are nobody's business.
@@ -100,6 +100,11 @@ impl Workshop {
             Ok(acked) => acked,
             Err(error) => {
                 tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
+                // It may be granted again until it is over there.
+                tokio::select! {
+                    () = tokio::time::sleep(self.pause()) => {}
+                    _ = drain.wait_for(|drain| *drain) => {}
+                }
                 return;
             }
         };
@@ -151,7 +156,17 @@ impl Workshop {
         }
     }
 
-    fn time(&self) -> Timestamp {
+    /// The time between two questions. A little more or less keeps those that wait apart. Within a process
+    /// nobody is in the way, but an orchestrator that stops answers at once, and without a pause the worker
+    /// would never let go of its thread.
+    pub(super) fn pause(&self) -> Duration {
+        match self.link.is_within() {
+            true => WITHIN_PAUSE,
+            false => pace::beat_pause(IDLE_PAUSE, pace::random()),
+        }
+    }
+
+    pub(super) fn time(&self) -> Timestamp {
         self.config.clock.now().timestamp()
     }
 }
@@ -195,11 +210,8 @@ impl Life<'_> {
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
-        // What is refused is so to every worker: the job's failure, and its work is not done again for it.
         let (ended, failure) = match kept {
-            Err(why) if ended == Ended::Succeeded => {
-                (Ended::Broken(why), Some(Failure::StepFailed))
-            }
+            Err((why, failure)) if ended == Ended::Succeeded => (Ended::Broken(why), failure),
             _ => (ended, None),
         };
         // Gone before it is said that it is over.
@@ -310,7 +322,7 @@ impl Life<'_> {
         caches: &Caches,
         place: &Arc<Place>,
         ended: &Ended,
-    ) -> (Vec<Artifact>, Result<(), String>) {
+    ) -> (Vec<Artifact>, Result<(), Unkept>) {
         let log_uri =
             format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
         let mut artifacts = vec![Artifact { kind: "log".to_owned(), uri: log_uri }];
@@ -324,11 +336,21 @@ impl Life<'_> {
             files::defuse(&at.folder);
             artifact::find(&at, &specs)
         });
-        for found in found.await.unwrap_or_default() {
+        let found = match found.await.and_then(|found| found) {
+            Ok(found) => found,
+            Err(error) => {
+                let why = format!("the job's files cannot be looked at: {error}");
+                return (artifacts, Err((why, None)));
+            }
+        };
+        for found in found {
             match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
-                    return (artifacts, Err(format!("{} is not kept: {error}", found.name)));
+                    // What is refused is so to every worker: the job's failure, and its work is not done
+                    // again for it.
+                    let why = format!("{} is not kept: {error}", found.name);
+                    return (artifacts, Err((why, Some(Failure::StepFailed))));
                 }
             }
         }
@@ -343,82 +365,6 @@ impl Life<'_> {
             }
         }
         (artifacts, Ok(()))
-    }
-
-    /// Says how it went, until it is heard.
-    pub(super) async fn end(
-        &self,
-        ended: Ended,
-        failure: Option<Failure>,
-        artifacts: Vec<Artifact>,
-        output: Option<Data>,
-    ) {
-        if ended == Ended::Stale || !self.sure().await {
-            return;
-        }
-        let said = match ended {
-            Ended::Canceled => self.cancel_ack(artifacts).await,
-            ended => {
-                let verdict = Verdict::of(ended, failure);
-                let complete = self.complete(&verdict, artifacts, output);
-                insist(|| self.shop.link.send("complete", &complete))
-                    .await
-                    .map(|CompleteAck { .. }| ())
-            }
-        };
-        match said {
-            Ok(()) => tracing::info!(job = %self.granted.job_id, "a job is over"),
-            Err(error) => {
-                tracing::warn!(%error, job = %self.granted.job_id, "a job's end is not taken")
-            }
-        }
-    }
-
-    /// A lease that may be over is not completed: first a heartbeat must have said that it is not.
-    /// False: it said that it is.
-    async fn sure(&self) -> bool {
-        let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
-        tokio::select! {
-            _ = held.wait_for(|until| *until > Instant::now()) => true,
-            _ = control.wait_for(|control| *control == Control::Stale) => false,
-        }
-    }
-
-    async fn cancel_ack(&self, artifacts: Vec<Artifact>) -> Result<(), LinkError> {
-        let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
-        let message = CancelAck {
-            lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
-            final_status: FinalStatus::Canceled,
-            ts: Some(self.shop.time()),
-            artifacts,
-            summary: self.summary(&format!("Canceled during step: {step}")),
-        };
-        insist(|| self.shop.link.send("cancel-ack", &message)).await.map(|CancelAckAck { .. }| ())
-    }
-
-    fn complete(
-        &self,
-        verdict: &Verdict,
-        artifacts: Vec<Artifact>,
-        output: Option<Data>,
-    ) -> Complete {
-        let timings = Timings { started_at: self.started, finished_at: self.shop.time() };
-        Complete {
-            lease_id: self.granted.lease_id.clone(),
-            runner_id: self.shop.runner_id.clone(),
-            status: verdict.status,
-            exit_code: verdict.exit_code,
-            failure: verdict.failure,
-            timings: Some(timings),
-            artifacts,
-            summary: self.summary(&verdict.summary),
-            output,
-        }
-    }
-
-    fn summary(&self, text: &str) -> String {
-        shortened(&self.mask.text(text))
     }
 }
 

@@ -9,7 +9,9 @@ mod beat;
 mod cache;
 mod call;
 mod config;
+mod end;
 mod files;
+mod hidden;
 mod image;
 mod leftover;
 mod life;
@@ -20,17 +22,19 @@ mod outbox;
 mod pace;
 mod pattern;
 mod place;
+mod sandbox;
 mod status;
 mod steps;
 mod tree;
 mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
-pub use config::{Config, Images, Runc, Sandbox};
+pub use config::{Config, Images, Runc};
 pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
+pub use sandbox::Sandbox;
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
@@ -180,14 +184,7 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
             if let Some(granted) = ask(shop, shop.config.wait_seconds).await? {
                 return Ok(granted);
             }
-            // It has waited; a little more keeps those that wait apart. Within a process nobody is in the
-            // way, but an orchestrator that stops answers at once, and without a pause this would never let
-            // go of its thread.
-            tokio::time::sleep(match shop.link.is_within() {
-                true => WITHIN_PAUSE,
-                false => pace::beat_pause(IDLE_PAUSE, pace::random()),
-            })
-            .await;
+            tokio::time::sleep(shop.pause()).await;
         }
     };
     loop {

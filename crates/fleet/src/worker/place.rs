@@ -1,8 +1,10 @@
 //! A job's own folders, and the command that starts a step there.
 
-use super::config::{Config, Images, Sandbox};
+use super::config::{Config, Images};
 use super::files;
+use super::hidden::hidden;
 use super::image::{Container, Image};
+use super::sandbox::{self, Sandbox, View};
 use super::tree::MARK;
 use crate::message::{JobSpec, LeaseGranted};
 use std::collections::BTreeMap;
@@ -24,29 +26,8 @@ pub(super) struct Place {
     pub(super) home: PathBuf,
     /// Where steps begin.
     pub(super) start: PathBuf,
-}
-
-/// Most bytes in what a sandbox has of memory instead of files. The worker does not see who uses them, so
-/// they come on top of a job's bound.
-pub(super) const TEMPORARY_BYTES: u64 = 256 << 20;
-pub(super) const SHARED_BYTES: u64 = 64 << 20;
-/// Of what is there to hide something, not to be written.
-pub(super) const EMPTY_BYTES: u64 = 1 << 20;
-
-/// What no job in a sandbox sees of the machine; none is within another.
-fn hidden(config: &Config) -> Vec<PathBuf> {
-    let mut all = vec![config.folder.clone(), config.key.clone()];
-    all.extend(config.hidden.iter().cloned());
-    if let Images::Runc(runc) = &config.images {
-        all.extend([runc.from.clone(), runc.store.clone()]);
-    }
-    // By no link: a sandbox would put something over the link, and the place would be seen elsewhere.
-    let mut all: Vec<PathBuf> = all.iter().filter_map(|at| at.canonicalize().ok()).collect();
-    all.retain(|at| at.parent().is_some());
-    // A folder comes right before what is in it.
-    all.sort();
-    all.dedup_by(|at, above| at.starts_with(&*above));
-    all
+    /// Beside it, what is `/tmp` to a step in a sandbox.
+    pub(super) temporary: PathBuf,
 }
 
 /// A path that stays where it is put.
@@ -69,14 +50,27 @@ impl Place {
     ) -> io::Result<Option<Self>> {
         let Some(workdir) = inside(&spec.workdir) else { return Ok(None) };
         let name = format!("{}-{}", granted.job_id, granted.fence);
-        let folder = std::path::absolute(&config.folder)?.join(super::leftover::JOBS).join(name);
+        let jobs = std::path::absolute(&config.folder)?.join(super::leftover::JOBS);
+        let (folder, temporary) = (jobs.join(&name), jobs.join(format!("{name}.tmp")));
         // Of the same grant, if the worker was killed while it had it.
         files::remove(&folder)?;
         let (start, home) = (folder.join(WORK).join(workdir), folder.join(HOME));
-        for folder in [&start, &home, &folder.join("tmp")] {
-            std::fs::create_dir_all(folder)?;
-        }
-        Ok(Some(Self { folder, home, start }))
+        let place = Self { folder, home, start, temporary };
+        place.folders()?;
+        Ok(Some(place))
+    }
+
+    /// Makes what a job finds, as far as it is not there. Not once a step has begun: links are followed.
+    pub(super) fn folders(&self) -> io::Result<()> {
+        let all = [&self.start, &self.home, &self.folder.join("tmp")];
+        all.into_iter().try_for_each(std::fs::create_dir_all)
+    }
+
+    /// Empties what is `/tmp` to the next step, before it begins.
+    pub(super) async fn renew(&self) -> io::Result<()> {
+        let at = self.temporary.clone();
+        let renewed = tokio::task::spawn_blocking(move || sandbox::renew(&at)).await;
+        renewed.map_err(io::Error::other)?
     }
 
     /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
@@ -106,7 +100,7 @@ impl Place {
                 Container { image, runc, place: self, memory_bytes_max, env: all, mark, step }
                     .command(&config.folder)?
             }
-            _ => self.shell(config, env, mark, step),
+            _ => self.shell(config, env, mark, step)?,
         };
         command.stdin(Stdio::null()).process_group(0).kill_on_drop(true);
         Ok(command)
@@ -119,46 +113,23 @@ impl Place {
         env: &BTreeMap<String, String>,
         mark: &str,
         step: &str,
-    ) -> Command {
+    ) -> io::Result<Command> {
         let mut command = match &config.sandbox {
             Sandbox::Process => Command::new("/bin/sh"),
-            Sandbox::Bubblewrap { program, network } => {
+            Sandbox::Bubblewrap { program, network, sized } => {
+                let hidden = hidden(config)?;
+                let (folder, temporary) = (&self.folder, &self.temporary);
+                let view = View { folder, temporary, hidden: &hidden };
                 let mut command = Command::new(program);
-                // A session of its own: whoever started the worker at a terminal keeps it to himself.
-                command.args(["--unshare-all", "--die-with-parent", "--new-session"]);
-                command.args(["--cap-drop", "ALL"]);
-                if *network {
-                    command.arg("--share-net");
-                }
-                command.args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]);
-                let mut memory = |at: &Path, bytes: u64| {
-                    command.arg("--size").arg(bytes.to_string()).arg("--tmpfs").arg(at);
-                };
-                memory(Path::new("/dev/shm"), SHARED_BYTES);
-                memory(Path::new("/tmp"), TEMPORARY_BYTES);
-                // Nor does it reach the sockets of the machine's services, but names are resolved.
-                for empty in ["/root", "/home", "/run"] {
-                    memory(Path::new(empty), EMPTY_BYTES);
-                }
-                // The worker's key, its settings and other jobs' files are not there, this job's are.
-                let hidden = hidden(config);
-                for folder in hidden.iter().filter(|at| at.is_dir()) {
-                    memory(folder, EMPTY_BYTES);
-                }
-                for file in hidden.iter().filter(|at| !at.is_dir()) {
-                    command.args(["--ro-bind", "/dev/null"]).arg(file);
-                }
-                let names = "/run/systemd/resolve";
-                command.args(["--remount-ro", "/dev", "--ro-bind-try", names, names]);
-                command.arg("--bind").arg(&self.folder).arg(&self.folder);
-                command.arg("--chdir").arg(&self.start);
-                command.arg("/bin/sh");
+                command.args(view.arguments(*network, *sized)).arg("/bin/sh");
                 command
             }
         };
         // If memory runs out, the system should take the job, and not the worker.
-        let script = "echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec /bin/sh -e -c \"$1\"";
-        command.args(["-c", script, "sh", step]);
+        // And if an earlier step has removed where it begins, that is the job's failure.
+        let script = "echo 1000 2>/dev/null >/proc/self/oom_score_adj; \
+                      cd \"$2\" || exit 1; exec /bin/sh -e -c \"$1\"";
+        command.args(["-c", script, "sh", step]).arg(&self.start);
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
@@ -167,16 +138,18 @@ impl Place {
             .envs(&config.secrets)
             .envs(env)
             .env(MARK, mark)
-            .current_dir(&self.start);
-        command
+            .current_dir("/");
+        Ok(command)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         // What cannot be removed now is tried again when the worker starts.
-        if let Err(error) = files::remove(&self.folder) {
-            tracing::warn!(%error, "a job's folder is left behind");
+        for folder in [&self.folder, &self.temporary] {
+            if let Err(error) = files::remove(folder) {
+                tracing::warn!(%error, "a job's folder is left behind");
+            }
         }
     }
 }

@@ -1,8 +1,9 @@
 //! Steps, one after the other, and whatever can end them early.
 
-use super::config::{Config, Images, Sandbox};
+use super::config::{Config, Images};
 use super::image::{self, Image};
 use super::place::Place;
+use super::sandbox::Sandbox;
 use super::status::{Control, Status};
 use super::tree::Tree;
 use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
@@ -14,8 +15,11 @@ use tokio::process::Child;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// How often memory is looked at.
+/// How often a job's processes are looked at if their memory has a bound, and if it has none.
 const MEMORY_EVERY: Duration = Duration::from_millis(100);
+const PROCESSES_EVERY: Duration = Duration::from_secs(5);
+/// Processes of a job at a time. Where the kernel does not hold this, whoever looks does.
+const PROCESSES_MAX: usize = 4_096;
 
 /// What a container ends with if SIGKILL ended its step, which was none of ours.
 const KILLED: i32 = 128 + 9;
@@ -36,6 +40,8 @@ pub(super) enum Ended {
     TimedOut,
     /// They wanted more memory than they may have.
     OutOfMemory,
+    /// They were too many.
+    TooMany,
     /// Somebody asked for it.
     Canceled,
     /// The lease is lost: nobody wants to hear of it.
@@ -87,7 +93,7 @@ impl Steps<'_> {
         let env = self.env();
         for (index, step) in self.spec.steps.iter().enumerate() {
             self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
-            let (mut child, tree) = match self.start(&env, step) {
+            let (mut child, tree) = match self.start(&env, step).await {
                 Ok(started) => started,
                 Err(error) => {
                     image::forget(&self.config.folder);
@@ -127,7 +133,10 @@ impl Steps<'_> {
         env
     }
 
-    fn start(&self, env: &BTreeMap<String, String>, step: &str) -> io::Result<(Child, Tree)> {
+    async fn start(&self, env: &BTreeMap<String, String>, step: &str) -> io::Result<(Child, Tree)> {
+        if self.image.is_none() && self.config.sandbox != Sandbox::Process {
+            self.place.renew().await?;
+        }
         let mut command = self.place.command(self.config, self.image, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
@@ -151,7 +160,7 @@ impl Steps<'_> {
                 Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
             },
             () = sleep_until(self.until) => Ended::TimedOut,
-            () = too_much(tree, self.config.memory_bytes_max) => Ended::OutOfMemory,
+            ended = too_much(tree, self.config.memory_bytes_max, PROCESSES_MAX) => ended,
             wish = self.control.wait_for(|control| *control != Control::Go) => {
                 Ended::wished(wish.ok().as_deref())
             }
@@ -185,13 +194,16 @@ async fn gone(tree: &Tree) {
     }
 }
 
-/// Until the job has more memory than it may; never, if it may have all.
-async fn too_much(tree: &Tree, most: Option<u64>) {
-    let Some(most) = most else { return std::future::pending().await };
+/// Until the job has more memory or more processes than it may.
+async fn too_much(tree: &Tree, most: Option<u64>, processes_max: usize) -> Ended {
     loop {
-        sleep(MEMORY_EVERY).await;
-        if tree.memory() > most {
-            return;
+        sleep(if most.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
+        let (processes, bytes) = tree.weight();
+        if most.is_some_and(|most| bytes > most) {
+            return Ended::OutOfMemory;
+        }
+        if processes > processes_max {
+            return Ended::TooMany;
         }
     }
 }
@@ -207,5 +219,24 @@ impl Status {
             step_index: u32::try_from(index).ok(),
             message: None,
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_job_has_bounds_of_memory_and_of_processes() {
+        let script = "sleep 1000 & sleep 1000 & wait";
+        let mut command = tokio::process::Command::new("/bin/sh");
+        let command = command.args(["-c", script]).process_group(0).kill_on_drop(true);
+        let mut child = command.spawn().expect("started");
+        let tree = Tree { first: child.id(), mark: "none".to_owned(), sandbox: false };
+        let ended = too_much(&tree, Some(u64::MAX), 2).await;
+        assert_eq!(ended, Ended::TooMany, "three are more than two");
+        assert_eq!(too_much(&tree, Some(1), 3).await, Ended::OutOfMemory);
+        assert!(tree.kill().await);
+        child.wait().await.expect("ended");
     }
 }

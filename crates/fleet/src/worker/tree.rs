@@ -8,6 +8,8 @@
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, Instant};
 
 /// The variable that has the mark.
@@ -15,6 +17,8 @@ pub(super) const MARK: &str = "REMUDA_MARK";
 /// How long it is tried to kill what does not go. The system may take its time to clear away much.
 const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4_096;
+/// What sizes on disks are counted in, whatever the disk.
+const BLOCK_BYTES: u64 = 512;
 
 /// A job's processes.
 #[derive(Clone, Debug)]
@@ -84,13 +88,17 @@ impl Tree {
         members
     }
 
-    /// Memory that they have, in bytes. What they share counts for each.
-    pub(super) fn memory(&self) -> u64 {
-        let pages = |id: u32| {
+    /// How many they are, and the memory that they have, in bytes. What they share counts for each, but
+    /// files of memory, which need not be in anybody's, once.
+    pub(super) fn weight(&self) -> (usize, u64) {
+        let pages = |id: &u32| {
             let text = fs::read_to_string(format!("/proc/{id}/statm")).ok()?;
             text.split(' ').nth(1)?.parse::<u64>().ok()
         };
-        self.members().into_iter().filter_map(pages).sum::<u64>() * PAGE_BYTES
+        let members = self.members();
+        let own = members.iter().filter_map(pages).sum::<u64>().saturating_mul(PAGE_BYTES);
+        let files: BTreeMap<(u64, u64), u64> = members.iter().flat_map(memory_files).collect();
+        (members.len(), files.values().fold(own, |sum, bytes| sum.saturating_add(*bytes)))
     }
 
     /// Asks all of them to end.
@@ -119,6 +127,19 @@ impl Tree {
     }
 }
 
+/// Files that a process has open and that are nowhere but in memory, by device and number, with their bytes.
+fn memory_files(id: &u32) -> Vec<((u64, u64), u64)> {
+    let all = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+    let memory = all.map(|entry| entry.path()).filter(|at| {
+        fs::read_link(at).is_ok_and(|file| file.as_os_str().as_bytes().starts_with(b"/memfd:"))
+    });
+    // Through the link, to the file itself.
+    memory
+        .filter_map(|at| at.metadata().ok())
+        .map(|about| ((about.dev(), about.ino()), about.blocks().saturating_mul(BLOCK_BYTES)))
+        .collect()
+}
+
 fn signal(id: u32, signal: Signal) {
     if let Some(id) = i32::try_from(id).ok().and_then(Pid::from_raw) {
         // It may have ended meanwhile.
@@ -129,6 +150,39 @@ fn signal(id: u32, signal: Signal) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What no process has mapped counts all the same, and once.
+    #[tokio::test]
+    async fn files_of_memory_count_for_those_who_hold_them() {
+        use std::io::Write as _;
+        use std::os::unix::process::CommandExt as _;
+        const BYTES: u64 = 32 << 20;
+        // Inherited by what is started next.
+        let flags = rustix::fs::MemfdFlags::empty();
+        let mut file = fs::File::from(rustix::fs::memfd_create("held", flags).expect("a file"));
+        for _ in 0..BYTES >> 20 {
+            file.write_all(&vec![1; 1 << 20]).expect("written");
+        }
+        let started = |script: &str| {
+            let mut command = std::process::Command::new("/bin/sh");
+            let child = command.args(["-c", script]).process_group(0).spawn().expect("started");
+            let tree = Tree { first: Some(child.id()), mark: "none".to_owned(), sandbox: false };
+            (child, tree)
+        };
+        let (mut holds, tree) = started("sleep 1000 & sleep 1000 & wait");
+        drop(file);
+        let (mut without, other) = started("sleep 1000 & sleep 1000 & wait");
+        while tree.weight().0 < 3 || other.weight().0 < 3 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let ((_, held), (_, none)) = (tree.weight(), other.weight());
+        assert!(tree.kill().await && other.kill().await);
+        for child in [&mut holds, &mut without] {
+            child.wait().expect("ended");
+        }
+        assert!((BYTES..2 * BYTES).contains(&held), "{held}");
+        assert!(none < BYTES, "{none}");
+    }
 
     #[test]
     fn names_of_processes_may_have_anything_in_them() {

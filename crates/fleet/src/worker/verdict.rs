@@ -25,6 +25,9 @@ impl Verdict {
             Ended::OutOfMemory => {
                 (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
             }
+            Ended::TooMany => {
+                (Failed, Some(Failure::StepFailed), None, "Too many processes.".to_owned())
+            }
             Ended::Shutdown => (
                 Failed,
                 Some(Failure::RunnerShutdown),

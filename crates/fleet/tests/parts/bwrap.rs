@@ -6,12 +6,17 @@ use remuda_fleet::worker::{self, Config, Sandbox};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
+/// The sandbox as it is found, which is tried with what steps are started with.
+fn sandbox() -> Sandbox {
+    let found = Sandbox::with(part("bwrap").join("bin/bwrap"), false);
+    found.expect("it makes namespaces and mounts here")
+}
+
 /// Does one job in a sandbox; what became of it, and its log.
 async fn job(steps: &[&str]) -> (Value, String) {
     let server = Server::open().await;
     let folder = folder();
-    let sandbox = Sandbox::Bubblewrap { program: part("bwrap").join("bin/bwrap"), network: false };
-    let mut config = Config::new(&server.url, folder.clone(), sandbox);
+    let mut config = Config::new(&server.url, folder.clone(), sandbox());
     config.one_shot = true;
     config.grace = Duration::from_millis(500);
     let order = json!({ "name": "a", "max_runtime_seconds": 3,
@@ -48,28 +53,53 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
 }
 
-/// As the command line sets workers up: the key and the settings beside the places of several, where
-/// nothing else is hidden.
 #[tokio::test]
 async fn a_job_sees_nothing_of_the_workers_directory() {
+    let found = sandbox();
+    assert!(matches!(&found, Sandbox::Bubblewrap { sized: true, .. }), "{found:?}");
+    sees_nothing(found, "sized").await;
+}
+
+/// As with versions before 0.7, and with one that is setuid.
+#[tokio::test]
+async fn a_sandbox_needs_no_sizes() {
+    let program = part("bwrap").join("bin/bwrap");
+    sees_nothing(Sandbox::Bubblewrap { program, network: false, sized: false }, "unsized").await;
+}
+
+/// As the command line sets workers up: the key and the settings beside the places of several, where
+/// nothing else is hidden.
+async fn sees_nothing(sandbox: Sandbox, name: &str) {
     let server = Server::open().await;
-    let directory = format!("/var/tmp/fleet-bwrap-{}", std::process::id());
-    let directory = std::path::PathBuf::from(directory);
+    let sized = matches!(&sandbox, Sandbox::Bubblewrap { sized: true, .. });
+    let all = format!("/var/tmp/fleet-bwrap-{name}-{}", std::process::id());
+    let all = std::path::PathBuf::from(all);
+    let directory = all.join("worker");
     std::fs::create_dir_all(directory.join("place-2/jobs/other")).expect("folders");
     std::fs::write(directory.join("worker.toml"), "secret").expect("a file");
     std::fs::write(directory.join("place-2/jobs/other/file"), "secret").expect("a file");
-    let sandbox = Sandbox::Bubblewrap { program: part("bwrap").join("bin/bwrap"), network: false };
+    // Others of ours on the same machine, of the same user.
+    for (folder, file) in [("fleet", "orchestrator.toml"), ("runner", "runner.key"), ("etc", "x")] {
+        std::fs::create_dir_all(all.join(folder)).expect("a folder");
+        std::fs::write(all.join(folder).join(file), "secret").expect("a file");
+    }
     let mut config = Config::new(&server.url, directory.join("place-1"), sandbox);
     config.key = directory.join("worker.key");
-    config.hidden = vec![directory.clone()];
+    config.hidden = vec![directory.clone(), all.join("nowhere")];
+    config.beside = Some(directory.clone());
     config.one_shot = true;
     let order = json!({ "name": "a", "max_runtime_seconds": 60, "job_spec": { "name": "a",
-        "env": { "DIRECTORY": directory.to_string_lossy() },
+        "env": { "DIRECTORY": directory.to_string_lossy(), "SIZED": sized.to_string() },
         "steps": [
             "cat $DIRECTORY/worker.key $DIRECTORY/worker.toml $DIRECTORY/place-2/jobs/other/file 2>/dev/null || true",
-            "find $DIRECTORY -type f; ls $DIRECTORY",
-            "! head -c 300M /dev/zero > /tmp/x 2>/dev/null && rm /tmp/x && echo bounded",
-            "! (head -c 100M /dev/zero > /dev/x) 2>/dev/null && echo no devices; echo > /dev/null",
+            "find $DIRECTORY -type f; ls $DIRECTORY; cd $DIRECTORY/..; find fleet runner etc -type f",
+            // What is there to hide something takes no memory: nothing can be written to it.
+            "for at in / /root /home /run /dev $DIRECTORY $DIRECTORY/place-1 $DIRECTORY/place-1/jobs; do \
+             if touch $at/x 2>/dev/null; then echo $at; fi; done; echo > /dev/null; echo mine > mine; cat mine",
+            "echo shared > /dev/shm/x; cat /dev/shm/x; test $SIZED = false || ! head -c 100M /dev/zero > /dev/shm/y 2>/dev/null",
+            // A link in place of a folder that is mounted would be followed outside.
+            "echo first > /tmp/x; cat /tmp/x; rm -rf $TMPDIR; ln -s $DIRECTORY $TMPDIR",
+            "ls -A /tmp; test ! -e /tmp/worker.toml && test ! -e $TMPDIR/worker.toml && echo empty",
         ] } });
     let run = server.ok("/runs", json!({ "jobs": [order] })).await;
     let run = run["run_id"].as_str().expect("an id").to_owned();
@@ -78,9 +108,9 @@ async fn a_job_sees_nothing_of_the_workers_directory() {
     let log = format!("{}/api/v1/jobs/{}/log", server.url, job["job_id"].as_str().expect("an id"));
     let log = server.http.get(log).send().await.expect("sent").text().await.expect("text");
     assert!(directory.join("worker.key").exists(), "there was something to see");
-    std::fs::remove_dir_all(directory).expect("removed");
+    std::fs::remove_dir_all(all).expect("removed");
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
-    assert_eq!(log, "place-1\nbounded\nno devices\n");
+    assert_eq!(log, "place-1\netc/x\nmine\nshared\nfirst\nempty\n");
 }
 
 /// Fault 11, where nothing can leave.

@@ -139,6 +139,21 @@ async fn a_step_that_fails_ends_the_job_with_its_code() {
     assert_eq!(log(&server, &job).await, "one\n");
 }
 
+/// It is not tried again and again as if the worker were broken.
+#[tokio::test]
+async fn a_step_without_its_folder_is_the_jobs_failure() {
+    let server = Server::open().await;
+    let _worker = Worker::start(&server, |_| {});
+    let run = submit(&server, job(&["rm -r \"$PWD\"", "echo never"])).await;
+    let job = ended(&server, &run).await;
+    assert_eq!(
+        (&job["state"], &job["failure"]),
+        (&json!("FAILED"), &json!("STEP_FAILED")),
+        "{job}"
+    );
+    assert_eq!((&job["exit_code"], &job["fence"]), (&json!(1), &json!(1)), "{job}");
+}
+
 #[tokio::test]
 async fn jobs_that_nobody_can_do_say_so() {
     let server = Server::open().await;

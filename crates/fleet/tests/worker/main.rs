@@ -5,6 +5,7 @@
 mod calls;
 mod client;
 mod jobs;
+mod refused;
 #[path = "../http/server.rs"]
 mod server;
 

@@ -5,7 +5,7 @@
 //! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
 
 use super::super::config::Runc;
-use super::super::place::{EMPTY_BYTES, Place, TEMPORARY_BYTES};
+use super::super::place::Place;
 use super::Image;
 use rustix::process::{getegid, geteuid};
 use serde_json::{Value, json};
@@ -20,6 +20,11 @@ use tokio::process::Command;
 pub(super) const JOB: &str = "job";
 /// What a runtime reads in a bundle.
 const CONFIG: &str = "config.json";
+/// Most bytes in what a container has of memory instead of files. The worker does not see who uses them, so
+/// they come on top of a job's bound.
+const TEMPORARY_BYTES: u64 = 256 << 20;
+/// Of what is there to hide something, not to be written.
+const EMPTY_BYTES: u64 = 1 << 20;
 /// Processes and threads of a container at a time.
 const PIDS_MAX: u32 = 4_096;
 /// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As

@@ -12,7 +12,6 @@ mod unpack;
 
 pub(super) use bundle::{Container, forget, scrap};
 
-use super::cache::size;
 use super::files;
 use super::place::inside;
 use data_encoding::HEXLOWER;
@@ -294,18 +293,19 @@ impl Store {
     /// Removes images that were not used for longest and that nobody uses, until the rest fits.
     fn evict(&self, newest: &Path) -> io::Result<()> {
         let mut all = Vec::new();
-        for entry in fs::read_dir(&self.to)? {
-            let entry = entry?;
+        for entry in fs::read_dir(&self.to)?.flatten() {
             // What others unpack is not there yet, and what they remove is gone.
             let half = entry.file_name().to_string_lossy().starts_with(NEW);
             let (at, Ok(about)) = (entry.path(), entry.metadata()) else { continue };
             if about.is_dir() && !half {
-                all.push((about.modified()?, size(&at)?, at));
+                // Those go first of which nobody knows how large they are.
+                let size = files::size(&at);
+                all.push((size.whole, about.modified()?, size.bytes, at));
             }
         }
         all.sort();
-        let mut bytes: u64 = all.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, size, at) in all {
+        let mut bytes: u64 = all.iter().map(|(_, _, bytes, _)| bytes).sum();
+        for (_, _, size, at) in all {
             if bytes <= self.bytes_max {
                 break;
             }
@@ -313,8 +313,10 @@ impl Store {
             let free = |lock: &File| flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok();
             if at != newest && lock.as_ref().is_ok_and(free) {
                 tracing::info!(bytes = size, "an image is removed to make room");
-                files::remove(&at)?;
-                bytes -= size;
+                match files::remove(&at) {
+                    Ok(()) => bytes -= size,
+                    Err(error) => tracing::warn!(%error, "an image is left behind"),
+                }
             }
         }
         Ok(())
