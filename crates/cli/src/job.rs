@@ -8,6 +8,8 @@ mod show;
 mod submit;
 mod watch;
 
+pub(crate) use watch::ended;
+
 use crate::send::{SendArgs, send};
 use crate::session::{NodeArgs, run};
 use clap::Subcommand;

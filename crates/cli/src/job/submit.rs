@@ -79,7 +79,7 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
         let receipt = Some(receipt);
         session.out.show(&Ordered { job, transaction, receipt }, words)?;
         return match failed {
-            true => watch::verdict(session, &session.client.job(job.0).await?).await,
+            true => watch::verdict(session, &watch::ended(&session.client, job.0).await?).await,
             false => Ok(()),
         };
     }
@@ -89,7 +89,7 @@ pub(super) async fn submit(session: &Session, args: &Args) -> Result<(), Failure
     // The order's own block may end it already.
     let before = Height(receipt.height.0).minus(1);
     watch::follow(session, job.0, before, |_| Ok(())).await?;
-    let job = session.client.job(job.0).await?;
+    let job = watch::ended(&session.client, job.0).await?;
     show::present(session, &job).await?;
     watch::verdict(session, &job).await
 }

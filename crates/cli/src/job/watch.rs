@@ -7,10 +7,15 @@ use crate::failure::Failure;
 use crate::session::Session;
 use crate::timeline::{Timeline, entries, is_end};
 use futures::StreamExt;
-use remuda_client::EventFilter;
 use remuda_client::types::{FailureName, HexHash, HistoryEntry, JobStatusView, JobView};
+use remuda_client::{Client, EventFilter};
 use remuda_protocol::primitives::{Height, JobId};
 use remuda_runner::executor::excuse;
+use std::time::Duration;
+
+/// How long a node that is behind is waited for: a few blocks.
+const CATCHING_UP: Duration = Duration::from_millis(100);
+const CATCHING_UP_MAX: usize = 100;
 
 pub(super) async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
     // Asked for first: a job that is over here has its end in the history below, if that has it at
@@ -33,7 +38,21 @@ pub(super) async fn watch(session: &Session, id: HexHash) -> Result<(), Failure>
         })
         .await?;
     }
-    verdict(session, &session.client.job(id.0).await?).await
+    verdict(session, &ended(&session.client, id.0).await?).await
+}
+
+/// A job of whose end somebody has heard already. The node that is asked may be a block behind the one
+/// that told it.
+pub(crate) async fn ended(client: &Client, id: JobId) -> Result<JobView, Failure> {
+    let mut job = client.job(id).await?;
+    for _ in 0..CATCHING_UP_MAX {
+        if job.status.is_over() {
+            break;
+        }
+        tokio::time::sleep(CATCHING_UP).await;
+        job = client.job(id).await?;
+    }
+    Ok(job)
 }
 
 fn print(session: &Session, timeline: &mut Timeline, entry: &HistoryEntry) -> Result<(), Failure> {
