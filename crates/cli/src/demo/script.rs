@@ -7,7 +7,7 @@ use super::report::{Check, JobReport, Report};
 use super::teller::Teller;
 use super::web::Web;
 use crate::failure::Failure;
-use crate::job::ended;
+use crate::job;
 use crate::style::Style;
 use crate::timeline::{Timeline, entries, is_end};
 use futures::StreamExt as _;
@@ -295,7 +295,7 @@ impl Stage {
         let ended = tokio::time::timeout(patience, life).await;
         ended
             .map_err(|_| Failure::Network(format!("the job {id} did not end in {patience:?}")))??;
-        let view = ended(&self.network.client, id).await?;
+        let view = job::ended(&self.network.client, id).await?;
         let report = JobReport::new(name, &view, &history);
         if let Some(result) = &report.result {
             self.teller.why(&format!("The result: {result}"));
