@@ -13,11 +13,12 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Runners that work at the same time.
+    /// Runners that work at the same time, and as many who submit meanwhile.
     pub runners: u32,
     /// Jobs of each.
     pub jobs_each: u32,
@@ -59,10 +60,14 @@ pub async fn store<S: Store + Send + Sync + 'static>(
     store: Arc<S>,
     load: Load,
 ) -> Result<Figures, BenchError> {
+    let ready = Arc::new(Semaphore::new(0));
     let began = Instant::now();
-    let mut waits =
-        all(load.runners, |n| jobs(store.clone(), runner(n), load.jobs_each)).await?.concat();
+    let submitting = all(load.runners, |_| submits(store.clone(), ready.clone(), load.jobs_each));
+    let taking =
+        all(load.runners, |n| jobs(store.clone(), ready.clone(), runner(n), load.jobs_each));
+    let (_, waits) = tokio::try_join!(submitting, taking)?;
     let working = began.elapsed();
+    let mut waits = waits.concat();
     let began = Instant::now();
     let beats = all(load.runners, |n| beats(store.clone(), runner(n), load.beats_each)).await?;
     let beating = began.elapsed();
@@ -187,14 +192,28 @@ async fn complete<S: Store>(
     ask(store, Event::Complete(message)).await.map(drop)
 }
 
+async fn submits<S: Store>(
+    store: Arc<S>,
+    ready: Arc<Semaphore>,
+    count: u32,
+) -> Result<(), BenchError> {
+    for _ in 0..count {
+        submit(&*store).await?;
+        ready.add_permits(1);
+    }
+    Ok(())
+}
+
+/// Runners ask when there is work, as those do who wait at an orchestrator.
 async fn jobs<S: Store>(
     store: Arc<S>,
+    ready: Arc<Semaphore>,
     runner: RunnerId,
     count: u32,
 ) -> Result<Vec<Duration>, BenchError> {
     let mut waits = Vec::new();
     for _ in 0..count {
-        submit(&*store).await?;
+        ready.acquire().await.expect("nobody closes it").forget();
         let (granted, waited) = take(&*store, &runner).await?;
         waits.push(waited);
         complete(&*store, &runner, granted.lease_id).await?;

@@ -47,11 +47,14 @@ const WAITING_MAX: usize = 8_192;
 
 /// Everything here is found by a key, or in the order of an index, however full the tables are. They
 /// grow from nothing within seconds, and plans that were made for other sizes would stay.
-const PLANNER: [(&str, &str); 5] = [
+const PLANNER: [(&str, &str); 7] = [
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
+    // Both read all that waits to find the few that are next.
+    ("enable_bitmapscan", "off"),
+    ("enable_sort", "off"),
     ("jit", "off"),
 ];
 
