@@ -101,6 +101,10 @@ def _match_keys(subject, keys, rest):
     return values
 
 
+# What stands in their brackets is the whole.
+_ONE_PATTERN = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
 def _match_class(subject, cls, count, names):
     if not isinstance(subject, cls):
         return None
@@ -108,14 +112,16 @@ def _match_class(subject, cls, count, names):
     if count:
         order = getattr(cls, '__match_args__', None)
         if order is None:
-            if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple) and count == 1:
+            if cls in _ONE_PATTERN and count == 1:
                 values.append(subject)
                 count = 0
                 order = ()
             else:
                 order = ()
         if count > len(order):
-            raise TypeError(cls.__name__ + '() accepts ' + str(len(order)) + ' positional sub-patterns (' + str(count) + ' given)')
+            most = 1 if cls in _ONE_PATTERN else len(order)
+            raise TypeError(cls.__name__ + '() accepts ' + str(most) + ' positional sub-pattern'
+                            + ('' if most == 1 else 's') + ' (' + str(count) + ' given)')
         index = 0
         while index < count:
             value = getattr(subject, order[index], _nothing)

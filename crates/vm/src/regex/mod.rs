@@ -17,7 +17,7 @@ mod program;
 
 pub(crate) use matcher::{Fuel, Search, Text, all_matches, search};
 pub(crate) use parse::compile;
-pub(crate) use program::{Program, is_digit};
+pub(crate) use program::{Program, digit, is_digit};
 
 /// Flags, with Python's numbers.
 pub(crate) mod flag {

@@ -254,10 +254,18 @@ impl Named {
 /// Decimal digits: letters of other scripts that count ten in a row from a zero are few; those of the
 /// scripts in wide use are here.
 pub(crate) fn is_digit(char: char) -> bool {
+    digit(char).is_some()
+}
+
+/// What a decimal digit of any script is worth.
+pub(crate) fn digit(char: char) -> Option<u8> {
     const ZEROS: [u32; 12] =
         [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10];
     let code = char as u32;
-    ZEROS.iter().any(|zero| (*zero..zero + 10).contains(&code))
+    ZEROS.iter().find_map(|zero| {
+        let worth = code.checked_sub(*zero)?;
+        u8::try_from(worth).ok().filter(|worth| *worth < 10)
+    })
 }
 
 pub(super) fn is_word(char: char) -> bool {

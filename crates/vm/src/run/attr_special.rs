@@ -86,6 +86,7 @@ impl Vm {
                 name::NAME => function.name,
                 name::QUALNAME => function.qualname,
                 name::DEFAULTS => none_if_unbound(function.defaults),
+                name::KWDEFAULTS => none_if_unbound(function.keyword_defaults),
                 name::DOC => match &codes[function.code as usize].code.doc {
                     Some(doc) => self.string(doc.as_str())?,
                     None => Value::None,

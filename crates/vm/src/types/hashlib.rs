@@ -10,6 +10,23 @@ pub(crate) const TABLE: Table = &[
     ("_hashes", "sha256", sha256, ""),
     ("_hashes", "keccak256", keccak256, ""),
     ("_hashes", "sha3_256", sha3_256, ""),
+    ("_hashes", "md5", |vm, args| digest::<md5::Md5>(vm, args, cost::HASH_BLOCK), ""),
+    ("_hashes", "sha224", |vm, args| digest::<sha2::Sha224>(vm, args, cost::HASH_BLOCK), ""),
+    ("_hashes", "sha384", |vm, args| digest::<sha2::Sha384>(vm, args, cost::HASH_BLOCK), ""),
+    ("_hashes", "sha512", |vm, args| digest::<sha2::Sha512>(vm, args, cost::HASH_BLOCK), ""),
+    ("_hashes", "sha3_224", |vm, args| digest::<sha3::Sha3_224>(vm, args, cost::SHA3_BLOCK), ""),
+    (
+        "_hashes",
+        "sha3_384",
+        |vm, args| digest::<sha3::Sha3_384>(vm, args, 2 * cost::SHA3_BLOCK),
+        "",
+    ),
+    (
+        "_hashes",
+        "sha3_512",
+        |vm, args| digest::<sha3::Sha3_512>(vm, args, 2 * cost::SHA3_BLOCK),
+        "",
+    ),
 ];
 
 /// The bytes, paid for at so much for each 64 of them.
@@ -42,5 +59,11 @@ fn sha3_256(vm: &mut Vm, args: Args) -> Outcome {
     use sha3::Digest;
     let bytes = input(vm, args, cost::SHA3_BLOCK)?;
     let digest = sha3::Sha3_256::digest(&bytes).to_vec();
+    vm.bytes(digest)
+}
+
+fn digest<D: sha2::Digest>(vm: &mut Vm, args: Args, block: u64) -> Outcome {
+    let bytes = input(vm, args, block)?;
+    let digest = D::digest(&bytes).to_vec();
     vm.bytes(digest)
 }

@@ -142,7 +142,10 @@ fn default_format(vm: &mut Vm, args: Args) -> Outcome {
     if !inner.is(value) {
         return vm.format_value(inner, spec);
     }
-    if vm.length(spec)? > 0 && matches!(vm.obj(value), Some(Obj::Instance(_))) {
+    if !matches!(vm.obj(value), Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_))) {
+        return vm.format_value(value, spec);
+    }
+    if vm.length(spec)? > 0 {
         let kind = vm.type_name(value);
         let message = format!("unsupported format string passed to {kind}.__format__");
         return Err(vm.type_error(message));
