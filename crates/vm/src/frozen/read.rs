@@ -231,7 +231,9 @@ impl Thaw<'_> {
                 step: self.bytes.signed()?,
             },
             kind::SLICE => Obj::Slice([self.value()?, self.value()?, self.value()?]),
-            kind::PROPERTY => Obj::Property([self.value()?, self.value()?, self.value()?]),
+            kind::PROPERTY => {
+                Obj::Property([self.value()?, self.value()?, self.value()?, self.value()?])
+            }
             kind::METHOD => Obj::Method { function: self.value()?, receiver: self.value()? },
             kind::CELL => Obj::Cell(self.value()?),
             kind::STATIC_METHOD => Obj::StaticMethod(self.value()?),

@@ -43,6 +43,7 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("fractions", include_str!("fractions.py")),
     ("statistics", include_str!("statistics.py")),
     ("types", include_str!("types.py")),
+    ("io", include_str!("io.py")),
     ("cowboy", include_str!("cowboy.py")),
     ("cowboy.verify", include_str!("cowboy_verify.py")),
     ("cowboy.runner", include_str!("cowboy_runner.py")),

@@ -114,10 +114,11 @@ impl Vm {
                 name::STEP => Value::Int(*step),
                 _ => return Ok(None),
             },
-            Some(Obj::Property([get, set, delete])) => match key {
+            Some(Obj::Property([get, set, delete, doc])) => match key {
                 name::FGET => *get,
                 name::FSET => *set,
                 name::FDEL => *delete,
+                name::DOC if !doc.is_none() => *doc,
                 name::DOC => {
                     let get = *get;
                     return match get {

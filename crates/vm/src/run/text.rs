@@ -20,8 +20,10 @@ impl Vm {
                 if let Some(method) = self.user_method(value, name::REPR) {
                     return Err(tail_after(method, vec![value], After::Checked(Wanted::Repr)));
                 }
+                // Sets are shown with the name of their class.
                 if let Some(Obj::Instance(instance)) = self.obj(value)
                     && !instance.payload.is_unbound()
+                    && !matches!(self.obj(instance.payload), Some(Obj::Set(_) | Obj::FrozenSet(_)))
                 {
                     let payload = instance.payload;
                     return self.text_of(payload);

@@ -22,7 +22,7 @@ pub(crate) const TABLE: Table = &[
     ("object", "__setattr__", object_setattr, ""),
     ("object", "__delattr__", object_delattr, ""),
     ("object", "__init_subclass__", init_subclass, ""),
-    ("_", "_getattribute", object_getattribute, ""),
+    ("object", "__getattribute__", object_getattribute, ""),
     ("type", "__new__", type_new, "_type_new"),
     ("type", "__init__", type_init, ""),
     ("type", "__call__", type_call, ""),
@@ -252,9 +252,9 @@ fn none(value: Value) -> Value {
 }
 
 fn property_new(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, get, set, delete, _] =
+    let [_, get, set, delete, doc] =
         vm.take(args, "property", ["cls", "fget", "fset", "fdel", "doc"], 1)?;
-    vm.alloc(Obj::Property([none(get), none(set), none(delete)]))
+    vm.alloc(Obj::Property([none(get), none(set), none(delete), none(doc)]))
 }
 
 fn property_with(vm: &mut Vm, args: Args, place: usize) -> Outcome {
