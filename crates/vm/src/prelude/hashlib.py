@@ -1,7 +1,7 @@
 import _hashes
 
 
-_SIZES = {'md5': (16, 64), 'sha224': (28, 64), 'sha384': (48, 128), 'sha512': (64, 128),
+_SIZES = {'md5': (16, 64), 'sha1': (20, 64), 'sha224': (28, 64), 'sha384': (48, 128), 'sha512': (64, 128),
           'sha3_224': (28, 144), 'sha3_256': (32, 136), 'sha3_384': (48, 104), 'sha3_512': (64, 72)}
 
 
@@ -37,6 +37,7 @@ def _make(name, function):
 
 sha256 = _make('sha256', _hashes.sha256)
 md5 = _make('md5', _hashes.md5)
+sha1 = _make('sha1', _hashes.sha1)
 sha224 = _make('sha224', _hashes.sha224)
 sha384 = _make('sha384', _hashes.sha384)
 sha512 = _make('sha512', _hashes.sha512)
@@ -48,7 +49,7 @@ keccak_256 = keccak256 = _make('keccak256', _hashes.keccak256)
 
 
 def new(name, data=b''):
-    for known in (('sha256', sha256), ('sha3_256', sha3_256), ('keccak256', keccak256), ('md5', md5),
+    for known in (('sha256', sha256), ('sha3_256', sha3_256), ('keccak256', keccak256), ('md5', md5), ('sha1', sha1),
                   ('sha512', sha512), ('sha224', sha224), ('sha384', sha384), ('sha3_512', sha3_512),
                   ('sha3_224', sha3_224), ('sha3_384', sha3_384)):
         if known[0] == name.lower().replace('-', ''):

@@ -297,6 +297,17 @@ impl Vm {
                 let method = if wanted == Wanted::Repr { "__repr__" } else { "__str__" };
                 format!("{method} returned non-string (type {kind})")
             }
+            Wanted::Iterator => {
+                if matches!(self.obj(value), Some(Obj::Iter(_) | Obj::Generator(_))) {
+                    return Ok(value);
+                }
+                let class = self.class_of(value);
+                if self.class_attr(class, name::NEXT).is_some() {
+                    return Ok(value);
+                }
+                let kind = self.class_name(class);
+                format!("iter() returned non-iterator of type '{kind}'")
+            }
             Wanted::Hash if !whole => "__hash__ method should return an integer".to_owned(),
             Wanted::Len if !whole => {
                 let kind = self.type_name(value);

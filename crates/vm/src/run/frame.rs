@@ -56,6 +56,7 @@ pub(crate) enum Wanted {
     Repr,
     Str,
     Hash,
+    Iterator,
 }
 
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use crate::cost;
 use crate::heap::types::{Type, name};
-use crate::heap::value::{Value, float};
+use crate::heap::value::{Value, float, own_nan};
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
@@ -207,7 +207,8 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
         if number.is_infinite() && !matches!(vm.inner(value), Value::Float(_)) {
             return Err(vm.raise(Type::OverflowError, "int too large to convert to float"));
         }
-        return Ok(float(number));
+        // A float is itself, also one that is not equal to itself.
+        return Ok(Value::Float(number));
     }
     let Some(text) = vm.text(value) else {
         let kind = vm.type_name(value);
@@ -220,6 +221,7 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
     let digits: String = trimmed.chars().filter(|char| *char != '_').collect();
     let good = digits.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
     match digits.parse::<f64>() {
+        Ok(number) if plain && good && number.is_nan() => Ok(own_nan(vm.heap.next_serial())),
         Ok(number) if plain && good => Ok(float(number)),
         _ => {
             let shown = vm.repr(value)?;

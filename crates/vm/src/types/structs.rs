@@ -23,7 +23,8 @@ fn float_bits(vm: &mut Vm, args: Args) -> Outcome {
     let [value, size] = vm.take(args, "pack", ["value", "size"], 2)?;
     let value = real(vm, value)?;
     if vm.want_int(size)? == 8 {
-        return vm.int(value.to_bits().into());
+        let bits = if value.is_nan() { 0x7ff8_0000_0000_0000 } else { value.to_bits() };
+        return vm.int(bits.into());
     }
     if vm.want_int(size)? == 2 {
         return match half_bits(value) {
