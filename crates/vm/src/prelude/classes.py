@@ -34,6 +34,14 @@ def _build_class(body, name, bases, keywords):
 
 
 def _type_new(meta, name, bases, namespace, /, **keywords):
+    if meta is type:
+        # The class of the class is the one of its bases that knows most.
+        for base in bases:
+            kind = type(base)
+            if kind is not meta and issubclass(kind, meta):
+                meta = kind
+        if meta is not type:
+            return meta.__new__(meta, name, bases, namespace, **keywords)
     cell = namespace.get('__classcell__')
     if cell is not None:
         namespace = {key: value for key, value in namespace.items() if key != '__classcell__'}

@@ -55,7 +55,10 @@ class UserDict:
         return self
 
     def get(self, key, default=None):
-        return self[key] if key in self else default
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def keys(self):
         return self.data.keys()
@@ -67,9 +70,12 @@ class UserDict:
         return [(key, self[key]) for key in self]
 
     def pop(self, key, *default):
-        if key not in self and default:
-            return default[0]
-        value = self[key]
+        try:
+            value = self[key]
+        except KeyError:
+            if default:
+                return default[0]
+            raise
         del self[key]
         return value
 
@@ -79,9 +85,11 @@ class UserDict:
         raise KeyError('popitem(): dictionary is empty')
 
     def setdefault(self, key, default=None):
-        if key not in self:
+        try:
+            return self[key]
+        except KeyError:
             self[key] = default
-        return self[key]
+        return default
 
     def clear(self):
         for key in list(self):

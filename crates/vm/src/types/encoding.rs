@@ -58,7 +58,7 @@ pub(super) fn encode(
     encoding: Value,
     errors: Value,
 ) -> Result<Vec<u8>, Fault> {
-    let (encoding, name, errors) = ways(vm, encoding, errors)?;
+    let (encoding, _, errors) = ways(vm, encoding, errors)?;
     vm.reserve(text.len())?;
     let most = match encoding {
         Encoding::Utf8 => return Ok(text.into_bytes()),
@@ -95,7 +95,7 @@ pub(super) fn encode(
                     1 => format!("character '{}' in position {place}", escaped(char)),
                     _ => format!("characters in position {place}-{}", place + run - 1),
                 };
-                let range = most + 1;
+                let (name, range) = (if most == 0x7f { "ascii" } else { "latin-1" }, most + 1);
                 let message =
                     format!("'{name}' codec can't encode {what}: ordinal not in range({range})");
                 return Err(vm.raise(Type::UnicodeEncodeError, message));
