@@ -156,10 +156,10 @@ impl Body<'_> {
                     _ => {}
                 }
             }
-            for at in 0..size {
+            for (at, here) in now.iter_mut().enumerate() {
                 let instr = self.program.instrs[self.from + at];
                 fuel.take(self.price(instr))?;
-                if std::mem::replace(&mut now[at], false) && self.takes(instr, place) {
+                if std::mem::replace(here, false) && self.takes(instr, place) {
                     pending.push(self.from + at + 1);
                 }
             }

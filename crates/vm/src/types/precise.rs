@@ -4,9 +4,9 @@
 
 /// Half of pi and the logarithm of two, in three parts that do not overlap.
 const HALF_PI: [f64; 3] =
-    [1.570_796_326_794_896_6, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
+    [std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
 const LN_2: [f64; 3] =
-    [0.693_147_180_559_945_3, 2.319_046_813_846_299_6e-17, 5.707_708_438_416_212e-34];
+    [std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17, 5.707_708_438_416_212e-34];
 
 /// A number as the sum of two floats, the second at most half a unit of the first's last place.
 #[derive(Clone, Copy)]
