@@ -63,8 +63,13 @@
 //! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
 //! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
 //!   see the machine.
-//! - `re` has no backtracking (see `regex`); functions of `math` beyond the basic operations may differ
-//!   from a C library in their last digit, and never between machines.
+//! - `re` has no backtracking (see `regex`). Powers, exponentials, logarithms, lengths and the functions of
+//!   angles are rounded right (`types::precise`), which a C library does nearly always; what is rarer in
+//!   `math` may differ from one in its last digit. Nothing differs between machines.
+//! - A NaN that `float('nan')` made is the same as itself only, as in CPython; those that arithmetic makes
+//!   are all the same one.
+//! - Classes do not know what is derived from them (`__subclasses__`), functions not their code
+//!   (`__code__`), exceptions no traceback; `list[int]` is `list`.
 //!
 //! # Limits are not exceptions
 //! Running out of cycles or memory ends the run; no `except` sees it.

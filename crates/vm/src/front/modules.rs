@@ -41,6 +41,7 @@ const MODULES: &[&str] = &[
     "functools",
     "hashlib",
     "heapq",
+    "io",
     "itertools",
     "json",
     "math",

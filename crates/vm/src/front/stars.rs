@@ -4,7 +4,8 @@
 #[rustfmt::skip]
 pub(super) const STARS: &[(&str, &[&str])] = &[
     ("collections", &[
-        "ChainMap", "Counter", "OrderedDict", "UserDict", "defaultdict", "deque", "namedtuple",
+        "ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString", "defaultdict",
+        "deque", "namedtuple",
     ]),
     ("dataclasses", &[
         "Field", "FrozenInstanceError", "InitVar", "KW_ONLY", "MISSING", "asdict", "astuple",

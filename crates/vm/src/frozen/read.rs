@@ -7,7 +7,7 @@ use super::{FROZEN_BYTES_MAX, MAGIC, ThawError, kind, tag};
 use crate::front::Program;
 use crate::heap::dict::{Dict, Entry};
 use crate::heap::object::{Instance, Obj, View};
-use crate::heap::value::{Handle, Value, float};
+use crate::heap::value::{Handle, Value, kept_float};
 use crate::limits::Limits;
 use crate::run::Vm;
 
@@ -133,7 +133,7 @@ impl Thaw<'_> {
             tag::FALSE => Value::Bool(false),
             tag::TRUE => Value::Bool(true),
             tag::INT => Value::Int(self.bytes.signed()?),
-            tag::FLOAT => float(f64::from_bits(u64::from_le_bytes(self.bytes.array()?))),
+            tag::FLOAT => kept_float(u64::from_le_bytes(self.bytes.array()?)),
             tag::NATIVE => {
                 let id = self.bytes.small()?;
                 if id as usize >= crate::run::native::NATIVES.len() {
@@ -231,7 +231,9 @@ impl Thaw<'_> {
                 step: self.bytes.signed()?,
             },
             kind::SLICE => Obj::Slice([self.value()?, self.value()?, self.value()?]),
-            kind::PROPERTY => Obj::Property([self.value()?, self.value()?, self.value()?]),
+            kind::PROPERTY => {
+                Obj::Property([self.value()?, self.value()?, self.value()?, self.value()?])
+            }
             kind::METHOD => Obj::Method { function: self.value()?, receiver: self.value()? },
             kind::CELL => Obj::Cell(self.value()?),
             kind::STATIC_METHOD => Obj::StaticMethod(self.value()?),

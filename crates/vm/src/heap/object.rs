@@ -178,7 +178,8 @@ pub(crate) enum Obj {
         name: Value,
         dict: Handle,
     },
-    Property([Value; 3]),
+    /// Getter, setter, deleter, and the text that was given with them.
+    Property([Value; 4]),
     StaticMethod(Value),
     ClassMethod(Value),
     Super {
@@ -250,7 +251,8 @@ impl Obj {
             Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => {
                 dict.all_values().for_each(see)
             }
-            Obj::Slice(parts) | Obj::Property(parts) => parts.iter().for_each(|part| see(*part)),
+            Obj::Slice(parts) => parts.iter().for_each(|part| see(*part)),
+            Obj::Property(parts) => parts.iter().for_each(|part| see(*part)),
             Obj::Function(function) => {
                 see(function.globals.into());
                 see(function.defaults);

@@ -41,6 +41,7 @@ known_names! {
     DOC "__doc__" BASES "__bases__" MRO "__mro__" ARGS "args" CAUSE "__cause__"
     CONTEXT "__context__" TRACEBACK "__traceback__" SUPPRESS "__suppress_context__"
     ANNOTATIONS "__annotations__" FUNC "__func__" SELF "__self__" DEFAULTS "__defaults__"
+    KWDEFAULTS "__kwdefaults__"
     VALUE "value" MATCH_ARGS "__match_args__" SLOTS "__slots__" WRAPPED "__wrapped__"
     START "start" STOP "stop" STEP "step" MAIN "__main__" CODE "__code__"
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"

@@ -65,6 +65,20 @@ impl From<bool> for Value {
     }
 }
 
+/// The bits of a NaN; those below can tell one from another.
+const NAN: u64 = 0x7ff8_0000_0000_0000;
+const NAN_NUMBERS: u64 = 0xffff_ffff_ffff;
+
+/// A NaN that is none of the others: one that a program made by name is the same as itself only.
+pub(crate) fn own_nan(number: u64) -> Value {
+    Value::Float(f64::from_bits(NAN | number & NAN_NUMBERS))
+}
+
+/// A float as it was written down.
+pub(crate) fn kept_float(bits: u64) -> Value {
+    if bits & !NAN_NUMBERS == NAN { own_nan(bits) } else { float(f64::from_bits(bits)) }
+}
+
 /// One NaN: whatever an operation made, programs see these bits.
 pub(crate) fn float(value: f64) -> Value {
     Value::Float(if value.is_nan() { f64::from_bits(0x7ff8_0000_0000_0000) } else { value })

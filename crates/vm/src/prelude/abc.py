@@ -21,7 +21,7 @@ def _mark(cls):
             elif name in names:
                 names.remove(name)
     names.sort()
-    cls.__abstractmethods__ = names
+    cls.__abstractmethods__ = frozenset(names)
 
 
 class ABCMeta(type):

@@ -22,8 +22,17 @@ def _bool(value):
 def _divmod(a, b):
     method = _user_method(a, '__divmod__')
     if method is not None:
-        return method(a, b)
-    return (a // b, a % b)
+        made = method(a, b)
+        if made is not NotImplemented:
+            return made
+    method = _user_method(b, '__rdivmod__')
+    if method is not None:
+        made = method(b, a)
+        if made is not NotImplemented:
+            return made
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)) or _user_method(a, '__floordiv__') is not None:
+        return (a // b, a % b)
+    raise TypeError("unsupported operand type(s) for divmod(): '" + type(a).__name__ + "' and '" + type(b).__name__ + "'")
 
 
 def _compose(function, method, value):

@@ -34,6 +34,14 @@ def _build_class(body, name, bases, keywords):
 
 
 def _type_new(meta, name, bases, namespace, /, **keywords):
+    if meta is type:
+        # The class of the class is the one of its bases that knows most.
+        for base in bases:
+            kind = type(base)
+            if kind is not meta and issubclass(kind, meta):
+                meta = kind
+        if meta is not type:
+            return meta.__new__(meta, name, bases, namespace, **keywords)
     cell = namespace.get('__classcell__')
     if cell is not None:
         namespace = {key: value for key, value in namespace.items() if key != '__classcell__'}
@@ -101,6 +109,10 @@ def _match_keys(subject, keys, rest):
     return values
 
 
+# What stands in their brackets is the whole.
+_ONE_PATTERN = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
 def _match_class(subject, cls, count, names):
     if not isinstance(subject, cls):
         return None
@@ -108,14 +120,16 @@ def _match_class(subject, cls, count, names):
     if count:
         order = getattr(cls, '__match_args__', None)
         if order is None:
-            if cls in (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple) and count == 1:
+            if cls in _ONE_PATTERN and count == 1:
                 values.append(subject)
                 count = 0
                 order = ()
             else:
                 order = ()
         if count > len(order):
-            raise TypeError(cls.__name__ + '() accepts ' + str(len(order)) + ' positional sub-patterns (' + str(count) + ' given)')
+            most = 1 if cls in _ONE_PATTERN else len(order)
+            raise TypeError(cls.__name__ + '() accepts ' + str(most) + ' positional sub-pattern'
+                            + ('' if most == 1 else 's') + ' (' + str(count) + ' given)')
         index = 0
         while index < count:
             value = getattr(subject, order[index], _nothing)

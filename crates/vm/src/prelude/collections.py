@@ -5,7 +5,7 @@ class OrderedDict(dict):
         return dict(self) == other
 
     def __repr__(self):
-        return 'OrderedDict(' + (repr(list(self.items())) if self else '') + ')'
+        return type(self).__name__ + '(' + (repr(list(self.items())) if self else '') + ')'
 
     def move_to_end(self, key, last=True):
         value = self.pop(key)
@@ -19,11 +19,34 @@ class OrderedDict(dict):
                 self[other] = item
 
     def copy(self):
-        return OrderedDict(self)
+        return type(self)(self)
+
+    def __or__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        made = type(self)(self)
+        made.update(other)
+        return made
+
+    def __ror__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        made = type(self)(other)
+        made.update(self)
+        return made
+
+    @classmethod
+    def fromkeys(cls, iterable, value=None):
+        made = cls()
+        for key in iterable:
+            made[key] = value
+        return made
 
 
 class defaultdict(dict):
     def __init__(self, default_factory=None, /, *args, **kwargs):
+        if default_factory is not None and not callable(default_factory):
+            raise TypeError('first argument must be callable or None')
         dict.__init__(self, *args, **kwargs)
         self.default_factory = default_factory
 
@@ -35,10 +58,10 @@ class defaultdict(dict):
         return value
 
     def __repr__(self):
-        return 'defaultdict(' + repr(self.default_factory) + ', ' + dict.__repr__(self) + ')'
+        return type(self).__name__ + '(' + repr(self.default_factory) + ', ' + dict.__repr__(self) + ')'
 
     def copy(self):
-        return defaultdict(self.default_factory, self)
+        return type(self)(self.default_factory, self)
 
 
 class Counter(dict):
@@ -84,12 +107,46 @@ class Counter(dict):
         return sum(self.values())
 
     def copy(self):
-        return Counter(self)
+        return type(self)(self)
+
+    @classmethod
+    def fromkeys(cls, iterable, value=None):
+        raise NotImplementedError('Counter.fromkeys() is undefined.  Use Counter(iterable) instead.')
+
+    def _within(self, other):
+        # A count that is missing is zero.
+        for key in self:
+            if self[key] > other[key]:
+                return False
+        for key in other:
+            if self[key] > other[key]:
+                return False
+        return True
+
+    def __eq__(self, other):
+        if not isinstance(other, Counter):
+            return NotImplemented
+        return self._within(other) and other._within(self)
+
+    def __ne__(self, other):
+        return NotImplemented if not isinstance(other, Counter) else not self == other
+
+    def __le__(self, other):
+        return self._within(other) if isinstance(other, Counter) else NotImplemented
+
+    def __lt__(self, other):
+        return self <= other and self != other if isinstance(other, Counter) else NotImplemented
+
+    def __ge__(self, other):
+        return other._within(self) if isinstance(other, Counter) else NotImplemented
+
+    def __gt__(self, other):
+        return self >= other and self != other if isinstance(other, Counter) else NotImplemented
 
     def __repr__(self):
         if not self:
-            return 'Counter()'
-        return 'Counter({' + ', '.join([repr(key) + ': ' + repr(count) for key, count in self.most_common()]) + '})'
+            return type(self).__name__ + '()'
+        return type(self).__name__ + '({' + ', '.join([repr(key) + ': ' + repr(count) for key, count in self.most_common()]) + '})'
 
     def __add__(self, other):
         result = Counter()
@@ -163,7 +220,21 @@ class ChainMap:
         self.maps[0][key] = value
 
     def __delitem__(self, key):
+        if key not in self.maps[0]:
+            raise KeyError('Key not found in the first mapping: ' + repr(key))
         del self.maps[0][key]
+
+    def setdefault(self, key, default=None):
+        if key in self:
+            return self[key]
+        self[key] = default
+        return default
+
+    def update(self, other=(), /, **kwargs):
+        self.maps[0].update(other, **kwargs)
+
+    def copy(self):
+        return ChainMap(self.maps[0].copy(), *self.maps[1:])
 
     def __iter__(self):
         seen = {}
@@ -265,7 +336,9 @@ class _Named(tuple):
         fields = cls._fields
         values = list(args)
         if len(values) > len(fields):
-            raise TypeError(cls.__name__ + '.__new__() takes ' + str(len(fields) + 1) + ' positional arguments but ' + str(len(values) + 1) + ' were given')
+            least = len(fields) + 1 - len(cls._field_defaults)
+            span = 'from ' + str(least) + ' to ' if cls._field_defaults else ''
+            raise TypeError(cls.__name__ + '.__new__() takes ' + span + str(len(fields) + 1) + ' positional arguments but ' + str(len(values) + 1) + ' were given')
         missing = []
         for field in fields[len(values):]:
             if field in kwargs:
@@ -299,49 +372,3 @@ class _Named(tuple):
     @classmethod
     def _make(cls, iterable):
         return cls(*iterable)
-
-
-class UserDict:
-    def __init__(self, source=None, **kwargs):
-        self.data = {}
-        if source is not None:
-            self.update(source)
-        if kwargs:
-            self.update(kwargs)
-
-    def update(self, source):
-        for key in source.keys():
-            self[key] = source[key]
-
-    def __getitem__(self, key):
-        return self.data[key]
-
-    def __setitem__(self, key, value):
-        self.data[key] = value
-
-    def __delitem__(self, key):
-        del self.data[key]
-
-    def __iter__(self):
-        return iter(self.data)
-
-    def __len__(self):
-        return len(self.data)
-
-    def __contains__(self, key):
-        return key in self.data
-
-    def __repr__(self):
-        return repr(self.data)
-
-    def get(self, key, default=None):
-        return self[key] if key in self else default
-
-    def keys(self):
-        return self.data.keys()
-
-    def values(self):
-        return self.data.values()
-
-    def items(self):
-        return self.data.items()

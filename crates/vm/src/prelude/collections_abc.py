@@ -88,6 +88,22 @@ class MutableSequence(Sequence):
         del self[index]
         return item
 
+    def remove(self, item):
+        del self[self.index(item)]
+
+    def reverse(self):
+        length = len(self)
+        for index in range(length // 2):
+            self[index], self[length - index - 1] = self[length - index - 1], self[index]
+
+    def clear(self):
+        while len(self):
+            self.pop()
+
+    def __iadd__(self, items):
+        self.extend(items)
+        return self
+
 
 class Mapping(_Subscripted):
     _protocol = ('keys', '__getitem__', 'items', 'get')
@@ -131,9 +147,20 @@ class MutableMapping(Mapping):
         del self[key]
         return value
 
-    def update(self, other=(), **more):
-        for key in other.keys():
-            self[key] = other[key]
+    def popitem(self):
+        for key in self:
+            value = self[key]
+            del self[key]
+            return key, value
+        raise KeyError
+
+    def update(self, other=(), /, **more):
+        if hasattr(other, 'keys'):
+            for key in other.keys():
+                self[key] = other[key]
+        else:
+            for key, value in other:
+                self[key] = value
         for key in more:
             self[key] = more[key]
 
@@ -150,9 +177,102 @@ class MutableMapping(Mapping):
 class Set(_Subscripted):
     _protocol = ('isdisjoint', '__contains__', '__len__')
 
+    @classmethod
+    def _from_iterable(cls, items):
+        return cls(items)
+
+    def isdisjoint(self, other):
+        for item in other:
+            if item in self:
+                return False
+        return True
+
+    def __le__(self, other):
+        if not isinstance(other, Set):
+            return NotImplemented
+        if len(self) > len(other):
+            return False
+        for item in self:
+            if item not in other:
+                return False
+        return True
+
+    def __lt__(self, other):
+        return len(self) < len(other) and self <= other if isinstance(other, Set) else NotImplemented
+
+    def __ge__(self, other):
+        if not isinstance(other, Set):
+            return NotImplemented
+        if len(self) < len(other):
+            return False
+        for item in other:
+            if item not in self:
+                return False
+        return True
+
+    def __gt__(self, other):
+        return len(self) > len(other) and self >= other if isinstance(other, Set) else NotImplemented
+
+    def __eq__(self, other):
+        return len(self) == len(other) and self <= other if isinstance(other, Set) else NotImplemented
+
+    def __and__(self, other):
+        return self._from_iterable([item for item in other if item in self])
+
+    __rand__ = __and__
+
+    def __or__(self, other):
+        return self._from_iterable(list(self) + list(other))
+
+    __ror__ = __or__
+
+    def __sub__(self, other):
+        return self._from_iterable([item for item in self if item not in other])
+
+    def __rsub__(self, other):
+        return self._from_iterable([item for item in other if item not in self])
+
+    def __xor__(self, other):
+        if not isinstance(other, Set):
+            other = self._from_iterable(other)
+        return (self - other) | (other - self)
+
+    __rxor__ = __xor__
+
 
 class MutableSet(Set):
     _protocol = ('add', 'discard', '__contains__')
+
+    def remove(self, item):
+        if item not in self:
+            raise KeyError(item)
+        self.discard(item)
+
+    def pop(self):
+        for item in self:
+            self.discard(item)
+            return item
+        raise KeyError
+
+    def clear(self):
+        for item in list(self):
+            self.discard(item)
+
+    def __ior__(self, other):
+        for item in other:
+            self.add(item)
+        return self
+
+    def __iand__(self, other):
+        for item in list(self):
+            if item not in other:
+                self.discard(item)
+        return self
+
+    def __isub__(self, other):
+        for item in list(other):
+            self.discard(item)
+        return self
 
 
 class Awaitable(_Subscripted):

@@ -24,6 +24,9 @@ def _repeat(sequence, count):
 
 
 def _getitem_index(sequence, key):
+    if isinstance(key, slice):
+        parts = [part if part is None or isinstance(part, int) else _index(part) for part in (key.start, key.stop, key.step)]
+        return sequence[parts[0]:parts[1]:parts[2]]
     return sequence[_index(key)]
 
 

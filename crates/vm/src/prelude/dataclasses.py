@@ -14,7 +14,7 @@ class FrozenInstanceError(AttributeError):
 
 
 class Field:
-    def __init__(self, default, default_factory, init, repr, compare, hash, kw_only):
+    def __init__(self, default, default_factory, init, repr, compare, hash, kw_only, metadata=None):
         self.name = None
         self.type = None
         self.default = default
@@ -24,10 +24,11 @@ class Field:
         self.compare = compare
         self.hash = hash
         self.kw_only = kw_only
+        self.metadata = {} if metadata is None else metadata
 
 
 def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None, kw_only=False):
-    return Field(default, default_factory, init, repr, compare, hash, kw_only)
+    return Field(default, default_factory, init, repr, compare, hash, kw_only, metadata)
 
 
 def _order(name, function):

@@ -1,6 +1,8 @@
 class deque:
     # A list with a head: what was taken from the left is cut off now and then.
     def __init__(self, iterable=(), maxlen=None):
+        if maxlen is not None and maxlen < 0:
+            raise ValueError('maxlen must be non-negative')
         self._items = []
         self._head = 0
         self.maxlen = maxlen
@@ -59,7 +61,7 @@ class deque:
         self._head = 0
 
     def copy(self):
-        return deque(self._list(), self.maxlen)
+        return type(self)(self._list(), self.maxlen)
 
     def count(self, item):
         return self._list().count(item)
@@ -114,6 +116,8 @@ class deque:
 
     def _place(self, index):
         length = len(self)
+        if not isinstance(index, int):
+            raise TypeError("sequence index must be integer, not '" + type(index).__name__ + "'")
         if index < 0:
             index += length
         if index < 0 or index >= length:
@@ -145,7 +149,20 @@ class deque:
         return self._list() >= other._list() if isinstance(other, deque) else NotImplemented
 
     def __add__(self, other):
-        return deque(self._list() + other._list(), self.maxlen)
+        if not isinstance(other, deque):
+            raise TypeError('can only concatenate deque (not "' + type(other).__name__ + '") to deque')
+        return type(self)(self._list() + other._list(), self.maxlen)
+
+    def __mul__(self, count):
+        return type(self)(self._list() * count, self.maxlen)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, count):
+        items = self._list()
+        self.clear()
+        self.extend(items * count)
+        return self
 
     def __iadd__(self, other):
         self.extend(other)
@@ -153,4 +170,4 @@ class deque:
 
     def __repr__(self):
         tail = '' if self.maxlen is None else ', maxlen=' + str(self.maxlen)
-        return 'deque(' + repr(self._list()) + tail + ')'
+        return type(self).__name__ + '(' + repr(self._list()) + tail + ')'

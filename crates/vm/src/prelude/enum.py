@@ -246,7 +246,7 @@ class Flag(Enum):
         every = 0
         names = []
         for bits, known in cls._value2member_map_:
-            if bits and not bits & (bits - 1):
+            if bits and not bits & (bits - 1) and known._name_ is not None:
                 every |= bits
                 if value & bits:
                     names.append(known._name_)

@@ -212,7 +212,9 @@ def _format_template_field(field, args, kwargs, auto):
             value = getattr(value, rest[1:end])
             rest = rest[end:]
         else:
-            end = rest.index(']')
+            end = rest.find(']')
+            if end < 0:
+                raise ValueError("Missing ']' in format string")
             key = rest[1:end]
             value = value[int(key)] if key.isdigit() else value[key]
             rest = rest[end + 1:]

@@ -21,6 +21,11 @@ class partial:
     def __call__(self, /, *args, **keywords):
         return self.func(*self.args, *args, **{**self.keywords, **keywords})
 
+    def __repr__(self):
+        parts = [repr(self.func)] + [repr(arg) for arg in self.args]
+        parts += [name + '=' + repr(value) for name, value in self.keywords.items()]
+        return 'functools.partial(' + ', '.join(parts) + ')'
+
 
 class partialmethod:
     def __init__(self, func, *args, **keywords):
@@ -56,6 +61,21 @@ class _CacheInfo:
         self.misses = misses
         self.maxsize = maxsize
         self.currsize = currsize
+
+    def _asdict(self):
+        return {'hits': self.hits, 'misses': self.misses, 'maxsize': self.maxsize, 'currsize': self.currsize}
+
+    def __iter__(self):
+        return iter((self.hits, self.misses, self.maxsize, self.currsize))
+
+    def __getitem__(self, place):
+        return tuple(self)[place]
+
+    def __len__(self):
+        return 4
+
+    def __eq__(self, other):
+        return tuple(self) == tuple(other)
 
     def __repr__(self):
         return f'CacheInfo(hits={self.hits}, misses={self.misses}, maxsize={self.maxsize}, currsize={self.currsize})'
@@ -95,6 +115,9 @@ class _Cached:
 
     def cache_info(self):
         return _CacheInfo(self._hits, self._misses, self._maxsize, len(self._table))
+
+    def cache_parameters(self):
+        return {'maxsize': self._maxsize, 'typed': False}
 
     def cache_clear(self):
         self._table = {}
@@ -184,7 +207,7 @@ def total_ordering(cls):
 
 
 def singledispatch(function):
-    table = {}
+    table = {object: function}
 
     def dispatch(kind):
         for base in kind.__mro__:
@@ -205,10 +228,13 @@ def singledispatch(function):
         return implementation
 
     def wrapper(*args, **kwargs):
+        if not args:
+            raise TypeError(function.__name__ + ' requires at least 1 positional argument')
         return dispatch(type(args[0]))(*args, **kwargs)
     update_wrapper(wrapper, function)
     wrapper.register = register
     wrapper.dispatch = dispatch
+    wrapper.registry = table
     return wrapper
 
 

@@ -126,6 +126,8 @@ def _max(*args, key=None, default=_nothing):
 def _extreme(args, key, default, largest):
     if not args:
         raise TypeError(('max' if largest else 'min') + ' expected at least 1 argument, got 0')
+    if len(args) > 1 and default is not _nothing:
+        raise TypeError('Cannot specify a default for ' + ('max' if largest else 'min') + '() with multiple positional arguments')
     items = args[0] if len(args) == 1 else args
     best = _nothing
     for item in items:

@@ -15,7 +15,8 @@ class error(Exception):
         self.msg = msg
         self.pattern = pattern
         self.pos = pos
-        if pattern is not None and pos is not None:
+        # One error stands for no place.
+        if pattern is not None and pos is not None and not msg.startswith('look-behind'):
             msg = msg + ' at position ' + str(pos)
             self.lineno = pattern.count('\n', 0, pos) + 1
             self.colno = pos - pattern.rfind('\n', 0, pos)

@@ -5,8 +5,11 @@ class error(Exception):
 _RANGES = {'b': 'byte format requires -128 <= number <= 127', 'B': 'ubyte format requires 0 <= number <= 255',
            'h': "'h' format requires -32768 <= number <= 32767",
            'i': "'i' format requires -2147483648 <= number <= 2147483647",
-           'l': "'l' format requires -2147483648 <= number <= 2147483647"}
-_SIZES = {'b': 1, 'B': 1, '?': 1, 'h': 2, 'H': 2, 'i': 4, 'I': 4, 'l': 4, 'L': 4, 'q': 8, 'Q': 8, 'f': 4, 'd': 8, 'x': 1, 'c': 1}
+           'l': "'l' format requires -2147483648 <= number <= 2147483647",
+           'H': 'ushort format requires 0 <= number <= 65535',
+           'I': "'I' format requires 0 <= number <= 4294967295",
+           'L': "'L' format requires 0 <= number <= 4294967295"}
+_SIZES = {'b': 1, 'B': 1, '?': 1, 'h': 2, 'H': 2, 'i': 4, 'I': 4, 'l': 4, 'L': 4, 'q': 8, 'Q': 8, 'e': 2, 'f': 4, 'd': 8, 'x': 1, 'c': 1}
 
 
 def _parse(form):
@@ -63,6 +66,8 @@ def pack(form, *values):
         if kind == 'x':
             out += bytes(count)
         elif kind == 's':
+            if not isinstance(values[at], (bytes, bytearray)):
+                raise error("argument for 's' must be a bytes object")
             out += bytes(values[at][:count]).ljust(count, b'\0')
             at += 1
         else:
@@ -76,8 +81,10 @@ def _one(kind, size, order, value):
     if kind == '?':
         return b'\1' if value else b'\0'
     if kind == 'c':
+        if not isinstance(value, (bytes, bytearray)) or len(value) != 1:
+            raise error('char format requires a bytes object of length 1')
         return value
-    if kind in 'fd':
+    if kind in 'efd':
         if not isinstance(value, (int, float)):
             raise error('required argument is not a float')
         return _float_bits(float(value), size).to_bytes(size, order)
@@ -98,7 +105,9 @@ def unpack(form, data):
 def unpack_from(form, data, offset=0):
     order, fields = _parse(form)
     if len(data) - offset < calcsize(form):
-        raise error('unpack_from requires a buffer of at least ' + str(calcsize(form) + offset) + ' bytes')
+        raise error('unpack_from requires a buffer of at least ' + str(calcsize(form) + offset)
+                    + ' bytes for unpacking ' + str(calcsize(form)) + ' bytes at offset ' + str(offset)
+                    + ' (actual buffer size is ' + str(len(data)) + ')')
     values = []
     for kind, count, size in fields:
         if kind == 'x':
@@ -113,7 +122,7 @@ def unpack_from(form, data, offset=0):
                     values.append(part != b'\0')
                 elif kind == 'c':
                     values.append(bytes(part))
-                elif kind in 'fd':
+                elif kind in 'efd':
                     values.append(_bits_float(int.from_bytes(part, order), size))
                 else:
                     values.append(int.from_bytes(part, order, signed=kind.islower()))

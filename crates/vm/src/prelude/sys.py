@@ -5,6 +5,9 @@ version = '3.11'
 version_info = _namedtuple('version_info', 'major minor micro releaselevel serial')(3, 11, 0, 'final', 0)
 argv = ['']
 byteorder = 'little'
+platform = 'linux'
+float_info = _namedtuple('float_info', 'max max_exp max_10_exp min min_exp min_10_exp dig mant_dig epsilon radix rounds')(
+    1.7976931348623157e308, 1024, 308, 2.2250738585072014e-308, -1021, -307, 15, 53, 2.220446049250313e-16, 2, 1)
 
 
 class _Out:
@@ -27,6 +30,11 @@ class _Err:
 
 stdout = _Out()
 stderr = _Err()
+
+
+def exc_info():
+    error = _handled()
+    return (None, None, None) if error is None else (type(error), error, None)
 
 
 def exit(code=None):

@@ -30,10 +30,10 @@ def _repr(value):
         return '(' + _repr_items(value) + ')'
     if isinstance(value, dict):
         return '{' + ', '.join([repr(key) + ': ' + repr(item) for key, item in value.items()]) + '}'
-    if isinstance(value, set):
+    if type(value) is set:
         return '{' + _repr_items(value) + '}' if value else 'set()'
-    if isinstance(value, frozenset):
-        return 'frozenset({' + _repr_items(value) + '})' if value else 'frozenset()'
+    if isinstance(value, (set, frozenset)):
+        return type(value).__name__ + ('({' + _repr_items(value) + '})' if value else '()')
     if isinstance(value, BaseException):
         return type(value).__name__ + '(' + _repr_items(value.args) + ')'
     kind = type(value).__name__

@@ -16,6 +16,12 @@ pub(super) enum Node {
         greedy: bool,
     },
     Group(u32, Box<Node>),
+    Look {
+        behind: bool,
+        negative: bool,
+        number: u32,
+        inner: Box<Node>,
+    },
 }
 
 impl Node {
@@ -27,6 +33,29 @@ impl Node {
             Node::Either(items) => items.iter().any(Node::can_be_empty),
             Node::Repeat { inner, least, .. } => *least == 0 || inner.can_be_empty(),
             Node::Group(_, inner) => inner.can_be_empty(),
+            Node::Look { .. } => true,
+        }
+    }
+
+    /// How many characters it takes, if that is always the same number.
+    pub(super) fn width(&self) -> Option<u64> {
+        match self {
+            Node::One(Instr::Assert(_)) | Node::Look { .. } => Some(0),
+            Node::One(_) => Some(1),
+            Node::Sequence(items) => {
+                items.iter().try_fold(0u64, |all, item| Some(all.saturating_add(item.width()?)))
+            }
+            Node::Either(items) => {
+                // Each is asked once: they can be inside each other.
+                let mut widths = items.iter().map(Node::width);
+                let first = widths.next()??;
+                widths.all(|width| width == Some(first)).then_some(first)
+            }
+            Node::Repeat { inner, least, most, .. } => {
+                let width = inner.width()?;
+                (Some(*least) == *most).then_some(width.saturating_mul(u64::from(*least)))
+            }
+            Node::Group(_, inner) => inner.width(),
         }
     }
 }
@@ -75,6 +104,15 @@ pub(super) fn emit(out: &mut Vec<Instr>, node: &Node) -> Result<(), ()> {
             push(out, Instr::Save(2 * number))?;
             emit(out, inner)?;
             push(out, Instr::Save(2 * number + 1))
+        }
+        Node::Look { behind, negative, number, inner } => {
+            let at = out.len();
+            push(out, Instr::Jump(0))?;
+            emit(out, inner)?;
+            push(out, Instr::Match)?;
+            let (behind, negative, number) = (*behind, *negative, *number);
+            out[at] = Instr::Look { behind, negative, number, after: out.len() as u32 };
+            Ok(())
         }
         Node::Repeat { inner, least, most, greedy } => {
             emit_repeat(out, inner, *least, *most, *greedy)

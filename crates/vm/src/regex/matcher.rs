@@ -1,5 +1,6 @@
 //! Runs a program over a text: all ways at once, in order of preference, one character at a time.
 
+use super::look::Looks;
 use super::program::{Instr, Place, Program, fold, is_ascii_word, is_word};
 use crate::run::fault::Fatal;
 
@@ -17,7 +18,7 @@ impl Text<'_> {
         }
     }
 
-    fn at(&self, place: usize) -> Option<char> {
+    pub(super) fn at(&self, place: usize) -> Option<char> {
         match self {
             Text::Ascii(bytes) => bytes.get(place).map(|byte| *byte as char),
             Text::Wide(chars) => chars.get(place).copied(),
@@ -31,7 +32,7 @@ pub(crate) struct Fuel {
 }
 
 impl Fuel {
-    fn take(&mut self, cycles: u64) -> Result<(), Fatal> {
+    pub(super) fn take(&mut self, cycles: u64) -> Result<(), Fatal> {
         if cycles > self.left {
             self.left = 0;
             return Err(Fatal::Cycles);
@@ -72,6 +73,7 @@ pub(crate) type Found = Vec<Option<usize>>;
 struct Machine<'a> {
     program: &'a Program,
     text: &'a Text<'a>,
+    looks: &'a Looks,
     to: usize,
     round: u32,
     pending: Vec<Todo>,
@@ -82,19 +84,71 @@ enum Todo {
     Restore(u32, u32),
 }
 
-/// The first match.
+/// The first match. The looks are those of the program in this text, up to the same end.
 pub(crate) fn search(
     program: &Program,
     text: &Text<'_>,
+    looks: &Looks,
     search: Search,
     fuel: &mut Fuel,
 ) -> Result<Option<Found>, Fatal> {
+    let Some(mut places) = run(program, text, looks, search, 0, fuel)? else { return Ok(None) };
+    look_groups(program, text, looks, search.to, &mut places, fuel)?;
+    places.truncate(2 * (program.groups + 1));
+    let known = |place: &u32| (*place != NOWHERE).then_some(*place as usize);
+    Ok(Some(places.iter().map(known).collect()))
+}
+
+/// The groups inside looks that were passed: each is run again where it held.
+fn look_groups(
+    program: &Program,
+    text: &Text<'_>,
+    looks: &Looks,
+    to: usize,
+    places: &mut [u32],
+    fuel: &mut Fuel,
+) -> Result<(), Fatal> {
+    if program.looks == 0 || program.groups == 0 {
+        return Ok(());
+    }
+    for (pc, instr) in program.instrs.iter().enumerate() {
+        fuel.take(1)?;
+        let Instr::Look { behind: false, negative: false, number, after } = *instr else {
+            continue;
+        };
+        let passed = places[program.look_slot(number)];
+        let body = &program.instrs[pc + 1..after as usize];
+        if passed == NOWHERE || !body.iter().any(|instr| matches!(instr, Instr::Save(_))) {
+            continue;
+        }
+        let from = passed as usize;
+        let wanted = Search { from, to, anchored: true, whole: false, advance: false };
+        let start = pc as u32 + 1;
+        let Some(inner) = run(program, text, looks, wanted, start, fuel)? else { continue };
+        for (slot, place) in inner.iter().enumerate().skip(2) {
+            if *place != NOWHERE {
+                places[slot] = *place;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program from an instruction on; gives what the best way remembers.
+fn run(
+    program: &Program,
+    text: &Text<'_>,
+    looks: &Looks,
+    search: Search,
+    start: u32,
+    fuel: &mut Fuel,
+) -> Result<Option<Vec<u32>>, Fatal> {
     let (length, slots) = (program.instrs.len(), program.slots());
     fuel.take(8 + (length + length * slots / 4) as u64 / 8)?;
     let ways = || Ways { list: Vec::new(), seen: vec![0; length], places: vec![0; length * slots] };
     let (mut now, mut next) = (ways(), ways());
     let to = search.to.min(text.len());
-    let mut machine = Machine { program, text, to, round: 0, pending: Vec::new() };
+    let mut machine = Machine { program, text, looks, to, round: 0, pending: Vec::new() };
     let mut fresh = vec![NOWHERE; slots];
     let mut best: Option<Vec<u32>> = None;
     let mut place = search.from;
@@ -105,7 +159,7 @@ pub(crate) fn search(
                 place = machine.skip(place, fuel)?;
             }
             fresh.fill(NOWHERE);
-            machine.reach(0, place, &mut fresh, &mut now, fuel)?;
+            machine.reach(start, place, &mut fresh, &mut now, fuel)?;
         }
         if now.list.is_empty() && (best.is_some() || search.anchored) {
             break;
@@ -116,10 +170,10 @@ pub(crate) fn search(
         while let Some(pc) = now.list.get(at).copied() {
             at += 1;
             fuel.take(2)?;
-            let start = pc as usize * slots;
+            let own = pc as usize * slots;
             let moved = match program.instrs[pc as usize] {
                 Instr::Match => {
-                    let places = &now.places[start..start + slots];
+                    let places = &now.places[own..own + slots];
                     let empty = places[0] as usize == place && place == search.from;
                     if search.advance && empty || search.whole && place != to {
                         continue;
@@ -142,7 +196,7 @@ pub(crate) fn search(
                 _ => false,
             };
             if moved {
-                let mut places = now.places[start..start + slots].to_vec();
+                let mut places = now.places[own..own + slots].to_vec();
                 machine.reach(pc + 1, place + 1, &mut places, &mut next, fuel)?;
             }
         }
@@ -150,9 +204,7 @@ pub(crate) fn search(
         std::mem::swap(&mut now, &mut next);
         place += 1;
     }
-    Ok(best.map(|places| {
-        places.iter().map(|place| (*place != NOWHERE).then_some(*place as usize)).collect()
-    }))
+    Ok(best)
 }
 
 impl Machine<'_> {
@@ -209,10 +261,19 @@ impl Machine<'_> {
                         pc += 1;
                     }
                     Instr::Assert(assertion) => {
-                        if !self.holds(assertion, place) {
+                        if !holds(self.text, self.to, assertion, place) {
                             break;
                         }
                         pc += 1;
+                    }
+                    Instr::Look { number, after, .. } => {
+                        if !self.looks.hold(pc, place) {
+                            break;
+                        }
+                        let slot = self.program.look_slot(number);
+                        self.pending.push(Todo::Restore(slot as u32, places[slot]));
+                        places[slot] = place as u32;
+                        pc = after;
                     }
                     _ => {
                         fuel.take(places.len() as u64 / 4)?;
@@ -226,22 +287,23 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
 
-    fn holds(&self, assertion: Place, place: usize) -> bool {
-        let before = place.checked_sub(1).and_then(|place| self.text.at(place));
-        let after = if place < self.to { self.text.at(place) } else { None };
-        let border = |word: fn(char) -> bool| before.is_some_and(word) != after.is_some_and(word);
-        match assertion {
-            Place::Start => place == 0,
-            Place::LineStart => place == 0 || before == Some('\n'),
-            Place::End => place == self.to,
-            Place::LastEnd => place == self.to || place + 1 == self.to && after == Some('\n'),
-            Place::LineEnd => place == self.to || after == Some('\n'),
-            Place::Word => border(is_word),
-            Place::NotWord => !border(is_word),
-            Place::AsciiWord => border(is_ascii_word),
-            Place::NotAsciiWord => !border(is_ascii_word),
-        }
+/// Whether an assertion is true at a place.
+pub(super) fn holds(text: &Text<'_>, to: usize, assertion: Place, place: usize) -> bool {
+    let before = place.checked_sub(1).and_then(|place| text.at(place));
+    let after = if place < to { text.at(place) } else { None };
+    let border = |word: fn(char) -> bool| before.is_some_and(word) != after.is_some_and(word);
+    match assertion {
+        Place::Start => place == 0,
+        Place::LineStart => place == 0 || before == Some('\n'),
+        Place::End => place == to,
+        Place::LastEnd => place == to || place + 1 == to && after == Some('\n'),
+        Place::LineEnd => place == to || after == Some('\n'),
+        Place::Word => border(is_word),
+        Place::NotWord => !border(is_word),
+        Place::AsciiWord => border(is_ascii_word),
+        Place::NotAsciiWord => !border(is_ascii_word),
     }
 }
 
@@ -255,9 +317,10 @@ pub(crate) fn all_matches(
     fuel: &mut Fuel,
     mut see: impl FnMut(Found) -> Result<(), Fatal>,
 ) -> Result<(), Fatal> {
+    let looks = Looks::of(program, text, to, fuel)?;
     let mut wanted = Search { from, to, anchored: false, whole: false, advance: false };
     for _ in 0..most {
-        let Some(found) = search(program, text, wanted, fuel)? else { return Ok(()) };
+        let Some(found) = search(program, text, &looks, wanted, fuel)? else { return Ok(()) };
         let (Some(start), Some(end)) = (found[0], found[1]) else { return Ok(()) };
         wanted.advance = start == end;
         wanted.from = end;

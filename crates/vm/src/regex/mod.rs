@@ -3,21 +3,25 @@
 //! what Python's matcher would find first; what it costs is at most text times program, charged step by
 //! step before each is made.
 //!
-//! Not supported, and said so when a pattern is compiled: backreferences, looking ahead or behind,
-//! conditional, atomic and possessive groups.
+//! Looking ahead and behind is answered for every place before the search (`look`).
+//!
+//! Not supported, and said so when a pattern is compiled: backreferences, conditional, atomic and
+//! possessive groups.
 //!
 //! A compiled program is a string of bytes, so that it lives in the heap like any value and is written
 //! down with a suspended call. It is checked each time it is used: programs can make bytes, too.
 
 mod emit;
 mod escape;
+mod look;
 mod matcher;
 mod parse;
 mod program;
 
+pub(crate) use look::Looks;
 pub(crate) use matcher::{Fuel, Search, Text, all_matches, search};
 pub(crate) use parse::compile;
-pub(crate) use program::{Program, is_digit};
+pub(crate) use program::{Program, digit, is_digit};
 
 /// Flags, with Python's numbers.
 pub(crate) mod flag {
@@ -35,5 +39,7 @@ const PATTERN_BYTES_MAX: usize = 8 * 1024;
 const INSTRUCTIONS_MAX: usize = 8 * 1024;
 /// Groups that capture.
 const GROUPS_MAX: usize = 64;
+/// Looks ahead or behind.
+const LOOKS_MAX: usize = 16;
 /// Groups inside groups; the parser calls itself.
 const NESTING_MAX: usize = 60;

@@ -2,7 +2,7 @@
 
 use super::emit::{Node, emit, push};
 use super::program::{Class, Instr, Place, Program, fold};
-use super::{GROUPS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
+use super::{GROUPS_MAX, LOOKS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
 
 /// Why a pattern is refused, with its place in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub(super) struct Parser {
     flags: u32,
     pub(super) classes: Vec<Class>,
     groups: usize,
+    looks: usize,
     names: Vec<(String, usize)>,
     depth: usize,
 }
@@ -48,6 +49,7 @@ pub(crate) fn compile(pattern: &str, flags: u32) -> Parsed<Compiled> {
         flags,
         classes: Vec::new(),
         groups: 0,
+        looks: 0,
         names: Vec::new(),
         depth: 0,
     };
@@ -55,12 +57,20 @@ pub(crate) fn compile(pattern: &str, flags: u32) -> Parsed<Compiled> {
     if parser.peek().is_some() {
         return Err(parser.error("unbalanced parenthesis"));
     }
-    let mut program =
-        Program { instrs: Vec::new(), classes: parser.classes, groups: parser.groups };
+    let mut program = Program {
+        instrs: Vec::new(),
+        classes: parser.classes,
+        groups: parser.groups,
+        looks: parser.looks,
+    };
     let whole = Node::Group(0, Box::new(node));
     emit(&mut program.instrs, &whole)
         .and_then(|()| push(&mut program.instrs, Instr::Match))
         .map_err(|()| refuse("the pattern is too large", program.instrs.len()))?;
+    // Counted repetitions copy them.
+    if program.look_count() > LOOKS_MAX {
+        return Err(refuse("too many looks ahead or behind", program.instrs.len()));
+    }
     let ascii = parser.flags & flag::ASCII != 0;
     let flags = parser.flags | if ascii { 0 } else { flag::UNICODE };
     Ok(Compiled { program, names: parser.names, flags })
@@ -251,8 +261,17 @@ impl Parser {
                     }
                     return Err(self.error_at("missing ), unterminated comment", start));
                 }
-                Some('=' | '!') => return Err(self.no_backtracking("looking ahead", start)),
-                Some('<') => return Err(self.no_backtracking("looking behind", start)),
+                Some(mark @ ('=' | '!')) => return self.look(start, false, mark == '!').map(Some),
+                Some('<') => match self.next() {
+                    Some(mark @ ('=' | '!')) => {
+                        return self.look(start, true, mark == '!').map(Some);
+                    }
+                    Some(mark) => {
+                        let message = format!("unknown extension ?<{mark}");
+                        return Err(self.error_at(&message, start + 1));
+                    }
+                    None => return Err(self.error("unexpected end of pattern")),
+                },
                 Some('>') => return Err(self.no_backtracking("atomic groups", start)),
                 Some('(') => return Err(self.no_backtracking("conditional groups", start)),
                 Some(char) if char == '-' || flag_of(char).is_some() => {
@@ -280,6 +299,24 @@ impl Parser {
             // A sequence of its own, so that a repetition takes all of it.
             None => Node::Sequence(vec![inner]),
         }))
+    }
+
+    fn look(&mut self, start: usize, behind: bool, negative: bool) -> Parsed<Node> {
+        if self.looks == LOOKS_MAX {
+            return Err(self.error_at("too many looks ahead or behind", start));
+        }
+        let number = self.looks as u32;
+        self.looks += 1;
+        let outer = self.flags;
+        let inner = Box::new(self.alternatives()?);
+        if !self.eat(')') {
+            return Err(self.error_at("missing ), unterminated subpattern", start));
+        }
+        self.flags = outer;
+        if behind && inner.width().is_none() {
+            return Err(self.error_at("look-behind requires fixed-width pattern", 0));
+        }
+        Ok(Node::Look { behind, negative, number, inner })
     }
 
     pub(super) fn no_backtracking(&self, what: &str, start: usize) -> PatternError {

@@ -1,6 +1,6 @@
 //! Compiled patterns: instructions, classes of characters, and their form as bytes.
 
-use super::{GROUPS_MAX, INSTRUCTIONS_MAX};
+use super::{GROUPS_MAX, INSTRUCTIONS_MAX, LOOKS_MAX};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
@@ -19,6 +19,13 @@ pub(crate) enum Instr {
     /// Remembers the place.
     Save(u32),
     Assert(Place),
+    /// What stands ahead or behind, up to its own `Match`; then on to `after`. Each has a number.
+    Look {
+        behind: bool,
+        negative: bool,
+        number: u32,
+        after: u32,
+    },
     Match,
 }
 
@@ -102,12 +109,23 @@ pub(crate) struct Program {
     pub(crate) classes: Vec<Class>,
     /// Groups that capture, the whole match not counted.
     pub(crate) groups: usize,
+    /// Looks ahead or behind; where each was passed is remembered, too.
+    pub(crate) looks: usize,
 }
 
 impl Program {
     /// Places that a match remembers.
     pub(crate) fn slots(&self) -> usize {
-        2 * (self.groups + 1)
+        2 * (self.groups + 1) + self.looks
+    }
+
+    pub(super) fn look_count(&self) -> usize {
+        self.instrs.iter().filter(|instr| matches!(instr, Instr::Look { .. })).count()
+    }
+
+    /// The place at which a look was passed.
+    pub(super) fn look_slot(&self, number: u32) -> usize {
+        2 * (self.groups + 1) + number as usize
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
@@ -137,6 +155,9 @@ impl Program {
                 Instr::Save(slot) => (7, slot, 0),
                 Instr::Assert(place) => (8, place as u32, 0),
                 Instr::Match => (9, 0, 0),
+                Instr::Look { behind, negative, number, after } => {
+                    (10, u32::from(behind) | u32::from(negative) << 1 | number << 2, after)
+                }
             };
             out.push(op);
             out.extend(a.to_le_bytes());
@@ -183,11 +204,23 @@ impl Program {
                 4 => Instr::Class(Some(a).filter(|class| (*class as usize) < count)?),
                 5 => Instr::Split(target(a)?, target(b)?),
                 6 => Instr::Jump(target(a)?),
-                7 => Instr::Save(Some(a).filter(|slot| (*slot as usize) < program.slots())?),
+                7 => Instr::Save(Some(a).filter(|slot| (*slot as usize) < 2 * (groups + 1))?),
                 8 => Instr::Assert(*PLACES.get(a as usize)?),
                 9 => Instr::Match,
+                10 => {
+                    let number = a >> 2;
+                    let (here, after) = (program.instrs.len() as u32, target(b)?);
+                    if number as usize >= LOOKS_MAX || after <= here {
+                        return None;
+                    }
+                    program.looks = program.looks.max(number as usize + 1);
+                    Instr::Look { behind: a & 1 == 1, negative: a & 2 == 2, number, after }
+                }
                 _ => return None,
             });
+        }
+        if program.look_count() > LOOKS_MAX {
+            return None;
         }
         // Every way ends at an instruction that does not go on to the next.
         let last = program.instrs.last()?;
@@ -254,10 +287,18 @@ impl Named {
 /// Decimal digits: letters of other scripts that count ten in a row from a zero are few; those of the
 /// scripts in wide use are here.
 pub(crate) fn is_digit(char: char) -> bool {
+    digit(char).is_some()
+}
+
+/// What a decimal digit of any script is worth.
+pub(crate) fn digit(char: char) -> Option<u8> {
     const ZEROS: [u32; 12] =
         [0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xe50, 0xff10];
     let code = char as u32;
-    ZEROS.iter().any(|zero| (*zero..zero + 10).contains(&code))
+    ZEROS.iter().find_map(|zero| {
+        let worth = code.checked_sub(*zero)?;
+        u8::try_from(worth).ok().filter(|worth| *worth < 10)
+    })
 }
 
 pub(super) fn is_word(char: char) -> bool {

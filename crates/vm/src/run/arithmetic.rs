@@ -218,7 +218,7 @@ impl Vm {
                 "a negative number raised to a fractional power is complex; not supported";
             return Err(self.value_error(message));
         }
-        let result = libm::pow(a, b);
+        let result = crate::types::precise::pow(a, b);
         if result.is_infinite() && a.is_finite() && b.is_finite() {
             return Err(self.raise(Type::OverflowError, "(34, 'Numerical result out of range')"));
         }

@@ -296,7 +296,9 @@ impl Vm {
                 let shadowed = self
                     .own_dict(object)
                     .is_some_and(|dict| self.dict_get_name(dict, key).is_some());
-                if method && !shadowed && self.class_attr(class, name::GETATTRIBUTE).is_none() {
+                let hook = self.class_attr(class, name::GETATTRIBUTE);
+                let plain = hook.is_none_or(|hook| matches!(hook, Value::Native(_)));
+                if method && !shadowed && plain {
                     return Ok((found, true));
                 }
             }

@@ -62,7 +62,7 @@ impl Vm {
     ) -> Result<(), Fault> {
         if let Some(found) = self.class_attr(class, key) {
             match self.obj(found) {
-                Some(Obj::Property([_, setter, _])) => {
+                Some(Obj::Property([_, setter, ..])) => {
                     let setter = *setter;
                     if setter.is_none() {
                         let attr = self.shown_name(key.into());
@@ -177,7 +177,7 @@ impl Vm {
             return Err(tail_after(hook, vec![object, name], After::Discard));
         }
         if let Some(found) = self.class_attr(class, key) {
-            if let Some(Obj::Property([_, _, delete])) = self.obj(found)
+            if let Some(Obj::Property([_, _, delete, _])) = self.obj(found)
                 && !delete.is_none()
             {
                 return Err(tail_after(*delete, vec![object], After::Discard));

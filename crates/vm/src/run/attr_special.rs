@@ -86,6 +86,7 @@ impl Vm {
                 name::NAME => function.name,
                 name::QUALNAME => function.qualname,
                 name::DEFAULTS => none_if_unbound(function.defaults),
+                name::KWDEFAULTS => none_if_unbound(function.keyword_defaults),
                 name::DOC => match &codes[function.code as usize].code.doc {
                     Some(doc) => self.string(doc.as_str())?,
                     None => Value::None,
@@ -113,10 +114,11 @@ impl Vm {
                 name::STEP => Value::Int(*step),
                 _ => return Ok(None),
             },
-            Some(Obj::Property([get, set, delete])) => match key {
+            Some(Obj::Property([get, set, delete, doc])) => match key {
                 name::FGET => *get,
                 name::FSET => *set,
                 name::FDEL => *delete,
+                name::DOC if !doc.is_none() => *doc,
                 name::DOC => {
                     let get = *get;
                     return match get {

@@ -90,7 +90,18 @@ impl Vm {
             }
             (None, Some(extra)) => self.dict_insert(extra, name, value),
             (None, None) => {
+                let only = {
+                    let text = self.text(name).unwrap_or("");
+                    code.slot_names[..from].iter().any(|slot| *slot == text)
+                };
                 let text = self.shown_name(name);
+                if only {
+                    let message = format!(
+                        "{}() got some positional-only arguments passed as keyword arguments: '{text}'",
+                        code.qualname
+                    );
+                    return Err(self.type_error(message));
+                }
                 let message =
                     format!("{}() got an unexpected keyword argument '{text}'", code.qualname);
                 Err(self.type_error(message))

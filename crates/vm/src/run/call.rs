@@ -1,8 +1,8 @@
 //! Calls and returns.
 
 use super::Vm;
-use super::fault::{Fatal, Fault};
-use super::frame::{After, Frame};
+use super::fault::{Fatal, Fault, Outcome};
+use super::frame::{After, Frame, Wanted};
 use super::native::{Args, NATIVES};
 use super::steps::Flow;
 use crate::cost;
@@ -92,7 +92,12 @@ impl Vm {
             }
             Err(Fault::Tail(tail)) => {
                 self.stack.truncate(callee);
-                let after = if matches!(tail.after, After::Push) { after } else { tail.after };
+                // Who waits for something else than a result looks at it in another way.
+                let after = match tail.after {
+                    After::Push => after,
+                    After::Checked(_) if !matches!(after, After::Push) => after,
+                    own => own,
+                };
                 let count = tail.args.len();
                 self.stack.push(tail.callee);
                 self.stack.extend(tail.args);
@@ -268,12 +273,59 @@ impl Vm {
                 }
                 return Ok(Flow::Frame);
             }
+            After::Checked(wanted) => {
+                let value = self.checked(wanted, value)?;
+                self.stack.push(value);
+            }
             After::Entry => {
                 self.stack.push(value);
                 return Err(Fatal::Internal.into());
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// The answer of a special method, if it is one.
+    fn checked(&mut self, wanted: Wanted, value: Value) -> Outcome {
+        let inner = self.inner(value);
+        let text = self.text(inner).is_some();
+        let number = matches!(inner, Value::Int(_) | Value::Bool(_));
+        let whole = number || matches!(self.obj(inner), Some(Obj::Big(_)));
+        let message = match wanted {
+            Wanted::Repr | Wanted::Str if !text => {
+                let kind = self.type_name(value);
+                let method = if wanted == Wanted::Repr { "__repr__" } else { "__str__" };
+                format!("{method} returned non-string (type {kind})")
+            }
+            Wanted::Iterator => {
+                if matches!(self.obj(value), Some(Obj::Iter(_) | Obj::Generator(_))) {
+                    return Ok(value);
+                }
+                let class = self.class_of(value);
+                if self.class_attr(class, name::NEXT).is_some() {
+                    return Ok(value);
+                }
+                let kind = self.class_name(class);
+                format!("iter() returned non-iterator of type '{kind}'")
+            }
+            Wanted::Hash if !whole => "__hash__ method should return an integer".to_owned(),
+            Wanted::Len if !whole => {
+                let kind = self.type_name(value);
+                format!("'{kind}' object cannot be interpreted as an integer")
+            }
+            Wanted::Len if self.as_index(inner).is_some_and(|length| length < 0) => {
+                return Err(self.value_error("__len__() should return >= 0"));
+            }
+            // A number of any size becomes one that fits.
+            Wanted::Hash if !number => {
+                return self.hash(inner, 0).map(|hash| Value::Int(hash as i64));
+            }
+            Wanted::Hash | Wanted::Len if matches!(inner, Value::Bool(_)) => {
+                return Ok(Value::Int(i64::from(matches!(inner, Value::Bool(true)))));
+            }
+            _ => return Ok(value),
+        };
+        Err(self.type_error(message))
     }
 
     /// The end of an iterator, for whoever waits for its next value.

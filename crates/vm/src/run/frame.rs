@@ -43,8 +43,20 @@ pub(crate) enum After {
     Close,
     /// `__getattr__` after AttributeError: object and name.
     GetAttr(Value, Value),
+    /// What a special method must give: the answer is looked at.
+    Checked(Wanted),
     /// Leaves the interpreter with the result.
     Entry,
+}
+
+/// Special methods whose answers have a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Len,
+    Repr,
+    Str,
+    Hash,
+    Iterator,
 }
 
 #[derive(Clone, Debug)]

@@ -72,7 +72,12 @@ impl Vm {
     fn sequence_item(&mut self, handle: Handle, key: Value) -> Outcome {
         if let Some(Obj::Slice(parts)) = self.obj(key) {
             let parts = *parts;
-            return self.slice(handle, parts);
+            return match self.slice(handle, parts) {
+                Err(Fault::Fallback) => {
+                    Err(self.prelude_tail("_getitem_index", vec![handle.into(), key]))
+                }
+                other => other,
+            };
         }
         let Some(index) = self.index_of(key)? else {
             if self.user_method(key, name::INDEX).is_some() {
@@ -142,6 +147,7 @@ impl Vm {
                         let negative = big.sign() == num_bigint::Sign::Minus;
                         Ok(Some(if negative { i64::MIN / 2 } else { i64::MAX / 2 }))
                     }
+                    _ if vm.user_method(other, name::INDEX).is_some() => Err(Fault::Fallback),
                     _ => Err(vm.type_error(
                         "slice indices must be integers or None or have an __index__ method",
                     )),

@@ -1,7 +1,8 @@
 //! Iteration without Python code, and what unpacking takes from it.
 
 use super::Vm;
-use super::fault::{Fatal, Fault, Outcome, tail};
+use super::fault::{Fatal, Fault, Outcome, tail_after};
+use super::frame::{After, Wanted};
 use crate::cost;
 use crate::heap::object::{Iter, Obj, View};
 use crate::heap::types::{Type, name};
@@ -51,7 +52,10 @@ impl Vm {
                         }
                         Err(self.not_iterable(value))
                     }
-                    Some(Value::Ref(method)) => Err(tail(method.into(), vec![value])),
+                    Some(Value::Ref(method)) => {
+                        let after = After::Checked(Wanted::Iterator);
+                        Err(tail_after(method.into(), vec![value], after))
+                    }
                     Some(_) => Err(self.not_iterable(value)),
                 };
             }

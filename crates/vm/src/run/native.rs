@@ -73,10 +73,8 @@ impl Vm {
         let named = args.keywords.map_or(0, |names| self.names_len(names));
         let positional = args.count - named;
         if positional > N {
-            let most = if N == 1 { "1 argument".to_owned() } else { format!("{N} arguments") };
-            return Err(
-                self.type_error(format!("{function}() takes at most {most} ({positional} given)"))
-            );
+            let receiver = self.stack[args.base];
+            return Err(self.miscounted(function, &names, required, positional, receiver));
         }
         taken[..positional].copy_from_slice(&self.stack[args.base..args.base + positional]);
         for (index, keyword) in keywords.into_iter().enumerate() {
@@ -93,6 +91,10 @@ impl Vm {
             }
         }
         if let Some(at) = taken[..required].iter().position(|value| value.is_unbound()) {
+            if named == 0 && at == positional {
+                let receiver = taken.first().copied().unwrap_or(Value::None);
+                return Err(self.miscounted(function, &names, required, positional, receiver));
+            }
             return Err(self.type_error(format!(
                 "{function}() missing required argument '{}' (pos {})",
                 names[at],
@@ -100,6 +102,40 @@ impl Vm {
             )));
         }
         Ok(taken)
+    }
+
+    /// Too many arguments, or too few. The receiver of a method is not one of them.
+    fn miscounted(
+        &mut self,
+        function: &str,
+        names: &[&str],
+        required: usize,
+        given: usize,
+        receiver: Value,
+    ) -> Fault {
+        let bound = usize::from(matches!(names.first(), Some(&"self" | &"cls")));
+        let shown = match names.first() {
+            Some(&"self") if !receiver.is_unbound() => {
+                format!("{}.{function}", self.type_name(receiver))
+            }
+            _ => function.to_owned(),
+        };
+        let (most, least) = (names.len() - bound, required.saturating_sub(bound));
+        let given = given.saturating_sub(bound);
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let message = match (most, least) {
+            (0, _) => format!("{shown}() takes no arguments ({given} given)"),
+            (1, 1) => format!("{shown}() takes exactly one argument ({given} given)"),
+            _ if most == least => format!("{function} expected {most} arguments, got {given}"),
+            _ if given > most => {
+                format!("{function} expected at most {most} argument{}, got {given}", plural(most))
+            }
+            _ => {
+                let plural = plural(least);
+                format!("{function} expected at least {least} argument{plural}, got {given}")
+            }
+        };
+        self.type_error(message)
     }
 
     fn names_len(&self, names: Handle) -> usize {

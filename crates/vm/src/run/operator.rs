@@ -100,6 +100,9 @@ impl Vm {
                     .type_error(format!("can only concatenate tuple (not \"{b}\") to tuple"));
             }
         }
+        if symbol == "+" && matches!(self.obj(left), Some(Obj::Bytes(_) | Obj::ByteArray(_))) {
+            return self.type_error(format!("can't concat {b} to {a}"));
+        }
         self.type_error(format!("unsupported operand type(s) for {symbol}: '{a}' and '{b}'"))
     }
 

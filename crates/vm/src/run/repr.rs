@@ -229,6 +229,14 @@ impl Vm {
                 if payload.is_unbound() {
                     let class = self.class_of(value);
                     out.push_str(&format!("<{} object>", self.dotted_name(class)));
+                } else if let Some(Obj::Set(table) | Obj::FrozenSet(table)) = self.obj(payload) {
+                    let count = table.places();
+                    let empty = table.len() == 0;
+                    let kind = self.type_name(value);
+                    let Value::Ref(payload) = payload else { return Ok(()) };
+                    let begin = if empty { format!("{kind}(") } else { format!("{kind}({{") };
+                    let end = if empty { ")" } else { "})" };
+                    self.repr_sequence(payload, count, [&begin, end, "..."], out, open)?;
                 } else {
                     self.repr_into(payload, out, open)?;
                 }

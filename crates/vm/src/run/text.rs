@@ -1,7 +1,8 @@
 //! What `str` and a field of an f-string make of a value.
 
 use super::Vm;
-use super::fault::{Fault, Outcome, tail};
+use super::fault::{Fault, Outcome, tail_after};
+use super::frame::{After, Wanted};
 use super::steps::Flow;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
@@ -14,13 +15,15 @@ impl Vm {
             Some(Obj::Str(_)) => return Ok(value),
             Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
                 if let Some(method) = self.user_method(value, name::STR) {
-                    return Err(tail(method, vec![value]));
+                    return Err(tail_after(method, vec![value], After::Checked(Wanted::Str)));
                 }
                 if let Some(method) = self.user_method(value, name::REPR) {
-                    return Err(tail(method, vec![value]));
+                    return Err(tail_after(method, vec![value], After::Checked(Wanted::Repr)));
                 }
+                // Sets are shown with the name of their class.
                 if let Some(Obj::Instance(instance)) = self.obj(value)
                     && !instance.payload.is_unbound()
+                    && !matches!(self.obj(instance.payload), Some(Obj::Set(_) | Obj::FrozenSet(_)))
                 {
                     let payload = instance.payload;
                     return self.text_of(payload);

@@ -7,7 +7,7 @@ use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 use crate::run::Vm;
 use crate::run::fault::{Fatal, Fault, Outcome, tail, tail_after};
-use crate::run::frame::After;
+use crate::run::frame::{After, Wanted};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -27,6 +27,7 @@ pub(crate) const TABLE: Table = &[
     ("", "next", next, ""),
     ("", "vars", vars, ""),
     ("", "globals", globals, ""),
+    ("", "locals", locals, ""),
 ];
 impl Vm {
     pub(crate) fn print_text(&mut self, text: &str) -> Result<(), Fault> {
@@ -72,7 +73,7 @@ fn print(vm: &mut Vm, args: Args) -> Outcome {
 fn len(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "len", ["obj"], 1)?;
     if let Some(method) = vm.user_method(value, name::LEN) {
-        return Err(tail(method, vec![value]));
+        return Err(tail_after(method, vec![value], After::Checked(Wanted::Len)));
     }
     vm.length_value(value)
 }
@@ -80,7 +81,7 @@ fn len(vm: &mut Vm, args: Args) -> Outcome {
 fn repr(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "repr", ["obj"], 1)?;
     if let Some(method) = vm.user_method(value, name::REPR) {
-        return Err(tail(method, vec![value]));
+        return Err(tail_after(method, vec![value], After::Checked(Wanted::Repr)));
     }
     let text = vm.repr(value)?;
     vm.string(text)
@@ -261,7 +262,7 @@ fn hash(vm: &mut Vm, args: Args) -> Outcome {
         && !method.is_none()
         && !matches!(vm.obj(value), Some(Obj::Class(_)))
     {
-        return Err(tail(method, vec![value]));
+        return Err(tail_after(method, vec![value], After::Checked(Wanted::Hash)));
     }
     vm.hash(value, 0).map(|hash| Value::Int(hash as i64))
 }
@@ -302,13 +303,46 @@ fn next(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn vars(vm: &mut Vm, args: Args) -> Outcome {
-    let [object] = vm.take(args, "vars", ["object"], 1)?;
+    let [object] = vm.take(args, "vars", ["object"], 0)?;
+    if object.is_unbound() {
+        return locals(vm, args);
+    }
     vm.get_attr(object, name::DICT.into())
 }
 
 fn globals(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "globals", [], 0)?;
     Ok(vm.frames.last().map_or(Value::None, |frame| frame.globals.into()))
+}
+
+/// The names of whoever calls: a copy in a function, the names themselves in a module or a class.
+fn locals(vm: &mut Vm, args: Args) -> Outcome {
+    let [] = vm.take(args, "locals", [], 0)?;
+    let Some(frame) = vm.frames.last() else { return Ok(Value::None) };
+    let (base, globals) = (frame.base as usize, frame.globals);
+    if !frame.namespace.is_unbound() {
+        return Ok(frame.namespace);
+    }
+    let code = std::sync::Arc::clone(&vm.codes[frame.code as usize].code);
+    if code.name == "<module>" {
+        return Ok(globals.into());
+    }
+    vm.charge(cost::entries(code.slot_names.len()))?;
+    let dict = vm.new_dict()?;
+    let Value::Ref(handle) = dict else { return Err(Fatal::Internal.into()) };
+    for (place, text) in code.slot_names.iter().enumerate() {
+        let mut value = vm.stack.get(base + place).copied().unwrap_or(Value::Unbound);
+        if let Some(Obj::Cell(inner)) = vm.obj(value) {
+            value = *inner;
+        }
+        // Names that a program cannot write are the compiler's own.
+        let own = text.starts_with(|char: char| char == '_' || char.is_alphabetic());
+        if !value.is_unbound() && own {
+            let name = vm.intern(text)?;
+            vm.dict_set_name(handle, name, value)?;
+        }
+    }
+    Ok(dict)
 }
 
 impl Vm {

@@ -5,7 +5,7 @@ use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fault, Outcome, shown, tail};
+use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -46,7 +46,7 @@ pub(crate) const TABLE: Table = &[
 ];
 
 /// What `bytes(source, encoding)` makes.
-fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
+fn make(vm: &mut Vm, source: Value, encoding: Value, errors: Value) -> Result<Vec<u8>, Fault> {
     if source.is_unbound() {
         return Ok(Vec::new());
     }
@@ -55,8 +55,10 @@ fn make(vm: &mut Vm, source: Value, encoding: Value) -> Result<Vec<u8>, Fault> {
         if encoding.is_unbound() {
             return Err(vm.type_error("string argument without an encoding"));
         }
-        vm.reserve(text.len())?;
-        return Ok(text.into_bytes());
+        return super::encoding::encode(vm, text, encoding, errors);
+    }
+    if !encoding.is_unbound() {
+        return Err(vm.type_error("encoding without a string argument"));
     }
     if let Some(bytes) = vm.byte_vec(source) {
         vm.reserve(bytes.len())?;
@@ -94,25 +96,26 @@ fn new(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn made(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, source, encoding, _] =
+    let [_, source, encoding, errors] =
         vm.take(args, "bytes", ["cls", "source", "encoding", "errors"], 1)?;
     if let Some(method) = vm.user_method(source, name::BYTES) {
         return Err(tail(method, vec![source]));
     }
-    let bytes = make(vm, source, encoding)?;
+    let bytes = make(vm, source, encoding, errors)?;
     vm.bytes(bytes)
 }
 
 fn new_array(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, source, encoding] = vm.take(args, "bytearray", ["cls", "source", "encoding"], 1)?;
-    let bytes = make(vm, source, encoding)?;
+    let [_, source, encoding, errors] =
+        vm.take(args, "bytearray", ["cls", "source", "encoding", "errors"], 1)?;
+    let bytes = make(vm, source, encoding, errors)?;
     vm.alloc(Obj::ByteArray(bytes))
 }
 
 fn init_array(vm: &mut Vm, args: Args) -> Outcome {
-    let [array, source, encoding] =
-        vm.take(args, "bytearray", ["self", "source", "encoding"], 1)?;
-    let made = make(vm, source, encoding)?;
+    let [array, source, encoding, errors] =
+        vm.take(args, "bytearray", ["self", "source", "encoding", "errors"], 1)?;
+    let made = make(vm, source, encoding, errors)?;
     change(vm, array, |bytes| *bytes = made)
 }
 
@@ -150,60 +153,17 @@ fn like(vm: &mut Vm, receiver: Value, bytes: Vec<u8>) -> Outcome {
     vm.bytes(bytes)
 }
 
-pub(super) fn decode_bytes(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value) -> Outcome {
-    let encoding = if encoding.is_unbound() {
-        "utf-8".to_owned()
-    } else {
-        vm.want_text(encoding, "encoding")?
-    };
-    let errors =
-        if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
-    vm.reserve(bytes.len() * 3)?;
-    let lower = encoding.to_ascii_lowercase().replace('_', "-");
-    match lower.as_str() {
-        "utf-8" | "utf8" => match String::from_utf8(bytes) {
-            Ok(text) => vm.string(text),
-            Err(error) if errors == "strict" => {
-                let at = error.utf8_error().valid_up_to();
-                let byte = error.as_bytes().get(at).copied().unwrap_or(0);
-                Err(vm.raise(
-                    Type::UnicodeDecodeError,
-                    format!("'utf-8' codec can't decode byte 0x{byte:02x} in position {at}: invalid start byte"),
-                ))
-            }
-            Err(error) => {
-                let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
-                let text = if errors == "ignore" { text.replace('\u{fffd}', "") } else { text };
-                vm.string(text)
-            }
-        },
-        "ascii" | "us-ascii" => match bytes.iter().position(|byte| *byte > 0x7f) {
-            None => {
-                let text: String = bytes.iter().map(|byte| *byte as char).collect();
-                vm.string(text)
-            }
-            Some(at) => Err(vm.raise(
-                Type::UnicodeDecodeError,
-                format!("'ascii' codec can't decode byte 0x{:02x} in position {at}: ordinal not in range(128)", bytes[at]),
-            )),
-        },
-        "latin-1" | "latin1" | "iso-8859-1" => {
-            let text: String = bytes.iter().map(|byte| *byte as char).collect();
-            vm.string(text)
-        }
-        _ => Err(vm.raise(Type::LookupError, format!("unknown encoding: {}", shown(&encoding)))),
-    }
-}
-
 fn decode(vm: &mut Vm, args: Args) -> Outcome {
     let [bytes, encoding, errors] = vm.take(args, "decode", ["self", "encoding", "errors"], 1)?;
     let bytes = this(vm, bytes)?;
-    decode_bytes(vm, bytes, encoding, errors)
+    super::encoding::decode(vm, bytes, encoding, errors)
 }
 
 fn hex(vm: &mut Vm, args: Args) -> Outcome {
-    let [bytes, sep] = vm.take(args, "hex", ["self", "sep"], 1)?;
+    let [bytes, sep, group] = vm.take(args, "hex", ["self", "sep", "bytes_per_sep"], 1)?;
     let bytes = this(vm, bytes)?;
+    let group = if group.is_unbound() { 1 } else { vm.want_int(group)? };
+    let size = usize::try_from(group.unsigned_abs()).unwrap_or(usize::MAX);
     let sep = if sep.is_unbound() { String::new() } else { vm.want_text(sep, "sep")? };
     if sep.chars().count() > 1 {
         return Err(vm.value_error("sep must be length 1."));
@@ -211,7 +171,9 @@ fn hex(vm: &mut Vm, args: Args) -> Outcome {
     vm.reserve(bytes.len() * 3)?;
     let mut out = String::with_capacity(bytes.len() * 3);
     for (index, byte) in bytes.iter().enumerate() {
-        if index > 0 {
+        // Groups are counted from the right, those of a negative size from the left.
+        let place = if group < 0 { index } else { bytes.len() - index };
+        if index > 0 && size > 0 && place.is_multiple_of(size) {
             out.push_str(&sep);
         }
         for digit in [byte >> 4, byte & 15] {
@@ -225,15 +187,25 @@ fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "fromhex", ["string"], 1)?;
     let text = vm.want_text(text, "fromhex() argument")?;
     let mut bytes = Vec::new();
-    let mut digits =
-        text.chars().filter(|char| !char.is_ascii_whitespace()).map(|char| char.to_digit(16));
-    while let Some(high) = digits.next() {
-        match (high, digits.next().flatten()) {
-            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
-            _ => return Err(vm.value_error("non-hexadecimal number found in fromhex() arg")),
+    // The first half of a byte, while the second is awaited.
+    let mut half = None;
+    let mut places = text.chars().enumerate().peekable();
+    while let Some((place, char)) = places.next() {
+        if half.is_none() && char.is_ascii_whitespace() {
+            continue;
+        }
+        let Some(digit) = char.to_digit(16) else { return Err(not_hex(vm, place)) };
+        match half.take() {
+            Some(high) => bytes.push((high * 16 + digit) as u8),
+            None if places.peek().is_none() => return Err(not_hex(vm, place + 1)),
+            None => half = Some(digit),
         }
     }
     vm.bytes(bytes)
+}
+
+fn not_hex(vm: &mut Vm, place: usize) -> Fault {
+    vm.value_error(format!("non-hexadecimal number found in fromhex() arg at position {place}"))
 }
 
 fn affix(vm: &mut Vm, args: Args, end: bool) -> Outcome {
@@ -263,7 +235,13 @@ fn join(vm: &mut Vm, args: Args) -> Outcome {
     let sep = this(vm, receiver)?;
     let mut parts = Vec::new();
     let mut length = 0usize;
-    for item in items {
+    for (index, item) in items.into_iter().enumerate() {
+        if !matches!(vm.obj(vm.inner(item)), Some(Obj::Bytes(_) | Obj::ByteArray(_))) {
+            let kind = vm.type_name(item);
+            return Err(vm.type_error(format!(
+                "sequence item {index}: expected a bytes-like object, {kind} found"
+            )));
+        }
         let part = this(vm, item)?;
         length += part.len() + sep.len();
         vm.heap.check(length)?;
@@ -314,7 +292,10 @@ fn append(vm: &mut Vm, args: Args) -> Outcome {
 
 fn extend(vm: &mut Vm, args: Args) -> Outcome {
     let [array, source] = vm.take(args, "extend", ["self", "source"], 2)?;
-    let more = make(vm, source, Value::Unbound)?;
+    if vm.text(source).is_some() {
+        return Err(vm.type_error("expected iterable of integers; got: 'str'"));
+    }
+    let more = make(vm, source, Value::Unbound, Value::Unbound)?;
     change(vm, array, |bytes| bytes.extend(more))
 }
 
@@ -324,7 +305,9 @@ fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let place = if place.is_unbound() { -1 } else { vm.want_int(place)? };
     let place = if place < 0 { place + length } else { place };
     if place < 0 || place >= length {
-        return Err(vm.raise(Type::IndexError, "pop index out of range"));
+        let message =
+            if length == 0 { "pop from empty bytearray" } else { "pop index out of range" };
+        return Err(vm.raise(Type::IndexError, message));
     }
     vm.charge(cost::bytes((length - place) as usize))?;
     let mut byte = 0;

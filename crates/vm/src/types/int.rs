@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use crate::cost;
 use crate::heap::types::{Type, name};
-use crate::heap::value::{Value, float};
+use crate::heap::value::{Value, float, own_nan};
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
@@ -27,12 +27,26 @@ pub(crate) const TABLE: Table = &[
     ("float", "as_integer_ratio", float_ratio, ""),
     ("float", "hex", float_hex, ""),
     ("float", "__float__", identity, ""),
+    ("float", "conjugate", float_self, ""),
+    ("int", "__float__", float_self, ""),
     ("float", "__int__", float_int, ""),
 ];
 
 fn identity(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "__index__", ["self"], 1)?;
     Ok(vm.inner(value))
+}
+
+/// The number as a float.
+fn float_self(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "__float__", ["self"], 1)?;
+    match vm.as_float(value) {
+        Some(number) if number.is_infinite() && !matches!(vm.inner(value), Value::Float(_)) => {
+            Err(vm.raise(Type::OverflowError, "int too large to convert to float"))
+        }
+        Some(number) => Ok(float(number)),
+        None => Err(vm.type_error("a number is required")),
+    }
 }
 
 fn float_int(vm: &mut Vm, args: Args) -> Outcome {
@@ -111,8 +125,18 @@ fn int_made(vm: &mut Vm, args: Args) -> Outcome {
     }
 }
 
+/// Digits of other scripts as those of ASCII.
+fn plain_digits(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.is_ascii() {
+        return text.into();
+    }
+    let plain = |char| crate::regex::digit(char).map_or(char, |worth| (b'0' + worth) as char);
+    text.chars().map(plain).collect::<String>().into()
+}
+
 /// Python's integers in text: sign, prefix, single underscores between digits.
 fn parse_int(vm: &mut Vm, text: &str, radix: u32) -> Result<Option<BigInt>, Fault> {
+    let text = plain_digits(text);
     let trimmed = text.trim();
     let (negative, digits) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -183,19 +207,21 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
         if number.is_infinite() && !matches!(vm.inner(value), Value::Float(_)) {
             return Err(vm.raise(Type::OverflowError, "int too large to convert to float"));
         }
-        return Ok(float(number));
+        // A float is itself, also one that is not equal to itself.
+        return Ok(Value::Float(number));
     }
     let Some(text) = vm.text(value) else {
         let kind = vm.type_name(value);
         let message = format!("float() argument must be a string or a real number, not '{kind}'");
         return Err(vm.type_error(message));
     };
-    let (trimmed, length) = (text.trim().to_owned(), text.len());
+    let (trimmed, length) = (plain_digits(text.trim()).into_owned(), text.len());
     vm.charge(cost::long(length) * 4 + cost::bytes(trimmed.len()) + 8)?;
     let plain = !trimmed.starts_with('_') && !trimmed.ends_with('_') && !trimmed.contains("__");
     let digits: String = trimmed.chars().filter(|char| *char != '_').collect();
     let good = digits.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
     match digits.parse::<f64>() {
+        Ok(number) if plain && good && number.is_nan() => Ok(own_nan(vm.heap.next_serial())),
         Ok(number) if plain && good => Ok(float(number)),
         _ => {
             let shown = vm.repr(value)?;

@@ -34,6 +34,7 @@ pub(crate) const TABLE: Table = &[
     ("_", "_own_names", own_names, ""),
     ("_", "_is_async", is_async, ""),
     ("_", "_burn", burn, ""),
+    ("_", "_handled", handled, ""),
     ("cowboy", "_call", host_call, ""),
 ];
 
@@ -52,6 +53,15 @@ fn is_async(vm: &mut Vm, args: Args) -> Outcome {
         value = wrapped;
     }
     Ok(Value::Bool(false))
+}
+
+/// The exception that is being handled, by the caller or by whoever called it; or None.
+fn handled(vm: &mut Vm, args: Args) -> Outcome {
+    let [] = vm.take(args, "_handled", [], 0)?;
+    vm.charge(vm.frames.len() as u64)?;
+    let found =
+        vm.frames.iter().rev().map(|frame| frame.handling).find(|found| !found.is_unbound());
+    Ok(found.unwrap_or(Value::None))
 }
 
 /// Spends cycles: for programs that say themselves what something is worth.

@@ -1,4 +1,4 @@
-//! math: exact on integers, `libm` on floats.
+//! math: exact on integers; on floats `precise`, and `libm` for what is rare.
 
 use crate::cost;
 use crate::heap::types::{Type, name};
@@ -7,6 +7,7 @@ use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, big_from_float};
+use crate::types::precise;
 
 pub(crate) const TABLE: Table = &[
     ("math", "sqrt", sqrt, ""),
@@ -14,21 +15,21 @@ pub(crate) const TABLE: Table = &[
     ("math", "ceil", ceil, ""),
     ("math", "trunc", trunc, ""),
     ("math", "fabs", |vm, args| one(vm, args, "fabs", libm::fabs), ""),
-    ("math", "exp", |vm, args| one(vm, args, "exp", libm::exp), ""),
+    ("math", "exp", |vm, args| one(vm, args, "exp", precise::exp), ""),
     ("math", "expm1", |vm, args| one(vm, args, "expm1", libm::expm1), ""),
     ("math", "log", log, ""),
     ("math", "log2", |vm, args| logarithm(vm, args, "log2", libm::log2), ""),
     ("math", "log10", |vm, args| logarithm(vm, args, "log10", libm::log10), ""),
     ("math", "log1p", |vm, args| one(vm, args, "log1p", libm::log1p), ""),
-    ("math", "sin", |vm, args| one(vm, args, "sin", libm::sin), ""),
-    ("math", "cos", |vm, args| one(vm, args, "cos", libm::cos), ""),
-    ("math", "tan", |vm, args| one(vm, args, "tan", libm::tan), ""),
-    ("math", "asin", |vm, args| one(vm, args, "asin", libm::asin), ""),
-    ("math", "acos", |vm, args| one(vm, args, "acos", libm::acos), ""),
-    ("math", "atan", |vm, args| one(vm, args, "atan", libm::atan), ""),
+    ("math", "sin", |vm, args| one(vm, args, "sin", precise::sin), ""),
+    ("math", "cos", |vm, args| one(vm, args, "cos", precise::cos), ""),
+    ("math", "tan", |vm, args| one(vm, args, "tan", precise::tan), ""),
+    ("math", "asin", |vm, args| one(vm, args, "asin", precise::asin), ""),
+    ("math", "acos", |vm, args| one(vm, args, "acos", precise::acos), ""),
+    ("math", "atan", |vm, args| one(vm, args, "atan", precise::atan), ""),
     ("math", "sinh", |vm, args| one(vm, args, "sinh", libm::sinh), ""),
-    ("math", "cosh", |vm, args| one(vm, args, "cosh", libm::cosh), ""),
-    ("math", "tanh", |vm, args| one(vm, args, "tanh", libm::tanh), ""),
+    ("math", "cosh", |vm, args| one(vm, args, "cosh", precise::cosh), ""),
+    ("math", "tanh", |vm, args| one(vm, args, "tanh", precise::tanh), ""),
     ("math", "asinh", |vm, args| one(vm, args, "asinh", libm::asinh), ""),
     ("math", "acosh", |vm, args| one(vm, args, "acosh", libm::acosh), ""),
     ("math", "atanh", |vm, args| one(vm, args, "atanh", libm::atanh), ""),
@@ -50,8 +51,8 @@ pub(crate) const TABLE: Table = &[
         |vm, args| one(vm, args, "radians", |x| x * (std::f64::consts::PI / 180.0)),
         "",
     ),
-    ("math", "atan2", |vm, args| two(vm, args, "atan2", libm::atan2), ""),
-    ("math", "pow", |vm, args| two(vm, args, "pow", libm::pow), ""),
+    ("math", "atan2", |vm, args| two(vm, args, "atan2", precise::atan2), ""),
+    ("math", "pow", |vm, args| two(vm, args, "pow", precise::pow), ""),
     ("math", "fmod", |vm, args| two(vm, args, "fmod", libm::fmod), ""),
     ("math", "nextafter", |vm, args| two(vm, args, "nextafter", libm::nextafter), ""),
     ("math", "remainder", |vm, args| two(vm, args, "remainder", libm::remainder), ""),
@@ -129,14 +130,14 @@ fn natural(vm: &mut Vm, value: Value) -> Result<f64, Fault> {
         Some(big) if big.bits() > 1_000 => {
             let shift = big.bits() - 64;
             let top = crate::run::number::big_to_float(&(big >> shift));
-            return Ok(libm::log(top) + shift as f64 * std::f64::consts::LN_2);
+            return Ok(precise::log(top) + shift as f64 * std::f64::consts::LN_2);
         }
         _ => real(vm, value)?,
     };
     if x <= 0.0 {
         return Err(vm.value_error("math domain error"));
     }
-    Ok(libm::log(x))
+    Ok(precise::log(x))
 }
 
 fn log(vm: &mut Vm, args: Args) -> Outcome {
@@ -204,12 +205,12 @@ fn trunc(vm: &mut Vm, args: Args) -> Outcome {
 
 fn hypot(vm: &mut Vm, args: Args) -> Outcome {
     let values = vm.positional(args, "hypot")?;
-    let mut all = 0.0;
+    let mut parts = Vec::with_capacity(values.len());
     for value in values {
         vm.charge(cost::LIBM)?;
-        all = libm::hypot(all, real(vm, value)?);
+        parts.push(real(vm, value)?);
     }
-    Ok(float(all))
+    Ok(float(precise::norm(&parts)))
 }
 
 fn isclose(vm: &mut Vm, args: Args) -> Outcome {

@@ -4,6 +4,7 @@ mod builtins;
 mod bytes;
 mod codec;
 mod dict;
+mod encoding;
 mod format;
 mod format_spec;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod math;
 mod math_whole;
 mod object;
 mod operators;
+pub(crate) mod precise;
 mod reduce;
 mod regex;
 mod set;

@@ -22,7 +22,7 @@ pub(crate) const TABLE: Table = &[
     ("object", "__setattr__", object_setattr, ""),
     ("object", "__delattr__", object_delattr, ""),
     ("object", "__init_subclass__", init_subclass, ""),
-    ("_", "_getattribute", object_getattribute, ""),
+    ("object", "__getattribute__", object_getattribute, ""),
     ("type", "__new__", type_new, "_type_new"),
     ("type", "__init__", type_init, ""),
     ("type", "__call__", type_call, ""),
@@ -142,7 +142,10 @@ fn default_format(vm: &mut Vm, args: Args) -> Outcome {
     if !inner.is(value) {
         return vm.format_value(inner, spec);
     }
-    if vm.length(spec)? > 0 && matches!(vm.obj(value), Some(Obj::Instance(_))) {
+    if !matches!(vm.obj(value), Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_))) {
+        return vm.format_value(value, spec);
+    }
+    if vm.length(spec)? > 0 {
         let kind = vm.type_name(value);
         let message = format!("unsupported format string passed to {kind}.__format__");
         return Err(vm.type_error(message));
@@ -249,9 +252,9 @@ fn none(value: Value) -> Value {
 }
 
 fn property_new(vm: &mut Vm, args: Args) -> Outcome {
-    let [_, get, set, delete, _] =
+    let [_, get, set, delete, doc] =
         vm.take(args, "property", ["cls", "fget", "fset", "fdel", "doc"], 1)?;
-    vm.alloc(Obj::Property([none(get), none(set), none(delete)]))
+    vm.alloc(Obj::Property([none(get), none(set), none(delete), none(doc)]))
 }
 
 fn property_with(vm: &mut Vm, args: Args, place: usize) -> Outcome {

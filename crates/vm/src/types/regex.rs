@@ -3,7 +3,7 @@
 use crate::cost;
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
-use crate::regex::{self, Fuel, Program, Search, Text};
+use crate::regex::{self, Fuel, Looks, Program, Search, Text};
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
@@ -91,7 +91,8 @@ fn match_one(vm: &mut Vm, args: Args) -> Outcome {
     let found = with_program(vm, program, text, |vm, program, text, fuel| {
         let (from, to) = bounds(vm, from, to, text.len())?;
         let wanted = Search { from, to, anchored: mode > 0, whole: mode > 1, advance: false };
-        Ok(regex::search(program, text, wanted, fuel)?)
+        let looks = Looks::of(program, text, to, fuel)?;
+        Ok(regex::search(program, text, &looks, wanted, fuel)?)
     })?;
     match found {
         Some(found) if found[0].is_some() => vm.tuple(places(&found).collect()),

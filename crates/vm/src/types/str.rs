@@ -1,9 +1,10 @@
 //! str: making, case, splitting and joining.
 
 use crate::cost;
+use crate::heap::types::Type;
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fault, Outcome, shown};
+use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -43,12 +44,18 @@ fn made(vm: &mut Vm, args: Args) -> Outcome {
     if value.is_unbound() {
         return vm.string("");
     }
-    if !encoding.is_unbound()
-        && let Some(bytes) = vm.byte_vec(value)
-    {
-        return super::bytes::decode_bytes(vm, bytes, encoding, errors);
+    if encoding.is_unbound() && errors.is_unbound() {
+        return vm.text_of(value);
     }
-    vm.text_of(value)
+    match vm.byte_vec(value) {
+        Some(bytes) => super::encoding::decode(vm, bytes, encoding, errors),
+        None if vm.text(value).is_some() => Err(vm.type_error("decoding str is not supported")),
+        None => {
+            let kind = vm.type_name(value);
+            let message = format!("decoding to str: need a bytes-like object, {kind} found");
+            Err(vm.type_error(message))
+        }
+    }
 }
 
 /// The receiver's text.
@@ -79,31 +86,73 @@ fn lower(vm: &mut Vm, args: Args) -> Outcome {
 /// Lower case, and what is left of differences beyond it.
 fn casefold(vm: &mut Vm, args: Args) -> Outcome {
     map(vm, args, "casefold", |text| {
-        text.to_lowercase().replace('ß', "ss").replace('ſ', "s").replace('ς', "σ")
+        let mut out = String::with_capacity(text.len());
+        for char in text.chars() {
+            match char {
+                'ſ' => out.push('s'),
+                'ς' => out.push('σ'),
+                // What is two letters in upper case is two letters.
+                _ if char.is_lowercase() && char.to_uppercase().count() > 1 => {
+                    out.extend(char.to_uppercase().flat_map(char::to_lowercase));
+                }
+                'ẞ' => out.push_str("ss"),
+                _ => out.extend(char.to_lowercase()),
+            }
+        }
+        out
     })
+}
+
+/// A character at the beginning of a word. Of several letters only the first is large.
+fn push_title(out: &mut String, char: char) {
+    let digraph = match char as u32 {
+        0x1c4..=0x1c6 => Some('\u{1c5}'),
+        0x1c7..=0x1c9 => Some('\u{1c8}'),
+        0x1ca..=0x1cc => Some('\u{1cb}'),
+        0x1f1..=0x1f3 => Some('\u{1f2}'),
+        _ => None,
+    };
+    if let Some(digraph) = digraph {
+        out.push(digraph);
+        return;
+    }
+    let mut upper = char.to_uppercase();
+    out.extend(upper.next());
+    out.extend(upper.flat_map(char::to_lowercase));
+}
+
+/// A word with a large beginning; the end of a word decides what its last letter is.
+fn push_word(out: &mut String, word: &str) {
+    let Some(first) = word.chars().next() else { return };
+    push_title(out, first);
+    let lower = word.to_lowercase();
+    out.extend(lower.chars().skip(first.to_lowercase().count()));
 }
 
 fn capitalize(vm: &mut Vm, args: Args) -> Outcome {
     map(vm, args, "capitalize", |text| {
-        let mut chars = text.chars();
-        let first = chars.next().map(|first| first.to_uppercase().collect::<String>());
-        first.unwrap_or_default() + &chars.as_str().to_lowercase()
+        let mut out = String::with_capacity(text.len());
+        push_word(&mut out, text);
+        out
     })
+}
+
+fn is_cased(char: char) -> bool {
+    char.is_lowercase() || char.is_uppercase() || matches!(char, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ')
 }
 
 fn title(vm: &mut Vm, args: Args) -> Outcome {
     map(vm, args, "title", |text| {
-        let mut out = String::new();
-        let mut inside = false;
-        for char in text.chars() {
-            if inside {
-                out.extend(char.to_lowercase());
-            } else {
-                out.extend(char.to_uppercase());
-            }
-            inside = char.is_alphabetic();
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(from) = rest.find(is_cased) {
+            let (before, word) = rest.split_at(from);
+            let end = word.find(|char| !is_cased(char)).unwrap_or(word.len());
+            out.push_str(before);
+            push_word(&mut out, &word[..end]);
+            rest = &word[end..];
         }
-        out
+        out + rest
     })
 }
 
@@ -282,7 +331,12 @@ fn rpartition(vm: &mut Vm, args: Args) -> Outcome {
 
 fn join(vm: &mut Vm, args: Args) -> Outcome {
     let [sep, source] = vm.take(args, "join", ["self", "iterable"], 2)?;
-    let items = vm.items(source)?;
+    let items = match vm.items(source) {
+        Err(Fault::Raise(error)) if vm.is_exception_of(error, Type::TypeError) => {
+            return Err(vm.type_error("can only join an iterable"));
+        }
+        items => items?,
+    };
     let sep = this(vm, sep)?;
     let mut length = sep.len() * items.len().saturating_sub(1);
     for (index, item) in items.iter().enumerate() {
@@ -333,42 +387,6 @@ fn replace(vm: &mut Vm, args: Args) -> Outcome {
 fn encode(vm: &mut Vm, args: Args) -> Outcome {
     let [text, encoding, errors] = vm.take(args, "encode", ["self", "encoding", "errors"], 1)?;
     let text = this(vm, text)?;
-    let encoding = if encoding.is_unbound() {
-        "utf-8".to_owned()
-    } else {
-        vm.want_text(encoding, "encoding")?
-    };
-    let errors =
-        if errors.is_unbound() { "strict".to_owned() } else { vm.want_text(errors, "errors")? };
-    vm.reserve(text.len())?;
-    let most = match encoding.to_ascii_lowercase().replace('_', "-").as_str() {
-        "utf-8" | "utf8" => return vm.bytes(text.into_bytes()),
-        "ascii" | "us-ascii" => 0x7f,
-        "latin-1" | "latin1" | "iso-8859-1" => 0xff,
-        _ => {
-            let message = format!("unknown encoding: {}", shown(&encoding));
-            return Err(vm.raise(crate::heap::types::Type::LookupError, message));
-        }
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    for (place, char) in text.chars().enumerate() {
-        match (char as u32, errors.as_str()) {
-            (code, _) if code <= most => bytes.push(code as u8),
-            (_, "ignore") => {}
-            (_, "replace") => bytes.push(b'?'),
-            _ => {
-                let shown = match char as u32 {
-                    code @ 0..=0xff => format!("\\x{code:02x}"),
-                    code @ 0x100..=0xffff => format!("\\u{code:04x}"),
-                    code => format!("\\U{code:08x}"),
-                };
-                let range = most + 1;
-                return Err(vm.raise(
-                    crate::heap::types::Type::UnicodeEncodeError,
-                    format!("'{encoding}' codec can't encode character '{shown}' in position {place}: ordinal not in range({range})"),
-                ));
-            }
-        }
-    }
+    let bytes = super::encoding::encode(vm, text, encoding, errors)?;
     vm.bytes(bytes)
 }
