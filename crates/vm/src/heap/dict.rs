@@ -86,14 +86,14 @@ impl Dict {
     pub(crate) fn find<E>(
         &self,
         hash: u64,
-        mut same: impl FnMut(&Entry) -> Result<bool, E>,
+        mut same: impl FnMut(usize, &Entry) -> Result<bool, E>,
     ) -> Result<(Option<usize>, usize), E> {
         let mut probes = 0;
         if self.index.is_empty() {
             for (place, entry) in self.entries.iter().enumerate() {
                 if entry.hash == hash && !entry.key.is_unbound() {
                     probes += 1;
-                    if same(entry)? {
+                    if same(place, entry)? {
                         return Ok((Some(place), probes));
                     }
                 }
@@ -113,17 +113,11 @@ impl Dict {
                 continue;
             }
             let entry = &self.entries[place as usize];
-            if entry.hash == hash && !entry.key.is_unbound() && same(entry)? {
+            if entry.hash == hash && !entry.key.is_unbound() && same(place as usize, entry)? {
                 return Ok((Some(place as usize), probes));
             }
             at = (at + 1) & mask;
         }
-    }
-
-    /// The place of a key that is identical to `key`; for interned names.
-    pub(crate) fn find_identical(&self, hash: u64, key: Value) -> Option<usize> {
-        let found = self.find(hash, |entry| Ok::<bool, ()>(entry.key.is(key)));
-        found.ok().and_then(|(place, _)| place)
     }
 
     pub(crate) fn value_at(&self, place: usize) -> Value {

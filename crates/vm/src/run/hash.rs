@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use super::Vm;
 use super::fault::{Fatal, Fault};
 use super::iter::range_len;
+use crate::cost;
 use crate::heap::dict::{Dict, hash_bytes, mix};
 use crate::heap::object::Obj;
 use crate::heap::types::name;
@@ -160,12 +161,12 @@ impl Vm {
         let mut place = None;
         let probes = {
             let mut seen = 0;
-            let found = dict.find(hash, |entry| {
+            let found = dict.find(hash, |place, entry| {
                 seen += 1;
                 match self.quick_same(entry.key, key) {
                     Some(same) => Ok::<bool, ()>(same),
                     None => {
-                        unsure.push((0, entry.key));
+                        unsure.push((place, entry.key));
                         Ok(false)
                     }
                 }
@@ -184,10 +185,10 @@ impl Vm {
         if unsure.is_empty() || place.is_some() {
             return Ok(place);
         }
-        for (_, candidate) in unsure {
+        // No Python code runs in between, so places stay what they are.
+        for (place, candidate) in unsure {
             if self.equal(candidate, key, 0)? {
-                let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
-                return Ok(dict.find_identical(hash, candidate));
+                return Ok(Some(place));
             }
         }
         Ok(None)
@@ -202,7 +203,11 @@ impl Vm {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => Some(a == b),
             (Value::Ref(a), Value::Ref(b)) => match (self.heap.get(a), self.heap.get(b)) {
-                (Obj::Str(a), Obj::Str(b)) => Some(a.text == b.text),
+                (Obj::Str(a), Obj::Str(b)) if a.text.len() != b.text.len() => Some(false),
+                // Long ones are paid for where they are compared.
+                (Obj::Str(a), Obj::Str(b)) if cost::long(a.text.len()) == 0 => {
+                    Some(a.text == b.text)
+                }
                 _ => None,
             },
             (Value::Int(_), Value::Ref(b)) => match self.heap.get(b) {
