@@ -88,6 +88,54 @@ fn settling_a_set_is_paid_for_by_its_steps() {
     assert!(cycles > 20_000, "{cycles}");
 }
 
+/// Integers of 4,096 bits, and floats that take the long way.
+#[test]
+fn large_numbers_are_paid_for_where_they_are_hashed_compared_and_read() {
+    let bigs = "a = [2**4000 + i for i in range(1000)]\nb = [2**4000 + i for i in range(1000)]\nt = tuple(a)\nq = 2**4000 - 1\nd = {t: 1}";
+    at_least(
+        bigs,
+        &[
+            ("hash(t)", 20_000),
+            ("t in d", 20_000),
+            ("a == b", 20_000),
+            ("q in a", 20_000),
+            ("a.count(q)", 20_000),
+            ("a.index(q)", 20_000),
+            ("min(a)", 20_000),
+            ("sorted(a)", 100_000),
+            ("pow(2**4094 // 3, -1, 2**4095 + 1)", 150_000),
+        ],
+    );
+    let floats = "import math\ns = '8.98846567431158053656668072130502949627624141313081589739713427561540454154866937524136980060240969353498844031142021255416291054286665368' + '4e307'";
+    at_least(
+        floats,
+        &[
+            ("float(s)", 700),
+            ("(5e-324).as_integer_ratio()", 400),
+            ("(1.7e308).as_integer_ratio()", 400),
+            ("math.remainder(1e308, 3e-308)", 400),
+            ("repr(5e-324)", 50),
+        ],
+    );
+}
+
+#[test]
+fn numbers_of_all_kinds_compare_by_their_values() {
+    let source = "
+bigs = [2**63, -2**63 - 1, 2**64, 2**1023, -2**1023, 2**1024, -2**1024, 2**4000, 2**53 + 1, 2**62 + 1, 0, 1, -1, True]
+bigs += [2**63 - 1, -2**63, 10**25]
+floats = [0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 1e25, 1e300, -1e300, 2.0**1023, -2.0**1023]
+floats += [float('inf'), -float('inf'), float('nan'), 9007199254740993.0, 9223372036854774784.0]
+all = bigs + floats
+out = [(a < b, a == b, a > b, a <= b, hash(a) == hash(b)) for a in all for b in all]
+print(len(out), sum(map(sum, out)))
+print(sorted(x for x in all if x == x))
+";
+    let (_, stdout) = run(source);
+    let python = std::process::Command::new("python3").args(["-c", source]).output().unwrap();
+    assert_eq!(stdout, String::from_utf8_lossy(&python.stdout));
+}
+
 #[test]
 fn slots_are_few_and_short() {
     let refused = |slots: &str| {

@@ -98,7 +98,7 @@ impl Vm {
         if let (Value::Int(a), Value::Int(b)) = (left, right) {
             return Ok(a == b);
         }
-        if let Some(ordering) = self.number_order(left, right) {
+        if let Some(ordering) = self.number_order(left, right)? {
             return Ok(ordering == Some(Ordering::Equal));
         }
         let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
@@ -270,7 +270,7 @@ impl Vm {
         right: Value,
         depth: usize,
     ) -> Result<bool, Fault> {
-        if let Some(ordering) = self.number_order(left, right) {
+        if let Some(ordering) = self.number_order(left, right)? {
             return Ok(ordering.is_some_and(|ordering| op.holds(ordering)));
         }
         if depth > NESTING_MAX {

@@ -97,7 +97,13 @@ impl Vm {
             Value::Bool(true) => out.push_str("True"),
             Value::Bool(false) => out.push_str("False"),
             Value::Int(int) => out.push_str(&int.to_string()),
-            Value::Float(float) => out.push_str(&float_repr(float)),
+            Value::Float(float) => {
+                // All digits there are, or the way to a far exponent.
+                if !(1e-5..1e16).contains(&float.abs()) && float != 0.0 {
+                    self.charge(cost::LIBM)?;
+                }
+                out.push_str(&float_repr(float));
+            }
             Value::Native(id) => {
                 out.push_str(&format!("<built-in function {}>", super::native::name_of(id)));
             }
