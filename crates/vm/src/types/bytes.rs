@@ -172,6 +172,7 @@ pub(super) fn decode_bytes(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors:
                 ))
             }
             Err(error) => {
+                vm.charge(cost::long(error.as_bytes().len()) * 12)?;
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 let text = if errors == "ignore" { text.replace('\u{fffd}', "") } else { text };
                 vm.string(text)
@@ -224,6 +225,7 @@ fn hex(vm: &mut Vm, args: Args) -> Outcome {
 fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "fromhex", ["string"], 1)?;
     let text = vm.want_text(text, "fromhex() argument")?;
+    vm.charge(cost::long(text.len()) * 3)?;
     let mut bytes = Vec::new();
     let mut digits =
         text.chars().filter(|char| !char.is_ascii_whitespace()).map(|char| char.to_digit(16));
