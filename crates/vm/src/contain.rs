@@ -15,7 +15,9 @@ const STACK_BYTES: usize = 4 * 1024 * 1024;
 
 /// Runs something with enough of a stack; None if it panicked. What it changed is not to be used then.
 pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(|| stacker::maybe_grow(STACK_NEEDED, STACK_BYTES, run))).ok()
+    // A stack that this machine cannot have is no fault of the program: that panic is not caught, as a
+    // refusal of one validator alone would part it from the others.
+    stacker::maybe_grow(STACK_NEEDED, STACK_BYTES, || catch_unwind(AssertUnwindSafe(run))).ok()
 }
 
 #[cfg(test)]

@@ -149,6 +149,16 @@ pub(crate) const fn decimal(limbs: u64) -> u64 {
     4 + limbs * limbs * 4
 }
 
+/// An integer of so many limbs that is looked through once: those of some 500 bits are usual.
+pub(crate) const fn limbs(count: u64) -> u64 {
+    count.saturating_sub(8) / 2
+}
+
+/// Digits of a float beyond those that are read in one go.
+pub(crate) const fn digits(count: usize) -> u64 {
+    if count > 19 { 200 + 4 * count as u64 } else { 0 }
+}
+
 /// A new object: zeroing, accounting and its later collection.
 pub(crate) const OBJECT: u64 = 4;
 /// A function of floats beyond the basic operations.

@@ -50,6 +50,7 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("shared", include_str!("frozen/shared.py")),
     ("classes", include_str!("frozen/classes.py")),
     ("tables", include_str!("frozen/tables.py")),
+    ("sets", include_str!("frozen/sets.py")),
     ("gathered", include_str!("frozen/gathered.py")),
     ("asynchronous", include_str!("frozen/asynchronous.py")),
     ("image", include_str!("frozen/image.py")),

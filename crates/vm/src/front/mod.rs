@@ -95,7 +95,7 @@ impl Program {
 /// Parser, compiler and destructor follow the tree by calling themselves. How deep it is has a bound; the
 /// stack is always the same, so that no thread refuses, or dies of, what another one compiles.
 pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
-    let compiled = contained(|| stacker::grow(COMPILE_STACK_BYTES, || compile_here(source, file)));
+    let compiled = stacker::grow(COMPILE_STACK_BYTES, || contained(|| compile_here(source, file)));
     compiled.unwrap_or_else(|| {
         let message = "the compiler stopped at a rule of its own";
         Err(CompileError::at(file, source, 0, message, "write it differently, and report it"))

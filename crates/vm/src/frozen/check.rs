@@ -61,6 +61,8 @@ fn object(vm: &Vm, handle: Handle) -> Checked {
         }
         Obj::Exception(exception) => {
             sure(vm.is_subclass(exception.class, Type::BaseException.handle()), "an exception")?;
+            let args = matches!(vm.obj(exception.args), Some(Obj::Tuple(_)));
+            sure(args, "an exception's arguments")?;
             sure(exception.dict.is_none_or(|dict| is_dict(vm, dict)), "attributes")
         }
         Obj::Generator(info) => generator(vm, info),

@@ -17,6 +17,8 @@ pub(super) type Read<T> = Result<T, ThawError>;
 struct Table {
     handle: Handle,
     kind: u8,
+    /// Of a set, see `Dict::history`.
+    history: (bool, u32, u32),
     entries: Vec<(Option<u64>, Value, Value)>,
 }
 
@@ -267,6 +269,10 @@ impl Thaw<'_> {
     }
 
     fn table(&mut self, handle: Handle, kind: u8) -> Read<Obj> {
+        let history = match kind {
+            kind::DICT => (false, 0, 0),
+            _ => (self.bytes.flag()?, self.bytes.small()?, self.bytes.small()?),
+        };
         let count = self.bytes.count()?;
         let mut entries = Vec::with_capacity(count);
         for _ in 0..count {
@@ -283,7 +289,7 @@ impl Thaw<'_> {
             };
             entries.push((hash, key, self.value()?));
         }
-        self.tables.push(Table { handle, kind, entries });
+        self.tables.push(Table { handle, kind, history, entries });
         // An empty one of the right kind, until all keys are there.
         Ok(match kind {
             kind::DICT => Obj::Dict(Dict::default()),
@@ -307,7 +313,9 @@ impl Thaw<'_> {
                 };
                 entries.push(Entry { hash, key, value });
             }
-            let dict = Dict::from_entries(entries);
+            let (settled, known, room) = table.history;
+            let dict = Dict::from_entries(entries).with_history(settled, known, room);
+            let dict = dict.ok_or(ThawError::Malformed("a set's room"))?;
             let obj = match table.kind {
                 kind::DICT => Obj::Dict(dict),
                 kind::SET => Obj::Set(dict),

@@ -233,13 +233,19 @@ impl Writer<'_> {
         parts.iter().for_each(|part| self.value(*part));
     }
 
-    /// Deleted entries keep their places, which iterators count.
+    /// Deleted entries keep their places, which iterators count; so does a set that is settled.
     fn table(&mut self, kind: u8, table: &Dict) -> Written {
         let entries = table.all_entries();
         if entries.len() > FROZEN_BYTES_MAX {
             return Err(FreezeError::TooLarge);
         }
         self.out.push(kind);
+        if kind != kind::DICT {
+            let (settled, known, room) = table.history();
+            self.out.push(u8::from(settled));
+            self.number(u64::from(known));
+            self.number(u64::from(room));
+        }
         self.number(entries.len() as u64);
         for entry in entries {
             self.value(entry.key);

@@ -31,6 +31,8 @@ const EMPTY: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 /// Small tables are searched without an index.
 const UNINDEXED_MAX: usize = 8;
+/// More room than a set in the heap can have grown to.
+const ROOM_MAX: u32 = 1 << 22;
 /// Places of the index that may be taken before a key finds its own without being counted.
 const SPREAD: usize = 16;
 
@@ -86,14 +88,14 @@ impl Dict {
     pub(crate) fn find<E>(
         &self,
         hash: u64,
-        mut same: impl FnMut(&Entry) -> Result<bool, E>,
+        mut same: impl FnMut(usize, &Entry) -> Result<bool, E>,
     ) -> Result<(Option<usize>, usize), E> {
         let mut probes = 0;
         if self.index.is_empty() {
             for (place, entry) in self.entries.iter().enumerate() {
                 if entry.hash == hash && !entry.key.is_unbound() {
                     probes += 1;
-                    if same(entry)? {
+                    if same(place, entry)? {
                         return Ok((Some(place), probes));
                     }
                 }
@@ -113,17 +115,11 @@ impl Dict {
                 continue;
             }
             let entry = &self.entries[place as usize];
-            if entry.hash == hash && !entry.key.is_unbound() && same(entry)? {
+            if entry.hash == hash && !entry.key.is_unbound() && same(place as usize, entry)? {
                 return Ok((Some(place as usize), probes));
             }
             at = (at + 1) & mask;
         }
-    }
-
-    /// The place of a key that is identical to `key`; for interned names.
-    pub(crate) fn find_identical(&self, hash: u64, key: Value) -> Option<usize> {
-        let found = self.find(hash, |entry| Ok::<bool, ()>(entry.key.is(key)));
-        found.ok().and_then(|(place, _)| place)
     }
 
     pub(crate) fn value_at(&self, place: usize) -> Value {
@@ -173,22 +169,24 @@ impl Dict {
         }
     }
 
-    fn reindex(&mut self) {
+    /// Returns how many steps that took beyond those of keys that are spread well.
+    fn reindex(&mut self) -> usize {
         self.entries.retain(|entry| !entry.key.is_unbound());
         let size = (self.entries.len() * 3).next_power_of_two().max(16);
         self.index.clear();
         self.index.resize(size, EMPTY);
         self.used = self.entries.len();
+        let mut steps = 0;
         for place in 0..self.entries.len() {
-            self.insert_index(self.entries[place].hash, place);
+            steps += self.insert_index(self.entries[place].hash, place).saturating_sub(SPREAD);
         }
+        steps
     }
 
-    /// Makes the index a function of the entries alone; no entry moves. Returns how many steps that took
-    /// beyond those of keys that are spread well.
+    /// Makes the index a function of the entries alone; no entry moves, and a set stays settled, as
+    /// somebody may be walking over it. Returns how many steps that took beyond those of keys that are
+    /// spread well.
     pub(crate) fn normalise(&mut self) -> usize {
-        self.settled = false;
-        self.known = (0, 0);
         self.index.clear();
         self.used = 0;
         if self.entries.len() <= UNINDEXED_MAX {
@@ -272,33 +270,56 @@ impl Dict {
         self.known = (0, 0);
     }
 
+    /// Of a set, what its order follows from beside its entries.
+    pub(crate) fn history(&self) -> (bool, u32, u32) {
+        (self.settled, self.known.0, self.known.1)
+    }
+
+    /// None if no set could have come by it.
+    pub(crate) fn with_history(mut self, settled: bool, known: u32, room: u32) -> Option<Self> {
+        let sized = room.is_power_of_two() && (8..=ROOM_MAX).contains(&room) && known < room;
+        if (known, room) != (0, 0) && !sized {
+            return None;
+        }
+        self.settled = settled;
+        self.known = (known, room);
+        Some(self)
+    }
+
+    /// Of a set: places that are walked over to settle it, beyond those that its entries explain.
+    pub(crate) fn spare_room(&self) -> usize {
+        (self.known.1 as usize).saturating_sub(16 * self.live + 64)
+    }
+
     pub(crate) fn is_settled(&self) -> bool {
         self.settled
     }
 
     /// Of a set that took all its entries at once.
-    pub(crate) fn merged(&mut self) {
-        self.settle();
+    pub(crate) fn merged(&mut self) -> usize {
+        let steps = self.settle();
         self.settled = false;
         self.known = (self.live as u32, merged_room(self.live) as u32);
+        steps
     }
 
-    /// Puts the numbers of a set into their order; sets of anything else stay as they are.
-    pub(crate) fn settle(&mut self) {
+    /// Puts the numbers of a set into their order; sets of anything else stay as they are. Returns how
+    /// many steps keys took that are in each other's way.
+    pub(crate) fn settle(&mut self) -> usize {
         self.settled = true;
         let number = |entry: &Entry| match entry.key {
             Value::Int(int) if int.unsigned_abs() < (1 << 61) - 1 => Some(int),
             Value::Bool(truth) => Some(i64::from(truth)),
             _ => None,
         };
-        let Some(numbers) = self.iter().map(number).collect::<Option<Vec<i64>>>() else { return };
-        let (order, room) = order(&numbers, self.known.0 as usize, self.known.1 as usize);
+        let Some(numbers) = self.iter().map(number).collect::<Option<Vec<i64>>>() else {
+            return 0;
+        };
+        let (order, room, steps) = order(&numbers, self.known.0 as usize, self.known.1 as usize);
         self.known = (self.live as u32, room as u32);
         let live: Vec<Entry> = self.iter().copied().collect();
         self.entries = order.into_iter().map(|place| live[place as usize]).collect();
-        if !self.index.is_empty() {
-            self.reindex();
-        }
+        if self.index.is_empty() { steps } else { steps + self.reindex() }
     }
 }
 

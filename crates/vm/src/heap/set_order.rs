@@ -8,6 +8,8 @@
 /// Places that are tried one after the other before the search jumps.
 const LINEAR_PROBES: usize = 9;
 const LEAST_ROOM: usize = 8;
+/// Places that are looked at for a number among others without being counted.
+const USUAL_PROBES: usize = 16;
 
 /// A table of places, as CPython fills it.
 struct Slots {
@@ -20,18 +22,21 @@ impl Slots {
         Self { slots: vec![None; room.max(LEAST_ROOM)], fill: 0 }
     }
 
-    fn insert(&mut self, number: i64, place: u32) {
+    /// Returns how many places were looked at beyond those that are usual.
+    fn insert(&mut self, number: i64, place: u32) -> usize {
         // Minus one is the sign of an error there, and hashes to minus two.
         let hash = if number == -1 { -2 } else { number } as u64;
         let mask = self.slots.len() - 1;
         let (mut at, mut perturb) = (hash as usize & mask, hash);
+        let mut looked = 0usize;
         loop {
             let probes = if at + LINEAR_PROBES <= mask { LINEAR_PROBES } else { 0 };
             if let Some(free) = (at..=at + probes).find(|slot| self.slots[*slot].is_none()) {
                 self.slots[free] = Some(place);
                 self.fill += 1;
-                return;
+                return looked.saturating_sub(USUAL_PROBES);
             }
+            looked += probes + 1;
             perturb >>= 5;
             at = at.wrapping_mul(5).wrapping_add(1).wrapping_add(perturb as usize) & mask;
         }
@@ -57,21 +62,22 @@ pub(crate) fn merged_room(count: usize) -> usize {
 }
 
 /// The order of numbers that were added one by one, the first `known` of them to a table that had this
-/// room; and the room that it has then.
-pub(crate) fn order(numbers: &[i64], known: usize, room: usize) -> (Vec<u32>, usize) {
+/// room; the room that it has then; and the steps that numbers in each other's way took.
+pub(crate) fn order(numbers: &[i64], known: usize, room: usize) -> (Vec<u32>, usize, usize) {
     let mut slots = Slots::new(room);
+    let mut steps = 0;
     for (place, number) in numbers.iter().enumerate() {
-        slots.insert(*number, place as u32);
+        steps += slots.insert(*number, place as u32);
         if place >= known && slots.crowded() {
             let factor = if slots.fill > 50_000 { 2 } else { 4 };
             let mut larger = Slots::new(room_above(slots.fill * factor));
             for place in slots.order() {
-                larger.insert(numbers[place as usize], place);
+                steps += larger.insert(numbers[place as usize], place);
             }
             slots = larger;
         }
     }
-    (slots.order(), slots.slots.len())
+    (slots.order(), slots.slots.len(), steps)
 }
 
 #[cfg(test)]

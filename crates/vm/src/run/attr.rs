@@ -262,6 +262,9 @@ impl Vm {
 
     fn super_attr(&mut self, class: Handle, receiver: Value, of: Handle, key: Handle) -> Outcome {
         let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
+        let bases = info.mro.len();
+        self.charge(crate::cost::many(bases) * 2)?;
+        let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
         let after = info.mro.iter().skip_while(|base| **base != class).skip(1);
         let found = after.copied().find_map(|base| match self.heap.get(base) {
             Obj::Class(base) => self.dict_get_name(base.dict, key),

@@ -1,13 +1,16 @@
 //! Attributes that are set and deleted.
 
 use super::Vm;
-use super::fault::{Fatal, Fault, tail_after};
+use super::fault::{Fatal, Fault, Outcome, tail_after};
 use super::frame::After;
 use crate::cost;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
-use crate::limits::NAME_BYTES_MAX;
+use crate::limits::{NAME_BYTES_MAX, QUALNAME_BYTES_MAX};
+
+/// Names in the `__slots__` of one class.
+const SLOTS_MAX: usize = 256;
 
 impl Vm {
     pub(crate) fn set_attr(
@@ -40,6 +43,7 @@ impl Vm {
             {
                 class.name = value;
             }
+            let value = if key == name::SLOTS { self.slot_names(value)? } else { value };
             self.class_version += 1;
             return self.dict_insert(dict, name, value);
         }
@@ -83,7 +87,7 @@ impl Vm {
                 _ => {}
             }
         }
-        if self.set_special(object, key, value) {
+        if self.set_special(object, class, key, value)? {
             return Ok(());
         }
         if self.class_attr(class, name::SLOTS).is_some() {
@@ -99,13 +103,12 @@ impl Vm {
     }
 
     /// Names that are looked through for an attribute of a class with slots.
-    fn slot_count(&self, class: Handle) -> usize {
+    pub(super) fn slot_count(&self, class: Handle) -> usize {
         let Obj::Class(info) = self.heap.get(class) else { return 0 };
         let count = |base: &Handle| {
             let Obj::Class(base) = self.heap.get(*base) else { return 0 };
             match self.dict_get_name(base.dict, name::SLOTS).and_then(|slots| self.obj(slots)) {
                 Some(Obj::Tuple(slots)) => slots.len(),
-                Some(Obj::List(slots)) => slots.len(),
                 _ => 0,
             }
         };
@@ -123,18 +126,138 @@ impl Vm {
                 return false;
             }
             let slots = self.dict_get_name(base.dict, name::SLOTS);
-            let is_key = |slot: &Value| self.text(*slot) == self.text(key.into());
+            // Both are interned, see `slot_names`: no texts are compared.
+            let is_key = |slot: &Value| slot.is(key.into());
             match slots.map(|slots| (slots, self.obj(slots))) {
                 Some((_, Some(Obj::Tuple(slots)))) => slots.iter().any(is_key),
-                Some((_, Some(Obj::List(slots)))) => slots.iter().any(is_key),
                 Some((slot, Some(Obj::Str(_)))) => is_key(&slot),
                 _ => true,
             }
         })
     }
 
-    fn set_special(&mut self, object: Value, key: Handle, value: Value) -> bool {
-        let Some(handle) = object.handle() else { return false };
+    /// What `__slots__` of a class is kept as: few short names, interned, as every attribute that is
+    /// set looks through them. What only Python code can walk over says nothing.
+    pub(crate) fn slot_names(&mut self, slots: Value) -> Outcome {
+        if let Some(name) = self.text(slots) {
+            if name.len() > NAME_BYTES_MAX {
+                return Err(self.long_name());
+            }
+            let name = name.to_owned();
+            return Ok(self.intern(&name)?.into());
+        }
+        let items = match self.obj(slots) {
+            Some(Obj::Tuple(items)) if items.len() <= SLOTS_MAX => items.to_vec(),
+            Some(Obj::List(items)) if items.len() <= SLOTS_MAX => items.clone(),
+            _ => match self.plain_items(slots)? {
+                Some(items) => items,
+                None => return Ok(slots),
+            },
+        };
+        if items.len() > SLOTS_MAX {
+            return Err(self.type_error(format!("a class has at most {SLOTS_MAX} slots")));
+        }
+        self.charge(cost::many(items.len()) * 8)?;
+        let mut names: Vec<Value> = Vec::with_capacity(items.len());
+        for item in &items {
+            let Some(name) = self.text(*item) else {
+                let kind = self.type_name(*item);
+                return Err(
+                    self.type_error(format!("__slots__ items must be strings, not '{kind}'"))
+                );
+            };
+            if name.len() > NAME_BYTES_MAX {
+                return Err(self.long_name());
+            }
+            let name = name.to_owned();
+            self.charge(cost::long(name.len()))?;
+            names.push(self.intern(&name)?.into());
+        }
+        Ok(self.heap.alloc(Obj::Tuple(names.into_boxed_slice()))?.into())
+    }
+
+    /// What the machine keeps beside an object's table, and relies on: it is what it must be, or refused.
+    fn special_value(
+        &mut self,
+        object: Value,
+        class: Handle,
+        key: Handle,
+        value: Value,
+    ) -> Outcome {
+        let kind = self.type_name(value);
+        match (self.obj(object), key) {
+            (Some(Obj::Exception(_)), name::ARGS) => {
+                if matches!(self.obj(value), Some(Obj::Tuple(_))) {
+                    return Ok(value);
+                }
+                let Some(items) = self.plain_items(value)? else {
+                    return Err(self.type_error(format!("'{kind}' object is not iterable")));
+                };
+                self.tuple(items)
+            }
+            (Some(Obj::Exception(_)), name::CAUSE | name::CONTEXT) => {
+                let known = value.is_none() || matches!(self.obj(value), Some(Obj::Exception(_)));
+                if !known {
+                    let message =
+                        "exception cause must be None or derive from BaseException".to_owned();
+                    return Err(self.type_error(message));
+                }
+                Ok(value)
+            }
+            (Some(Obj::Function(_)), name::NAME | name::QUALNAME) => match self.text(value) {
+                None => Err(self.type_error("__name__ must be set to a string object")),
+                Some(name) if name.len() > QUALNAME_BYTES_MAX => Err(self.long_name()),
+                Some(_) => Ok(value),
+            },
+            (Some(Obj::Function(function)), name::DEFAULTS) => {
+                let most = self.codes[function.code as usize].code.positional as usize;
+                match self.obj(value) {
+                    Some(Obj::Tuple(values)) if values.len() <= most => Ok(value),
+                    None if value.is_none() => Ok(Value::Unbound),
+                    Some(Obj::Tuple(_)) => {
+                        Err(self.type_error("more defaults than there are parameters"))
+                    }
+                    _ => Err(self.type_error("__defaults__ must be set to a tuple object")),
+                }
+            }
+            (Some(Obj::Instance(_)), name::CLASS) => {
+                let layout = self.class_info(class).map(|info| info.layout);
+                match value.handle().and_then(|new| self.class_info(new)) {
+                    Some(new) if !new.builtin && Some(new.layout) == layout => Ok(value),
+                    Some(_) => Err(self.type_error("__class__ assignment: object layout differs")),
+                    None => Err(self.type_error(format!(
+                        "__class__ must be set to a class, not '{kind}' object"
+                    ))),
+                }
+            }
+            (Some(Obj::Instance(_)), name::DICT) => match self.obj(self.inner(value)) {
+                Some(Obj::Dict(_)) => Ok(self.inner(value)),
+                _ => Err(self
+                    .type_error(format!("__dict__ must be set to a dictionary, not a '{kind}'"))),
+            },
+            _ => Ok(value),
+        }
+    }
+
+    fn set_special(
+        &mut self,
+        object: Value,
+        class: Handle,
+        key: Handle,
+        value: Value,
+    ) -> Result<bool, Fault> {
+        let Some(handle) = object.handle() else { return Ok(false) };
+        let value = match key {
+            name::ARGS
+            | name::CAUSE
+            | name::CONTEXT
+            | name::NAME
+            | name::QUALNAME
+            | name::DEFAULTS
+            | name::CLASS
+            | name::DICT => self.special_value(object, class, key, value)?,
+            _ => value,
+        };
         match (self.heap.get_mut(handle), key) {
             (Obj::Exception(exception), name::ARGS) => exception.args = value,
             (Obj::Exception(exception), name::CAUSE) => {
@@ -151,12 +274,12 @@ impl Vm {
             (Obj::Function(function), name::DEFAULTS) => function.defaults = value,
             (Obj::Instance(instance), name::CLASS) => match value {
                 Value::Ref(class) => instance.class = class,
-                _ => return false,
+                _ => return Ok(false),
             },
             (Obj::Instance(instance), name::DICT) => instance.dict = value.handle(),
-            _ => return false,
+            _ => return Ok(false),
         }
-        true
+        Ok(true)
     }
 
     pub(crate) fn delete_attr(&mut self, object: Value, name: Value) -> Result<(), Fault> {

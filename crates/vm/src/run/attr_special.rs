@@ -8,6 +8,9 @@ use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 
+/// Methods of methods that are looked through for an attribute.
+const BEHIND_MAX: usize = 64;
+
 impl Vm {
     pub(super) fn class_special(
         &mut self,
@@ -60,8 +63,11 @@ impl Vm {
         }
         if key == name::DICT {
             let class = self.class_of(object);
-            if self.class_attr(class, name::SLOTS).is_some() && !self.has_slot(class, key) {
-                return Ok(None);
+            if self.class_attr(class, name::SLOTS).is_some() {
+                self.charge(crate::cost::many(self.slot_count(class)))?;
+                if !self.has_slot(class, key) {
+                    return Ok(None);
+                }
             }
             return self.make_own_dict(object).map(|dict| dict.map(Value::Ref));
         }
@@ -97,10 +103,7 @@ impl Vm {
             Some(Obj::Method { function, receiver }) => match key {
                 name::FUNC => *function,
                 name::SELF => *receiver,
-                _ => {
-                    let function = *function;
-                    return self.get_attr(function, key.into()).map(Some);
-                }
+                _ => return self.attr_behind(*function, key).map(Some),
             },
             Some(Obj::Slice([start, stop, step])) => match key {
                 name::START => *start,
@@ -119,13 +122,7 @@ impl Vm {
                 name::FSET => *set,
                 name::FDEL => *delete,
                 name::DOC if !doc.is_none() => *doc,
-                name::DOC => {
-                    let get = *get;
-                    return match get {
-                        Value::None => Ok(Some(Value::None)),
-                        get => self.get_attr(get, key.into()).map(Some),
-                    };
-                }
+                name::DOC => return self.attr_behind(*get, key).map(Some),
                 _ => return Ok(None),
             },
             Some(Obj::Generator(generator)) if matches!(key, name::NAME | name::QUALNAME) => {
@@ -142,6 +139,19 @@ impl Vm {
             },
         };
         Ok(Some(found))
+    }
+
+    /// An attribute of what a method or a property stands for, which may be one of them again.
+    fn attr_behind(&mut self, mut value: Value, key: Handle) -> Outcome {
+        for _ in 0..BEHIND_MAX {
+            value = match self.obj(value) {
+                Some(Obj::Method { function, .. }) => *function,
+                Some(Obj::Property([get, ..])) if key == name::DOC => *get,
+                _ if value.is_none() && key == name::DOC => return Ok(Value::None),
+                _ => return self.get_attr(value, key.into()),
+            };
+        }
+        Err(self.raise(Type::RecursionError, "maximum recursion depth exceeded"))
     }
 
     /// What the arguments of some exceptions are called.

@@ -11,6 +11,23 @@ use crate::heap::object::{Generator, Obj, Suspended};
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 
+/// Things that one call may pass through before it is a function's: methods of methods, natives that ask
+/// for another call, classes whose `__new__` is another one. A program decides how many there are.
+const TURNS_MAX: usize = 64;
+/// Turns that the price of a call covers.
+const COVERED_TURNS: usize = 4;
+
+/// What comes of one turn of a call.
+pub(crate) enum Turn {
+    Done(Flow),
+    /// What stands at the callee's place now is called.
+    Again {
+        count: usize,
+        keywords: Option<Handle>,
+        after: After,
+    },
+}
+
 impl Vm {
     /// Calls the value at `callee` on the stack with the `count` values above it; the last ones are
     /// keyword arguments if there are names.
@@ -18,21 +35,40 @@ impl Vm {
         &mut self,
         callee: usize,
         mut count: usize,
-        keywords: Option<Handle>,
-        after: After,
+        mut keywords: Option<Handle>,
+        mut after: After,
     ) -> Result<Flow, Fault> {
-        // Methods of methods of bound things: each step makes progress, but a program decides how many.
-        for _ in 0..64 {
+        let (frames, mut namespace) = (self.frames.len(), Value::Unbound);
+        // Never by Rust's own calls: a native bound as the method that it looks for has no end.
+        for turn in 0..TURNS_MAX {
+            if turn >= COVERED_TURNS {
+                self.charge(8 + cost::values(count))?;
+            }
             let handle = match self.stack[callee] {
-                Value::Native(id) => return self.call_native(id, callee, count, keywords, after),
+                Value::Native(id) => {
+                    match self.call_native(id, callee, count, keywords, after, &mut namespace)? {
+                        Turn::Done(flow) => return Ok(flow),
+                        Turn::Again { count: c, keywords: k, after: a } => {
+                            (count, keywords, after) = (c, k, a);
+                            continue;
+                        }
+                    }
+                }
                 Value::Ref(handle) => handle,
                 _ => return Err(self.not_callable(callee)),
             };
             match self.heap.get(handle) {
                 Obj::Function(function) => {
                     let (code, globals) = (function.code, function.globals);
-                    return self
-                        .call_function(handle, code, globals, callee, count, keywords, after);
+                    let flow =
+                        self.call_function(handle, code, globals, callee, count, keywords, after)?;
+                    if !namespace.is_unbound()
+                        && self.frames.len() > frames
+                        && let Some(frame) = self.frames.last_mut()
+                    {
+                        frame.namespace = namespace;
+                    }
+                    return Ok(flow);
                 }
                 Obj::Method { function, receiver } => {
                     let (function, receiver) = (*function, *receiver);
@@ -40,7 +76,12 @@ impl Vm {
                     self.stack.insert(callee + 1, receiver);
                     count += 1;
                 }
-                Obj::Class(_) => return self.instantiate(handle, callee, count, keywords, after),
+                Obj::Class(_) => match self.instantiate(handle, callee, count, keywords, after)? {
+                    Turn::Done(flow) => return Ok(flow),
+                    Turn::Again { count: c, keywords: k, after: a } => {
+                        (count, keywords, after) = (c, k, a);
+                    }
+                },
                 Obj::StaticMethod(function) => self.stack[callee] = *function,
                 _ => {
                     let class = self.class_of(handle.into());
@@ -67,17 +108,18 @@ impl Vm {
         count: usize,
         keywords: Option<Handle>,
         after: After,
-    ) -> Result<Flow, Fault> {
+        namespace: &mut Value,
+    ) -> Result<Turn, Fault> {
         let args = Args { base: callee + 1, count, keywords };
         let native = &NATIVES[id as usize];
         match (native.run)(self, args) {
             Ok(value) => {
                 self.stack.truncate(callee);
-                self.complete(after, value)
+                self.complete(after, value).map(Turn::Done)
             }
             Err(Fault::Fallback) if !native.fallback.is_empty() => {
                 self.stack[callee] = self.prelude_function(native.fallback)?;
-                self.call(callee, count, keywords, after)
+                Ok(Turn::Again { count, keywords, after })
             }
             Err(Fault::Fallback) => {
                 // The generic way: iterables that need Python code become lists.
@@ -88,7 +130,7 @@ impl Vm {
                 self.stack.push(function);
                 let count = args.len();
                 self.stack.extend(args);
-                self.call(callee, count, None, after)
+                Ok(Turn::Again { count, keywords: None, after })
             }
             Err(Fault::Tail(tail)) => {
                 self.stack.truncate(callee);
@@ -101,14 +143,8 @@ impl Vm {
                 let count = tail.args.len();
                 self.stack.push(tail.callee);
                 self.stack.extend(tail.args);
-                if tail.namespace.is_unbound() {
-                    return self.call(callee, count, None, after);
-                }
-                let flow = self.call(callee, count, None, after)?;
-                if let Some(frame) = self.frames.last_mut() {
-                    frame.namespace = tail.namespace;
-                }
-                Ok(flow)
+                *namespace = tail.namespace;
+                Ok(Turn::Again { count, keywords: None, after })
             }
             Err(Fault::Enter) => {
                 self.stack.truncate(callee);
@@ -121,11 +157,12 @@ impl Vm {
                 if !matches!(self.heap.get(handle), Obj::Generator(_)) {
                     return Err(self.type_error("this needs a generator"));
                 }
-                if thrown {
+                let flow = if thrown {
                     self.throw_into(handle, value, after)
                 } else {
                     self.resume_generator(handle, value, after)
-                }
+                };
+                flow.map(Turn::Done)
             }
             Err(Fault::Ask) => {
                 self.stack.truncate(callee);

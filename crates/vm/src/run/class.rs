@@ -1,9 +1,9 @@
 //! Classes: their order of bases, and how instances come into being.
 
 use super::Vm;
+use super::call::Turn;
 use super::fault::{Fatal, Fault, Outcome, shown};
 use super::frame::After;
-use super::steps::Flow;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Class, Obj};
 use crate::heap::types::{Type, name};
@@ -83,6 +83,10 @@ impl Vm {
             return Err(self.type_error("too many bases"));
         }
         self.charge(64 + 8 * order.len() as u64)?;
+        if let Some(slots) = self.dict_get_name(namespace, name::SLOTS) {
+            let slots = self.slot_names(slots)?;
+            self.dict_set_name(namespace, name::SLOTS, slots)?;
+        }
         let class = self.alloc(Obj::Class(Box::new(Class {
             name,
             bases,
@@ -119,7 +123,7 @@ impl Vm {
         count: usize,
         keywords: Option<Handle>,
         after: After,
-    ) -> Result<Flow, Fault> {
+    ) -> Result<Turn, Fault> {
         let Some(info) = self.class_info(class) else { return Err(Fatal::Internal.into()) };
         let (layout, builtin, meta) = (info.layout, info.builtin, info.meta);
         if meta != Type::Type.handle()
@@ -127,14 +131,14 @@ impl Vm {
             && !matches!(hook, Value::Native(_))
         {
             self.stack.insert(callee, hook);
-            return self.call(callee, count + 1, keywords, after);
+            return Ok(Turn::Again { count: count + 1, keywords, after });
         }
         let Some(new) = self.class_attr(class, name::NEW) else {
             return Err(Fatal::Internal.into());
         };
         if builtin && !layout.is_exception() {
             self.stack.insert(callee, new);
-            return self.call(callee, count + 1, keywords, after);
+            return Ok(Turn::Again { count: count + 1, keywords, after });
         }
         let python_new = !matches!(new, Value::Native(_));
         let fixed = matches!(
@@ -152,7 +156,7 @@ impl Vm {
             // The prelude calls __new__, then __init__.
             let function = self.prelude_function("_construct")?;
             self.stack.insert(callee, function);
-            return self.call(callee, count + 1, keywords, after);
+            return Ok(Turn::Again { count: count + 1, keywords, after });
         }
         let instance = match layout {
             kind if kind.is_exception() => {
@@ -185,16 +189,17 @@ impl Vm {
                 return Err(self.type_error(format!("{kind}() takes no arguments")));
             }
             self.stack.truncate(callee);
-            return self.complete(after, instance);
+            return self.complete(after, instance).map(Turn::Done);
         }
         if matches!(after, After::Push) {
             self.stack[callee] = init;
             self.stack.insert(callee + 1, instance);
-            return self.call(callee, count + 1, keywords, After::Init(instance));
+            let after = After::Init(instance);
+            return Ok(Turn::Again { count: count + 1, keywords, after });
         }
         let function = self.prelude_function("_construct")?;
         self.stack.insert(callee, function);
-        self.call(callee, count + 1, keywords, after)
+        Ok(Turn::Again { count: count + 1, keywords, after })
     }
 
     /// What a builtin's `__new__` made, as an instance of the class that it was called for.

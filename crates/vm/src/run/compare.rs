@@ -98,7 +98,7 @@ impl Vm {
         if let (Value::Int(a), Value::Int(b)) = (left, right) {
             return Ok(a == b);
         }
-        if let Some(ordering) = self.number_order(left, right) {
+        if let Some(ordering) = self.number_order(left, right)? {
             return Ok(ordering == Some(Ordering::Equal));
         }
         let (Value::Ref(a), Value::Ref(b)) = (left, right) else {
@@ -116,16 +116,17 @@ impl Vm {
         }
         let pair = (self.heap.get(a), self.heap.get(b));
         match pair {
-            (Obj::Str(x), Obj::Str(y)) => {
-                let (same, length) = (x.hash == y.hash && x.text == y.text, x.text.len());
+            (Obj::Str(x), Obj::Str(_)) => {
+                let length = x.text.len();
                 self.charge(cost::bytes(length))?;
-                Ok(same)
+                let pair = (self.heap.get(a), self.heap.get(b));
+                let (Obj::Str(x), Obj::Str(y)) = pair else { return Err(Fatal::Internal.into()) };
+                Ok(x.hash == y.hash && x.text == y.text)
             }
             (Obj::Bytes(_) | Obj::ByteArray(_), Obj::Bytes(_) | Obj::ByteArray(_)) => {
-                let (x, y) = (byte_slice(pair.0), byte_slice(pair.1));
-                let (same, length) = (x == y, x.len());
+                let length = byte_slice(pair.0).len();
                 self.charge(cost::bytes(length))?;
-                Ok(same)
+                Ok(byte_slice(self.heap.get(a)) == byte_slice(self.heap.get(b)))
             }
             (Obj::List(x), Obj::List(y)) => {
                 if a == b {
@@ -269,7 +270,7 @@ impl Vm {
         right: Value,
         depth: usize,
     ) -> Result<bool, Fault> {
-        if let Some(ordering) = self.number_order(left, right) {
+        if let Some(ordering) = self.number_order(left, right)? {
             return Ok(ordering.is_some_and(|ordering| op.holds(ordering)));
         }
         if depth > NESTING_MAX {

@@ -64,7 +64,13 @@ impl Vm {
                         "'in <string>' requires string as left operand, not {kind}"
                     )));
                 };
-                Ok(self.text(container).is_some_and(|text| text.contains(needle)))
+                // A long part is looked through before it is looked for.
+                let part = needle.len();
+                self.charge(cost::long(part) * 6)?;
+                let (Some(text), Some(needle)) = (self.text(container), self.text(item)) else {
+                    return Ok(false);
+                };
+                Ok(text.contains(needle))
             }
             Obj::Range { start, stop, step } => {
                 let (start, stop, step) = (*start, *stop, *step);

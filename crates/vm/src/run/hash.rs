@@ -6,6 +6,7 @@ use num_bigint::BigInt;
 use super::Vm;
 use super::fault::{Fatal, Fault};
 use super::iter::range_len;
+use crate::cost;
 use crate::heap::dict::{Dict, hash_bytes, mix};
 use crate::heap::object::Obj;
 use crate::heap::types::name;
@@ -22,9 +23,21 @@ pub(crate) fn hash_int(value: i64) -> u64 {
 }
 
 pub(crate) fn hash_big(value: &BigInt) -> u64 {
-    let rest = value.magnitude() % MODULUS;
-    let rest = rest.to_u64_digits().first().copied().unwrap_or(0) as i64;
-    let hash = if value.sign() == num_bigint::Sign::Minus { -rest } else { rest };
+    // A limb up is a factor of 2^64, which is 8 modulo the prime.
+    let step = |rest: u64, limb: u64| reduced(u128::from(rest) * 8 + u128::from(limb));
+    let rest = value.magnitude().iter_u64_digits().rev().fold(0, step);
+    signed_hash(rest, value.sign() == num_bigint::Sign::Minus)
+}
+
+/// Modulo the prime, below which 2^61 is one.
+fn reduced(value: u128) -> u64 {
+    let folded = (value & u128::from(MODULUS)) + (value >> 61);
+    let folded = (folded & u128::from(MODULUS)) + (folded >> 61);
+    folded as u64 % MODULUS
+}
+
+fn signed_hash(rest: u64, negative: bool) -> u64 {
+    let hash = if negative { -(rest as i64) } else { rest as i64 };
     (if hash == -1 { -2 } else { hash }) as u64
 }
 
@@ -33,7 +46,11 @@ fn hash_float(value: f64) -> u64 {
         if value.abs() < 9e18 {
             return hash_int(value as i64);
         }
-        return hash_big(&super::number::big_from_float(value));
+        // A mantissa and a power of two, of which every 61st is one.
+        let bits = value.to_bits();
+        let (mantissa, exponent) = (bits & ((1 << 52) - 1) | 1 << 52, (bits >> 52) & 0x7ff);
+        let rest = reduced(u128::from(mantissa) << ((exponent - 1075) % 61));
+        return signed_hash(rest, value < 0.0);
     }
     if value.is_infinite() {
         return if value > 0.0 { 314_159 } else { (-314_159i64) as u64 };
@@ -54,7 +71,11 @@ impl Vm {
             Value::Native(id) => mix(u64::from(id)) >> 3,
             Value::Ref(handle) => match self.heap.get(handle) {
                 Obj::Str(text) => text.hash,
-                Obj::Big(big) => hash_big(big),
+                Obj::Big(big) => {
+                    let (hash, limbs) = (hash_big(big), super::number::limbs(big));
+                    self.charge(cost::limbs(limbs))?;
+                    hash
+                }
                 Obj::Bytes(bytes) => {
                     let (hash, length) = (hash_bytes(bytes) >> 3, bytes.len());
                     self.charge(crate::cost::bytes(length))?;
@@ -160,12 +181,12 @@ impl Vm {
         let mut place = None;
         let probes = {
             let mut seen = 0;
-            let found = dict.find(hash, |entry| {
+            let found = dict.find(hash, |place, entry| {
                 seen += 1;
                 match self.quick_same(entry.key, key) {
                     Some(same) => Ok::<bool, ()>(same),
                     None => {
-                        unsure.push((0, entry.key));
+                        unsure.push((place, entry.key));
                         Ok(false)
                     }
                 }
@@ -184,10 +205,10 @@ impl Vm {
         if unsure.is_empty() || place.is_some() {
             return Ok(place);
         }
-        for (_, candidate) in unsure {
+        // No Python code runs in between, so places stay what they are.
+        for (place, candidate) in unsure {
             if self.equal(candidate, key, 0)? {
-                let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
-                return Ok(dict.find_identical(hash, candidate));
+                return Ok(Some(place));
             }
         }
         Ok(None)
@@ -202,7 +223,11 @@ impl Vm {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => Some(a == b),
             (Value::Ref(a), Value::Ref(b)) => match (self.heap.get(a), self.heap.get(b)) {
-                (Obj::Str(a), Obj::Str(b)) => Some(a.text == b.text),
+                (Obj::Str(a), Obj::Str(b)) if a.text.len() != b.text.len() => Some(false),
+                // Long ones are paid for where they are compared.
+                (Obj::Str(a), Obj::Str(b)) if cost::long(a.text.len()) == 0 => {
+                    Some(a.text == b.text)
+                }
                 _ => None,
             },
             (Value::Int(_), Value::Ref(b)) => match self.heap.get(b) {
@@ -277,5 +302,30 @@ impl Vm {
         }
         self.dict_put(handle, None, hash, item, Value::None)?;
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+
+    use super::{MODULUS, hash_big, hash_float, hash_int};
+
+    #[test]
+    fn large_numbers_hash_to_their_value_modulo_the_prime() {
+        let mut big = BigInt::from(1);
+        for step in 0u64..2_000 {
+            big = (&big * (step | 3) + step * 77) % (BigInt::from(1) << 4_096u32);
+            for value in [big.clone(), -big.clone()] {
+                let rest: i64 = (&value % MODULUS).try_into().unwrap();
+                assert_eq!(hash_big(&value), hash_int(rest), "{value}");
+            }
+        }
+        for exponent in 63..1_024 {
+            let float = libm::scalbn(1.75, exponent);
+            let big = BigInt::from(7) << (exponent - 2) as u32;
+            assert_eq!(hash_float(float), hash_big(&big), "2^{exponent}");
+            assert_eq!(hash_float(-float), hash_big(&-big), "2^{exponent}");
+        }
     }
 }

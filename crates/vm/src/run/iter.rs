@@ -305,13 +305,12 @@ impl Vm {
         if table.is_settled() {
             return Ok(());
         }
-        let length = table.len();
-        self.charge(crate::cost::entries(length))?;
-        if let Some(table) = self.table_mut(handle) {
-            table.settle();
-        }
+        let (length, spare) = (table.len(), table.spare_room());
+        self.charge(crate::cost::entries(length) + crate::cost::values(spare))?;
+        let steps = self.table_mut(handle).map_or(0, |table| table.settle());
         self.heap.resized(handle)?;
-        Ok(())
+        // Bounded by what it took to bring these keys in.
+        self.charge(steps as u64)
     }
 
     /// All items of an iterable that needs no Python code; None if it does.

@@ -243,7 +243,7 @@ impl Vm {
     pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
         let Obj::Dict(table) = self.heap.get(dict) else { return None };
         let Obj::Str(text) = self.heap.get(name) else { return None };
-        let found = table.find(text.hash, |entry| match entry.key {
+        let found = table.find(text.hash, |_, entry| match entry.key {
             Value::Ref(key) if key == name => Ok(true),
             Value::Ref(key) => match self.heap.get(key) {
                 Obj::Str(other) => Ok::<bool, ()>(other.text == text.text),

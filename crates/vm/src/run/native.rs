@@ -138,6 +138,15 @@ impl Vm {
         self.type_error(message)
     }
 
+    /// The first argument, which a method called by its class may lack.
+    pub(crate) fn receiver(&mut self, args: Args, function: &str) -> Outcome {
+        let named = args.keywords.map_or(0, |names| self.names_len(names));
+        if args.count <= named {
+            return Err(self.type_error(format!("{function}() needs an argument")));
+        }
+        Ok(self.stack[args.base])
+    }
+
     fn names_len(&self, names: Handle) -> usize {
         match self.heap.get(names) {
             Obj::Tuple(names) => names.len(),

@@ -120,23 +120,63 @@ impl Vm {
     }
 
     /// How two numbers compare; None if one is no number, Some(None) with NaN.
-    pub(crate) fn number_order(&self, left: Value, right: Value) -> Option<Option<Ordering>> {
+    pub(crate) fn number_order(
+        &mut self,
+        left: Value,
+        right: Value,
+    ) -> Result<Option<Option<Ordering>>, Fault> {
         match (left, right) {
-            (Value::Int(a), Value::Int(b)) => return Some(Some(a.cmp(&b))),
-            (Value::Float(a), Value::Float(b)) => return Some(a.partial_cmp(&b)),
-            (Value::None | Value::Unbound, _) | (_, Value::None | Value::Unbound) => return None,
-            (Value::Ref(a), _) if matches!(self.heap.get(a), Obj::Instance(_)) => return None,
-            (_, Value::Ref(b)) if matches!(self.heap.get(b), Obj::Instance(_)) => return None,
+            (Value::Int(a), Value::Int(b)) => return Ok(Some(Some(a.cmp(&b)))),
+            (Value::Float(a), Value::Float(b)) => return Ok(Some(a.partial_cmp(&b))),
+            (Value::None | Value::Unbound, _) | (_, Value::None | Value::Unbound) => {
+                return Ok(None);
+            }
             _ => {}
         }
-        Some(match (self.number(left)?, self.number(right)?) {
-            (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
-            (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
-            (Number::Float(a), b) => compare_float_int(a, &to_big(b)),
-            (a, Number::Float(b)) => compare_float_int(b, &to_big(a)).map(Ordering::reverse),
-            (a, b) => Some(to_big(a).cmp(&to_big(b))),
-        })
+        let (Some(a), Some(b)) = (self.seen(left), self.seen(right)) else { return Ok(None) };
+        // At most 4,096 bits are looked at before they are paid for.
+        let (ordering, limbs) = match (a, b) {
+            (Seen::Int(a), Seen::Int(b)) => (Some(a.cmp(&b)), 0),
+            (Seen::Float(a), Seen::Float(b)) => (a.partial_cmp(&b), 0),
+            (Seen::Big(a), Seen::Big(b)) => (Some(a.cmp(b)), limbs(a).min(limbs(b))),
+            (Seen::Int(_), Seen::Big(b)) => (Some(from_zero(b).reverse()), 0),
+            (Seen::Big(a), Seen::Int(_)) => (Some(from_zero(a)), 0),
+            (Seen::Float(a), Seen::Int(b)) => (compare_float_int(a, b), 0),
+            (Seen::Int(a), Seen::Float(b)) => (compare_float_int(b, a).map(Ordering::reverse), 0),
+            (Seen::Float(a), Seen::Big(b)) => (compare_float_big(a, b), limbs(b)),
+            (Seen::Big(a), Seen::Float(b)) => {
+                (compare_float_big(b, a).map(Ordering::reverse), limbs(a))
+            }
+        };
+        self.charge(crate::cost::limbs(limbs))?;
+        Ok(Some(ordering))
     }
+
+    /// A number as it lies in the heap; instances of programs' classes are none.
+    fn seen(&self, value: Value) -> Option<Seen<'_>> {
+        match value {
+            Value::Int(int) => Some(Seen::Int(int)),
+            Value::Bool(bool) => Some(Seen::Int(i64::from(bool))),
+            Value::Float(float) => Some(Seen::Float(float)),
+            Value::Ref(handle) => match self.heap.get(handle) {
+                Obj::Big(big) => Some(Seen::Big(big)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+/// A number that is only looked at.
+enum Seen<'a> {
+    Int(i64),
+    Big(&'a BigInt),
+    Float(f64),
+}
+
+/// How an integer beyond 64 bits compares to all within them.
+fn from_zero(big: &BigInt) -> Ordering {
+    if big.sign() == Sign::Minus { Ordering::Less } else { Ordering::Greater }
 }
 
 pub(super) fn to_big(number: Number) -> BigInt {
@@ -155,7 +195,24 @@ pub(super) fn to_float(number: &Number) -> f64 {
     }
 }
 
-fn compare_float_int(a: f64, b: &BigInt) -> Option<Ordering> {
+fn compare_float_int(a: f64, b: i64) -> Option<Ordering> {
+    // The first float that no integer of 64 bits reaches.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if a.is_nan() {
+        return None;
+    }
+    if a >= BEYOND {
+        return Some(Ordering::Greater);
+    }
+    if a < -BEYOND {
+        return Some(Ordering::Less);
+    }
+    let whole = libm::trunc(a);
+    let rest = a.partial_cmp(&whole).unwrap_or(Ordering::Equal);
+    Some((whole as i64).cmp(&b).then(rest))
+}
+
+fn compare_float_big(a: f64, b: &BigInt) -> Option<Ordering> {
     if a.is_nan() {
         return None;
     }

@@ -23,9 +23,7 @@ pub(crate) fn str_repr(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                out.push_str(&format!("\\x{:02x}", c as u32));
-            }
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => push_byte(&mut out, c as u8),
             c if is_printable(c) => out.push(c),
             c if (c as u32) <= 0xff => out.push_str(&format!("\\x{:02x}", c as u32)),
             c if (c as u32) <= 0xffff => out.push_str(&format!("\\u{:04x}", c as u32)),
@@ -34,6 +32,14 @@ pub(crate) fn str_repr(text: &str) -> String {
     }
     out.push(quote);
     out
+}
+
+/// A byte as an escape.
+fn push_byte(out: &mut String, byte: u8) {
+    out.push_str("\\x");
+    for digit in [byte >> 4, byte & 15] {
+        out.push(char::from_digit(digit.into(), 16).unwrap_or('0'));
+    }
 }
 
 /// Whether Python shows a character as it is: no controls, separators, surrogates or private use.
@@ -67,7 +73,7 @@ pub(crate) fn bytes_repr(bytes: &[u8]) -> String {
                 out.push(quote as char);
             }
             0x20..0x7f => out.push(*byte as char),
-            byte => out.push_str(&format!("\\x{byte:02x}")),
+            byte => push_byte(&mut out, *byte),
         }
     }
     out.push(quote as char);
@@ -97,7 +103,13 @@ impl Vm {
             Value::Bool(true) => out.push_str("True"),
             Value::Bool(false) => out.push_str("False"),
             Value::Int(int) => out.push_str(&int.to_string()),
-            Value::Float(float) => out.push_str(&float_repr(float)),
+            Value::Float(float) => {
+                // All digits there are, or the way to a far exponent.
+                if !(1e-5..1e16).contains(&float.abs()) && float != 0.0 {
+                    self.charge(cost::LIBM)?;
+                }
+                out.push_str(&float_repr(float));
+            }
             Value::Native(id) => {
                 out.push_str(&format!("<built-in function {}>", super::native::name_of(id)));
             }
@@ -119,7 +131,11 @@ impl Vm {
         match self.heap.get(handle) {
             Obj::Str(text) => {
                 let length = text.text.len();
+                let plain = |byte: &u8| (0x20..0x7f).contains(byte);
+                let special = length - text.text.bytes().filter(plain).count();
                 self.reserve(length)?;
+                // Escapes, and characters that are looked at more closely.
+                self.charge(cost::long(special) * 24)?;
                 out.push_str(&str_repr(self.text(value).unwrap_or("")));
             }
             Obj::Big(big) => {
@@ -128,12 +144,16 @@ impl Vm {
                 out.push_str(&big.to_string());
             }
             Obj::Bytes(bytes) => {
-                let text = bytes_repr(bytes);
+                let length = bytes.len();
+                self.charge(cost::long(length) * 2)?;
+                let text = bytes_repr(super::compare::byte_slice(self.heap.get(handle)));
                 self.reserve(text.len())?;
                 out.push_str(&text);
             }
             Obj::ByteArray(bytes) => {
-                let text = bytes_repr(bytes);
+                let length = bytes.len();
+                self.charge(cost::long(length) * 2)?;
+                let text = bytes_repr(super::compare::byte_slice(self.heap.get(handle)));
                 self.reserve(text.len())?;
                 out.push_str(&format!("bytearray({text})"));
             }

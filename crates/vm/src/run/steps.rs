@@ -190,7 +190,8 @@ impl Vm {
                 let length = self.length(set)?;
                 self.charge(crate::cost::entries(length))?;
                 if let Some(table) = set.handle().and_then(|handle| self.table_mut(handle)) {
-                    table.merged();
+                    let steps = table.merged();
+                    self.charge(steps as u64)?;
                 }
             }
             Op::BuildSet => {

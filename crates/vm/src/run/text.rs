@@ -7,10 +7,19 @@ use super::steps::Flow;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
+use crate::limits::NESTING_MAX;
 
 impl Vm {
     /// `str(value)`; a Tail or Fallback fault if Python code is needed.
     pub(crate) fn text_of(&mut self, value: Value) -> Outcome {
+        self.text_within(value, 0)
+    }
+
+    /// Exceptions show their arguments, which may be exceptions again.
+    fn text_within(&mut self, value: Value, depth: usize) -> Outcome {
+        if depth > NESTING_MAX {
+            return Err(self.too_deep(" while getting the str of an object"));
+        }
         match self.obj(value) {
             Some(Obj::Str(_)) => return Ok(value),
             Some(Obj::Instance(_) | Obj::Exception(_) | Obj::Class(_)) => {
@@ -26,19 +35,21 @@ impl Vm {
                     && !matches!(self.obj(instance.payload), Some(Obj::Set(_) | Obj::FrozenSet(_)))
                 {
                     let payload = instance.payload;
-                    return self.text_of(payload);
+                    return self.text_within(payload, depth + 1);
                 }
                 if let Some(Obj::Exception(exception)) = self.obj(value) {
                     let args = exception.args;
                     let items = self.plain_items(args)?.unwrap_or_default();
                     return match items.as_slice() {
                         [] => self.string(""),
-                        [one] if !self.is_exception_of(value, Type::KeyError) => self.text_of(*one),
+                        [one] if !self.is_exception_of(value, Type::KeyError) => {
+                            self.text_within(*one, depth + 1)
+                        }
                         [number, text] | [number, text, _]
                             if self.is_exception_of(value, Type::OSError) =>
                         {
                             let file = items.get(2).copied();
-                            self.os_error_text(*number, *text, file)
+                            self.os_error_text([*number, *text], file, depth)
                         }
                         [one] => {
                             let text = self.repr(*one)?;
@@ -58,8 +69,14 @@ impl Vm {
     }
 
     /// `[Errno 2] No such file or directory: 'name'`
-    fn os_error_text(&mut self, number: Value, text: Value, file: Option<Value>) -> Outcome {
-        let (number, text) = (self.text_of(number)?, self.text_of(text)?);
+    fn os_error_text(
+        &mut self,
+        [number, text]: [Value; 2],
+        file: Option<Value>,
+        depth: usize,
+    ) -> Outcome {
+        let number = self.text_within(number, depth + 1)?;
+        let text = self.text_within(text, depth + 1)?;
         let part = |vm: &Vm, value| vm.text(value).unwrap_or("").to_owned();
         let mut shown = format!("[Errno {}] {}", part(self, number), part(self, text));
         if let Some(file) = file {

@@ -90,6 +90,12 @@ fn repr(vm: &mut Vm, args: Args) -> Outcome {
 fn ascii(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "ascii", ["obj"], 1)?;
     let text = vm.repr(value)?;
+    if text.is_ascii() {
+        return vm.string(text);
+    }
+    // Each character beyond ASCII is written anew, as up to ten.
+    vm.charge(cost::long(text.len()) * 32)?;
+    vm.reserve(text.len() * 3)?;
     let mut out = String::new();
     for char in text.chars() {
         match char as u32 {

@@ -186,6 +186,7 @@ fn hex(vm: &mut Vm, args: Args) -> Outcome {
 fn fromhex(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "fromhex", ["string"], 1)?;
     let text = vm.want_text(text, "fromhex() argument")?;
+    vm.charge(cost::long(text.len()) * 3)?;
     let mut bytes = Vec::new();
     // The first half of a byte, while the second is awaited.
     let mut half = None;

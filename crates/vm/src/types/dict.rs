@@ -100,7 +100,8 @@ fn new(vm: &mut Vm, args: Args) -> Outcome {
 
 fn init(vm: &mut Vm, args: Args) -> Outcome {
     let source = source_of(vm, args);
-    let target = vm.dict_handle(vm.stack[args.base])?;
+    let dict = vm.receiver(args, "dict.update")?;
+    let target = vm.dict_handle(dict)?;
     fill(vm, target, source, args)?;
     Ok(Value::None)
 }

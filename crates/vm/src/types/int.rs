@@ -217,6 +217,9 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
     };
     let (trimmed, length) = (plain_digits(text.trim()).into_owned(), text.len());
     vm.charge(cost::long(length) * 4 + cost::bytes(trimmed.len()) + 8)?;
+    let mantissa = trimmed.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let precise = mantissa.filter(u8::is_ascii_digit).count();
+    vm.charge(cost::digits(precise))?;
     let plain = !trimmed.starts_with('_') && !trimmed.ends_with('_') && !trimmed.contains("__");
     let digits: String = trimmed.chars().filter(|char| *char != '_').collect();
     let good = digits.chars().all(|char| char.is_ascii_alphanumeric() || "+-.".contains(char));
@@ -343,6 +346,9 @@ fn float_ratio(vm: &mut Vm, args: Args) -> Outcome {
         return truncate(vm, value);
     }
     let (mut scaled, mut shift) = (value, 0u32);
+    let exponent = (value.to_bits() >> 52) as i64 & 0x7ff;
+    // As many steps as there are places behind the point, and integers of as many bits.
+    vm.charge((exponent - 1023).unsigned_abs().saturating_sub(64) / 2)?;
     while libm::trunc(scaled) != scaled {
         scaled *= 2.0;
         shift += 1;

@@ -136,6 +136,7 @@ fn zip_new(vm: &mut Vm, args: Args) -> Outcome {
     if args.keywords.is_some() {
         return Err(Fault::Fallback);
     }
+    vm.receiver(args, "zip.__new__")?;
     let values = vm.positional(args, "zip")?;
     let mut inner = Vec::new();
     for value in &values[1..] {

@@ -80,7 +80,7 @@ fn fill(vm: &mut Vm, args: Args) -> Outcome {
 
 fn append(vm: &mut Vm, args: Args) -> Outcome {
     if args.count != 2 || args.keywords.is_some() {
-        let count = args.count - 1;
+        let count = args.count.saturating_sub(1);
         return Err(
             vm.type_error(format!("list.append() takes exactly one argument ({count} given)"))
         );

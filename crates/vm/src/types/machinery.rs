@@ -223,19 +223,16 @@ fn candidates(vm: &mut Vm, args: Args) -> Outcome {
     let (Value::Ref(handle), Some(hash)) = (vm.inner(table), vm.as_index(hash)) else {
         return Err(vm.type_error("__hash__ method should return an integer"));
     };
-    let mut keys = Vec::new();
+    let mut pairs = Vec::new();
     let Some(dict) = vm.table(handle) else { return Err(Fatal::Internal.into()) };
-    let _ = dict.find(hash as u64, |entry| {
-        keys.push(entry.key);
+    let found = dict.find(hash as u64, |place, entry| {
+        pairs.extend([Value::Int(place as i64), entry.key]);
         Ok::<bool, ()>(false)
     });
-    let mut pairs = Vec::new();
-    for key in keys {
-        let place = vm.table(handle).and_then(|dict| dict.find_identical(hash as u64, key));
-        if let Some(place) = place {
-            pairs.push(Value::Int(place as i64));
-            pairs.push(key);
-        }
+    if let Ok((_, probes)) = found
+        && probes > 2
+    {
+        vm.charge(probes as u64 * 2)?;
     }
     vm.list(pairs)
 }

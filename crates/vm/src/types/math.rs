@@ -55,7 +55,7 @@ pub(crate) const TABLE: Table = &[
     ("math", "pow", |vm, args| two(vm, args, "pow", precise::pow), ""),
     ("math", "fmod", |vm, args| two(vm, args, "fmod", libm::fmod), ""),
     ("math", "nextafter", |vm, args| two(vm, args, "nextafter", libm::nextafter), ""),
-    ("math", "remainder", |vm, args| two(vm, args, "remainder", libm::remainder), ""),
+    ("math", "remainder", |vm, args| remainder(vm, args), ""),
     ("math", "copysign", |vm, args| two(vm, args, "copysign", libm::copysign), ""),
     ("math", "hypot", hypot, ""),
     ("math", "isnan", |vm, args| test(vm, args, "isnan", f64::is_nan), ""),
@@ -108,6 +108,15 @@ fn two(vm: &mut Vm, args: Args, word: &str, function: fn(f64, f64) -> f64) -> Ou
     vm.charge(cost::LIBM)?;
     let (x, y) = (real(vm, x)?, real(vm, y)?);
     checked(vm, function(x, y), x.is_finite() && y.is_finite())
+}
+
+/// Bit by bit, as far as the exponents are apart.
+fn remainder(vm: &mut Vm, args: Args) -> Outcome {
+    let [x, y] = vm.take(args, "remainder", ["x", "y"], 2)?;
+    let exponent = |value: f64| (value.to_bits() >> 52) & 0x7ff;
+    let (a, b) = (vm.as_float(x).unwrap_or(0.0), vm.as_float(y).unwrap_or(0.0));
+    vm.charge(exponent(a).saturating_sub(exponent(b)) / 4)?;
+    two(vm, args, "remainder", libm::remainder)
 }
 
 fn test(vm: &mut Vm, args: Args, word: &str, function: fn(f64) -> bool) -> Outcome {

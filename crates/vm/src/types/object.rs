@@ -52,7 +52,7 @@ pub(crate) const TABLE: Table = &[
 ];
 
 fn object_new(vm: &mut Vm, args: Args) -> Outcome {
-    let class = vm.stack[args.base];
+    let class = vm.receiver(args, "object.__new__")?;
     let Value::Ref(handle) = class else {
         return Err(vm.type_error("object.__new__(X): X is not a type"));
     };
@@ -187,6 +187,7 @@ fn object_setattr(vm: &mut Vm, args: Args) -> Outcome {
         if builtin {
             return Err(vm.type_error("cannot set attributes of a built-in type"));
         }
+        let value = if key == name::SLOTS { vm.slot_names(value)? } else { value };
         vm.class_version += 1;
         vm.dict_set_name(dict, key, value)?;
         return Ok(Value::None);
@@ -259,7 +260,9 @@ fn property_new(vm: &mut Vm, args: Args) -> Outcome {
 
 fn property_with(vm: &mut Vm, args: Args, place: usize) -> Outcome {
     let [property, function] = vm.take(args, "property", ["self", "function"], 2)?;
-    let Some(Obj::Property(parts)) = vm.obj(property) else { return Err(Fatal::Internal.into()) };
+    let Some(Obj::Property(parts)) = vm.obj(vm.inner(property)) else {
+        return Err(vm.type_error("a property is needed"));
+    };
     let mut parts = *parts;
     parts[place] = function;
     vm.alloc(Obj::Property(parts))
@@ -306,11 +309,14 @@ fn super_new(vm: &mut Vm, args: Args) -> Outcome {
 fn exception_new(vm: &mut Vm, args: Args) -> Outcome {
     let count = args.count - args.keywords.map_or(0, |names| keyword_count(vm, names));
     let values = vm.stack[args.base..args.base + count].to_vec();
-    let Some((Value::Ref(class), rest)) = values.split_first() else {
-        return Err(Fatal::Internal.into());
+    let class = match values.split_first() {
+        Some((Value::Ref(class), _)) if vm.is_subclass(*class, Type::BaseException.handle()) => {
+            *class
+        }
+        _ => return Err(vm.type_error("BaseException.__new__(X): X is not a type of exceptions")),
     };
-    let tuple = vm.tuple(rest.to_vec())?;
-    vm.new_exception(*class, tuple)
+    let tuple = vm.tuple(values[1..].to_vec())?;
+    vm.new_exception(class, tuple)
 }
 
 fn keyword_count(vm: &Vm, names: Handle) -> usize {
@@ -323,6 +329,7 @@ fn keyword_count(vm: &Vm, names: Handle) -> usize {
 fn exception_init(vm: &mut Vm, args: Args) -> Outcome {
     let count = args.count - args.keywords.map_or(0, |names| keyword_count(vm, names));
     let values = vm.stack[args.base..args.base + count].to_vec();
+    vm.receiver(args, "BaseException.__init__")?;
     let Some((exception, rest)) = values.split_first() else { return Err(Fatal::Internal.into()) };
     let tuple = vm.tuple(rest.to_vec())?;
     if let Some(Obj::Exception(exception)) =
@@ -340,7 +347,9 @@ fn with_traceback(vm: &mut Vm, args: Args) -> Outcome {
 
 fn add_note(vm: &mut Vm, args: Args) -> Outcome {
     let [exception, note] = vm.take(args, "add_note", ["self", "note"], 2)?;
-    let Some(dict) = vm.make_own_dict(exception)? else { return Err(Fatal::Internal.into()) };
+    let Some(dict) = vm.make_own_dict(exception)? else {
+        return Err(vm.type_error("an exception is needed"));
+    };
     let notes = match vm.dict_get_name(dict, name::NOTES) {
         Some(notes) => notes,
         None => {

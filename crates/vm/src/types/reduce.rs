@@ -86,7 +86,9 @@ fn pow(vm: &mut Vm, args: Args) -> Outcome {
     }
     // Two products of the modulus's size for each bit of the exponent.
     let size = limbs(&modulus);
-    vm.charge(crate::cost::product(size, size).saturating_mul(3 * exponent.bits() + 8))?;
+    let inverse = if exponent.sign() == num_bigint::Sign::Minus { 48 } else { 0 };
+    let steps = 3 * exponent.bits() + 8 + inverse;
+    vm.charge(crate::cost::product(size, size).saturating_mul(steps))?;
     let (base, exponent) = if exponent.sign() == num_bigint::Sign::Minus {
         match base.modinv(&modulus) {
             Some(inverse) => (inverse, -exponent),

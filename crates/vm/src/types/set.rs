@@ -190,8 +190,9 @@ fn copy(vm: &mut Vm, args: Args) -> Outcome {
 
 /// The set and, one by one, its partners as sets.
 fn combine(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
+    let receiver = vm.receiver(args, "set method")?;
     let values = vm.positional(args, "set")?;
-    let mut result = vm.inner(values[0]);
+    let mut result = vm.inner(receiver);
     if values.len() == 1 {
         return copy(vm, args);
     }
@@ -222,7 +223,7 @@ fn symmetric(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn in_place(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
-    let set = vm.stack[args.base];
+    let set = vm.receiver(args, "set method")?;
     if args.count == 1 {
         return Ok(Value::None);
     }

@@ -70,6 +70,11 @@ fn map(vm: &mut Vm, args: Args, word: &str, change: impl FnOnce(&str) -> String)
     // Characters beyond ASCII are looked up in tables.
     if !text.is_ascii() {
         vm.charge(cost::long(text.len()) * 8)?;
+        // What a sigma becomes depends on its neighbours.
+        vm.charge(cost::many(text.matches('Σ').count()) * 16)?;
+    }
+    if matches!(word, "title" | "swapcase") {
+        vm.charge(cost::long(text.len()) * 16)?;
     }
     let changed = change(&text);
     vm.string(changed)

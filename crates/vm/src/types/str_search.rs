@@ -56,6 +56,8 @@ fn search(vm: &mut Vm, args: Args, word: &str, last: bool) -> Result<Option<i64>
     if part.len() > window.len() {
         return Ok(None);
     }
+    // A long part is looked through before it is looked for.
+    vm.charge(cost::long(part.len()) * 4)?;
     let found = if last { window.rfind(&part) } else { window.find(&part) };
     Ok(found.map(|at| {
         let before = &text[..from + at];
@@ -90,8 +92,11 @@ fn count(vm: &mut Vm, args: Args) -> Outcome {
     let (text, part) = (this(vm, text)?, vm.want_text(part, "must be str, argument")?);
     let Some((from, to)) = bounds(vm, &text, start, stop)? else { return Ok(Value::Int(0)) };
     let window = &text[from..to];
+    vm.charge(cost::long(part.len()) * 4)?;
     let found =
         if part.is_empty() { window.chars().count() + 1 } else { window.matches(&part).count() };
+    // Every place that is found begins a search of its own.
+    vm.charge(cost::many(found) * 3)?;
     Ok(Value::Int(found as i64))
 }
 

@@ -1,8 +1,9 @@
 //! str: padding, and questions about all characters.
 
+use crate::cost;
 use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::Outcome;
+use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
 
 use super::str::{is_space, this};
@@ -71,9 +72,18 @@ fn zfill(vm: &mut Vm, args: Args) -> Outcome {
     vm.string(out)
 }
 
+/// The receiver's text, of which each character is looked up in tables if it is beyond ASCII.
+fn looked_up(vm: &mut Vm, text: Value) -> Result<String, Fault> {
+    let text = this(vm, text)?;
+    if !text.is_ascii() {
+        vm.charge(cost::long(text.len()) * 8)?;
+    }
+    Ok(text)
+}
+
 fn every(vm: &mut Vm, args: Args, word: &str, test: impl Fn(char) -> bool) -> Outcome {
     let [text] = vm.take(args, word, ["self"], 1)?;
-    let text = this(vm, text)?;
+    let text = looked_up(vm, text)?;
     Ok(Value::Bool(!text.is_empty() && text.chars().all(test)))
 }
 
@@ -112,7 +122,7 @@ fn isascii(vm: &mut Vm, args: Args) -> Outcome {
 
 fn isprintable(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "isprintable", ["self"], 1)?;
-    Ok(Value::Bool(this(vm, text)?.chars().all(crate::run::repr::is_printable)))
+    Ok(Value::Bool(looked_up(vm, text)?.chars().all(crate::run::repr::is_printable)))
 }
 
 fn cased(
@@ -122,7 +132,7 @@ fn cased(
     bad: impl Fn(char) -> bool,
 ) -> Outcome {
     let [text] = vm.take(args, "isupper", ["self"], 1)?;
-    let text = this(vm, text)?;
+    let text = looked_up(vm, text)?;
     Ok(Value::Bool(text.chars().any(good) && !text.chars().any(bad)))
 }
 
@@ -136,7 +146,7 @@ fn islower(vm: &mut Vm, args: Args) -> Outcome {
 
 fn istitle(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "istitle", ["self"], 1)?;
-    let text = this(vm, text)?;
+    let text = looked_up(vm, text)?;
     let (mut inside, mut seen, mut good) = (false, false, true);
     for char in text.chars() {
         if char.is_uppercase() {
@@ -153,7 +163,7 @@ fn istitle(vm: &mut Vm, args: Args) -> Outcome {
 
 fn isidentifier(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "isidentifier", ["self"], 1)?;
-    let text = this(vm, text)?;
+    let text = looked_up(vm, text)?;
     let mut chars = text.chars();
     let first = chars.next().is_some_and(|char| char == '_' || char.is_alphabetic());
     Ok(Value::Bool(first && chars.all(|char| char == '_' || char.is_alphanumeric())))
@@ -165,13 +175,14 @@ fn expandtabs(vm: &mut Vm, args: Args) -> Outcome {
     let size = if size.is_unbound() { 8 } else { vm.want_int(size)?.clamp(0, 1 << 16) as usize };
     let tabs = text.bytes().filter(|byte| *byte == b'\t').count();
     vm.reserve(text.len() + tabs * size)?;
+    vm.charge(cost::many(tabs) * 4 + cost::long(text.len()) * 4)?;
     let mut out = String::new();
     let mut column = 0;
     for char in text.chars() {
         match char {
             '\t' if size > 0 => {
                 let step = size - column % size;
-                out.push_str(&" ".repeat(step));
+                out.extend(std::iter::repeat_n(' ', step));
                 column += step;
             }
             '\t' => {}

@@ -1,0 +1,190 @@
+//! Chains that a program makes as long as it likes, and natives in the place of the methods that they
+//! look for: Rust does not follow them by calling itself.
+
+use remuda_vm::{Ending, Limits, run_script};
+
+/// Small enough for what has no end to be noticed at once, were a part of the machine outside of its own
+/// stack.
+const STACK_BYTES: usize = 256 * 1024;
+
+fn output(source: &str) -> (Ending, String) {
+    let source = source.to_owned();
+    let run = move || run_script(&source, "depth.py", Limits::with_cycles(400_000_000));
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run).unwrap();
+    let output = thread.join().unwrap();
+    (output.ending, output.stdout)
+}
+
+/// Each operation gives a value or raises what a program can catch.
+fn each_ends(before: &str, operations: &[&str]) {
+    let tried = |operation: &&str| {
+        format!("try:\n    {operation}\nexcept Exception as error: print(type(error).__name__)\n")
+    };
+    let tries: String = operations.iter().map(tried).collect();
+    let (ending, stdout) = output(&format!("{before}\n{tries}print('on')"));
+    assert_eq!(ending, Ending::Done, "{before}; {operations:?}");
+    assert!(stdout.ends_with("on\n"), "{before}; {operations:?}: {stdout}");
+}
+
+#[test]
+fn natives_in_the_place_of_the_methods_they_look_for() {
+    for (method, native, operation) in [
+        ("__abs__", "abs", "abs(A())"),
+        ("__len__", "len", "len(A())"),
+        ("__iter__", "iter", "for x in A(): pass"),
+        ("__next__", "next", "next(A())"),
+        ("__repr__", "repr", "repr(A())"),
+        ("__str__", "str", "print(A())"),
+        ("__str__", "str", "f'{A()}'"),
+        ("__hash__", "hash", "{A(): 1}"),
+        ("__round__", "round", "round(A())"),
+        ("__int__", "int", "int(A())"),
+        ("__index__", "int", "[1][A()]"),
+        ("__float__", "float", "float(A())"),
+        ("__format__", "format", "format(A(), 'x')"),
+        ("__format__", "format", "f'{A():x}'"),
+        ("__pow__", "pow", "pow(A(), 2)"),
+        ("__divmod__", "divmod", "divmod(A(), 1)"),
+        ("__bytes__", "bytes", "bytes(A())"),
+        ("__reversed__", "reversed", "reversed(A())"),
+        ("__getitem__", "list.__getitem__", "A()[0]"),
+        ("__bool__", "bool", "not A()"),
+        ("__call__", "A", "A()()"),
+        ("__new__", "A", "A()"),
+        ("__init__", "A", "A()"),
+        ("__eq__", "operator.eq", "A() == A()"),
+        ("__lt__", "operator.lt", "sorted([A(), A()])"),
+        ("__add__", "operator.add", "A() + A()"),
+        ("__contains__", "operator.contains", "1 in A()"),
+        ("__getattr__", "getattr", "A().x"),
+        ("__getattribute__", "getattr", "A().x"),
+        ("__setattr__", "setattr", "A().x = 1"),
+        ("__delattr__", "delattr", "del A().x"),
+        ("__dir__", "dir", "dir(A())"),
+        ("__enter__", "A", "with A(): pass"),
+        ("__get__", "getattr", "B().x"),
+    ] {
+        let before = format!(
+            "import operator\nclass A: pass\nA.{method} = staticmethod({native})\nclass B: pass\nB.x = object.__new__(A)"
+        );
+        each_ends(&before, &[operation]);
+        each_ends(&before.replace("staticmethod(", "("), &[operation]);
+    }
+    let meta = "class M(type): pass\nclass X(metaclass=M): pass";
+    each_ends(&format!("{meta}\nM.__call__ = X"), &["X()"]);
+    each_ends(
+        &format!("{meta}\nM.__instancecheck__ = staticmethod(isinstance)"),
+        &["isinstance(1, X)"],
+    );
+    each_ends(
+        &format!("{meta}\nM.__subclasscheck__ = staticmethod(issubclass)"),
+        &["issubclass(X, X)"],
+    );
+    let (ending, stdout) = output(
+        "class A: __abs__ = staticmethod(abs)\ntry: abs(A())\nexcept RecursionError as error: print(error)",
+    );
+    assert_eq!((ending, stdout.as_str()), (Ending::Done, "maximum recursion depth exceeded\n"));
+}
+
+/// What is done with every kind of thing that can hold another one of its kind.
+const OPERATIONS: [&str; 22] = [
+    "str(e)",
+    "repr(e)",
+    "f'{e}'",
+    "'%s' % (e,)",
+    "'%r' % (e,)",
+    "'{}'.format(e)",
+    "print(e)",
+    "hash(e)",
+    "e == other",
+    "[e] == [other]",
+    "e < other",
+    "e.zzz",
+    "e.__doc__",
+    "e.__name__",
+    "callable(e)",
+    "e()",
+    "bool(e)",
+    "isinstance(e, (int, str))",
+    "iter(e)",
+    "len(e)",
+    "e[0]",
+    "raise e",
+];
+
+#[test]
+fn long_chains_of_every_kind_of_object() {
+    let exceptions =
+        ["ValueError(e)", "KeyError(e)", "OSError(e, e)", "OSError(1, e, e)", "Exception(e, e)"];
+    let classes =
+        "class A: pass\nclass T(tuple): pass\nclass D(dict): pass\nclass E(Exception): pass";
+    let others = [
+        "[e]",
+        "(e,)",
+        "{1: e}",
+        "T([e])",
+        "D(a=e)",
+        "E(e)",
+        "slice(e, e, e)",
+        "property(e, e, e)",
+        "staticmethod(e)",
+        "classmethod(e)",
+        "enumerate(e)",
+        "zip(e)",
+        "reversed([e])",
+        "iter([e])",
+        "method(e)",
+        "{1: e}.values()",
+        "property(method(e))",
+    ];
+    for link in exceptions.iter().chain(&others) {
+        let before = format!(
+            "{classes}\ndef method(e):\n    A.f = classmethod(e)\n    return A.f\ndef chain():\n    e = ValueError('x')\n    try:\n        for i in range(20000): e = {link}\n    except Exception: pass\n    return e\ne = chain()\nother = chain()"
+        );
+        each_ends(&before, &OPERATIONS);
+    }
+}
+
+#[test]
+fn arguments_of_exceptions_are_tuples() {
+    each_ends("e = ValueError(1)\ne.args = (e,)\nother = e", &OPERATIONS);
+    each_ends("e = KeyError(1)\ne.args = (e,)\nother = e", &OPERATIONS);
+    each_ends("e = OSError(1, 2)\ne.args = (e, e)\nother = e", &OPERATIONS);
+    let (_, stdout) = output(
+        "e = ValueError(1)\ntry: e.args = e\nexcept TypeError as error: print(error)\ne.args = [1, 2]\nprint(e.args, repr(e))",
+    );
+    assert_eq!(stdout, "'ValueError' object is not iterable\n(1, 2) ValueError(1, 2)\n");
+}
+
+/// A chain that nobody catches is described by the machine itself, at the end.
+#[test]
+fn what_ends_a_run_is_described_whatever_it_holds() {
+    for chain in ["ValueError(e)", "OSError(e, e)", "KeyError(e)"] {
+        let source = format!("e = ValueError('x')\nfor i in range(20000): e = {chain}\nraise e");
+        assert!(matches!(output(&source).0, Ending::Raised(_)), "{chain}");
+    }
+}
+
+/// What the machine keeps beside an object's attributes is what it relies on.
+#[test]
+fn special_attributes_are_what_they_must_be() {
+    let source = "
+class A: pass
+class L(list): pass
+def f(a, b): return a, b
+def check(object, name, *values):
+    for value in values:
+        try: setattr(object, name, value)
+        except (TypeError, ValueError) as error: print(name, type(error).__name__)
+        else: print(name, 'set')
+o = A()
+check(o, '__dict__', [1], 1, None, {'x': 1})
+check(o, '__class__', [1], int, L, A)
+check(f, '__defaults__', (1, 2, 3), [1], (1, 2), None, (7,))
+check(f, '__name__', 1, 'g')
+check(ValueError(), '__cause__', 1, None, KeyError())
+print(o.x, f(5), type(o) is A)
+";
+    let expected = "__dict__ TypeError\n__dict__ TypeError\n__dict__ TypeError\n__dict__ set\n__class__ TypeError\n__class__ TypeError\n__class__ TypeError\n__class__ set\n__defaults__ TypeError\n__defaults__ TypeError\n__defaults__ set\n__defaults__ set\n__defaults__ set\n__name__ TypeError\n__name__ set\n__cause__ TypeError\n__cause__ set\n__cause__ set\n1 (5, 7) True\n";
+    assert_eq!(output(source).1, expected);
+}

@@ -1,0 +1,206 @@
+//! Work that looks like one step of a program and is many: each is paid for by what it looks at.
+
+use remuda_vm::{Ending, Limits, run_script};
+
+fn run(source: &str) -> (u64, String) {
+    let output = run_script(source, "prices.py", Limits::with_cycles(4_000_000_000));
+    assert_eq!(output.ending, Ending::Done, "{source}");
+    (output.cycles, output.stdout)
+}
+
+/// Cycles that one evaluation takes, after what goes before it.
+fn cycles_of(before: &str, operation: &str) -> u64 {
+    let times = |times: usize| {
+        let operation = operation.replace('\n', "\n        ");
+        run(&format!(
+            "{before}\nfor _ in range({times}):\n    try:\n        {operation}\n    except (TypeError, ValueError, AttributeError): pass\n"
+        ))
+        .0
+    };
+    (times(9) - times(1)) / 8
+}
+
+fn at_least(before: &str, operations: &[(&str, u64)]) {
+    for (operation, least) in operations {
+        let cycles = cycles_of(before, operation);
+        assert!(cycles >= *least, "{operation}: {cycles} cycles, not {least}");
+    }
+}
+
+/// Equal texts that are two objects: who looks one up compares a megabyte.
+#[test]
+fn long_keys_are_paid_for_where_they_are_looked_up() {
+    let texts =
+        "s = 'x' * 2**20\nt = 'x' * (2**20 - 1) + 'x'\nd = {s: 1}\ne = {t: 1}\nm = {s}\nn = {t}";
+    let megabyte = 2u64.pow(20) / 8;
+    at_least(
+        texts,
+        &[
+            ("t in d", megabyte),
+            ("d[t]", megabyte),
+            ("d.get(t)", megabyte),
+            ("t in m", megabyte),
+            ("d == e", megabyte),
+            ("m & n", megabyte),
+            ("d.update(e)", megabyte),
+            ("m.discard(t)\nm.add(s)", megabyte),
+        ],
+    );
+    // The same object, and one of another length, are not compared.
+    for operation in ["s in d", "d[s]", "'x' * 70 in d", "s in m"] {
+        let cycles = cycles_of(texts, operation);
+        assert!(cycles < 200, "{operation}: {cycles} cycles");
+    }
+}
+
+/// Keys of one hash, looked up by an object with its own `__hash__`.
+#[test]
+fn candidates_are_found_in_one_pass_that_is_paid_for() {
+    let colliding = |count: usize| {
+        let before = format!(
+            "P = 2**61 - 1\nd = {{5 + j * P: 1 for j in range({count})}}\nclass K:\n    def __hash__(self): return 5\n    def __eq__(self, o): return True\nk = K()"
+        );
+        cycles_of(&before, "k in d")
+    };
+    let (few, many) = (colliding(100), colliding(400));
+    assert!(many >= few + 300 * 3, "{few} and {many}");
+}
+
+/// Numbers that begin at one place of a table's index: brought into their order again and again.
+#[test]
+fn settling_a_set_is_paid_for_by_its_steps() {
+    let again = "s.add(5)\nnext(iter(s))\ns.discard(5)";
+    // As the table spreads them, with all bits.
+    let mix = "def mix(h):\n    M = 2**64 - 1\n    h = (h + 0x9e3779b97f4a7c15) & M\n    h = ((h ^ h >> 30) * 0xbf58476d1ce4e5b9) & M\n    h = ((h ^ h >> 27) * 0x94d049bb133111eb) & M\n    return h ^ h >> 31";
+    let colliding = format!(
+        "{mix}\ns = set()\nk = 0\nwhile len(s) < 300:\n    k += 1\n    if mix(k) & 1023 == 0: s.add(k)\n"
+    );
+    let spread = cycles_of("s = set(range(1000, 1300))", again);
+    let cycles = cycles_of(&colliding, again);
+    assert!(cycles > spread + 300 * 300 / 3, "{cycles} and {spread}");
+    // Numbers whose low bits are the same.
+    let shifted = cycles_of("s = set([i << 45 for i in range(3000)])", again);
+    let plain = cycles_of("s = set(range(3000))", again);
+    assert!(shifted > 2 * plain, "{shifted} and {plain}");
+    // A set that was large keeps its room.
+    let large = "s = set(range(20000))\nnext(iter(s))\nfor i in range(19998): s.discard(i)";
+    let cycles = cycles_of(large, again);
+    assert!(cycles > 20_000, "{cycles}");
+}
+
+/// Integers of 4,096 bits, and floats that take the long way.
+#[test]
+fn large_numbers_are_paid_for_where_they_are_hashed_compared_and_read() {
+    let bigs = "a = [2**4000 + i for i in range(1000)]\nb = [2**4000 + i for i in range(1000)]\nt = tuple(a)\nq = 2**4000 - 1\nd = {t: 1}";
+    at_least(
+        bigs,
+        &[
+            ("hash(t)", 20_000),
+            ("t in d", 20_000),
+            ("a == b", 20_000),
+            ("q in a", 20_000),
+            ("a.count(q)", 20_000),
+            ("a.index(q)", 20_000),
+            ("min(a)", 20_000),
+            ("sorted(a)", 100_000),
+            ("pow(2**4094 // 3, -1, 2**4095 + 1)", 150_000),
+        ],
+    );
+    let floats = "import math\ns = '8.98846567431158053656668072130502949627624141313081589739713427561540454154866937524136980060240969353498844031142021255416291054286665368' + '4e307'";
+    at_least(
+        floats,
+        &[
+            ("float(s)", 700),
+            ("(5e-324).as_integer_ratio()", 400),
+            ("(1.7e308).as_integer_ratio()", 400),
+            ("math.remainder(1e308, 3e-308)", 400),
+            ("repr(5e-324)", 50),
+        ],
+    );
+}
+
+#[test]
+fn numbers_of_all_kinds_compare_by_their_values() {
+    let source = "
+bigs = [2**63, -2**63 - 1, 2**64, 2**1023, -2**1023, 2**1024, -2**1024, 2**4000, 2**53 + 1, 2**62 + 1, 0, 1, -1, True]
+bigs += [2**63 - 1, -2**63, 10**25]
+floats = [0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.0**62, 2.0**63, -2.0**63, 2.0**64, 1e25, 1e300, -1e300, 2.0**1023, -2.0**1023]
+floats += [float('inf'), -float('inf'), float('nan'), 9007199254740993.0, 9223372036854774784.0]
+all = bigs + floats
+out = [(a < b, a == b, a > b, a <= b, hash(a) == hash(b)) for a in all for b in all]
+print(len(out), sum(map(sum, out)))
+print(sorted(x for x in all if x == x))
+";
+    let (_, stdout) = run(source);
+    // Without CPython there is nothing to compare with.
+    let Ok(python) = std::process::Command::new("python3").args(["-c", source]).output() else {
+        return;
+    };
+    assert_eq!(stdout, String::from_utf8_lossy(&python.stdout));
+}
+
+/// What is done for each character costs as much as there are, not as many bytes are copied.
+#[test]
+fn characters_that_are_looked_at_one_by_one_are_paid_for() {
+    let texts = "x = 'x' * 100000\ne = '\\u00e9' * 50000\nc = '\\u4e00' * 33000\nz = '\\0' * 100000\nt = '\\t' * 100000\ng = '\\u03a3' * 50000\nb = b'\\0' * 100000\nf = b'\\xff' * 100000\nh = 'ff' * 50000\nlong = 'x' * 99999";
+    at_least(
+        texts,
+        &[
+            ("ascii(e)", 300_000),
+            ("t.expandtabs(1)", 300_000),
+            ("x.count('x')", 200_000),
+            ("repr(z)", 200_000),
+            ("repr(b)", 100_000),
+            ("g.lower()", 500_000),
+            ("c.isalpha()", 90_000),
+            ("c.istitle()", 90_000),
+            ("c.isnumeric()", 1),
+            ("c.isidentifier()", 90_000),
+            ("c.isprintable()", 90_000),
+            ("c.isupper()", 90_000),
+            ("long in x", 70_000),
+            ("x.find(long)", 50_000),
+            ("x.title()", 200_000),
+            ("f.decode('utf-8', 'ignore')", 150_000),
+            ("bytes.fromhex(h)", 30_000),
+        ],
+    );
+}
+
+#[test]
+fn looking_along_many_bases_is_paid_for() {
+    let deep = "class C:\n    def f(self): pass\nc = C\nfor i in range(60): c = type('C%d' % i, (c,), {})\no = c()\ns = super(c, o)";
+    let flat = "class C:\n    def f(self): pass\nclass D(C): pass\ns = super(D, D())";
+    let (deep, flat) = (cycles_of(deep, "s.f"), cycles_of(flat, "s.f"));
+    assert!(deep >= flat + 80, "{deep} and {flat}");
+}
+
+#[test]
+fn slots_are_few_and_short() {
+    let refused = |slots: &str| {
+        let source = format!(
+            "def tried(make):\n    try: make()\n    except (TypeError, ValueError) as e: print(type(e).__name__)\n    else: print('made')\ndef body():\n    class A: __slots__ = {slots}\ndef late():\n    class A: pass\n    A.__slots__ = {slots}\ntried(body)\ntried(late)\ntried(lambda: type('A', (), {{'__slots__': {slots}}}))"
+        );
+        run(&source).1
+    };
+    for slots in ["('abcdefgh',) * 257", "['a'] * 100000", "('x' * 256,)", "'x' * 256", "(1,)"] {
+        let stdout = refused(slots);
+        assert_eq!(stdout.matches("Error").count(), 3, "{slots}: {stdout}");
+    }
+    assert_eq!(refused("('a',) * 256"), "made\nmade\nmade\n");
+    let source = "
+class A: __slots__ = ['a', 'b']
+class B(A): __slots__ = 'c'
+class C(B): pass
+def tried(o, name):
+    try: setattr(o, name, 1)
+    except AttributeError: return False
+    return getattr(o, name) == 1
+print([tried(k(), 'a' + n) for k in (A, B, C) for n in ('', 'b')])
+print(tried(A(), ''.join(['', 'b'])), tried(B(), 'c'), tried(A(), 'c'), hasattr(A(), '__dict__'), hasattr(C(), '__dict__'))
+";
+    let (_, stdout) = run(source);
+    assert_eq!(stdout, "[True, False, True, False, True, True]\nTrue True False False True\n");
+    let slots = "class A: __slots__ = tuple('a%d' % i for i in range(256))\na = A()";
+    at_least(slots, &[("hasattr(a, '__dict__')", 240), ("a.zz = 1", 240)]);
+}
