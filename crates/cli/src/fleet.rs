@@ -1,5 +1,6 @@
 //! `remuda fleet`: a whole fleet at once; and what all commands about fleets share.
 
+mod alone;
 pub(crate) mod broker;
 mod demo;
 mod failure;
@@ -9,6 +10,7 @@ mod stage;
 mod status;
 mod workers;
 
+pub(crate) use alone::{alone, private};
 pub use failure::FleetFailure;
 pub(crate) use stage::{Stage, failed};
 

@@ -29,8 +29,8 @@ stale. Everything is in a database in the directory; with --postgres several orc
 leave behind) are in a folder of bounded size, or in a bucket.
 
 The same address has pages for people (http://127.0.0.1:4400/), /metrics for Prometheus,
-/api/v1/workers/desired for autoscalers, and /openapi.json. It speaks HTTP: put a proxy with TLS in front
-where others share the network.")]
+/api/v1/workers/desired for autoscalers, and /openapi.json. It speaks plain HTTP, signed but not
+encrypted: take a tunnel (ssh -L, WireGuard, stunnel) where others share the network.")]
 pub struct Args {
     #[command(flatten)]
     print: PrintArgs,

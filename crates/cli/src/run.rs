@@ -1,5 +1,6 @@
 //! `remuda run`: work for a fleet.
 
+mod artifacts;
 mod example;
 mod file;
 mod list;
@@ -83,6 +84,22 @@ enum Command {
         #[arg(long, short)]
         follow: bool,
     },
+    /// List what jobs left behind, or fetch it.
+    ///
+    /// With --to each goes into DIR/JOB/NAME; a file that is there already is not written over.
+    #[command(after_help = "Examples:
+  $ remuda run artifacts run_…
+  $ remuda run artifacts run_… --job build --to out")]
+    Artifacts {
+        /// The run, or a job.
+        id: String,
+        /// Of this job only, by its name in the run.
+        #[arg(long)]
+        job: Option<String>,
+        /// A folder to fetch them into.
+        #[arg(long, value_name = "DIR")]
+        to: Option<PathBuf>,
+    },
     /// Stop a run, or one job. Jobs that run have a moment to end by themselves.
     #[command(after_help = "Example:\n  $ remuda run cancel run_…")]
     Cancel {
@@ -138,6 +155,10 @@ pub fn main(args: &Args) -> ExitCode {
         Command::Show { run } => list::show(session, &run_id(run)?).await,
         Command::Logs { id, job, follow } => {
             logs::logs(session, &Target::read(id)?, job.as_deref(), *follow).await
+        }
+        Command::Artifacts { id, job, to } => {
+            let target = Target::read(id)?;
+            artifacts::artifacts(session, &target, job.as_deref(), to.as_deref()).await
         }
         Command::Cancel { id } => cancel(session, &Target::read(id)?).await,
         Command::Rerun { run, key, watch } => {

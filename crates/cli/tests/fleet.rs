@@ -168,6 +168,18 @@ fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
     );
     let one = fleet.run(&["logs", &run, "--job", "lint", "--follow"]).ok().stdout;
     assert_eq!(one, "linting\n");
+    let out = fleet.folder.file("out");
+    let fetched = fleet.run(&["artifacts", &run, "--to", &out, "--json"]).ok().json();
+    let files = fetched["artifacts"].as_array().expect("a list");
+    assert!(!files.is_empty(), "{fetched}");
+    for file in files {
+        let at = file["file"].as_str().expect("a file");
+        assert!(
+            at.starts_with(&out) && std::fs::metadata(at).expect("it is there").len() > 0,
+            "{at}"
+        );
+    }
+    fleet.run(&["artifacts", &run, "--to", &out]).failed(1);
     let nobody = fleet.run(&["logs", &run, "--job", "tset"]).failed(1);
     assert!(nobody.stderr.contains("build, test, lint, publish"), "{nobody:?}");
 
@@ -177,6 +189,28 @@ fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
     let same = fleet.run(&["rerun", &run, "--key", "again"]).ok();
     assert_eq!(same.stdout.trim(), last["run_id"], "{same:?}");
     assert!(same.stderr.contains("before"), "{same:?}");
+}
+
+/// Two would each take the other's jobs for leftovers.
+#[test]
+fn a_directory_has_one_worker_and_one_orchestrator_and_is_its_owners() {
+    use std::os::unix::fs::MetadataExt as _;
+    let mut fleet = Fleet::start("fleet-alone");
+    let home = fleet.init_worker("ada", &[]);
+    fleet.workers.push(work(&home, &[]));
+    let place = Path::new(&home).join("place-1");
+    wait("the worker", || place.exists().then_some(()));
+    let second = Run::of(remuda().args(["worker", "run", &home])).failed(1);
+    assert!(second.stderr.contains("already"), "{second:?}");
+    let own = fleet.folder.file("fleet");
+    let second = Run::of(remuda().args(["orchestrator", "run", &own])).failed(1);
+    assert!(second.stderr.contains("already"), "{second:?}");
+    for (at, mode) in
+        [("", 0o700), ("fleet.db", 0o600), ("fleet.db-wal", 0o600), ("objects", 0o700)]
+    {
+        let found = Path::new(&own).join(at).metadata().expect("it is there").mode() & 0o777;
+        assert_eq!(found, mode, "{at}: {found:o}");
+    }
 }
 
 #[test]

@@ -171,6 +171,23 @@ impl Client {
         self.read(request.timeout(ANSWER_TIMEOUT)).await
     }
 
+    /// An object by its path, in pieces.
+    pub async fn object(
+        &self,
+        path: &str,
+    ) -> Result<impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>, ClientError> {
+        let path: Vec<String> = path.split('/').map(in_path).collect();
+        let asked = self.send(self.request(Method::GET, &format!("/objects/{}", path.join("/"))));
+        let answer = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))?;
+        let client = self.clone();
+        Ok(answer.bytes_stream().map(move |piece| {
+            piece
+                .map(|piece| piece.to_vec())
+                .map_err(|error| client.unreachable(error.without_url()))
+        }))
+    }
+
     /// What a job's call gave, if it ended well.
     pub async fn output(&self, job: &JobId) -> Result<Vec<u8>, ClientError> {
         let request = self.request(Method::GET, &format!("/jobs/{job}/output"));

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub enum FleetFailure {
     /// Not an orchestrator's address.
     #[error(
-        "{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400, and put a proxy in front for TLS"
+        "{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400. It is reached by plain HTTP: where others can read the wire, through a tunnel (ssh -L, WireGuard, stunnel)"
     )]
     BadUrl(String),
     /// Nobody is there.
@@ -26,6 +26,14 @@ pub enum FleetFailure {
         url: String,
         /// What the system says.
         why: String,
+    },
+    /// Another process is at it.
+    #[error("{what} runs in {} already; end that one, or use another directory", .path.display())]
+    Taken {
+        /// The directory.
+        path: PathBuf,
+        /// What runs there.
+        what: &'static str,
     },
     /// It wants a token.
     #[error(
@@ -230,6 +238,7 @@ impl FleetFailure {
             Self::Refused { code, .. } => code,
             Self::Content { .. } => "invalid_input",
             Self::Exists { .. } => "exists",
+            Self::Taken { .. } => "taken",
             Self::NotMade { .. } => "no_file",
             Self::UnknownToken(_) => "unknown_token",
             Self::NoSandbox => "no_sandbox",

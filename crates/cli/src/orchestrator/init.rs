@@ -4,12 +4,11 @@ use super::settings::{SETTINGS, TOKENS};
 use super::template::Wish;
 use super::token;
 use crate::failure::Failure;
-use crate::fleet::{FleetFailure, secret_file};
+use crate::fleet::{FleetFailure, private, secret_file};
 use crate::session::Output;
 use crate::style::Card;
 use remuda_fleet::auth::Access;
 use serde_json::{Map, json};
-use std::fs;
 use std::path::Path;
 
 pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Failure> {
@@ -20,8 +19,7 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
         let advice = "run it, or name another directory";
         return Err(FleetFailure::Exists { path: settings, advice }.into());
     }
-    fs::create_dir_all(directory)
-        .map_err(|source| Failure::File { path: directory.to_owned(), source })?;
+    private(directory)?;
     let mut files = Map::new();
     let mut card = Card::default();
     card.add("settings", settings.display().to_string());

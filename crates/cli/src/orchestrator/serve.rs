@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::FleetFailure;
+use crate::fleet::{FleetFailure, alone};
 use crate::session::Output;
 use remuda_fleet::orchestrator::{self, ServeError};
 use serde_json::json;
@@ -15,6 +15,7 @@ const FILES: u64 = 65_536;
 pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Failure> {
     let settings = Settings::read(path)?;
     let config = settings.config()?;
+    let _alone = alone(settings.directory(), "an orchestrator")?;
     crate::node::log(json_logs);
     // As many as the system gives.
     let _ = rlimit::increase_nofile_limit(FILES);

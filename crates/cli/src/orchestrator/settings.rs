@@ -87,6 +87,11 @@ impl Default for Lease {
 }
 
 impl Settings {
+    /// Where they are, and all that is made.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Reads a file, or the one in a directory.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let missing = || FleetFailure::NotMade {

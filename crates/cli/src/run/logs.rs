@@ -4,6 +4,7 @@ use super::{Target, note};
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
 use crate::style::{Tone, clean};
+use remuda_fleet::client::ClientError;
 use remuda_fleet::id::{Fence, JobId};
 use remuda_fleet::view::{JobView, RunView};
 use serde_json::json;
@@ -27,6 +28,7 @@ struct Printed {
 
 struct Printer<'a> {
     session: &'a Session,
+    follow: bool,
     /// Each line begins with its job's name.
     names: Option<usize>,
     printed: BTreeMap<JobId, Printed>,
@@ -38,9 +40,11 @@ pub(super) async fn logs(
     name: Option<&str>,
     follow: bool,
 ) -> Result<(), Failure> {
-    let mut printer = Printer { session, names: None, printed: BTreeMap::new() };
+    let mut printer = Printer { session, follow, names: None, printed: BTreeMap::new() };
+    let mut begun = false;
     loop {
-        let jobs = jobs(session, target, name).await?;
+        let jobs = jobs(session, target, name, follow && begun).await?;
+        begun = true;
         if jobs.len() > 1 {
             printer.names = jobs.iter().map(|job| job.name.chars().count()).max();
         }
@@ -60,20 +64,42 @@ pub(super) async fn logs(
     }
 }
 
+/// Asks. Whoever follows goes on when an orchestrator that was there before is there again.
+async fn ask<T, F: Future<Output = Result<T, ClientError>>>(
+    session: &Session,
+    patient: bool,
+    ask: impl Fn() -> F,
+) -> Result<T, Failure> {
+    let mut told = false;
+    loop {
+        match ask().await {
+            Err(ClientError::Unreachable { .. }) if patient => {
+                if !told {
+                    note("the orchestrator does not answer; this goes on when it does");
+                }
+                told = true;
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+            answered => return answered.map_err(|error| session.explain(error)),
+        }
+    }
+}
+
 /// The jobs that are meant.
-async fn jobs(
+pub(super) async fn jobs(
     session: &Session,
     target: &Target,
     name: Option<&str>,
+    patient: bool,
 ) -> Result<Vec<JobView>, Failure> {
     let run = match target {
         Target::Job(job) => {
-            let job = session.client.job(job).await.map_err(|error| session.explain(error))?;
+            let job = ask(session, patient, || session.client.job(job)).await?;
             return Ok(vec![job]);
         }
         Target::Run(run) => run,
     };
-    let view = session.client.run(run).await.map_err(|error| session.explain(error))?;
+    let view = ask(session, patient, || session.client.run(run)).await?;
     let RunView { summary, jobs } = view;
     let Some(name) = name else { return Ok(jobs) };
     let there: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
@@ -101,8 +127,9 @@ impl Printer<'_> {
             return Ok(false);
         }
         let (fence, offset) = (Some(printed.fence), printed.offset);
-        let read = self.session.client.log(&job.job_id, fence, offset).await;
-        let bytes = read.map_err(|error| self.session.explain(error))?;
+        let client = &self.session.client;
+        let read = || client.log(&job.job_id, fence, offset);
+        let bytes = ask(self.session, self.follow, read).await?;
         printed.offset += bytes.len() as u64;
         let more = !bytes.is_empty() && printed.offset < job.log_bytes;
         if self.session.out.json {

@@ -3,7 +3,7 @@
 use super::settings::{ImagesWish, KEY, SETTINGS};
 use super::template::Wish;
 use crate::failure::Failure;
-use crate::fleet::{FleetArgs, FleetFailure, plain_http, read_token, secret_file};
+use crate::fleet::{FleetArgs, FleetFailure, plain_http, private, read_token, secret_file};
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::Clock;
@@ -35,7 +35,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
         fs::create_dir_all(&folder).map_err(failed(&folder))?;
     }
     let token = fleet.token_file.as_deref().map(read_token).transpose()?;
-    fs::create_dir_all(directory).map_err(failed(directory))?;
+    private(directory)?;
     let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
     let key_id = key.id();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -138,6 +138,11 @@ pub(super) fn ten_gib() -> u64 {
 }
 
 impl Settings {
+    /// Where they are, and all that is made.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Reads a file, or the one in a directory.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
         let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };

@@ -25,7 +25,7 @@ impl RetryClass {
             (CompleteStatus::TimedOut, _) if job.order.retry.on_timeout => Self::Retryable,
             (CompleteStatus::TimedOut, _) => Self::Permanent,
             (_, Failure::StepFailed | Failure::OutOfMemory) => Self::Retryable,
-            (_, Failure::ImageUnavailable) => Self::Retryable,
+            (_, Failure::ImageUnavailable | Failure::NotKept) => Self::Retryable,
             (_, Failure::SpecInvalid) => Self::Permanent,
             (_, Failure::RunnerError | Failure::RunnerShutdown) => Self::Infrastructure,
         }

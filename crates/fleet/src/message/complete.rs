@@ -63,6 +63,8 @@ pub enum Failure {
     OutOfMemory,
     /// The image could not be had.
     ImageUnavailable,
+    /// Its steps went well, and what they left is not kept: it is too much, or there is no room.
+    NotKept,
     /// The spec cannot be executed by anybody.
     SpecInvalid,
     /// The runner's own fault: its disk, its sandbox.

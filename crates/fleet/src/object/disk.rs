@@ -9,6 +9,7 @@ use crate::auth::random_hex;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,7 +105,8 @@ impl Disk {
     /// it is so new that another orchestrator may be at it.
     pub fn open(folder: &Path, bytes_max: u64) -> io::Result<Self> {
         let incoming = folder.join(INCOMING);
-        std::fs::create_dir_all(&incoming)?;
+        // What jobs keep is for whoever shows a token.
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&incoming)?;
         for left in std::fs::read_dir(&incoming)? {
             let left = left?;
             let age = left.metadata()?.modified()?.elapsed().unwrap_or_default();

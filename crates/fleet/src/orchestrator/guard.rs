@@ -82,7 +82,8 @@ impl App {
         }
         let token = self.token(headers)?;
         if !token.scope.allows(wanted) {
-            let text = format!("this token is for a {}; a {wanted} may do this", token.scope);
+            let text =
+                format!("the scope of this token is {}, and this needs {wanted}", token.scope);
             return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
         }
         Ok(token.name)

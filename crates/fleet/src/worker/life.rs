@@ -350,7 +350,7 @@ impl Life<'_> {
                     // What is refused is so to every worker: the job's failure, and its work is not done
                     // again for it.
                     let why = format!("{} is not kept: {error}", found.name);
-                    return (artifacts, Err((why, Some(Failure::StepFailed))));
+                    return (artifacts, Err((why, Some(Failure::NotKept))));
                 }
             }
         }

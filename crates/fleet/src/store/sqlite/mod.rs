@@ -19,6 +19,8 @@ use crate::time::Millis;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -72,6 +74,9 @@ impl Sqlite {
 }
 
 async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+    // For its owner only, and so are the files that SQLite makes beside it: jobs' variables are in it.
+    let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    made.map_err(|error| StoreError::Database(error.to_string()))?;
     let mut connection = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
