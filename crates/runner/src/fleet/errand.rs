@@ -105,10 +105,12 @@ impl Errand {
             (AttemptState::TimedOut, _) if job.reason == Some(EndReason::Reported) => {
                 Ok(Err(ExecuteError::TimedOut(self.order.within)))
             }
+            _ if job.reason == Some(EndReason::TooLate) => Err(FleetError::Late),
             (state, _) => {
                 let reason = job.reason.map_or(String::new(), |reason| format!(", {reason:?}"));
                 let words: String = job.summary.chars().take(200).collect();
-                Err(FleetError::Undone(format!("{state:?}{reason}: {words}")))
+                let words = if words.is_empty() { words } else { format!(": {words}") };
+                Err(FleetError::Undone(format!("{state:?}{reason}{words}")))
             }
         }
     }

@@ -60,6 +60,9 @@ pub(super) fn encode(
 ) -> Result<Vec<u8>, Fault> {
     let (encoding, _, errors) = ways(vm, encoding, errors)?;
     vm.reserve(text.len())?;
+    if !matches!(encoding, Encoding::Utf8) {
+        vm.charge(cost::long(text.len()) * 8)?;
+    }
     let most = match encoding {
         Encoding::Utf8 => return Ok(text.into_bytes()),
         Encoding::Units(size, big, mark) => {
@@ -80,7 +83,7 @@ pub(super) fn encode(
             "ignore" => {}
             "replace" => bytes.push(b'?'),
             "backslashreplace" | "xmlcharrefreplace" => {
-                vm.charge(cost::bytes(16))?;
+                vm.charge(cost::bytes(64))?;
                 let text = match errors.starts_with('x') {
                     true => format!("&#{code};"),
                     false => escaped(char),
@@ -124,6 +127,9 @@ fn units(chars: impl Iterator<Item = char>, size: usize, big: bool) -> Vec<u8> {
 pub(super) fn decode(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value) -> Outcome {
     let (encoding, name, errors) = ways(vm, encoding, errors)?;
     vm.reserve(bytes.len() * 3)?;
+    if matches!(encoding, Encoding::Single(0xff) | Encoding::Units(..)) {
+        vm.charge(cost::long(bytes.len()) * 8)?;
+    }
     let text = match encoding {
         Encoding::Utf8 => match String::from_utf8(bytes) {
             Ok(text) => text,
@@ -165,6 +171,7 @@ fn from_units(bytes: &[u8], size: usize, big: bool, mark: bool) -> Option<String
 }
 
 fn decode_ascii(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
+    vm.charge(cost::long(bytes.len()) * 8)?;
     let mut text = String::with_capacity(bytes.len());
     for (at, byte) in bytes.iter().enumerate() {
         match errors {
@@ -172,7 +179,7 @@ fn decode_ascii(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
             "ignore" => {}
             "replace" => text.push('\u{fffd}'),
             "backslashreplace" => {
-                vm.charge(cost::bytes(4))?;
+                vm.charge(cost::bytes(64))?;
                 text.push_str(&format!("\\x{byte:02x}"));
             }
             _ => {
@@ -188,6 +195,10 @@ fn decode_ascii(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
 
 /// Bytes that are not all UTF-8.
 fn decode_broken(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
+    if errors != "strict" {
+        // Byte by byte, where they are wrong.
+        vm.charge(cost::long(bytes.len()) * 12)?;
+    }
     let mut text = String::with_capacity(bytes.len());
     let mut at = 0;
     for chunk in bytes.utf8_chunks() {
@@ -199,7 +210,7 @@ fn decode_broken(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
             "ignore" => {}
             "replace" => text.push('\u{fffd}'),
             "backslashreplace" => {
-                vm.charge(cost::bytes(bad.len() * 4))?;
+                vm.charge(cost::bytes(bad.len() * 64))?;
                 for byte in bad {
                     text.push_str(&format!("\\x{byte:02x}"));
                 }
