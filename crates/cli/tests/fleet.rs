@@ -249,9 +249,9 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     let wrong = wrong.failed(1);
     assert_eq!(wrong.json()["error"], "wrong_token", "{wrong:?}");
     let viewer = fleet.run_as("viewer", &["submit", &file]).failed(1);
-    assert!(viewer.stderr.contains("a submitter may do this"), "{viewer:?}");
+    assert!(viewer.stderr.contains("this needs submitter"), "{viewer:?}");
     let enrol = fleet.run_as("worker", &["list"]).failed(1);
-    assert!(enrol.stderr.contains("a viewer may do this"), "{enrol:?}");
+    assert!(enrol.stderr.contains("this needs viewer"), "{enrol:?}");
     fleet.run(&["show", "nonsense"]).failed(2);
     let unknown = fleet.run(&["show", "run_nobody"]).failed(1);
     assert!(unknown.stderr.contains("no such run"), "{unknown:?}");
