@@ -179,7 +179,7 @@ codes! {
         726 FramesUnreadable "the waiting call cannot be read by this machine";
         727 WaitTooLong "a call waits at most as long as a timer may";
         729 AnotherWaits "another call waits for this job already";
-        730 BadScope "the text names no scope: write global, actor:0x…, runner:0x…, pool:<name> or namespace:<name>";
+        730 BadScope "the text names no scope: write global, actor:0x…, runner:0x…, pool:NAME or namespace:NAME";
         735 AskTimedOut "the actor that was asked gave no answer in time";
         739 UpgradedCannotWait "a call that gave its actor other code cannot wait; order the work in a later call";
 
