@@ -81,17 +81,21 @@ async fn fetch(session: &Session, kept: &Kept, to: &Path) -> Result<PathBuf, Fai
     }
     let mut file = OpenOptions::new().write(true).create_new(true).open(&at).map_err(failed)?;
     let path = kept.uri.strip_prefix(OBJECTS).unwrap_or_default();
-    let pieces = session.client.object(path).await.map_err(|error| session.explain(error))?;
-    let mut pieces = std::pin::pin!(pieces);
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| {
-            // Half a file is worse than none.
-            let _ = fs::remove_file(&at);
-            session.explain(error)
-        })?;
-        file.write_all(&piece).map_err(failed)?;
+    let fetched = async {
+        let pieces = session.client.object(path).await.map_err(|error| session.explain(error))?;
+        let mut pieces = std::pin::pin!(pieces);
+        while let Some(piece) = pieces.next().await {
+            let piece = piece.map_err(|error| session.explain(error))?;
+            file.write_all(&piece).map_err(failed)?;
+        }
+        Ok(())
+    };
+    let fetched: Result<(), Failure> = fetched.await;
+    if fetched.is_err() {
+        // Half a file is worse than none, and would be in the way of the next try.
+        let _ = fs::remove_file(&at);
     }
-    Ok(at)
+    fetched.map(|()| at)
 }
 
 fn words(list: &List, style: Style) -> String {
