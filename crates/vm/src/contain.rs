@@ -4,8 +4,15 @@
 //! and again whoever replays it. A stack that is too small would end some of them. Parts of the machine
 //! run in here; what they ask of the chain in between does not, as nobody could say in which state a
 //! chain is that panicked.
+//!
+//! Such a panic is a mistake of ours, which operators report: it is an error in the log, once for its
+//! place, as whoever found the program that leads there can call it again and again. Nothing is written
+//! to standard error.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
+use std::sync::{Mutex, Once, PoisonError};
 
 /// Stack that is there for whatever runs in here. The deepest of it, containers inside each other, takes
 /// a part of that.
@@ -13,16 +20,68 @@ const STACK_NEEDED: usize = 1024 * 1024;
 /// The stack that is taken where a thread has less.
 const STACK_BYTES: usize = 4 * 1024 * 1024;
 
+thread_local! {
+    /// How many `contained` this thread is inside of.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// The place of the last panic in there, and what it said.
+    static SAID: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
+}
+
 /// Runs something with enough of a stack; None if it panicked. What it changed is not to be used then.
 pub(crate) fn contained<T>(run: impl FnOnce() -> T) -> Option<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(keep_quiet_inside);
     // A stack that this machine cannot have is no fault of the program: that panic is not caught, as a
     // refusal of one validator alone would part it from the others.
-    stacker::maybe_grow(STACK_NEEDED, STACK_BYTES, || catch_unwind(AssertUnwindSafe(run))).ok()
+    let run = || {
+        DEPTH.set(DEPTH.get() + 1);
+        let result = catch_unwind(AssertUnwindSafe(run));
+        DEPTH.set(DEPTH.get() - 1);
+        result
+    };
+    let result = stacker::maybe_grow(STACK_NEEDED, STACK_BYTES, run).ok();
+    if result.is_none() {
+        let (place, said) = SAID.take().unwrap_or_default();
+        tell(&place, &said);
+    }
+    result
+}
+
+/// From now on what panics in here is written down; all other panics are told as before.
+fn keep_quiet_inside() {
+    let before = take_hook();
+    set_hook(Box::new(move |info| match DEPTH.get() {
+        0 => before(info),
+        _ => SAID.set(Some(written_down(info))),
+    }));
+}
+
+fn written_down(info: &PanicHookInfo<'_>) -> (String, String) {
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    (place, info.payload_as_str().unwrap_or_default().to_owned())
+}
+
+/// One error for a place; all that come after it are for whoever looks closely.
+fn tell(place: &str, said: &str) {
+    static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let first = TOLD.lock().unwrap_or_else(PoisonError::into_inner).insert(place.to_owned());
+    match first {
+        true => tracing::error!(
+            place,
+            said,
+            "the virtual machine broke a rule of its own; the call has failed, and all goes on. Please report it"
+        ),
+        false => tracing::debug!(place, said, "the virtual machine broke the same rule again"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::contained;
+    use std::io::Write;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use super::{contained, keep_quiet_inside};
     use crate::limits::Limits;
     use crate::run::Vm;
     use crate::run::fault::Fatal;
@@ -39,6 +98,53 @@ mod tests {
             panic!("a rule of our own is broken")
         });
         assert!(matches!(ended, Err(Stop::Fatal(Fatal::Internal))));
+    }
+
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_panic_inside_is_one_error_in_the_log_and_nothing_on_standard_error() {
+        const WORDS: &str = "a rule with a name";
+        static PRINTED: AtomicUsize = AtomicUsize::new(0);
+        // What would print, were it asked to; other tests of this process panic, too.
+        std::panic::set_hook(Box::new(|info| {
+            if info.payload_as_str() == Some(WORDS) {
+                PRINTED.fetch_add(1, Ordering::Relaxed);
+            }
+        }));
+        keep_quiet_inside();
+        let log = Log::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::INFO)
+            .with_ansi(false)
+            .with_writer(move || writer.clone())
+            .finish();
+        tracing::subscriber::with_default(subscriber, || {
+            for _ in 0..3 {
+                assert_eq!(contained(|| -> () { panic!("{}", WORDS) }), None);
+            }
+        });
+        assert_eq!(PRINTED.load(Ordering::Relaxed), 0);
+        let told = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(told.contains("ERROR") && told.contains(WORDS), "{told}");
+        assert!(told.contains("contain.rs"), "{told}");
+        // Outside all is as it was.
+        let outside = std::panic::catch_unwind(|| panic!("{}", WORDS));
+        assert!(outside.is_err());
+        assert_eq!(PRINTED.load(Ordering::Relaxed), 1);
     }
 
     #[test]
