@@ -123,6 +123,19 @@ pub(crate) const fn many(count: usize) -> u64 {
     count.saturating_sub(COVERED_VALUES) as u64
 }
 
+/// A name that is looked for in a table: entries beyond those that are in its way in a table of any names.
+pub(crate) const fn probes(count: usize) -> u64 {
+    many(count) * 2
+}
+
+/// A name that is looked for in so many classes: those beyond the usual ones, each a look-up in a table.
+pub(crate) const fn bases(count: usize) -> u64 {
+    entries(count.saturating_sub(COVERED_BASES))
+}
+
+/// Classes that the price of an attribute covers.
+const COVERED_BASES: usize = 8;
+
 /// Values that are copied or visited: two for a cycle.
 pub(crate) const fn values(count: usize) -> u64 {
     count as u64 / 2
@@ -161,6 +174,9 @@ pub(crate) const fn digits(count: usize) -> u64 {
 
 /// A new object: zeroing, accounting and its later collection.
 pub(crate) const OBJECT: u64 = 4;
+/// A part that is cut out of a text: where it ends is looked for, it is copied and hashed, and has an object of
+/// its own.
+pub(crate) const PART: u64 = 8;
 /// A function of floats beyond the basic operations.
 pub(crate) const LIBM: u64 = 40;
 /// An unwound frame: its handlers are searched, its line is written into the traceback.

@@ -175,6 +175,98 @@ fn looking_along_many_bases_is_paid_for() {
     assert!(deep >= flat + 80, "{deep} and {flat}");
 }
 
+/// A look-up is remembered until any class changes: a program that changes one each time pays each time.
+#[test]
+fn an_attribute_that_is_nowhere_is_paid_for_by_the_bases_that_were_asked() {
+    let chain = |bases: usize| {
+        let before = format!(
+            "class C: pass\nclass Other: pass\nc = C\nfor i in range({bases}): c = type('C%d' % i, (c,), {{}})\no = c()"
+        );
+        cycles_of(&before, "Other.x = 1\no.nowhere")
+    };
+    let (few, many) = (chain(4), chain(60));
+    // Three names are looked for: the hook, the attribute, the other hook.
+    assert!(many >= few + 3 * 50 * 4, "{few} and {many}");
+    assert_eq!(chain(1), chain(5), "few bases are covered");
+    // Remembered, it costs what it takes.
+    let before = "class C: pass\nc = C\nfor i in range(60): c = type('C%d' % i, (c,), {})\no = c()";
+    assert!(cycles_of(before, "hasattr(o, 'nowhere')") < 200);
+}
+
+/// Names with the hash of one that a program can write: their last eight characters are chosen for it.
+const GROUND: &str = "
+M = 2**64 - 1
+def mix(h):
+    h = (h + 0x9e3779b97f4a7c15) & M
+    h = ((h ^ h >> 30) * 0xbf58476d1ce4e5b9) & M
+    h = ((h ^ h >> 27) * 0x94d049bb133111eb) & M
+    return h ^ h >> 31
+def word(text):
+    return int.from_bytes(text, 'little')
+def ground(count):
+    first = mix(0x243f6a8885a308d3 ^ 24 ^ word(b'a' * 8))
+    wanted = mix(first ^ word(b'a' * 8)) ^ word(b'a' * 8)
+    names, number = [], 0
+    while len(names) < count:
+        number += 1
+        last = (mix(first ^ word(b'%08d' % number)) ^ wanted).to_bytes(8, 'little')
+        # One in 256 is text.
+        if max(last) < 128:
+            names.append((b'aaaaaaaa%08d' % number + last).decode())
+    return names
+";
+
+#[test]
+fn names_that_are_in_each_others_way_are_paid_for() {
+    let collide = format!(
+        "{GROUND}\nnames = ground(30) + ['a' * 24]\nprint(len(set(map(hash, names))), len(set(names)))"
+    );
+    assert_eq!(run(&collide).1, "1 31\n");
+    let at = |count: usize, kind: &str, operation: &str| {
+        let before = format!("{GROUND}\nnames = ground({count}) + ['a' * 24]\n{kind}");
+        cycles_of(&before, operation)
+    };
+    let set = "\nfor n in names: setattr(o, n, 1)";
+    for (kind, operation) in [
+        (format!("class C: pass\no = C(){set}"), "o.aaaaaaaaaaaaaaaaaaaaaaaa"),
+        (format!("class C: pass\no = C(){set}"), "hasattr(o, 'a' * 24)"),
+        // A class's are remembered until one changes.
+        (format!("class C: pass\no = C{set}"), "o.x = 1\no.aaaaaaaaaaaaaaaaaaaaaaaa"),
+        (format!("def o(): pass{set}"), "o.aaaaaaaaaaaaaaaaaaaaaaaa"),
+        ("for n in names: globals()[n] = 1".to_owned(), "aaaaaaaaaaaaaaaaaaaaaaaa"),
+        (
+            "for n in names: globals()[n] = 1\ndef f(): return aaaaaaaaaaaaaaaaaaaaaaaa".to_owned(),
+            "f()",
+        ),
+    ] {
+        let (few, many) = (at(20, &kind, operation), at(120, &kind, operation));
+        assert!(many >= few + 150, "{kind}, {operation}: {few} and {many}");
+    }
+}
+
+/// Beside a loop of plain instructions, what is cut out of a text costs what it takes.
+#[test]
+fn parts_of_texts_are_paid_for_one_by_one() {
+    let texts = "c = ','.join(['ab'] * 10000)\ns = 'ab ' * 10000\nl = 'ab\\n' * 10000\nx = 'x' * 30000\ne = '\\u00e9' * 30000\nb = b'x' * 30000\nn = [1] * 30000";
+    at_least(
+        texts,
+        &[
+            ("c.split(',')", 120_000),
+            ("c.rsplit(',')", 120_000),
+            ("s.split()", 120_000),
+            ("s.rsplit()", 120_000),
+            ("l.splitlines()", 120_000),
+            ("x[::2]", 7_500),
+            ("x[::-1]", 15_000),
+            ("e[1:]", 30_000),
+            ("b[::-1]", 15_000),
+            ("n[::-1]", 15_000),
+        ],
+    );
+    // Side by side, they are copied at once.
+    assert!(cycles_of(texts, "x[1:]") < 6_000);
+}
+
 #[test]
 fn slots_are_few_and_short() {
     let refused = |slots: &str| {

@@ -4,6 +4,7 @@ use super::Vm;
 use super::fault::{Fatal, Fault, Outcome, tail, tail_after};
 use super::frame::After;
 use super::{Lookup, native};
+use crate::cost;
 use crate::front::code::Kind;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Iter, Obj, View};
@@ -52,7 +53,8 @@ impl Vm {
         if known.class == class && known.name == name && known.version == self.class_version {
             return Some(known.value).filter(|value| !value.is_unbound());
         }
-        let found = self.class_attr_slow(class, name);
+        let (found, cycles) = self.class_attr_slow(class, name);
+        self.pay_steps(cycles);
         self.lookups[at] = Lookup {
             class,
             name,
@@ -62,12 +64,25 @@ impl Vm {
         found
     }
 
-    fn class_attr_slow(&self, class: Handle, name: Handle) -> Option<Value> {
-        let Obj::Class(info) = self.heap.get(class) else { return None };
-        info.mro.iter().find_map(|base| match self.heap.get(*base) {
-            Obj::Class(base) => self.dict_get_name(base.dict, name),
-            _ => None,
-        })
+    /// The same along all of them, and what that costs beyond the few bases that are usual.
+    fn class_attr_slow(&self, class: Handle, name: Handle) -> (Option<Value>, u64) {
+        let Obj::Class(info) = self.heap.get(class) else { return (None, 0) };
+        self.along(info.mro.iter().copied(), name)
+    }
+
+    /// The first of some classes that has a name, and what the search costs.
+    fn along(&self, classes: impl Iterator<Item = Handle>, name: Handle) -> (Option<Value>, u64) {
+        let (mut visited, mut cycles) = (0, 0);
+        for class in classes {
+            let Obj::Class(class) = self.heap.get(class) else { continue };
+            let (found, steps) = self.find_name(class.dict, name);
+            visited += 1;
+            cycles += cost::probes(steps);
+            if found.is_some() {
+                return (found, cycles + cost::bases(visited));
+            }
+        }
+        (None, cycles + cost::bases(visited))
     }
 
     /// A special method that the program wrote in Python; natives of builtin types do not count.
@@ -188,7 +203,7 @@ impl Vm {
         }
         // A module may have names that are worked out when somebody asks.
         if let Some(Obj::Module { dict, .. }) = self.obj(object)
-            && let Some(hook) = self.dict_get_name(*dict, name::GETATTR)
+            && let Some(hook) = self.find_name(*dict, name::GETATTR).0
         {
             return Err(tail(hook, vec![key.into()]));
         }
@@ -255,21 +270,16 @@ impl Vm {
             Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.clone(),
             _ => return Err(Fatal::Internal.into()),
         };
-        self.charge(crate::cost::entries(copy.places()))?;
+        self.charge(cost::entries(copy.places()))?;
         self.heap.check(copy.size())?;
         self.alloc(Obj::Dict(copy))
     }
 
     fn super_attr(&mut self, class: Handle, receiver: Value, of: Handle, key: Handle) -> Outcome {
         let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
-        let bases = info.mro.len();
-        self.charge(crate::cost::many(bases) * 2)?;
-        let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
         let after = info.mro.iter().skip_while(|base| **base != class).skip(1);
-        let found = after.copied().find_map(|base| match self.heap.get(base) {
-            Obj::Class(base) => self.dict_get_name(base.dict, key),
-            _ => None,
-        });
+        let (found, cycles) = self.along(after.copied(), key);
+        self.charge(cycles)?;
         let Some(found) = found else {
             let attr = self.shown_name(key.into());
             let message = format!("'super' object has no attribute '{attr}'");

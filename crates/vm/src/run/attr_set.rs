@@ -49,11 +49,18 @@ impl Vm {
         }
         let class = self.class_of(object);
         if let Some(hook) = self.class_attr(class, name::SETATTR)
-            && !matches!(hook, Value::Native(_))
+            && !self.is_objects_own(hook, name::SETATTR)
         {
             return Err(tail_after(hook, vec![object, name, value], After::Discard));
         }
         self.generic_set_attr(object, class, key, value)
+    }
+
+    /// Whether a hook is the one that every object has; a program may put another native in its place, as in
+    /// `__setattr__ = dict.__setitem__`.
+    fn is_objects_own(&mut self, hook: Value, name: Handle) -> bool {
+        matches!(hook, Value::Native(_))
+            && self.class_attr(Type::Object.handle(), name).is_some_and(|own| own.is(hook))
     }
 
     /// `object.__setattr__`.
@@ -96,6 +103,9 @@ impl Vm {
                 return Err(self.no_attr(object, key));
             }
         }
+        if class == Type::Object.handle() {
+            return Err(self.no_attr(object, key));
+        }
         match self.make_own_dict(object)? {
             Some(dict) => self.dict_insert(dict, key.into(), value),
             None => Err(self.no_attr(object, key)),
@@ -105,11 +115,13 @@ impl Vm {
     /// Names that are looked through for an attribute of a class with slots.
     pub(super) fn slot_count(&self, class: Handle) -> usize {
         let Obj::Class(info) = self.heap.get(class) else { return 0 };
+        let beyond = |steps| cost::many(steps) as usize;
         let count = |base: &Handle| {
             let Obj::Class(base) = self.heap.get(*base) else { return 0 };
-            match self.dict_get_name(base.dict, name::SLOTS).and_then(|slots| self.obj(slots)) {
-                Some(Obj::Tuple(slots)) => slots.len(),
-                _ => 0,
+            let (slots, steps) = self.find_name(base.dict, name::SLOTS);
+            match slots.and_then(|slots| self.obj(slots)) {
+                Some(Obj::Tuple(slots)) => slots.len() + beyond(steps),
+                _ => beyond(steps),
             }
         };
         info.mro.iter().map(count).sum()
@@ -125,7 +137,7 @@ impl Vm {
             if base.builtin && !base.layout.is_exception() {
                 return false;
             }
-            let slots = self.dict_get_name(base.dict, name::SLOTS);
+            let (slots, _) = self.find_name(base.dict, name::SLOTS);
             // Both are interned, see `slot_names`: no texts are compared.
             let is_key = |slot: &Value| slot.is(key.into());
             match slots.map(|slots| (slots, self.obj(slots))) {
@@ -295,7 +307,7 @@ impl Vm {
         }
         let class = self.class_of(object);
         if let Some(hook) = self.class_attr(class, name::DELATTR)
-            && !matches!(hook, Value::Native(_))
+            && !self.is_objects_own(hook, name::DELATTR)
         {
             return Err(tail_after(hook, vec![object, name], After::Discard));
         }

@@ -19,14 +19,15 @@ impl Vm {
         key: Handle,
     ) -> Result<Option<Value>, Fault> {
         let Obj::Class(info) = self.heap.get(class) else { return Ok(None) };
+        let (dict, builtin, own_name) = (info.dict, info.builtin, info.name);
         Ok(Some(match key {
-            name::NAME => info.name,
-            name::QUALNAME => self.dict_get_name(info.dict, name::QUALNAME).unwrap_or(info.name),
+            name::NAME => own_name,
+            name::QUALNAME => self.dict_get_name(dict, name::QUALNAME).unwrap_or(own_name),
             name::CLASS => info.meta.into(),
-            name::DOC => self.dict_get_name(info.dict, name::DOC).unwrap_or(Value::None),
-            name::MODULE => match self.dict_get_name(info.dict, name::MODULE) {
+            name::DOC => self.dict_get_name(dict, name::DOC).unwrap_or(Value::None),
+            name::MODULE => match self.dict_get_name(dict, name::MODULE) {
                 Some(module) => module,
-                None if info.builtin => self.intern("builtins")?.into(),
+                None if builtin => self.intern("builtins")?.into(),
                 None => name::MAIN.into(),
             },
             name::MRO => {
@@ -37,11 +38,8 @@ impl Vm {
                 let items = info.bases.iter().map(|base| Value::Ref(*base)).collect();
                 self.tuple(items)?
             }
-            name::DICT => {
-                let dict = info.dict;
-                return self.copy_dict(dict).map(Some);
-            }
-            name::ANNOTATIONS => match self.dict_get_name(info.dict, key) {
+            name::DICT => return self.copy_dict(dict).map(Some),
+            name::ANNOTATIONS => match self.dict_get_name(dict, key) {
                 Some(found) => found,
                 None => self.alloc(Obj::Dict(Dict::default()))?,
             },
@@ -158,9 +156,17 @@ impl Vm {
     fn exception_part(&self, object: Value, key: Handle) -> Option<Value> {
         let place = match self.text(key.into())? {
             "code" if self.is_instance(object, Type::SystemExit) => 0,
+            "encoding" | "object" | "start" | "end" | "reason"
+                if self.is_instance(object, Type::UnicodeError) =>
+            {
+                return self.unicode_part(object, key);
+            }
             "errno" if self.is_instance(object, Type::OSError) => 0,
             "strerror" if self.is_instance(object, Type::OSError) => 1,
             "filename" if self.is_instance(object, Type::OSError) => 2,
+            "msg" if self.is_instance(object, Type::SyntaxError) => return self.first_of(object),
+            "msg" if self.is_instance(object, Type::ImportError) => return self.first_of(object),
+            "name" => return self.name_told(object),
             _ => return None,
         };
         let Some(Obj::Exception(exception)) = self.obj(object) else { return None };
@@ -169,6 +175,39 @@ impl Vm {
         let known =
             place < args.len() && (args.len() > 1 || self.is_instance(object, Type::SystemExit));
         Some(if known { args[place] } else { Value::None })
+    }
+
+    /// One of the five parts that somebody made such an error of; those of the machine are a text alone.
+    fn unicode_part(&self, object: Value, key: Handle) -> Option<Value> {
+        let parts = ["encoding", "object", "start", "end", "reason"];
+        let place = parts.iter().position(|part| self.text(key.into()) == Some(*part))?;
+        let Some(Obj::Exception(exception)) = self.obj(object) else { return None };
+        let Some(Obj::Tuple(args)) = self.obj(exception.args) else { return None };
+        Some(args.get(place).copied().filter(|_| args.len() == parts.len()).unwrap_or(Value::None))
+    }
+
+    /// The name that was not found, as the message of an exception of ours has it.
+    fn name_told(&self, object: Value) -> Option<Value> {
+        let before: &[&str] = if self.is_instance(object, Type::NameError) {
+            &["name '"]
+        } else if self.is_instance(object, Type::AttributeError) {
+            &["has no attribute '"]
+        } else if self.is_instance(object, Type::ImportError) {
+            &["No module named '", "' from '"]
+        } else {
+            return None;
+        };
+        let message = self.text(self.first_of(object)?).unwrap_or("");
+        let quoted = |before: &&str| message.split_once(before)?.1.split_once('\'');
+        let name = before.iter().find_map(quoted).and_then(|(name, _)| self.interned.get(name));
+        Some(name.map_or(Value::None, |name| Value::Ref(*name)))
+    }
+
+    /// The first argument of an exception, or None.
+    fn first_of(&self, object: Value) -> Option<Value> {
+        let Some(Obj::Exception(exception)) = self.obj(object) else { return None };
+        let Some(Obj::Tuple(args)) = self.obj(exception.args) else { return None };
+        Some(args.first().copied().unwrap_or(Value::None))
     }
 
     /// `real`, `imag`, `numerator`, `denominator` of numbers.

@@ -60,6 +60,7 @@ impl Vm {
             limits: Limits::default(),
             output: String::new(),
             errors: String::new(),
+            echo: None,
             interned: Interned::default(),
             builtins: Handle(0),
             prelude: Handle(0),
@@ -93,6 +94,7 @@ impl Vm {
             limits,
             output: String::new(),
             errors: String::new(),
+            echo: None,
             interned: self.interned.clone(),
             builtins: self.builtins,
             prelude: self.prelude,
@@ -338,7 +340,7 @@ fn name_module(vm: &mut Vm, module: &str, globals: Handle) -> Result<(), Fault> 
     for value in values {
         if let Some(Obj::Class(class)) = vm.obj(value)
             && !class.builtin
-            && vm.dict_get_name(class.dict, name::MODULE).is_none()
+            && vm.find_name(class.dict, name::MODULE).0.is_none()
         {
             let dict = class.dict;
             vm.dict_set_name(dict, name::MODULE, name.into())?;

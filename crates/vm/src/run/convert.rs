@@ -1,12 +1,17 @@
 //! Truth, length, bytes, and modules.
 
 use super::Vm;
-use super::fault::{Fault, Outcome, shown, tail};
+use super::fault::{Fault, Outcome, shown, tail, tail_after};
+use super::frame::{After, Wanted};
 use super::iter::range_len;
 use super::steps::Flow;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
+
+fn truth_of(method: Value, value: Value) -> Fault {
+    tail_after(method, vec![value], After::Checked(Wanted::Truth))
+}
 
 impl Vm {
     /// Truth; a Tail fault if Python code decides.
@@ -31,16 +36,17 @@ impl Vm {
                 }
                 Obj::Instance(instance) => {
                     let payload = instance.payload;
-                    for method in [name::BOOL, name::LEN] {
-                        if let Some(method) = self.user_method(value, method) {
-                            return Err(tail(method, vec![value]));
-                        }
+                    if let Some(method) = self.user_method(value, name::BOOL) {
+                        return Err(truth_of(method, value));
+                    }
+                    if let Some(method) = self.user_method(value, name::LEN) {
+                        return Err(tail(method, vec![value]));
                     }
                     return if payload.is_unbound() { Ok(true) } else { self.truth(payload) };
                 }
                 Obj::Class(_) => {
                     if let Some(method) = self.user_method(value, name::BOOL) {
-                        return Err(tail(method, vec![value]));
+                        return Err(truth_of(method, value));
                     }
                     true
                 }

@@ -57,6 +57,7 @@ pub(crate) enum Wanted {
     Str,
     Hash,
     Iterator,
+    Truth,
 }
 
 #[derive(Clone, Debug)]

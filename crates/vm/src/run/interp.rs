@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::Vm;
 use super::fault::{Fatal, Fault};
 use super::frame::After;
-use super::quick::{quick_binary, quick_compare};
+use super::quick::{quick_binary, quick_compare, quick_step};
 use super::steps::Flow;
 use crate::front::code::{BinOp, CmpOp, Op};
-use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};
 
 /// Why the loop ended without a value.
@@ -274,26 +273,7 @@ impl Vm {
                     }
                     Op::ForIter => {
                         let iterator = self.stack[self.stack.len() - 1];
-                        let quick = match iterator {
-                            Value::Ref(handle) => match self.heap.get_mut(handle) {
-                                Obj::Iter(iter) => match &mut **iter {
-                                    Iter::Range { next, left, step } => {
-                                        if *left == 0 {
-                                            Some(Value::Unbound)
-                                        } else {
-                                            let value = *next;
-                                            *left -= 1;
-                                            *next = next.wrapping_add(*step);
-                                            Some(Value::Int(value))
-                                        }
-                                    }
-                                    _ => None,
-                                },
-                                _ => None,
-                            },
-                            _ => None,
-                        };
-                        match quick {
+                        match quick_step(&mut self.heap, iterator) {
                             Some(Value::Unbound) => {
                                 self.stack.pop();
                                 jump!(instr.b);
@@ -391,19 +371,5 @@ impl Vm {
                 }
             }
         }
-    }
-}
-
-impl Vm {
-    /// Collects garbage if it is time, with operands that are on no stack.
-    #[inline]
-    fn collect_holding(&mut self, left: Value, right: Value) -> Result<(), super::fault::Fault> {
-        if !self.heap.wants_collection() {
-            return Ok(());
-        }
-        self.stack.extend([left, right]);
-        let collected = self.collect_garbage();
-        self.stack.truncate(self.stack.len() - 2);
-        collected
     }
 }

@@ -10,7 +10,9 @@ pub(crate) mod bind;
 pub(crate) mod boot;
 pub(crate) mod call;
 pub(crate) mod class;
+mod collect;
 pub(crate) mod compare;
+mod complete;
 pub(crate) mod contains;
 pub(crate) mod convert;
 pub(crate) mod durable;
@@ -23,6 +25,7 @@ pub(crate) mod generator;
 pub(crate) mod hash;
 pub(crate) mod index;
 pub(crate) mod interp;
+mod items;
 pub(crate) mod iter;
 pub(crate) mod methods;
 pub(crate) mod native;
@@ -30,6 +33,7 @@ pub(crate) mod number;
 pub(crate) mod operator;
 pub(crate) mod quick;
 pub(crate) mod repr;
+mod slice;
 pub(crate) mod step_parts;
 pub(crate) mod steps;
 pub(crate) mod text;
@@ -118,6 +122,8 @@ pub struct Vm {
     pub(crate) output: String,
     /// What was written to `sys.stderr`.
     pub(crate) errors: String,
+    /// Is told of what goes to either.
+    pub(crate) echo: Option<Box<dyn Fn(&str) + Send>>,
     pub(crate) interned: Interned,
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.
@@ -224,7 +230,7 @@ impl Vm {
 
     pub(crate) fn prelude_function(&mut self, name: &str) -> Outcome {
         let Some(name) = self.interned.get(name) else { return Err(Fatal::Internal.into()) };
-        match self.dict_get_name(self.prelude, *name) {
+        match self.find_name(self.prelude, *name).0 {
             Some(value) => Ok(value),
             None => Err(Fatal::Internal.into()),
         }
@@ -238,11 +244,26 @@ impl Vm {
         }
     }
 
-    /// Looks a name up in a namespace.
+    /// Looks a name up in a namespace. Anybody can find names that begin at one place of a table's
+    /// index: whoever has such ones pays for the steps between them. With nothing left to pay from, the
+    /// next instruction is not run.
     #[inline]
-    pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
-        let Obj::Dict(table) = self.heap.get(dict) else { return None };
-        let Obj::Str(text) = self.heap.get(name) else { return None };
+    pub(crate) fn dict_get_name(&mut self, dict: Handle, name: Handle) -> Option<Value> {
+        let (found, steps) = self.find_name(dict, name);
+        self.pay_steps(crate::cost::probes(steps));
+        found
+    }
+
+    #[inline]
+    pub(crate) fn pay_steps(&mut self, cycles: u64) {
+        self.cycles = self.cycles.saturating_sub(cycles);
+    }
+
+    /// The value of a name in a namespace, and how many entries were looked at.
+    #[inline]
+    pub(crate) fn find_name(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
+        let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
+        let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
         let found = table.find(text.hash, |_, entry| match entry.key {
             Value::Ref(key) if key == name => Ok(true),
             Value::Ref(key) => match self.heap.get(key) {
@@ -251,7 +272,8 @@ impl Vm {
             },
             _ => Ok(false),
         });
-        found.ok().and_then(|(place, _)| place).map(|place| table.value_at(place))
+        let (place, steps) = found.unwrap_or((None, 0));
+        (place.map(|place| table.value_at(place)), steps)
     }
 
     pub(crate) fn dict_set_name(
@@ -261,29 +283,5 @@ impl Vm {
         value: Value,
     ) -> Result<(), Fault> {
         self.dict_insert(dict, name.into(), value)
-    }
-
-    pub(crate) fn collect_garbage(&mut self) -> Result<(), Fault> {
-        let mut roots: Vec<Value> = self.stack.clone();
-        for frame in &self.frames {
-            frame.trace(|value| roots.push(value));
-        }
-        roots.extend(self.modules.values().copied());
-        roots.extend(self.waiting.values().copied());
-        // Programs loaded after the first one: its own constants are pinned.
-        for loaded in self.codes.after(self.pinned_codes) {
-            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
-        }
-        roots.push(self.builtins.into());
-        roots.push(self.prelude.into());
-        roots.extend(self.main.map(Value::Ref));
-        roots.push(self.kept);
-        let visited = self.heap.collect(roots.into_iter());
-        // Being interned keeps nothing alive.
-        let heap = &self.heap;
-        self.interned.retain(|handle| heap.is_live(handle));
-        // Places of classes that are gone may be taken by others.
-        self.class_version += 1;
-        self.charge(crate::cost::collect(visited))
     }
 }

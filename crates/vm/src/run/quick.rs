@@ -1,6 +1,8 @@
-//! Operators on small numbers, for the loop: what is not one of these goes the long way.
+//! Operators on small numbers and steps of ranges, for the loop: what is not one of these goes the long way.
 
 use crate::front::code::{BinOp, CmpOp};
+use crate::heap::Heap;
+use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};
 
 #[inline(always)]
@@ -36,4 +38,19 @@ pub(super) fn quick_compare(op: CmpOp, left: Value, right: Value) -> Option<bool
         }
         _ => None,
     }
+}
+
+/// The next number of a range; Unbound at its end.
+#[inline(always)]
+pub(super) fn quick_step(heap: &mut Heap, iterator: Value) -> Option<Value> {
+    let Value::Ref(handle) = iterator else { return None };
+    let Obj::Iter(iter) = heap.get_mut(handle) else { return None };
+    let Iter::Range { next, left, step } = &mut **iter else { return None };
+    if *left == 0 {
+        return Some(Value::Unbound);
+    }
+    let value = *next;
+    *left -= 1;
+    *next = next.wrapping_add(*step);
+    Some(Value::Int(value))
 }

@@ -279,21 +279,22 @@ impl Vm {
     }
 
     /// `module.Class`, as in reprs.
-    pub(crate) fn dotted_name(&self, class: Handle) -> String {
+    pub(crate) fn dotted_name(&mut self, class: Handle) -> String {
         let Some(info) = self.class_info(class) else { return String::new() };
-        let name = match self.dict_get_name(info.dict, name::QUALNAME) {
+        let (dict, builtin) = (info.dict, info.builtin);
+        let name = match self.dict_get_name(dict, name::QUALNAME) {
             Some(qualname) => self.text(qualname).unwrap_or("").to_owned(),
             None => self.class_name(class),
         };
-        if info.builtin {
+        if builtin {
             return name;
         }
-        let module = self.dict_get_name(info.dict, name::MODULE);
+        let module = self.dict_get_name(dict, name::MODULE);
         let module = module.and_then(|module| self.text(module)).unwrap_or("__main__");
         format!("{module}.{name}")
     }
 
-    fn class_repr(&self, class: Handle) -> String {
+    fn class_repr(&mut self, class: Handle) -> String {
         format!("<class '{}'>", self.dotted_name(class))
     }
 

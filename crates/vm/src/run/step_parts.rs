@@ -25,7 +25,7 @@ impl Vm {
         }
     }
 
-    pub(super) fn namespace_get(&self, name: Value) -> Option<Value> {
+    pub(super) fn namespace_get(&mut self, name: Value) -> Option<Value> {
         let namespace = self.frames.last()?.namespace.handle()?;
         self.dict_get_name(namespace, name.handle()?)
     }

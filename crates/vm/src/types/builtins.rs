@@ -36,12 +36,26 @@ impl Vm {
         Ok(())
     }
 
+    pub(super) fn is_callable(&mut self, value: Value) -> bool {
+        let class = self.class_of(value);
+        match self.obj(value) {
+            Some(Obj::Function(_) | Obj::Method { .. } | Obj::Class(_) | Obj::StaticMethod(_)) => {
+                true
+            }
+            None => matches!(value, Value::Native(_)),
+            Some(_) => self.class_attr(class, name::CALL).is_some(),
+        }
+    }
+
     /// Both streams have one bound.
     pub(crate) fn room_for_output(&mut self, text: &str) -> Result<(), Fault> {
         self.charge(crate::cost::bytes(text.len()))?;
         let written = self.output.len() + self.errors.len();
         if written + text.len() > self.limits.output_bytes {
             return Err(Fatal::Memory.into());
+        }
+        if let Some(echo) = &self.echo {
+            echo(text);
         }
         Ok(())
     }
@@ -150,7 +164,8 @@ impl Vm {
     fn has_protocol(&mut self, class: Handle, kind: Handle) -> Result<bool, Fault> {
         let Some(protocol) = self.interned.get("_protocol").copied() else { return Ok(false) };
         let Some(info) = self.class_info(kind) else { return Ok(false) };
-        let Some(methods) = self.dict_get_name(info.dict, protocol) else { return Ok(false) };
+        let dict = info.dict;
+        let Some(methods) = self.dict_get_name(dict, protocol) else { return Ok(false) };
         for method in self.plain_items(methods)?.unwrap_or_default() {
             let Value::Ref(method) = method else { return Ok(false) };
             // The machine calls these without looking for a method.
@@ -188,12 +203,7 @@ fn issubclass(vm: &mut Vm, args: Args) -> Outcome {
 
 fn callable(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "callable", ["obj"], 1)?;
-    let class = vm.class_of(value);
-    Ok(Value::Bool(match vm.obj(value) {
-        Some(Obj::Function(_) | Obj::Method { .. } | Obj::Class(_) | Obj::StaticMethod(_)) => true,
-        None => matches!(value, Value::Native(_)),
-        Some(_) => vm.class_attr(class, name::CALL).is_some(),
-    }))
+    Ok(Value::Bool(vm.is_callable(value)))
 }
 
 /// An attribute's name: interned, so that look-ups by identity find it.

@@ -48,7 +48,8 @@ fn is_async(vm: &mut Vm, args: Args) -> Outcome {
         if vm.codes[function.code as usize].code.kind == Kind::Coroutine {
             return Ok(Value::Bool(true));
         }
-        let wrapped = function.dict.and_then(|dict| vm.dict_get_name(dict, name::WRAPPED));
+        let dict = function.dict;
+        let wrapped = dict.and_then(|dict| vm.dict_get_name(dict, name::WRAPPED));
         let Some(wrapped) = wrapped else { break };
         value = wrapped;
     }

@@ -5,8 +5,10 @@ mod bytes;
 mod codec;
 mod dict;
 mod encoding;
+mod exceptions;
 mod format;
 mod format_spec;
+mod generators;
 #[cfg(test)]
 mod grid;
 mod hashlib;

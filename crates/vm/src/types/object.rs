@@ -1,14 +1,17 @@
-//! object, type, descriptors, super, exceptions and generators.
+//! object, type, descriptors and super; the names of exceptions' and generators' methods.
 
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 use crate::run::Vm;
-use crate::run::fault::{Fatal, Fault, Outcome, tail};
-use crate::run::frame::After;
+use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
 
 use super::builtins::done;
+use super::exceptions::{add_note, exception_init, exception_new, with_traceback};
+use super::generators::{
+    generator_close, generator_next, generator_send, generator_throw, identity,
+};
 
 pub(crate) const TABLE: Table = &[
     ("object", "__new__", object_new, ""),
@@ -34,6 +37,7 @@ pub(crate) const TABLE: Table = &[
     ("classmethod", "__new__", classmethod_new, ""),
     ("staticmethod", "__new__", staticmethod_new, ""),
     ("super", "__new__", super_new, ""),
+    ("method", "__new__", method_new, ""),
     ("BaseException", "__new__", exception_new, ""),
     ("BaseException", "__init__", exception_init, ""),
     ("BaseException", "with_traceback", with_traceback, ""),
@@ -75,11 +79,6 @@ fn object_new(vm: &mut Vm, args: Args) -> Outcome {
 
 fn object_init(_: &mut Vm, _: Args) -> Outcome {
     Ok(Value::None)
-}
-
-fn identity(vm: &mut Vm, args: Args) -> Outcome {
-    let [value] = vm.take(args, "__iter__", ["self"], 1)?;
-    Ok(value)
 }
 
 fn default_repr(vm: &mut Vm, args: Args) -> Outcome {
@@ -290,6 +289,15 @@ fn staticmethod_new(vm: &mut Vm, args: Args) -> Outcome {
     vm.alloc(Obj::StaticMethod(function))
 }
 
+/// `types.MethodType(function, receiver)`.
+fn method_new(vm: &mut Vm, args: Args) -> Outcome {
+    let [_, function, receiver] = vm.take(args, "method", ["cls", "function", "instance"], 3)?;
+    if !vm.is_callable(function) {
+        return Err(vm.type_error("first argument must be callable"));
+    }
+    vm.alloc(Obj::Method { function, receiver })
+}
+
 fn super_new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, class, receiver] = vm.take(args, "super", ["cls", "type", "obj"], 3)?;
     let Value::Ref(class) = class else {
@@ -304,114 +312,4 @@ fn super_new(vm: &mut Vm, args: Args) -> Outcome {
         return Err(vm.type_error("super(type, obj): obj must be an instance or subtype of type"));
     }
     vm.alloc(Obj::Super { class, receiver, of })
-}
-
-fn exception_new(vm: &mut Vm, args: Args) -> Outcome {
-    let count = args.count - args.keywords.map_or(0, |names| keyword_count(vm, names));
-    let values = vm.stack[args.base..args.base + count].to_vec();
-    let class = match values.split_first() {
-        Some((Value::Ref(class), _)) if vm.is_subclass(*class, Type::BaseException.handle()) => {
-            *class
-        }
-        _ => return Err(vm.type_error("BaseException.__new__(X): X is not a type of exceptions")),
-    };
-    let tuple = vm.tuple(values[1..].to_vec())?;
-    vm.new_exception(class, tuple)
-}
-
-fn keyword_count(vm: &Vm, names: Handle) -> usize {
-    match vm.heap.get(names) {
-        Obj::Tuple(names) => names.len(),
-        _ => 0,
-    }
-}
-
-fn exception_init(vm: &mut Vm, args: Args) -> Outcome {
-    let count = args.count - args.keywords.map_or(0, |names| keyword_count(vm, names));
-    let values = vm.stack[args.base..args.base + count].to_vec();
-    vm.receiver(args, "BaseException.__init__")?;
-    let Some((exception, rest)) = values.split_first() else { return Err(Fatal::Internal.into()) };
-    let tuple = vm.tuple(rest.to_vec())?;
-    if let Some(Obj::Exception(exception)) =
-        exception.handle().map(|handle| vm.heap.get_mut(handle))
-    {
-        exception.args = tuple;
-    }
-    Ok(Value::None)
-}
-
-fn with_traceback(vm: &mut Vm, args: Args) -> Outcome {
-    let [exception, _] = vm.take(args, "with_traceback", ["self", "tb"], 2)?;
-    Ok(exception)
-}
-
-fn add_note(vm: &mut Vm, args: Args) -> Outcome {
-    let [exception, note] = vm.take(args, "add_note", ["self", "note"], 2)?;
-    let Some(dict) = vm.make_own_dict(exception)? else {
-        return Err(vm.type_error("an exception is needed"));
-    };
-    let notes = match vm.dict_get_name(dict, name::NOTES) {
-        Some(notes) => notes,
-        None => {
-            let notes = vm.list(Vec::new())?;
-            vm.dict_set_name(dict, name::NOTES, notes)?;
-            notes
-        }
-    };
-    vm.list_push(notes, note)?;
-    Ok(Value::None)
-}
-
-/// Generators run as frames: the native is replaced by the generator's own frame, which the machine
-/// pushes when it sees this call.
-fn generator_send(vm: &mut Vm, args: Args) -> Outcome {
-    let [generator, value] = vm.take(args, "send", ["self", "value"], 2)?;
-    vm.enter_generator(args, generator, value)
-}
-
-fn generator_next(vm: &mut Vm, args: Args) -> Outcome {
-    let [generator] = vm.take(args, "__next__", ["self"], 1)?;
-    vm.enter_generator(args, generator, Value::None)
-}
-
-fn generator_throw(vm: &mut Vm, args: Args) -> Outcome {
-    let [generator, kind, value, _] = vm.take(args, "throw", ["self", "type", "value", "tb"], 2)?;
-    if let Some(Obj::Class(_)) = vm.obj(kind) {
-        let mut arguments = vec![generator, kind];
-        if !value.is_unbound() {
-            arguments.push(value);
-        }
-        return Err(vm.prelude_tail("_throw_class", arguments));
-    }
-    vm.enter_throw(args, generator, kind)
-}
-
-fn generator_close(vm: &mut Vm, args: Args) -> Outcome {
-    let [generator] = vm.take(args, "close", ["self"], 1)?;
-    if let Some(Obj::Generator(info)) = vm.obj(generator)
-        && info.frame.as_ref().is_none_or(|frame| frame.pc == 0)
-        && !info.running
-    {
-        if let Some(Obj::Generator(info)) = generator.handle().map(|handle| vm.heap.get_mut(handle))
-        {
-            info.frame = None;
-        }
-        return Ok(Value::None);
-    }
-    let args_tuple = vm.tuple(Vec::new())?;
-    let exit = vm.new_exception(Type::GeneratorExit.handle(), args_tuple)?;
-    vm.entering = Some((generator, exit, true, After::Close));
-    Err(Fault::Enter)
-}
-
-impl Vm {
-    fn enter_generator(&mut self, _: Args, generator: Value, sent: Value) -> Outcome {
-        self.entering = Some((generator, sent, false, After::Next(Value::Unbound)));
-        Err(Fault::Enter)
-    }
-
-    fn enter_throw(&mut self, _: Args, generator: Value, exception: Value) -> Outcome {
-        self.entering = Some((generator, exception, true, After::Next(Value::Unbound)));
-        Err(Fault::Enter)
-    }
 }

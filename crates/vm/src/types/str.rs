@@ -212,11 +212,18 @@ fn rstrip(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn strings<'a>(vm: &mut Vm, parts: impl Iterator<Item = &'a str>) -> Outcome {
+    let values = cut(vm, parts)?;
+    vm.list(values)
+}
+
+/// Each part is an object before the next one is looked for: what they take is counted as it grows.
+fn cut<'a>(vm: &mut Vm, parts: impl Iterator<Item = &'a str>) -> Result<Vec<Value>, Fault> {
     let mut values = Vec::new();
     for part in parts {
+        vm.charge(cost::PART)?;
         values.push(vm.string(part)?);
     }
-    vm.list(values)
+    Ok(values)
 }
 
 fn split_args(
@@ -240,71 +247,64 @@ fn split(vm: &mut Vm, args: Args) -> Outcome {
     match sep {
         Some(sep) => strings(vm, text.splitn(most.saturating_add(1), sep.as_str())),
         None => {
-            let mut parts = Vec::new();
+            vm.charge(cost::values(text.len()))?;
             let mut rest = text.trim_start_matches(is_space);
-            while !rest.is_empty() {
-                if parts.len() == most {
-                    parts.push(rest);
-                    break;
-                }
-                let end = rest.find(is_space).unwrap_or(rest.len());
-                parts.push(&rest[..end]);
+            let mut count = 0;
+            let parts = std::iter::from_fn(|| {
+                let end = rest.find(is_space).filter(|_| count < most).unwrap_or(rest.len());
+                let part = &rest[..end];
                 rest = rest[end..].trim_start_matches(is_space);
-            }
-            strings(vm, parts.into_iter())
+                count += 1;
+                Some(part).filter(|part| !part.is_empty())
+            });
+            strings(vm, parts)
         }
     }
 }
 
 fn rsplit(vm: &mut Vm, args: Args) -> Outcome {
     let (text, sep, most) = split_args(vm, args, "rsplit")?;
-    let mut parts: Vec<&str> = Vec::new();
-    match &sep {
-        Some(sep) => parts.extend(text.rsplitn(most.saturating_add(1), sep.as_str())),
+    let mut values = match &sep {
+        Some(sep) => cut(vm, text.rsplitn(most.saturating_add(1), sep.as_str()))?,
         None => {
+            vm.charge(cost::values(text.len()))?;
             let mut rest = text.trim_end_matches(is_space);
-            while !rest.is_empty() {
-                if parts.len() == most {
-                    parts.push(rest);
-                    break;
-                }
-                let start = rest
-                    .rfind(is_space)
-                    .map_or(0, |at| at + rest[at..].chars().next().map_or(1, char::len_utf8));
-                parts.push(&rest[start..]);
+            let mut count = 0;
+            let parts = std::iter::from_fn(|| {
+                let space = rest.rfind(is_space).filter(|_| count < most);
+                let start =
+                    space.map_or(0, |at| at + rest[at..].chars().next().map_or(1, char::len_utf8));
+                let part = &rest[start..];
                 rest = rest[..start].trim_end_matches(is_space);
-            }
+                count += 1;
+                Some(part).filter(|part| !part.is_empty())
+            });
+            cut(vm, parts)?
         }
-    }
-    parts.reverse();
-    strings(vm, parts.into_iter())
+    };
+    values.reverse();
+    vm.list(values)
 }
 
 fn splitlines(vm: &mut Vm, args: Args) -> Outcome {
     let [text, keep] = vm.take(args, "splitlines", ["self", "keepends"], 1)?;
     let text = this(vm, text)?;
     let keep = !keep.is_unbound() && vm.truth(keep)?;
-    let mut lines = Vec::new();
+    vm.charge(text.len() as u64)?;
     let mut rest = text.as_str();
-    while !rest.is_empty() {
+    let lines = std::iter::from_fn(|| {
         let ends =
             ['\n', '\r', '\x0b', '\x0c', '\x1c', '\x1d', '\x1e', '\u{85}', '\u{2028}', '\u{2029}'];
-        match rest.find(ends) {
-            None => {
-                lines.push(rest);
-                break;
-            }
-            Some(at) => {
-                let mut end = at + rest[at..].chars().next().map_or(1, char::len_utf8);
-                if rest[at..].starts_with("\r\n") {
-                    end = at + 2;
-                }
-                lines.push(if keep { &rest[..end] } else { &rest[..at] });
-                rest = &rest[end..];
-            }
-        }
-    }
-    strings(vm, lines.into_iter())
+        let at = rest.find(ends).unwrap_or(rest.len());
+        let end = match rest[at..].starts_with("\r\n") {
+            true => at + 2,
+            false => at + rest[at..].chars().next().map_or(0, char::len_utf8),
+        };
+        let line = if keep { &rest[..end] } else { &rest[..at] };
+        rest = &rest[end..];
+        Some(line).filter(|_| end > 0)
+    });
+    strings(vm, lines)
 }
 
 fn partition_by(vm: &mut Vm, args: Args, last: bool) -> Outcome {

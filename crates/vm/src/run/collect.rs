@@ -1,0 +1,43 @@
+//! What the garbage collector must leave alone, and when it runs.
+
+use super::Vm;
+use super::fault::Fault;
+use crate::heap::value::Value;
+
+impl Vm {
+    pub(crate) fn collect_garbage(&mut self) -> Result<(), Fault> {
+        let mut roots: Vec<Value> = self.stack.clone();
+        for frame in &self.frames {
+            frame.trace(|value| roots.push(value));
+        }
+        roots.extend(self.modules.values().copied());
+        roots.extend(self.waiting.values().copied());
+        // Programs loaded after the first one: its own constants are pinned.
+        for loaded in self.codes.after(self.pinned_codes) {
+            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
+        }
+        roots.push(self.builtins.into());
+        roots.push(self.prelude.into());
+        roots.extend(self.main.map(Value::Ref));
+        roots.push(self.kept);
+        let visited = self.heap.collect(roots.into_iter());
+        // Being interned keeps nothing alive.
+        let heap = &self.heap;
+        self.interned.retain(|handle| heap.is_live(handle));
+        // Places of classes that are gone may be taken by others.
+        self.class_version += 1;
+        self.charge(crate::cost::collect(visited))
+    }
+
+    /// Collects garbage if it is time, with operands that are on no stack.
+    #[inline]
+    pub(super) fn collect_holding(&mut self, left: Value, right: Value) -> Result<(), Fault> {
+        if !self.heap.wants_collection() {
+            return Ok(());
+        }
+        self.stack.extend([left, right]);
+        let collected = self.collect_garbage();
+        self.stack.truncate(self.stack.len() - 2);
+        collected
+    }
+}
