@@ -70,6 +70,8 @@
 //!   are all the same one.
 //! - Classes do not know what is derived from them (`__subclasses__`), functions not their code
 //!   (`__code__`), exceptions no traceback; `list[int]` is `list`.
+//! - `match` takes lists, tuples, ranges and what is built on them for sequences, dicts for mappings: no `deque`,
+//!   and no class of `collections.abc`.
 //!
 //! # Limits are not exceptions
 //! Running out of cycles or memory ends the run; no `except` sees it.

@@ -235,7 +235,7 @@ fn what_is_not_there_is_refused_with_advice() {
         ("x = 1\nimport random", 2),
         ("from time import time", 1),
         ("\n\ndef f():\n    async for x in y: pass", 4),
-        ("try:\n    pass\nexcept* ValueError:\n    pass", 1),
+        ("try:\n    pass\nexcept* ValueError:\n    pass", 3),
         ("x = 1j", 1),
         ("from json import *", 1),
         ("return 5", 1),
@@ -247,6 +247,28 @@ fn what_is_not_there_is_refused_with_advice() {
             other => panic!("{source}: {other:?}"),
         }
     }
+}
+
+/// Groups of exceptions are refused before anything runs, and told with file, line and what to do instead.
+#[test]
+fn exception_groups_are_refused_at_their_line() {
+    let source =
+        "print('ran')\ntry:\n    pass\nexcept* (ValueError, KeyError) as group:\n    pass\n";
+    let output = run_script(source, "groups.py", Limits::with_cycles(1_000));
+    assert_eq!(output.stdout, "");
+    let Ending::Refused(error) = output.ending else { panic!("{:?}", output.ending) };
+    assert_eq!((&error.file[..], error.line), ("groups.py", 4));
+    assert!(
+        error.to_string().contains("except* is not supported (raise single exceptions"),
+        "{error}"
+    );
+    let refused = remuda_vm::chain::facts(source, "groups.py").unwrap_err();
+    assert!(refused.starts_with("groups.py:4:"), "{refused}");
+    let Ending::Raised(raised) = run("raise ExceptionGroup('many', [ValueError(1)])").ending else {
+        panic!("it should not be there");
+    };
+    assert_eq!(raised.kind, "NameError");
+    assert!(raised.message.contains("raise and catch single exceptions"), "{}", raised.message);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Modules that a program can import.
 
+use ruff_python_ast::{ExceptHandler, Expr};
+
 use super::stars::STARS;
 
 /// Modules that exist; others are refused at compile time.
@@ -145,3 +147,15 @@ const COWBOY_SDK: &[&str] = &[
     "send",
     "storage_guard",
 ];
+
+/// Whether a handler is for modules that are not there. One for every exception is not: there the
+/// advice of the compiler is worth more.
+pub(super) fn catches_missing_modules(handler: &ExceptHandler) -> bool {
+    let ExceptHandler::ExceptHandler(handler) = handler;
+    let named = |kind: &Expr| matches!(kind, Expr::Name(name) if matches!(name.id.as_str(), "ImportError" | "ModuleNotFoundError"));
+    match handler.type_.as_deref() {
+        Some(Expr::Tuple(kinds)) => kinds.elts.iter().any(named),
+        Some(kind) => named(kind),
+        None => false,
+    }
+}

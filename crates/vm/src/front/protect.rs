@@ -6,6 +6,7 @@ use ruff_text_size::Ranged;
 use super::code::Op;
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
+use super::modules::catches_missing_modules;
 use crate::limits::CLAUSES_MAX;
 
 /// A region whose exceptions go to `target`; its range is closed while a way out is being emitted.
@@ -31,12 +32,14 @@ pub(super) enum Block<'a> {
     FinallyHandler(Region),
     /// `__exit__` is on the stack, or `__aexit__`, to be awaited.
     With(Region, bool),
+    /// Inside `finally` on the way of a return: its value is on the stack, and given up by another way out.
+    Returning,
 }
 
 impl<'a> Block<'a> {
     fn region(&mut self) -> Option<&mut Region> {
         match self {
-            Block::Loop { .. } => None,
+            Block::Loop { .. } | Block::Returning => None,
             Block::Try(region)
             | Block::Finally(region, _)
             | Block::Handler(region, _)
@@ -99,7 +102,16 @@ impl<'a> Compiler<'a> {
                 Block::Try(_) => self.end_block(),
                 Block::Finally(_, body) => {
                     self.end_block();
+                    let returning = exit == Exit::Return;
+                    self.block_list().extend(returning.then_some(Block::Returning));
                     self.body(body)?;
+                    if returning {
+                        self.end_block();
+                    }
+                }
+                Block::Returning => {
+                    self.end_block();
+                    self.drop_under(exit);
                 }
                 Block::Handler(_, name) => {
                     self.end_block();
@@ -177,8 +189,10 @@ impl<'a> Compiler<'a> {
     pub(super) fn try_statement(&mut self, node: &'a ast::StmtTry) -> Done {
         // Each `finally` is compiled twice, so nested ones grow as powers of two.
         self.check_length(node)?;
-        if node.is_star {
-            return self.refuse(node, "except* is not supported", "catch single exceptions");
+        if let Some(star) = node.handlers.first().filter(|_| node.is_star) {
+            let advice =
+                "raise single exceptions and catch them with 'except'; of several, keep a list";
+            return self.refuse(star, "except* is not supported", advice);
         }
         if node.finalbody.is_empty() {
             return self.try_except(node);
@@ -373,17 +387,5 @@ impl<'a> Compiler<'a> {
         }
         self.emit(Op::Raise, count, 0);
         Ok(())
-    }
-}
-
-/// Whether a handler is for modules that are not there. One for every exception is not: there the
-/// advice of the compiler is worth more.
-fn catches_missing_modules(handler: &ExceptHandler) -> bool {
-    let ExceptHandler::ExceptHandler(handler) = handler;
-    let named = |kind: &Expr| matches!(kind, Expr::Name(name) if matches!(name.id.as_str(), "ImportError" | "ModuleNotFoundError"));
-    match handler.type_.as_deref() {
-        Some(Expr::Tuple(kinds)) => kinds.elts.iter().any(named),
-        Some(kind) => named(kind),
-        None => false,
     }
 }

@@ -63,6 +63,20 @@ class defaultdict(dict):
     def copy(self):
         return type(self)(self.default_factory, self)
 
+    def __or__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        both = self.copy()
+        both.update(other)
+        return both
+
+    def __ror__(self, other):
+        if not isinstance(other, dict):
+            return NotImplemented
+        both = type(self)(self.default_factory, other)
+        both.update(self)
+        return both
+
 
 class Counter(dict):
     def __init__(self, iterable=None, /, **kwargs):

@@ -11,9 +11,15 @@ class Iterable(_Subscripted):
 class Iterator(_Subscripted):
     _protocol = ('__iter__', '__next__')
 
+    def __iter__(self):
+        return self
 
-class Generator(_Subscripted):
+
+class Generator(Iterator):
     _protocol = ('__iter__', '__next__', 'send', 'throw')
+
+    def __next__(self):
+        return self.send(None)
 
 
 class Sized(_Subscripted):
@@ -281,3 +287,8 @@ class Awaitable(_Subscripted):
 
 class Coroutine(_Subscripted):
     _protocol = ('send', 'throw', 'close')
+
+
+KeysView = type({}.keys())
+ValuesView = type({}.values())
+ItemsView = type({}.items())

@@ -17,6 +17,14 @@ def _is_view(value):
     return type(value).__name__ in ('dict_keys', 'dict_items')
 
 
+def _all_in(a, b):
+    # Views may have values that no set can hold.
+    for item in a:
+        if item not in b:
+            return False
+    return True
+
+
 def _eq(a, b):
     if _both(a, b, list) or _both(a, b, tuple):
         return len(a) == len(b) and _first_difference(a, b) < 0
@@ -36,7 +44,7 @@ def _eq(a, b):
         return _issubset(a, b)
     kind = type(a).__name__
     if kind == 'dict_keys' or kind == 'dict_items':
-        return _eq(set(a), set(b))
+        return len(a) == len(b) and _all_in(a, b)
     return a is b
 
 
@@ -46,7 +54,7 @@ def _ne(a, b):
 
 def _lt(a, b):
     if _is_view(a) or _is_view(b):
-        return set(a) < set(b)
+        return len(a) < len(b) and _all_in(a, b)
     if _both(a, b, (set, frozenset)):
         return len(a) < len(b) and _issubset(a, b)
     at = _first_difference(a, b)
@@ -55,7 +63,7 @@ def _lt(a, b):
 
 def _le(a, b):
     if _is_view(a) or _is_view(b):
-        return set(a) <= set(b)
+        return len(a) <= len(b) and _all_in(a, b)
     if _both(a, b, (set, frozenset)):
         return _issubset(a, b)
     at = _first_difference(a, b)
@@ -64,7 +72,7 @@ def _le(a, b):
 
 def _gt(a, b):
     if _is_view(a) or _is_view(b):
-        return set(a) > set(b)
+        return len(a) > len(b) and _all_in(b, a)
     if _both(a, b, (set, frozenset)):
         return _lt(b, a)
     at = _first_difference(a, b)
@@ -73,7 +81,7 @@ def _gt(a, b):
 
 def _ge(a, b):
     if _is_view(a) or _is_view(b):
-        return set(a) >= set(b)
+        return len(a) >= len(b) and _all_in(b, a)
     if _both(a, b, (set, frozenset)):
         return _le(b, a)
     at = _first_difference(a, b)

@@ -269,6 +269,9 @@ def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
 def replace(target, /, **changes):
     values = {name: getattr(target, name) for name, one in target.__dataclass_fields__.items() if one.init}
     for name in changes:
+        one = target.__dataclass_fields__.get(name)
+        if one is not None and not one.init:
+            raise ValueError('field ' + name + ' is declared with init=False, it cannot be specified with replace()')
         values[name] = changes[name]
     return type(target)(**values)
 

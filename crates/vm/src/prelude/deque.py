@@ -73,6 +73,8 @@ class deque:
             raise ValueError(repr(item) + ' is not in deque') from None
 
     def insert(self, index, item):
+        if self.maxlen is not None and len(self) >= self.maxlen:
+            raise IndexError('deque already at its maximum size')
         items = self._list()
         items.insert(index, item)
         self._items = items

@@ -38,7 +38,7 @@ class partialmethod:
 
 
 def update_wrapper(wrapper, wrapped, assigned=(), updated=()):
-    for name in ('__name__', '__qualname__', '__doc__', '__module__'):
+    for name in ('__name__', '__qualname__', '__doc__', '__module__', '__annotations__'):
         value = getattr(wrapped, name, None)
         if value is not None:
             try:

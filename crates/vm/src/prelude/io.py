@@ -1,4 +1,4 @@
-# Text that is written and read like a file; there are no files.
+# Text and bytes that are written and read like a file; there are no files.
 
 class StringIO:
     def __init__(self, initial_value='', newline='\n'):
@@ -93,6 +93,107 @@ class StringIO:
         return True
 
     def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.close()
+
+
+class BytesIO:
+    def __init__(self, initial_bytes=b''):
+        self._bytes = bytearray(initial_bytes)
+        self._at = 0
+        self.closed = False
+
+    def _check(self):
+        if self.closed:
+            raise ValueError('I/O operation on closed file.')
+
+    def write(self, data):
+        self._check()
+        if not isinstance(data, (bytes, bytearray)):
+            raise TypeError("a bytes-like object is required, not '" + type(data).__name__ + "'")
+        gap = self._at - len(self._bytes)
+        if gap > 0:
+            self._bytes.extend(bytes(gap))
+        if self._at == len(self._bytes):
+            self._bytes.extend(data)
+        else:
+            self._bytes[self._at:self._at + len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def writelines(self, lines):
+        for line in lines:
+            self.write(line)
+
+    def getvalue(self):
+        self._check()
+        return bytes(self._bytes)
+
+    def tell(self):
+        self._check()
+        return self._at
+
+    def seek(self, offset, whence=0):
+        self._check()
+        base = 0 if whence == 0 else self._at if whence == 1 else len(self._bytes)
+        if whence == 0 and offset < 0:
+            raise ValueError('negative seek value ' + str(offset))
+        self._at = max(base + offset, 0)
+        return self._at
+
+    def _take(self, end):
+        at = self._at
+        self._at = max(min(end, len(self._bytes)), at)
+        return bytes(self._bytes[at:end])
+
+    def read(self, size=-1):
+        self._check()
+        return self._take(len(self._bytes) if size is None or size < 0 else self._at + size)
+
+    def readline(self, size=-1):
+        self._check()
+        end = self._bytes.find(b'\n', self._at) + 1 or len(self._bytes)
+        if size is not None and size >= 0:
+            end = min(end, self._at + size)
+        return self._take(end)
+
+    def readlines(self, hint=-1):
+        return list(self)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    def truncate(self, size=None):
+        self._check()
+        size = self._at if size is None else size
+        del self._bytes[size:]
+        return size
+
+    def flush(self):
+        pass
+
+    def close(self):
+        self.closed = True
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def seekable(self):
+        return True
+
+    def __enter__(self):
+        self._check()
         return self
 
     def __exit__(self, kind, error, trace):

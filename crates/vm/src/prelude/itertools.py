@@ -130,6 +130,8 @@ def starmap(function, iterable):
 
 
 def tee(iterable, n=2):
+    if n < 0:
+        raise ValueError('n must be >= 0')
     iterator = iter(iterable)
     queues = [[] for _ in range(n)]
 

@@ -18,7 +18,12 @@ GeneratorType = type(_function())
 LambdaType = FunctionType
 NoneType = type(None)
 BuiltinFunctionType = type(len)
-MethodType = type([].append)
+class _Bound:
+    def method(self):
+        pass
+
+
+MethodType = type(_Bound().method)
 
 
 def MappingProxyType(table):

@@ -26,7 +26,18 @@ pub(crate) const TABLE: Table = &[
     ("reversed", "__next__", iterator_next, ""),
     ("reversed", "__iter__", iterator_iter, ""),
     ("range", "__iter__", iterator_iter, ""),
+    ("range", "__len__", super::tuple::len, ""),
+    ("range", "__getitem__", super::tuple::getitem, ""),
+    ("range", "__reversed__", reversed, ""),
+    ("list", "__reversed__", reversed, ""),
+    ("dict", "__reversed__", reversed, ""),
 ];
+
+/// `__reversed__`, called by name.
+fn reversed(vm: &mut Vm, args: Args) -> Outcome {
+    let [value] = vm.take(args, "__reversed__", ["self"], 1)?;
+    vm.reversed(vm.inner(value))
+}
 
 fn range_new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, a, b, c] = vm.take(args, "range", ["cls", "start", "stop", "step"], 2)?;
@@ -150,35 +161,46 @@ fn reversed_new(vm: &mut Vm, args: Args) -> Outcome {
     if let Some(method) = vm.user_method(value, name::REVERSED) {
         return Err(tail(method, vec![value]));
     }
-    let source = vm.inner(value);
-    let iter = match vm.obj(source) {
-        Some(Obj::Range { start, stop, step }) => {
-            let (start, step, left) = (*start, *step, range_len(*start, *stop, *step));
-            // Every item is within 64 bits; what is in between need not be.
-            let last = start.wrapping_add(step.wrapping_mul(left.wrapping_sub(1) as i64));
-            Iter::Range { next: last, left, step: step.wrapping_neg() }
-        }
-        Some(Obj::Dict(table)) => {
-            let length = table.len();
-            let Value::Ref(source) = source else { return Err(vm.type_error("a dict is needed")) };
-            let view = crate::heap::object::View::Keys;
-            Iter::Dict { source, view, next: 0, length, reversed: true }
-        }
-        Some(Obj::DictView { dict, view }) => {
-            let (source, view) = (*dict, *view);
-            let length = vm.table(source).map_or(0, |table| table.len());
-            Iter::Dict { source, view, next: 0, length, reversed: true }
-        }
-        Some(Obj::List(_) | Obj::Tuple(_) | Obj::Str(_) | Obj::Bytes(_) | Obj::ByteArray(_)) => {
-            Iter::Reversed { source, left: vm.length(source)? }
-        }
-        Some(Obj::Instance(_)) => return Err(vm.prelude_tail("_reversed_by_index", vec![value])),
-        _ => {
-            let kind = vm.type_name(value);
-            return Err(vm.type_error(format!("'{kind}' object is not reversible")));
-        }
-    };
-    vm.alloc(Obj::Iter(Box::new(iter)))
+    vm.reversed(value)
+}
+
+impl Vm {
+    /// What walks backwards over a value that needs no Python code for it.
+    fn reversed(&mut self, value: Value) -> Outcome {
+        let source = self.inner(value);
+        let iter = match self.obj(source) {
+            Some(Obj::Range { start, stop, step }) => {
+                let (start, step, left) = (*start, *step, range_len(*start, *stop, *step));
+                // Every item is within 64 bits; what is in between need not be.
+                let last = start.wrapping_add(step.wrapping_mul(left.wrapping_sub(1) as i64));
+                Iter::Range { next: last, left, step: step.wrapping_neg() }
+            }
+            Some(Obj::Dict(table)) => {
+                let length = table.len();
+                let Value::Ref(source) = source else {
+                    return Err(self.type_error("a dict is needed"));
+                };
+                let view = crate::heap::object::View::Keys;
+                Iter::Dict { source, view, next: 0, length, reversed: true }
+            }
+            Some(Obj::DictView { dict, view }) => {
+                let (source, view) = (*dict, *view);
+                let length = self.table(source).map_or(0, |table| table.len());
+                Iter::Dict { source, view, next: 0, length, reversed: true }
+            }
+            Some(
+                Obj::List(_) | Obj::Tuple(_) | Obj::Str(_) | Obj::Bytes(_) | Obj::ByteArray(_),
+            ) => Iter::Reversed { source, left: self.length(source)? },
+            Some(Obj::Instance(_)) => {
+                return Err(self.prelude_tail("_reversed_by_index", vec![value]));
+            }
+            _ => {
+                let kind = self.type_name(value);
+                return Err(self.type_error(format!("'{kind}' object is not reversible")));
+            }
+        };
+        self.alloc(Obj::Iter(Box::new(iter)))
+    }
 }
 
 fn iterator_next(vm: &mut Vm, args: Args) -> Outcome {

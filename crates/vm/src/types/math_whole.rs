@@ -128,7 +128,8 @@ fn comb(vm: &mut Vm, args: Args) -> Outcome {
     let [n, k] = vm.take(args, "comb", ["n", "k"], 2)?;
     let (n, k) = (vm.want_int(n)?, vm.want_int(k)?);
     if n < 0 || k < 0 {
-        return Err(vm.value_error("n must be a non-negative integer"));
+        let which = if n < 0 { "n" } else { "k" };
+        return Err(vm.value_error(format!("{which} must be a non-negative integer")));
     }
     if k > n {
         return Ok(Value::Int(0));
