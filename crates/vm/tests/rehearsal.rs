@@ -33,6 +33,12 @@ def on_timer(message):
 async def work(message):
     answer = await runner.http('https://example.org', extract='n', verify=verify.majority('value'))
     storage['value'] = answer['value']
+
+def talk(message):
+    print('heard', message, end='')
+    print('!')
+    if message == 'loud':
+        raise ValueError('too loud')
 ";
 
 fn load(name: &str) -> Result<String, String> {
@@ -298,6 +304,28 @@ fn an_actor_cannot_reach_the_tests_calls_nor_a_test_the_actors() {
     assert!(failed.message.contains("the host has no call 'test_height'"), "{failed}");
     let failed = failure("import cowboy\ndef test_it():\n    cowboy.storage['x'] = 1\n");
     assert!(failed.message.contains("is for actors"), "{failed}");
+}
+
+#[test]
+fn what_actors_print_is_shown_where_it_happened_also_if_they_fail() {
+    let source = "\
+def test_talks():
+    frail = chain.deploy('frail.py')
+    print('one')
+    frail.talk('a')
+    print('two')
+    with chain.raises('ValueError'):
+        frail.talk('loud')
+    print('three')
+
+def test_is_quiet():
+    chain.deploy('frail.py')
+";
+    let outcomes = outcomes(source);
+    all_pass(&outcomes, 2);
+    let shown = "one\nfrail.py: heard a!\ntwo\nfrail.py: heard loud!\nthree\n";
+    assert_eq!(outcomes[0].printed, shown);
+    assert_eq!(outcomes[1].printed, "");
 }
 
 #[test]

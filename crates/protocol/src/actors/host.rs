@@ -159,6 +159,11 @@ impl<'h, 'a> Host<'h, 'a> {
         self.exec.machine_memory
     }
 
+    /// Whose code runs.
+    pub fn actor(&self) -> Address {
+        self.running.actor
+    }
+
     /// The height of the block.
     pub fn height(&self) -> Height {
         self.exec.env.height

@@ -1,7 +1,8 @@
 //! What can be said of a program before it is deployed: for those who write it.
 
 use super::VM_CYCLES;
-use crate::{Ending, Limits, Vm, compile};
+use crate::front::code::{Code, Op};
+use crate::{Ending, Limits, Program, Vm, compile};
 
 /// What a program's body costs, and what can be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub struct Facts {
     pub body_cycles: u64,
     /// Names of the methods.
     pub methods: Vec<String>,
+    /// Lines that print, which nobody reads on a chain.
+    pub prints: Vec<u32>,
 }
 
 /// Compiles a program and runs its body without a chain; what is wrong is said with its line.
@@ -20,12 +23,47 @@ pub fn facts(source: &str, file: &str) -> Result<Facts, String> {
     match vm.run_module(&program) {
         Ok(()) => {
             let body_cycles = (limits.cycles - vm.cycles_left()).div_ceil(VM_CYCLES);
-            Ok(Facts { body_cycles, methods: vm.methods() })
+            Ok(Facts { body_cycles, methods: vm.methods(), prints: prints(&program) })
         }
         Err(Ending::Raised(raised)) => {
             let line = raised.traceback.last().map_or(0, |(_, line)| *line);
             Err(format!("{file}:{line}: its body fails: {}: {}", raised.kind, raised.message))
         }
         Err(ending) => Err(format!("{file}: its body does not come to its end: {ending:?}")),
+    }
+}
+
+/// Where a program names the builtin `print`; nowhere if it has one of its own.
+fn prints(program: &Program) -> Vec<u32> {
+    let named = |code: &Code, ops: &[Op]| -> Vec<u32> {
+        let name = |place: u32| code.names.get(place as usize);
+        let found = (0..).zip(&code.instrs).filter(|(_, instr)| {
+            ops.contains(&instr.op) && name(instr.b).is_some_and(|name| name == "print")
+        });
+        found.map(|(at, _)| code.line(at)).collect()
+    };
+    let codes = || program.codes.iter();
+    if codes().any(|code| !named(code, &[Op::StoreGlobal, Op::StoreName]).is_empty()) {
+        return Vec::new();
+    }
+    let mut lines: Vec<u32> =
+        codes().flat_map(|code| named(code, &[Op::LoadGlobal, Op::LoadName])).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::facts;
+
+    #[test]
+    fn lines_that_print_are_known_before_a_program_is_deployed() {
+        let prints = |source: &str| facts(source, "a.py").unwrap().prints;
+        let source = "\ndef f(m):\n    print(m)\n    g = lambda: [print(x)\n        for x in m]\nclass A:\n    print('body')\n";
+        assert_eq!(prints(source), [3, 4, 7]);
+        assert_eq!(prints("def f(m):\n    return 'print'\n"), []);
+        assert_eq!(prints("def print(*x): pass\ndef f(m):\n    print(m)\n"), []);
+        assert_eq!(prints("def f(print):\n    print(1)\n"), []);
     }
 }

@@ -7,11 +7,13 @@
 mod bid;
 mod calls;
 pub(crate) mod convert;
+mod ear;
 mod entitle;
 mod errors;
 mod facts;
 mod programs;
 
+pub(crate) use ear::Ear;
 pub use facts::{Facts, facts};
 
 use std::sync::Arc;
@@ -35,7 +37,7 @@ pub const VM_CYCLES: u64 = 10;
 const HEAP_BYTES: usize = 10 * 1024 * 1024;
 /// Heap of all the machines that call each other.
 const ALL_HEAPS_BYTES: usize = 16 * 1024 * 1024;
-/// What a call may print. Nobody reads it.
+/// What a call may print. Only tests of actors show it.
 const OUTPUT_BYTES: usize = 64 * 1024;
 /// Cycles of the machine for a byte of frames that are written and thrown away.
 const FROZEN_BYTE_CYCLES: u64 = 4;
@@ -44,11 +46,13 @@ const FROZEN_BYTE_CYCLES: u64 = 4;
 #[derive(Debug)]
 pub struct Machine {
     programs: Programs,
+    /// Who hears what actors print.
+    ear: Option<Ear>,
 }
 
 /// The machine of this process; all chains of a process may share it.
 pub fn machine() -> &'static Machine {
-    static MACHINE: Machine = Machine { programs: Programs::new() };
+    static MACHINE: Machine = Machine { programs: Programs::new(), ear: None };
     &MACHINE
 }
 
@@ -56,7 +60,12 @@ impl Machine {
     /// A machine that keeps compiled programs of so many bytes of source. That changes how long calls
     /// take and nothing else.
     pub const fn with_room(bytes: usize) -> Self {
-        Self { programs: Programs::with_room(bytes) }
+        Self { programs: Programs::with_room(bytes), ear: None }
+    }
+
+    /// A machine whose actors are heard when they print. That changes nothing else.
+    pub(crate) const fn heard_by(ear: Ear) -> Self {
+        Self { programs: Programs::new(), ear: Some(ear) }
     }
 
     fn program(&self, host: &Host<'_, '_>) -> Result<Arc<Program>, Refusal> {
@@ -162,6 +171,7 @@ impl Actors for Machine {
         let program = self.program(host)?;
         let (method, payload) = spelled(call);
         let mut vm = Vm::new(limits(host));
+        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
         let mut world = Asked::new(host);
         let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
         if result.is_ok() && call.method != BODY {
@@ -190,6 +200,7 @@ impl Actors for Machine {
                 return Err(Refusal::FramesUnreadable);
             }
         };
+        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
         let mut world = Asked::new(host);
         let result = vm.resume_method_in(&mut world, token, errors::answer(answer));
         self.finish(&mut vm, &mut world, result)

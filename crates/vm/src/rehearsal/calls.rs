@@ -129,6 +129,7 @@ impl Player<'_> {
                 };
                 Ok(V::List(wanted.map(pair).collect()))
             }
+            ("test_printed", []) => Ok(self.printed()),
             ("test_failures", [of]) => {
                 let of = one_or_all(of).ok_or_else(wrong)?;
                 let faults = self.stage.faults.iter();
@@ -221,6 +222,15 @@ impl Player<'_> {
             _ => None,
         });
         Ok(dict([("value", returned.unwrap_or(V::None))]))
+    }
+
+    /// What actors printed since the test asked last: pairs of a file and its text.
+    fn printed(&self) -> V {
+        let pair = |(actor, said): (Address, String)| {
+            let file = self.stage.sources.get(&actor).map(|source| source.file.clone());
+            V::List(vec![V::Str(file.unwrap_or_else(|| actor.to_string())), V::Str(said)])
+        };
+        V::List(self.stage.ear.take().into_iter().map(pair).collect())
     }
 
     fn tell(&mut self, told: Told) -> V {

@@ -114,15 +114,25 @@ def _result(job, value):
     return _json.dumps(value).encode()
 
 
+def _asked(name, *args):
+    # What actors print meanwhile stands in the test's own output, behind their files' names.
+    try:
+        return _cowboy.host(name, *args)
+    finally:
+        for file, text in _cowboy.host('test_printed'):
+            for line in text.splitlines():
+                print(file + ': ' + line)
+
+
 class _Chain:
     CBY = 1_000_000_000
 
     def account(self, name):
         # The address of somebody with money. The first mention of a name makes a block.
-        return _cowboy.host('test_account', name)
+        return _asked('test_account', name)
 
     def deploy(self, file, payload=None, value=0, sender='tester', cycles=None):
-        told = _cowboy.host('test_deploy', file, _cowboy._payload(_plain(payload)), value, _who(sender), cycles)
+        told = _asked('test_deploy', file, _cowboy._payload(_plain(payload)), value, _who(sender), cycles)
         if 'text' in told:
             raise ActorError(told)
         return _Actor(told['actor'], file)
@@ -130,13 +140,13 @@ class _Chain:
     def call(self, actor, method, payload=None, value=0, sender='tester', cycles=None):
         # What the method returned; None also if it waits for something.
         sent = _cowboy._payload(_plain(payload))
-        told = _cowboy.host('test_call', _who(actor), method, sent, value, _who(sender), cycles)
+        told = _asked('test_call', _who(actor), method, sent, value, _who(sender), cycles)
         if 'text' in told:
             raise ActorError(told)
         return _value(told['value'])
 
     def transfer(self, to, amount, sender='tester'):
-        _cowboy.host('test_transfer', _who(to), amount, _who(sender))
+        _asked('test_transfer', _who(to), amount, _who(sender))
 
     def raises(self, kind=None):
         return _Raises(kind)
@@ -144,59 +154,59 @@ class _Chain:
     def state(self, actor, key=None):
         # The value under a key, or all of them in a dict.
         if key is not None:
-            return _value(_cowboy.host('test_state', _who(actor), key.encode() if isinstance(key, str) else key))
+            return _value(_asked('test_state', _who(actor), key.encode() if isinstance(key, str) else key))
         found = {}
-        for key, raw in _cowboy.host('test_storage', _who(actor)):
+        for key, raw in _asked('test_storage', _who(actor)):
             found[key] = _value(raw)
         return found
 
     def events(self, actor=None, topic=None):
         # What actors said since the test began: pairs of topic and data.
-        told = _cowboy.host('test_events', None if actor is None else _who(actor))
+        told = _asked('test_events', None if actor is None else _who(actor))
         return [(said, _value(raw)) for said, raw in told if topic is None or said == topic]
 
     def failures(self, actor=None):
         # Errors that nobody here could catch: those of timers, queued calls, and calls that waited.
-        told = _cowboy.host('test_failures', None if actor is None else _who(actor))
+        told = _asked('test_failures', None if actor is None else _who(actor))
         return [ActorError(failure) for failure in told]
 
     def waiting(self, actor):
         # How many of its calls wait for something.
-        return _cowboy.host('test_waiting', _who(actor))
+        return _asked('test_waiting', _who(actor))
 
     def balance(self, who):
-        return _cowboy.host('test_balance', _who(who))
+        return _asked('test_balance', _who(who))
 
     def height(self):
-        return _cowboy.host('test_height')
+        return _asked('test_height')
 
     def blocks(self, n=1):
         # Lets time pass: timers fire, deadlines end.
-        _cowboy.host('test_blocks', n)
+        _asked('test_blocks', n)
 
     def jobs(self, actor=None):
         # Jobs that are not done, oldest first.
         of = None if actor is None else _who(actor)
-        return [_Job(told) for told in _cowboy.host('test_jobs', of)]
+        return [_Job(told) for told in _asked('test_jobs', of)]
 
     def answer(self, job, value):
         # Every runner of the job delivers this; of a list, each its own, and one that is None nothing.
         # Ends when the job has, or when it waits for other runners; says how it stands.
         if isinstance(value, list):
             results = [_result(job, item) for item in value]
-            return _cowboy.host('test_answer', job.id, results, True)
-        return _cowboy.host('test_answer', job.id, [_result(job, value)], False)
+            return _asked('test_answer', job.id, results, True)
+        return _asked('test_answer', job.id, [_result(job, value)], False)
 
     def fail(self, job):
         # Nobody delivers until the job is given up.
-        return _cowboy.host('test_fail', job.id)
+        return _asked('test_fail', job.id)
 
     def runners(self):
-        return _cowboy.host('test_runners')
+        return _asked('test_runners')
 
     def offer(self, models=(), executors=(), eth_chains=()):
         # What runners can do besides: models by name, programs by hash, chains by number.
-        _cowboy.host('test_offer', list(models), list(executors), list(eth_chains))
+        _asked('test_offer', list(models), list(executors), list(eth_chains))
 
 
 chain = _Chain()

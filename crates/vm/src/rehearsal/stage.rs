@@ -15,6 +15,7 @@ use remuda_protocol::registry::runner::Offer;
 use remuda_protocol::transaction::Instruction;
 
 use super::fault::Fault;
+use crate::chain::{Ear, Machine};
 use crate::{HostError, HostErrorKind};
 
 /// Runners of a test's chain. A job for three that nobody delivers uses up twelve.
@@ -45,6 +46,8 @@ pub(super) struct Source {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) chain: LocalChain,
+    /// What actors print.
+    pub(super) ear: Ear,
     pub(super) runners: Vec<SecretKey>,
     pub(super) offer: Offer,
     /// Who deployed what.
@@ -103,7 +106,9 @@ impl Stage {
         let balances = stakes.chain(rich).map(|(who, amount)| (who, Amount(amount)));
         let mut chain = LocalChain::start(params(), balances, dns().into_iter().collect())
             .map_err(|error| format!("the test's chain does not start: {error}"))?;
-        chain.actors = crate::chain::machine();
+        let ear = Ear::default();
+        // Chains keep their machine for as long as the process lives; it runs few files of tests.
+        chain.actors = Box::leak(Box::new(Machine::heard_by(ear.clone())));
         let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
         let offer = Offer {
             models: vec![MODEL.to_owned()],
@@ -115,6 +120,7 @@ impl Stage {
         let tester = account_key(TESTER);
         let mut stage = Self {
             chain,
+            ear,
             runners,
             offer: offer.clone(),
             sources: BTreeMap::new(),
