@@ -200,3 +200,69 @@ fn the_runners_of_an_actors_pool_are_drawn_for_its_jobs() {
     let job = world.assigned(spec);
     assert_eq!(world.status(job), Status::Assigned);
 }
+
+const CAREFUL: &str = "\
+import cowboy
+
+def prepare(m):
+    cowboy.create_pool('p')
+    return cowboy.grant(m[0], 'x', revocable=False)
+
+def fill(m):
+    for i in range(15):
+        cowboy.grant(m[0], 'y')
+
+def tries(m):
+    friend, runner, kept = m
+    failing = [
+        lambda: cowboy.create_pool('p'),
+        lambda: cowboy.create_namespace(''),
+        lambda: cowboy.admit('nowhere', runner),
+        lambda: cowboy.admit('p', friend),
+        lambda: cowboy.admit('p', runner, valid_until=1),
+        lambda: cowboy.grant(friend, 'z'),
+        lambda: cowboy.grant(friend, 'x', 'global'),
+        lambda: cowboy.delegate(kept, runner),
+        lambda: cowboy.delegate(b'none' * 8, runner),
+        lambda: cowboy.revoke(kept),
+        lambda: cowboy.revoke(b'none' * 8),
+        lambda: cowboy.use_entitlement('x', 'global', friend),
+    ]
+    caught = 0
+    for fail in failing:
+        try:
+            fail()
+        except cowboy.HostError:
+            caught += 1
+    return [caught, len(failing)]
+
+def idle(m):
+    return [0, 0]
+";
+
+/// Each of these is done whole or not at all, as the program may go on.
+#[test]
+fn entitlement_calls_that_fail_and_are_caught_leave_nothing() {
+    let changed_by = |method: &str| {
+        let mut world = world(1);
+        let actor = world.deploy(CAREFUL);
+        let (friend, runner) = (world.stranger().address(), world.runner(0).address());
+        let kept = world.asked(actor, "prepare", list([addr(friend)]));
+        // Now the friend can hold no more.
+        for _ in 0..17 {
+            world.asked(actor, "fill", list([addr(friend)]));
+        }
+        let before = world.chain.state.entries().clone();
+        let receipt = world.call(actor, method, list([addr(friend), addr(runner), kept]));
+        let HostValue::List(counts) = crate::setup::returned(&receipt) else { panic!() };
+        assert_eq!(counts[0], counts[1], "not all of them failed");
+        assert!(matches!(receipt.events[..], [Event::ActorReturned { .. }]), "{receipt:?}");
+        let after = world.chain.state.entries();
+        let keys = before.keys().chain(after.keys());
+        let changed: std::collections::BTreeSet<_> =
+            keys.filter(|key| before.get(*key) != after.get(*key)).map(<[u8]>::to_vec).collect();
+        changed
+    };
+    // Both pay a fee and end a block; nothing else may differ.
+    assert_eq!(changed_by("tries"), changed_by("idle"));
+}
