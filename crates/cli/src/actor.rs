@@ -217,8 +217,7 @@ pub fn main(args: &Args) -> ExitCode {
             send_within(session, &on.send, instruction, on.room()).await
         }),
         Command::Upgrade { actor, file, on } => run(&on.node, async |session| {
-            let code = program(file)?;
-            check::compiled(&code, &file.display().to_string())?;
+            let code = sound_program(session, file)?;
             let instruction = Instruction::UpgradeActor { actor: actor.0, code };
             send_within(session, &on.send, instruction, on.room()).await
         }),
@@ -247,9 +246,7 @@ async fn deploy(
     salt: Option<HexHash>,
     on: &On,
 ) -> Result<(), Failure> {
-    let code = program(file)?;
-    // Found here, before a fee is paid, with the line that is wrong.
-    check::compiled(&code, &file.display().to_string())?;
+    let code = sound_program(session, file)?;
     let salt = salt.map_or(B256::ZERO, |HexHash(salt)| salt);
     let actor = actor_address(on.send.key.read()?.address(), salt, &code);
     let instruction = Instruction::DeployActor {
@@ -263,6 +260,16 @@ async fn deploy(
         session.out.text(&format!("actor {}\n", HexAddress(actor)))?;
     }
     Ok(())
+}
+
+/// The text of a program that the chain takes. What is wrong is found here, before a fee is paid, with its line.
+fn sound_program(session: &Session, file: &Path) -> Result<String, Failure> {
+    let (code, name) = (program(file)?, file.display().to_string());
+    let facts = check::compiled(&code, &name)?;
+    if let Some(unread) = check::unread(&facts.prints, &name) {
+        session.out.remark(&crate::style::clean(&unread));
+    }
+    Ok(code)
 }
 
 /// A program's text.

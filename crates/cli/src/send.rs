@@ -102,7 +102,7 @@ pub(crate) async fn hand_in(
 /// Prints a receipt; fails if it says that the rules turned the transaction down.
 pub(crate) fn report(session: &Session, receipt: ReceiptView) -> Result<(), Failure> {
     if receipt.ok || session.out.json {
-        session.out.show(&receipt, receipt_words)?;
+        session.out.show_events(&receipt, receipt_words)?;
     }
     if receipt.ok { Ok(()) } else { Err(Failure::TurnedDown(Box::new(receipt))) }
 }

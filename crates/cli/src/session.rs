@@ -104,6 +104,27 @@ impl Output {
         self.text(&format!("{json}\n"))
     }
 
+    /// The same for what has events in it: as JSON, bytes of actors come with what they mean.
+    pub(crate) fn show_events<T: Serialize>(
+        &self,
+        value: &T,
+        words: impl FnOnce(&T, Style) -> String,
+    ) -> Result<(), Failure> {
+        if !self.json {
+            return self.text(&words(value, self.style));
+        }
+        let mut json =
+            serde_json::to_value(value).map_err(|error| Failure::Output(error.into()))?;
+        crate::actor::value::decode_events(&mut json);
+        self.text(&format!("{json}\n"))
+    }
+
+    /// Tells something beside the answer, where no program reads it.
+    pub(crate) fn remark(&self, text: &str) {
+        // If it cannot be written, the answer is there all the same.
+        let _ = writeln!(io::stderr(), "remuda: {text}");
+    }
+
     /// Prints at once: somebody may be watching.
     pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();

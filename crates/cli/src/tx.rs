@@ -83,7 +83,7 @@ pub fn main(args: &Args) -> ExitCode {
 async fn show(session: &Session, HexHash(hash): HexHash) -> Result<(), Failure> {
     let transaction = session.client.transaction(hash).await?;
     let receipt = session.client.receipt(hash).await?;
-    session.out.show(&Shown { transaction, receipt }, words)
+    session.out.show_events(&Shown { transaction, receipt }, words)
 }
 
 /// Bytes in hex, with or without 0x in front.

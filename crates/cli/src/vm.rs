@@ -4,6 +4,7 @@ use crate::format::grouped;
 use crate::session::read_input;
 use clap::Subcommand;
 use remuda_vm::Limits;
+use remuda_vm::chain::VM_CYCLES;
 use remuda_vm::script::{Options, Profile, run};
 use serde_json::json;
 use std::io::Write as _;
@@ -31,15 +32,23 @@ enum Command {
     /// The exit status is the script's own: 0, 1 after an exception, what it gave to sys.exit. It is 2
     /// if the script is not one that the chain takes, or was stopped at a limit. What it prints goes to
     /// standard output, all else to standard error.
+    ///
+    /// Cycles are what the machine counts instead of time: every instruction has its price, and so has
+    /// everything that grows with its data. One is about five nanoseconds. The number at the end is how
+    /// many the script took: the same on every machine, to the last one.
     #[command(after_help = "Examples:
   $ remuda vm run fib.py
   $ remuda vm run fib.py --cycles 1000000 --profile
-  $ echo 'print(6 * 7)' | remuda vm run -")]
+  $ echo 'print(6 * 7)' | remuda vm run -
+
+Ten cycles of the machine are one of the chain's, which fees are paid for and which `remuda actor call --cycles` and
+`remuda actor test` count.")]
     Run {
         /// The script; `-` for standard input.
         file: PathBuf,
-        /// Cycles it may take.
-        #[arg(long, default_value_t = 10_000_000_000)]
+        /// Cycles of the machine that it may take. One that needs more is stopped there: no `except` or
+        /// `finally` runs, what it printed so far is shown, and the exit status is 2.
+        #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
         cycles: u64,
         /// Show where the cycles went.
         #[arg(long)]
@@ -75,6 +84,7 @@ fn run_file(file: &Path, cycles: u64, profile: bool, json: bool) -> Result<ExitC
                 "stderr": report.stderr,
                 "exit_code": report.exit_code,
                 "cycles": report.cycles,
+                "chain_cycles": report.cycles.div_ceil(VM_CYCLES),
                 "heap_bytes": report.heap_bytes,
                 "lines": report.profile.as_ref().map(lines),
                 "functions": report.profile.as_ref().map(functions),
@@ -87,7 +97,12 @@ fn run_file(file: &Path, cycles: u64, profile: bool, json: bool) -> Result<ExitC
     stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush()).map_err(|e| e.to_string())?;
     if !json {
         eprint!("{}", report.stderr);
-        eprintln!("{} cycles", grouped(report.cycles));
+        let chain = report.cycles.div_ceil(VM_CYCLES);
+        eprintln!(
+            "{} cycles of the machine, {} of the chain's",
+            grouped(report.cycles),
+            grouped(chain)
+        );
         if let Some(profile) = &report.profile {
             eprint!("{}", words(profile, &source));
         }

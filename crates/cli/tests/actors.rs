@@ -41,9 +41,17 @@ fn a_new_actor_is_checked_deployed_called_and_looked_into() {
     let twice = network.run(&["actor", "deploy", &file, "--key", &key]).failed(1);
     assert!(twice.stderr.contains("ActorExists"), "{twice:?}");
 
-    let args = ["actor", "call", &actor, "add", r#"{"by": 40}"#, "--key", &key];
+    let args = ["actor", "call", &actor, "add", r#"{"by": 30}"#, "--key", &key];
     let called = network.run(&args).ok().stdout;
-    assert!(called.contains("add returns 40"), "{called}");
+    assert!(called.contains("add returns 30"), "{called}");
+    // For programs: the bytes, and what they mean.
+    let args = ["actor", "call", &actor, "add", r#"{"by": 10}"#, "--key", &key];
+    let called = network.json(&args);
+    let returned = event(&called, "ActorReturned");
+    assert_eq!((text(&returned["value"]), &returned["decoded"]), ("0x1828", &Value::from(40)));
+    let said = network.run(&["actor", "logs", &actor, "--json"]).ok().lines();
+    let said = said.iter().filter_map(|row| row["event"].get("ActorEvent"));
+    assert!(said.clone().any(|said| said["decoded"]["count"] == 40), "{:?}", said.collect::<Vec<_>>());
     let shown = network.json(&["actor", "show", &actor]);
     assert_eq!((text(&shown["owner"]), &shown["waiting"]), (&*owner, &Value::from(0)));
     let code = network.run(&["actor", "show", &actor, "--code"]).ok().stdout;
@@ -173,4 +181,22 @@ fn tests_of_actors_run_and_their_failures_have_a_line() {
         failed.stdout.contains("line 3") && failed.stdout.contains("0 passed, 1 failed"),
         "{failed:?}"
     );
+}
+
+#[test]
+fn what_an_actor_prints_is_shown_by_its_test_and_said_to_be_unread_on_the_chain() {
+    let folder = support::Folder::new("actor-prints");
+    let actor =
+        folder.write("loud.py", "def hello(name):\n    print('hello', name)\n    return 1\n");
+    let test = "def test_hello():\n    loud = chain.deploy('loud.py')\n    assert loud.hello('you') == 1\n";
+    let file = folder.write("test_loud.py", test);
+    let tested = run(&["actor", "test", &file]).ok();
+    assert!(tested.stdout.contains("        loud.py: hello you\n"), "{tested:?}");
+    let tested = run(&["actor", "test", &file, "--json"]).ok().json();
+    assert_eq!(tested["printed"], "loud.py: hello you\n");
+    let checked = run(&["actor", "check", &actor]).ok();
+    assert!(checked.stdout.contains("loud.py:2: nobody reads what is printed"), "{checked:?}");
+    assert!(checked.stdout.contains("cowboy.emit(topic, value)"), "{checked:?}");
+    let checked = run(&["actor", "check", &actor, "--json"]).ok().json();
+    assert_eq!(checked["prints"], serde_json::json!([2]));
 }

@@ -112,6 +112,24 @@ fn a_script_prints_what_python_prints_and_says_what_it_took() {
     assert_eq!(once, again, "the same cycles every time");
     let stopped = run(&["vm", "run", &script, "--cycles", "1000"]).failed(2);
     assert!(stopped.stderr.contains("1000 cycles"), "{stopped:?}");
+    // Both counts, and a limit that nothing catches.
+    assert!(
+        stopped.stderr.contains("1,000 cycles of the machine, 100 of the chain's"),
+        "{stopped:?}"
+    );
+    let stubborn = folder.write(
+        "stubborn.py",
+        "print('begun')\ntry:\n    while True: pass\nfinally:\n    print('never')\n",
+    );
+    let stopped = run(&["vm", "run", &stubborn, "--cycles", "1000"]).failed(2);
+    assert_eq!(stopped.stdout, "begun\n");
+    let shown = run(&["vm", "run", &script, "--json"]).ok().json();
+    let count = |name: &str| shown[name].as_u64().expect("a number");
+    assert_eq!(count("chain_cycles"), count("cycles").div_ceil(10));
+    let help = run(&["vm", "run", "--help"]).ok().stdout;
+    for word in ["five nanoseconds", "stopped there", "exit status is 2", "to the last one"] {
+        assert!(help.contains(word), "{word}: {help}");
+    }
     let raising = folder.write("raise.py", "x = {}\nx['a']\n");
     let failed = run(&["vm", "run", &raising]).failed(1);
     assert!(

@@ -123,7 +123,7 @@ pub(super) async fn logs(
 }
 
 fn show_entry(session: &Session, height: u64, event: &EventBody) -> Result<(), Failure> {
-    session.out.show(&json!({ "height": height, "event": event }), |_, style| {
+    session.out.show_events(&json!({ "height": height, "event": event }), |_, style| {
         moment::of(event)
             .into_iter()
             .map(|one| format!("{height:>8}  {}\n", one.sentence(style)))

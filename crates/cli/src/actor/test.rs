@@ -78,8 +78,8 @@ fn words(tested: &Tested, style: Style) -> String {
     let (cycles, blocks) = (grouped(tested.cycles), grouped(tested.blocks));
     let mut text =
         format!("{verdict}  {}  {blocks} blocks, {cycles} cycles\n", clean(&tested.name));
-    let more = [(!tested.passed).then_some(&tested.printed), tested.error.as_ref()];
-    for line in more.into_iter().flatten().flat_map(|text| text.lines()) {
+    let told = [Some(&tested.printed), tested.error.as_ref()].into_iter().flatten();
+    for line in told.flat_map(|text| text.lines()) {
         text += &format!("        {}\n", clean(line));
     }
     for unseen in &tested.unseen {

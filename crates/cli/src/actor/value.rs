@@ -61,6 +61,31 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     }
 }
 
+/// Wherever an answer in JSON has an event with bytes of an actor: what they mean, as `decoded` beside them.
+pub(crate) fn decode_events(answer: &mut Value) {
+    match answer {
+        Value::Array(items) => items.iter_mut().for_each(decode_events),
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                match &name[..] {
+                    "ActorEvent" => decode(field, "data"),
+                    "ActorReturned" => decode(field, "value"),
+                    _ => decode_events(field),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn decode(event: &mut Value, bytes: &str) {
+    let Some(fields) = event.as_object_mut() else { return };
+    let digits = fields.get(bytes).and_then(Value::as_str);
+    if let Some(bytes) = digits.and_then(|digits| hex::decode(digits).ok()) {
+        fields.insert("decoded".to_owned(), to_json(&bytes));
+    }
+}
+
 /// The same as JSON. Bytes, also inside, are hex with 0x.
 pub(crate) fn to_json(bytes: &[u8]) -> Value {
     if bytes.is_empty() {
@@ -145,6 +170,23 @@ mod tests {
         for text in ["0xab", "0x", &format!("0x{}", "zz".repeat(20)), &"ab".repeat(20)] {
             assert_eq!(given(text), HostValue::Str(text.to_owned()));
         }
+    }
+
+    #[test]
+    fn events_come_with_what_their_bytes_mean() {
+        let hex = hex::encode_prefixed(from_json(r#"{"by":[2,null]}"#).unwrap());
+        let mut answer = serde_json::json!({"receipt": {"events": [
+            {"ActorEvent": {"topic": "added", "data": hex}},
+            {"ActorReturned": {"method": "add", "value": "0x"}},
+            {"CallFailed": {"method": "add", "value": "0x00"}},
+        ]}});
+        decode_events(&mut answer);
+        let events = &answer["receipt"]["events"];
+        assert_eq!(events[0]["ActorEvent"]["decoded"], serde_json::json!({"by": [2, null]}));
+        assert_eq!(events[0]["ActorEvent"]["data"], hex);
+        assert_eq!(events[1]["ActorReturned"]["decoded"], Value::Null);
+        assert!(events[1]["ActorReturned"].get("decoded").is_some());
+        assert!(events[2]["CallFailed"].get("decoded").is_none());
     }
 
     #[test]
