@@ -2,11 +2,13 @@
 //!
 //! One task owns the file and the rows. It takes every event that waits, decides about all of them
 //! in memory, writes the rows that changed in one transaction, waits until the disk has them, and
-//! only then answers. While the disk works the next batch gathers: the busier the fleet, the fewer
-//! transactions per event. Nothing is read from the file while it runs.
+//! only then answers. While the disk works the next batch gathers and is decided about: the busier
+//! the fleet, the fewer transactions per event. Nothing but logs is read from the file while it runs.
+//! Whoever reads rows waits for the batch that was decided before, and nothing is decided about
+//! meanwhile: what is told is on the disk.
 //!
-//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch is answered with a
-//! decision, and the rows are read anew.
+//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
+//! was decided on top of it, is answered with a decision, and the rows are read anew.
 
 mod rows;
 mod writer;
