@@ -79,6 +79,9 @@ impl Rows for Journal<'_> {
         let jobs = self.tables.jobs_of(id);
         let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
         self.changes.forgotten.push((id.clone(), places));
+        // Whoever comes under the same name afterwards has nothing of it.
+        self.changes.jobs.retain(|job, _| !jobs.contains(job));
+        self.changes.logs.retain(|(job, _, _)| !jobs.contains(job));
         self.tables.remove_run(id);
     }
 

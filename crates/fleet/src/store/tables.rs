@@ -130,14 +130,15 @@ impl Tables {
 }
 
 fn waiting(job: &JobRecord) -> Option<Waiting> {
-    let labels = job.order.labels.iter().cloned().map(Gate::Label);
-    let gates: Arc<[Gate]> = std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect();
-    job.waiting().then(|| Waiting {
-        job_id: job.job_id.clone(),
-        place: Place::new(job.order.priority, job.seq),
-        tags: Arc::new(job.order.tags.clone()),
-        gates,
-        not_before: job.not_before,
+    job.waiting().then(|| {
+        let labels = job.order.labels.iter().cloned().map(Gate::Label);
+        Waiting {
+            job_id: job.job_id.clone(),
+            place: Place::new(job.order.priority, job.seq),
+            tags: Arc::new(job.order.tags.clone()),
+            gates: std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect(),
+            not_before: job.not_before,
+        }
     })
 }
 

@@ -8,7 +8,7 @@
 //! meanwhile: what is told is on the disk.
 //!
 //! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
-//! was decided on top of it, is answered with a decision, and the rows are read anew.
+//! was decided on top of it, is answered with a decision, and the rows are read anew by another connection.
 
 mod rows;
 mod writer;
@@ -42,8 +42,7 @@ impl Sqlite {
     /// Opens the file, or makes it, and gives every live lease in it its grace. Nobody else can open
     /// it meanwhile: two orchestrators over one file would each decide without the other.
     pub async fn open(path: &Path, policy: Policy, now: Millis) -> Result<Self, StoreError> {
-        let connection = connect(path).await?;
-        let mut writer = Writer::load(connection, policy).await?;
+        let mut writer = Writer::open(path, policy).await?;
         writer.start(now).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(writer.run(waiting));

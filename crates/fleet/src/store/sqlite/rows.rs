@@ -199,11 +199,13 @@ fn logs(tables: &Tables, pieces: Vec<(JobId, Fence, LogChunk)>) -> Vec<(i64, i64
 
 /// Writes them in one transaction. When it returns, the disk has it.
 pub(super) async fn write(
-    connection: &mut SqliteConnection,
+    connection: Option<&mut SqliteConnection>,
     ready: Option<Ready>,
 ) -> Result<(), StoreError> {
     let Some(ready) = ready else { return Ok(()) };
-    let mut transaction = connection.begin().await?;
+    let connection = connection.ok_or(StoreError::Closed)?;
+    // Where a transaction is still open this is refused. A plain `begin` would become a part of it.
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     put_runs(&mut transaction, &ready.runs).await?;
     put_labels(&mut transaction, &ready.labels).await?;
     put_workers(&mut transaction, &ready.workers).await?;

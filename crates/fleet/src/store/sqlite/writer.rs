@@ -6,10 +6,14 @@ use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled, Policy, Rows, handle};
 use crate::time::Millis;
 use sqlx::{Connection, SqliteConnection};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Events decided in one transaction at most: a bound on how long the first one waits.
 const BATCH_MAX: usize = 1_024;
+/// A database that cannot be read is tried again so often.
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Events decided at a time while the disk works: then it is looked after.
 const MEANWHILE_MAX: usize = 64;
 
@@ -40,16 +44,20 @@ struct Batch {
 }
 
 impl Batch {
+    /// None of its decisions holds. Who reads still waits.
     fn fail(&mut self, error: &StoreError) {
         for (answer, _) in self.answers.drain(..) {
-            let _ = answer.send(Err(StoreError::Database(error.to_string())));
+            let _ = answer.send(Err(error.clone()));
         }
         self.changes = Changes::default();
+        self.asks = self.readers.len();
     }
 }
 
 pub(super) struct Writer {
-    connection: SqliteConnection,
+    path: PathBuf,
+    /// None: it failed, and no other could be had yet.
+    connection: Option<SqliteConnection>,
     decider: Decider,
 }
 
@@ -57,15 +65,40 @@ pub(super) struct Writer {
 struct Decider {
     policy: Policy,
     tables: Tables,
+    life: Life,
+}
+
+/// When there was somebody who kept leases alive.
+#[derive(Default)]
+struct Life {
+    /// The time of the last batch that the disk has.
+    written: Millis,
+    /// The disk did not take the last one.
+    failing: bool,
 }
 
 impl Writer {
-    pub(super) async fn load(
-        mut connection: SqliteConnection,
-        policy: Policy,
-    ) -> Result<Self, StoreError> {
-        let tables = rows::load(&mut connection).await?;
-        Ok(Self { connection, decider: Decider { policy, tables } })
+    pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
+        let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
+        let mut writer = Self { path: path.to_owned(), connection: None, decider };
+        writer.anew().await?;
+        Ok(writer)
+    }
+
+    /// Reads every row by a new connection.
+    ///
+    /// Never by one that failed. SQLite ends a transaction by itself when the disk is full, its driver does
+    /// not know of that, and what comes next is a part of a transaction that nobody commits.
+    async fn anew(&mut self) -> Result<(), StoreError> {
+        if let Some(failed) = self.connection.take() {
+            // It has the file locked until it is gone; how it goes does not matter.
+            let _ = failed.close_hard().await;
+        }
+        let mut connection = super::connect(&self.path).await?;
+        self.decider.tables = rows::load(&mut connection).await?;
+        self.decider.tables.set_seen(self.decider.life.written);
+        self.connection = Some(connection);
+        Ok(())
     }
 
     pub(super) async fn start(&mut self, now: Millis) -> Result<(), StoreError> {
@@ -73,7 +106,9 @@ impl Writer {
         // Its answer says nothing.
         let _ = self.decider.handle(&mut changes, now, Event::Start);
         let ready = rows::ready(&self.decider.tables, changes)?;
-        rows::write(&mut self.connection, ready).await
+        rows::write(self.connection.as_mut(), ready).await?;
+        self.decider.life.written = now;
+        Ok(())
     }
 
     /// Until nobody can ask any more.
@@ -91,27 +126,33 @@ impl Writer {
             {
                 came.push(ask);
             }
+            // No decision without rows to decide on.
+            if self.connection.is_none()
+                && let Err(error) = self.anew().await
+            {
+                tracing::error!(%error, "the fleet's database cannot be read");
+                refuse(&mut came, &error);
+                // Those who read are told by that that there is nothing.
+                next = Batch::default();
+                tokio::time::sleep(BETWEEN_TRIES).await;
+                continue;
+            }
             self.decider.decide(&mut next, &mut came);
             let batch = std::mem::take(&mut next);
-            if let Err(error) = self.batch(batch, &mut asks, &mut next).await {
-                // Every later answer is `Closed`: no decision without rows to decide on.
-                tracing::error!(%error, "the fleet's database cannot be read; the store closes");
-                return;
-            }
+            self.batch(batch, &mut asks, &mut next).await;
         }
-        if let Err(error) = self.connection.close().await {
+        if let Some(connection) = self.connection
+            && let Err(error) = connection.close().await
+        {
             tracing::warn!(%error, "the fleet's database did not close in order");
         }
     }
 
     /// Writes a batch, and decides about the next one meanwhile.
-    async fn batch(
-        &mut self,
-        mut batch: Batch,
-        asks: &mut mpsc::Receiver<Ask>,
-        next: &mut Batch,
-    ) -> Result<(), StoreError> {
-        let Self { connection, decider } = self;
+    async fn batch(&mut self, mut batch: Batch, asks: &mut mpsc::Receiver<Ask>, next: &mut Batch) {
+        let Self { connection, decider, .. } = self;
+        let connection = connection.as_mut();
+        let (seen, writes) = (decider.tables.seen(), !batch.changes.is_empty());
         let written = match rows::ready(&decider.tables, std::mem::take(&mut batch.changes)) {
             // Who reads is to see what the disk has, and nothing that is only decided.
             Ok(ready) if !batch.readers.is_empty() => rows::write(connection, ready).await,
@@ -124,23 +165,27 @@ impl Writer {
         // Whoever asked and went away is not told; what was decided stands.
         match written {
             Ok(()) => {
+                self.decider.lived(seen, writes);
                 for (answer, handled) in batch.answers {
                     let _ = answer.send(Ok(handled));
                 }
             }
             Err(error) => {
-                let seen = self.decider.tables.seen();
-                self.decider.tables = rows::load(&mut self.connection).await?;
-                self.decider.tables.set_seen(seen);
+                tracing::error!(%error, "the fleet's database takes nothing");
+                self.decider.life.failing = true;
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
+                if let Err(error) = self.anew().await {
+                    tracing::error!(%error, "the fleet's database cannot be read");
+                    // Those who read are told by that that there is nothing.
+                    return;
+                }
             }
         }
         for reader in batch.readers {
             self.read(reader).await;
         }
-        Ok(())
     }
 
     async fn read(&mut self, ask: Ask) {
@@ -149,11 +194,10 @@ impl Writer {
             Ask::Handle(..) => {}
             Ask::Log(place, answer) => {
                 let LogPlace { job, fence, offset, bytes } = place;
-                let log = match tables.job(&job) {
-                    Some(job) => {
-                        rows::log(&mut self.connection, job.seq, fence, offset, bytes).await
-                    }
-                    None => Ok(Vec::new()),
+                let log = match (tables.job(&job), &mut self.connection) {
+                    (_, None) => Err(StoreError::Closed),
+                    (None, _) => Ok(Vec::new()),
+                    (Some(job), Some(file)) => rows::log(file, job.seq, fence, offset, bytes).await,
                 };
                 let _ = answer.send(log);
             }
@@ -162,10 +206,28 @@ impl Writer {
     }
 }
 
+fn refuse(came: &mut Vec<Ask>, error: &StoreError) {
+    for ask in came.drain(..) {
+        if let Ask::Handle(_, _, answer) = ask {
+            let _ = answer.send(Err(error.clone()));
+        }
+    }
+}
+
 impl Decider {
     fn handle(&mut self, changes: &mut Changes, now: Millis, event: Event) -> Handled {
         let mut journal = Journal { tables: &mut self.tables, changes };
         handle(&mut journal, &self.policy, now, event)
+    }
+
+    /// A batch is done that was decided at this time. Where the disk fails, one that had nothing to write
+    /// is no sign of life: heartbeats are not kept, and their senders must have their grace afterwards.
+    fn lived(&mut self, seen: Millis, writes: bool) {
+        if writes {
+            self.life = Life { written: seen, failing: false };
+        } else if self.life.failing {
+            self.tables.set_seen(self.life.written);
+        }
     }
 
     /// Into the batch.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::id::{LeaseId, RunId, RunnerId};
 use crate::lease::{AttemptState, Reply};
-use crate::message::{AckLease, LeaseRequest};
+use crate::message::{AckLease, Heartbeat, LeaseRequest};
 use std::collections::BTreeSet;
 
 const NOW: Millis = Millis(1_000_000);
@@ -37,15 +37,46 @@ fn take() -> Event {
 type Answered = oneshot::Receiver<Result<Handled, StoreError>>;
 
 fn ask(event: Event) -> (Ask, Answered) {
-    let (answer, answered) = oneshot::channel();
-    (Ask::Handle(NOW, Box::new(event), answer), answered)
+    ask_at(0, event)
 }
 
-/// A writer whose file nobody sees.
-async fn writer() -> Writer {
-    let mut connection = SqliteConnection::connect("sqlite::memory:").await.expect("a file");
-    rows::migrate(&mut connection).await.expect("tables");
-    Writer::load(connection, Policy::default()).await.expect("a writer")
+fn ask_at(seconds: u32, event: Event) -> (Ask, Answered) {
+    let (answer, answered) = oneshot::channel();
+    (Ask::Handle(NOW.plus_seconds(seconds), Box::new(event), answer), answered)
+}
+
+fn ack(job_id: &JobId) -> Event {
+    let (job_id, lease_id, runner_id) = (job_id.clone(), lease(), runner());
+    Event::Ack(AckLease { job_id, lease_id, runner_id, accepted_at: None })
+}
+
+fn beat() -> Event {
+    let (lease_id, runner_id) = (lease(), runner());
+    let (seq, phase, progress, log_cursor, ts) = (None, None, None, None, None);
+    Event::Heartbeat(Heartbeat { lease_id, runner_id, seq, phase, progress, log_cursor, ts })
+}
+
+/// A folder that goes with its test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    fn file(&self) -> PathBuf {
+        self.0.join("fleet.db")
+    }
+}
+
+async fn writer(name: &str) -> (Folder, Writer) {
+    let name = format!("fleet-writer-{name}-{}", std::process::id());
+    let folder = Folder(std::env::temp_dir().join(name));
+    std::fs::create_dir_all(&folder.0).expect("a folder");
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    (folder, writer)
 }
 
 impl Writer {
@@ -57,18 +88,33 @@ impl Writer {
         }
         let (mut batch, mut next) = (Batch::default(), Batch::default());
         self.decider.decide(&mut batch, &mut first);
-        self.batch(batch, &mut asks, &mut next).await.expect("rows");
+        self.batch(batch, &mut asks, &mut next).await;
         next
     }
 
+    /// Decides about one event alone.
+    async fn one(&mut self, seconds: u32, event: Event) -> Result<Handled, StoreError> {
+        let (ask, told) = ask_at(seconds, event);
+        self.writes(vec![ask], vec![]).await;
+        told.await.expect("told")
+    }
+
+    fn connection(&mut self) -> &mut SqliteConnection {
+        self.connection.as_mut().expect("a connection")
+    }
+
+    fn job(&self) -> JobId {
+        self.decider.tables.jobs().next().expect("a job").job_id.clone()
+    }
+
     async fn sql(&mut self, statement: &'static str) {
-        sqlx::raw_sql(statement).execute(&mut self.connection).await.expect("sql");
+        sqlx::raw_sql(statement).execute(self.connection()).await.expect("sql");
     }
 }
 
 #[tokio::test]
 async fn the_next_batch_is_decided_while_the_disk_works_and_told_after_its_own_write() {
-    let mut writer = writer().await;
+    let (_folder, mut writer) = writer("next").await;
     let (submitted, mut told) = ask(submit("a"));
     let (taken, mut granted) = ask(take());
     let next = writer.writes(vec![submitted], vec![taken]).await;
@@ -79,7 +125,7 @@ async fn the_next_batch_is_decided_while_the_disk_works_and_told_after_its_own_w
 
 #[tokio::test]
 async fn who_reads_sees_nothing_that_is_only_decided() {
-    let mut writer = writer().await;
+    let (_folder, mut writer) = writer("reads").await;
     let (submitted, _told) = ask(submit("a"));
     let (other, _told) = ask(submit("b"));
     let (answer, answered) = oneshot::channel();
@@ -92,17 +138,15 @@ async fn who_reads_sees_nothing_that_is_only_decided() {
 
 #[tokio::test]
 async fn what_was_decided_on_top_of_a_batch_that_failed_fails_with_it() {
-    let mut writer = writer().await;
+    let (_folder, mut writer) = writer("top").await;
     let (submitted, _told) = ask(submit("a"));
     writer.writes(vec![submitted], vec![]).await;
     writer
         .sql("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'full'); END")
         .await;
-    let job = writer.decider.tables.jobs().next().expect("a job").job_id.clone();
-    let ack =
-        AckLease { job_id: job.clone(), lease_id: lease(), runner_id: runner(), accepted_at: None };
+    let job = writer.job();
     let (taken, mut granted) = ask(take());
-    let (acked, mut begun) = ask(Event::Ack(ack));
+    let (acked, mut begun) = ask(ack(&job));
     let next = writer.writes(vec![taken], vec![acked]).await;
     for answer in [&mut granted, &mut begun] {
         let error = answer.try_recv().expect("told").expect_err("not on the disk");
@@ -117,4 +161,62 @@ async fn what_was_decided_on_top_of_a_batch_that_failed_fails_with_it() {
     writer.writes(vec![again], vec![]).await;
     let handled = granted.await.expect("told").expect("written");
     assert!(matches!(handled.reply, Ok(Reply::Granted(_))), "{handled:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_comes_again_under_the_name_of_one_that_was_forgotten_is_written_whole() {
+    let (_folder, mut writer) = writer("again").await;
+    writer.one(0, submit("a")).await.expect("written");
+    let run_id = RunId::new("run_a").expect("an id");
+    let events = [Event::CancelRun { run_id }, Event::Forget { keep_seconds: 0 }, submit("a")];
+    let asks = events.into_iter().zip(1..).map(|(event, seconds)| ask_at(seconds, event));
+    let (asks, told): (Vec<Ask>, Vec<Answered>) = asks.unzip();
+    writer.writes(asks, vec![]).await;
+    for told in told {
+        assert!(told.await.expect("told").expect("written").reply.is_ok());
+    }
+    let again = rows::load(writer.connection()).await.expect("rows that can be read");
+    assert!(again.jobs().eq(writer.decider.tables.jobs()));
+}
+
+#[tokio::test]
+async fn whoever_beat_while_the_disk_was_full_keeps_its_lease() {
+    let (_folder, mut writer) = writer("beats").await;
+    writer.one(0, submit("a")).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    let acked = writer.one(0, ack(&writer.job())).await.expect("written");
+    assert!(acked.reply.is_ok(), "{acked:?}");
+    writer
+        .sql("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'full'); END")
+        .await;
+    for seconds in (10..=200).step_by(10) {
+        writer.one(seconds, beat()).await.expect_err("full");
+        // There is nothing to be written at first: that is no sign of life.
+        let _ = writer.one(seconds + 1, Event::Sweep).await;
+    }
+    writer.sql("DROP TRIGGER full").await;
+    writer.one(203, Event::Sweep).await.expect("written");
+    let beat = writer.one(205, beat()).await.expect("written");
+    assert!(matches!(beat.reply, Ok(Reply::Beat(_))), "{beat:?}");
+}
+
+#[tokio::test]
+async fn what_is_answered_after_a_disk_was_full_again_and_again_is_on_the_disk() {
+    let (folder, mut writer) = writer("full").await;
+    for number in 0..3 {
+        // The file may not grow: SQLite ends the transaction by itself.
+        writer.sql("PRAGMA max_page_count = 1").await;
+        writer
+            .sql(
+                "CREATE TEMP TRIGGER large AFTER INSERT ON run BEGIN
+            INSERT INTO log VALUES (0, 0, new.seq, 0, zeroblob(100000)); END",
+            )
+            .await;
+        writer.one(0, submit(&format!("a{number}"))).await.expect_err("full");
+    }
+    writer.one(0, submit("b")).await.expect("written");
+    writer.connection.take().expect("a connection").close().await.expect("closed");
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.as_str()).collect();
+    assert_eq!(runs, ["run_b"]);
 }
