@@ -67,8 +67,16 @@ impl Rows for Journal<'_> {
         self.tables.ended_before(before, most)
     }
 
-    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId> {
-        self.tables.beyond(bytes, most)
+    fn beyond(&self, bytes: u64, before: Millis, most: usize) -> Vec<RunId> {
+        self.tables.beyond(bytes, before, most)
+    }
+
+    fn open_bytes_of(&self, submitter: &str) -> u64 {
+        self.tables.open_bytes_of(submitter)
+    }
+
+    fn log_bytes(&self) -> u64 {
+        self.tables.log_bytes()
     }
 
     fn bytes(&self) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::batch::BLOCK;
 use super::load::{self, jobs, records};
-use super::{Core, Order, Trouble, save, schema};
+use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
 use crate::lease::{
     Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing, WorkerRecord,
@@ -23,7 +23,14 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     let mut sql = core.pool.begin().await?;
     let submissions = usize::from(matches!(event, Event::Rerun { .. }));
     let (now, blocks) = match event {
-        Event::Start => (core.time(&mut sql, given, 0, Order::Any).await?.now, vec![]),
+        Event::Start => match core.time(&mut sql, given, 0, Order::Any).await? {
+            // Another one is there, and leases were kept alive all the time. One that starts again and again
+            // must not keep them from ending.
+            Now { now, seen, .. } if core.watched(now, seen) => {
+                return Ok(Handled { reply: Ok(Reply::Done), actions: Vec::new() });
+            }
+            Now { now, .. } => (now, vec![]),
+        },
         _ => core.clock(&mut sql, given, submissions, Order::Any).await?,
     };
     let mut tables = rows(&mut sql, now, event).await?;

@@ -310,14 +310,14 @@ async fn put_logs(
 }
 
 async fn forget(connection: &mut SqliteConnection, seqs: &[i64]) -> Result<(), StoreError> {
-    for seq in seqs {
-        for delete in [
-            "DELETE FROM run WHERE seq = $1",
-            "DELETE FROM job WHERE seq = $1",
-            "DELETE FROM lease WHERE seq = $1",
-            "DELETE FROM log WHERE seq = $1",
-        ] {
-            sqlx::query(delete).bind(*seq).execute(&mut *connection).await?;
+    for chunk in seqs.chunks(STATEMENT_ROWS_MAX) {
+        for table in ["run", "job", "lease", "log"] {
+            let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM ");
+            query.push(table).push(" WHERE seq IN ");
+            query.push_tuples(chunk, |mut row, seq| {
+                row.push_bind(*seq);
+            });
+            query.build().persistent(false).execute(&mut *connection).await?;
         }
     }
     Ok(())
