@@ -209,11 +209,11 @@ async fn what_was_answered_survives_a_kill() {
 #[tokio::test]
 async fn what_ended_first_makes_room_and_what_is_open_stays() {
     let file = fresh("room");
-    let policy = Policy { rows_bytes_max: 64 * 1_024, ..Policy::default() };
+    let policy = Policy { rows_bytes_max: 560 * 1_024, ..Policy::default() };
     let store = Sqlite::open(&file, policy.clone(), NOW).await.expect("a store");
     let large = |n: u64| {
         let mut order = job("a");
-        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(10_000)];
+        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(100_000)];
         Event::Submit { run_id: run_id(n), key: None, submission: submission(vec![order]) }
     };
     let ask = async |store: &Sqlite, event| store.handle(NOW, event).await.expect("a store").reply;
