@@ -29,8 +29,9 @@ finish() {
 trap finish EXIT
 
 if [ -z "${PEER:-}" ]; then
-    cargo build --quiet --package remuda-fleet --bin fleet-peer >&2
-    PEER=${CARGO_TARGET_DIR:-target}/debug/fleet-peer
+    # As a user would have it; the others are not built for debugging either.
+    cargo build --quiet --release --package remuda-fleet --bin fleet-peer >&2
+    PEER=${CARGO_TARGET_DIR:-target}/release/fleet-peer
 fi
 
 "$parts/postgres/bin/initdb" -A trust -U fleet -E UTF8 -D "$work/postgres" >"$work/initdb.log"

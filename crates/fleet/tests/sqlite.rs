@@ -5,8 +5,8 @@ mod common;
 use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, submission};
 use futures::FutureExt as _;
 use remuda_fleet::id::{JobId, RunId};
-use remuda_fleet::lease::{AttemptState, Event, Policy, Refusal, Reply, Rows};
-use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest};
+use remuda_fleet::lease::{AttemptState, Event, Idempotency, Policy, Refusal, Reply, Rows};
+use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest, LogChunk};
 use remuda_fleet::store::{Sqlite, Store, StoreError};
 use remuda_fleet::time::Millis;
 use std::collections::BTreeSet;
@@ -209,14 +209,15 @@ async fn what_was_answered_survives_a_kill() {
 #[tokio::test]
 async fn what_ended_first_makes_room_and_what_is_open_stays() {
     let file = fresh("room");
-    let policy = Policy { rows_bytes_max: 64 * 1_024, ..Policy::default() };
+    let policy = Policy { rows_bytes_max: 560 * 1_024, ..Policy::default() };
     let store = Sqlite::open(&file, policy.clone(), NOW).await.expect("a store");
     let large = |n: u64| {
         let mut order = job("a");
-        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(10_000)];
+        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(100_000)];
         Event::Submit { run_id: run_id(n), key: None, submission: submission(vec![order]) }
     };
     let ask = async |store: &Sqlite, event| store.handle(NOW, event).await.expect("a store").reply;
+    let later = NOW.plus_seconds(61);
     for n in 1..=5 {
         ask(&store, large(n)).await.expect("room");
         work(&store, n).await;
@@ -228,6 +229,9 @@ async fn what_ended_first_makes_room_and_what_is_open_stays() {
     let store = Sqlite::open(&file, policy, NOW).await.expect("a store");
     assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full), "counted anew");
     let keep = Event::Forget { keep_seconds: 1_000_000 };
+    let early = ask(&store, keep.clone()).await;
+    assert_eq!(early, Ok(Reply::Forgot { runs: vec![], more: false }), "they ended just now");
+    let ask = async |store: &Sqlite, event| store.handle(later, event).await.expect("ok").reply;
     let Ok(Reply::Forgot { runs, more: false }) = ask(&store, keep.clone()).await else {
         panic!("forgot nothing")
     };
@@ -241,4 +245,64 @@ async fn what_ended_first_makes_room_and_what_is_open_stays() {
     let left = store.snapshot().await.expect("rows");
     assert!(left.runs().all(|run| run.open == 1), "{left:?}");
     assert_eq!(left.runs().count(), 6);
+}
+
+/// The half of the memory is the most that one submitter's open runs take: others have room.
+#[tokio::test]
+async fn one_submitters_open_runs_leave_room_for_others() {
+    let policy = Policy { rows_bytes_max: 64 * 1_024, ..Policy::default() };
+    let store = Sqlite::open(&fresh("share"), policy, NOW).await.expect("a store");
+    let submit = async |who: &str, n: u64| {
+        let mut order = job("a");
+        order.job_spec.as_mut().expect("a spec").steps = vec!["x".repeat(10_000)];
+        let key = Some(Idempotency::key(who, &n.to_string()));
+        let event = Event::Submit { run_id: run_id(n), key, submission: submission(vec![order]) };
+        store.handle(NOW, event).await.expect("a store").reply
+    };
+    for n in 1..=3 {
+        submit("eve", n).await.expect("room");
+    }
+    assert_eq!(submit("eve", 4).await, Err(Refusal::Full));
+    submit("ada", 5).await.expect("room for others");
+    // What ended is nobody's share.
+    work(&store, 1).await;
+    submit("eve", 4).await.expect("room again");
+}
+
+/// Logs of all jobs together are bounded: beyond it a piece is refused, and the job goes on.
+#[tokio::test]
+async fn logs_do_not_fill_the_disk() {
+    let policy = Policy { logs_bytes_max: 100, ..Policy::default() };
+    let store = Sqlite::open(&fresh("logs"), policy, NOW).await.expect("a store");
+    for n in 1..=2 {
+        submit(&store, run_id(n)).await;
+        let request = LeaseRequest {
+            runner_id: runner_id(&n.to_string()),
+            capabilities: BTreeSet::new(),
+            max_wait_seconds: 0,
+        };
+        let event = Event::Lease { lease_id: lease_id(n), cancel_token: None, request };
+        let granted = match store.handle(NOW, event).await.expect("a store").reply {
+            Ok(Reply::Granted(granted)) => granted,
+            other => panic!("{other:?}"),
+        };
+        let ack = AckLease {
+            job_id: granted.job_id.clone(),
+            lease_id: lease_id(n),
+            runner_id: runner_id(&n.to_string()),
+            accepted_at: None,
+        };
+        assert!(store.handle(NOW, Event::Ack(ack)).await.expect("a store").reply.is_ok());
+        let log = LogChunk {
+            lease_id: lease_id(n),
+            runner_id: runner_id(&n.to_string()),
+            number: 0,
+            offset: 0,
+            data: vec![b'x'; 60],
+        };
+        let logged = store.handle(NOW, Event::Log(log)).await.expect("a store").reply;
+        assert_eq!(logged.is_ok(), n == 1, "{logged:?}");
+        let beat = heartbeat(&lease_id(n), &runner_id(&n.to_string()), 1);
+        assert!(store.handle(NOW, Event::Heartbeat(beat)).await.expect("a store").reply.is_ok());
+    }
 }

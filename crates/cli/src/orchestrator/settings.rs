@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     objects_mib_max: u64,
     #[serde(default = "one_gib")]
     memory_mib_max: u64,
+    #[serde(default = "sixteen_gib")]
+    logs_mib_max: u64,
     #[serde(default)]
     lease: Lease,
     broker: Option<Broker>,
@@ -52,6 +54,10 @@ pub(super) fn thirty() -> u32 {
 
 pub(super) fn fifty_gib() -> u64 {
     50 * 1_024
+}
+
+pub(super) fn sixteen_gib() -> u64 {
+    16 * 1024
 }
 
 pub(super) fn one_gib() -> u64 {
@@ -133,6 +139,9 @@ impl Settings {
         if self.objects_mib_max == 0 {
             return Err("objects_mib_max is at least 1");
         }
+        if self.logs_mib_max == 0 {
+            return Err("logs_mib_max is at least 1");
+        }
         if self.memory_mib_max < 16 {
             return Err("memory_mib_max is at least 16");
         }
@@ -166,6 +175,7 @@ impl Settings {
             ack_window_seconds: ack_seconds,
             cancel_deadline_seconds: cancel_seconds,
             losses_max,
+            logs_bytes_max: self.logs_mib_max.saturating_mul(1 << 20),
             rows_bytes_max: self.memory_mib_max.saturating_mul(1 << 20),
             ..Policy::default()
         };
@@ -234,6 +244,7 @@ mod tests {
             "keep_days = 4000000",
             "objects_mib_max = 0",
             "memory_mib_max = 15",
+            "logs_mib_max = 0",
             "[broker]\nurl = \"http://a\"",
             "[bucket]\nendpoint = \"http://a/b\"\nbucket = \"c\"",
             "[bucket]\nendpoint = \"http://a\"\nbucket = \"c\"\nsecret_key = \"d\"",

@@ -1,7 +1,7 @@
 //! What `remuda orchestrator init` is told, and the settings that it writes.
 
 use super::bucket::{ACCESS_KEY, SECRET_KEY, anywhere};
-use super::settings::{Lease, fifty_gib, five, one_gib, thirty};
+use super::settings::{Lease, fifty_gib, five, one_gib, sixteen_gib, thirty};
 use crate::failure::Failure;
 use crate::fleet::broker;
 use std::net::SocketAddr;
@@ -96,6 +96,8 @@ impl Wish {
              # Rows in fleet.db are in memory, too: about so many MiB at most. From three quarters of it on, runs that\n\
              # ended first are forgotten before their time; when it is full, no more runs are taken.\n\
              memory_mib_max = {}\n\
+             # Logs are in fleet.db: so many MiB of all together at most. Beyond it jobs go on without.\n\
+             logs_mib_max = {}\n\
              # Most MiB of objects in objects/ beside this file. With a bucket, of those on their way there.\n\
              objects_mib_max = {objects_mib_max}\n\n\
              # How often work that waits is announced again, if there is a broker.\n\
@@ -115,6 +117,7 @@ impl Wish {
              {}",
             thirty(),
             one_gib(),
+            sixteen_gib(),
             five(),
             broker::template(self.nats.as_deref()),
             self.bucket_text(),

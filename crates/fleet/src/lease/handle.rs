@@ -85,19 +85,7 @@ impl<R: Rows> Desk<'_, R> {
                 let lease = self.live(&lease_id, &runner_id)?;
                 keep::stored(&lease, &path).map(|()| Reply::Done)
             }
-            Event::Forget { keep_seconds } => {
-                let before = Millis(self.now.0.saturating_sub(u64::from(keep_seconds) * 1_000));
-                let most = self.policy.sweep_lapses_max;
-                let mut runs = self.rows.ended_before(before, most);
-                let room = self.policy.rows_bytes_max / 4 * 3;
-                let beyond = self.rows.beyond(room, most);
-                // Both begin with those that ended first: the longer list has the other in it.
-                if beyond.len() > runs.len() {
-                    runs = beyond;
-                }
-                runs.iter().for_each(|run| self.rows.remove_run(run));
-                Ok(Reply::Forgot { more: runs.len() == most, runs })
-            }
+            Event::Forget { keep_seconds } => Ok(self.forget(keep_seconds)),
             Event::Enrol(worker) => self.enrol(worker),
             Event::Expel(id) => {
                 let mut worker = self.rows.worker(&id).ok_or(Refusal::UnknownWorker)?;
@@ -196,6 +184,11 @@ impl<R: Rows> Desk<'_, R> {
             return Err(Refusal::Full);
         }
         let idempotency = key.map(|key| Idempotency { key, hash });
+        let submitter = idempotency.as_ref().and_then(Idempotency::submitter);
+        let share = self.policy.rows_bytes_max / 2;
+        if submitter.is_some_and(|submitter| self.rows.open_bytes_of(submitter) >= share) {
+            return Err(Refusal::Full);
+        }
         let rows = &mut *self.rows;
         let (mut run, jobs) =
             submit::rows(self.now, run_id.clone(), idempotency, submission, || rows.next_seq());
@@ -366,7 +359,8 @@ impl<R: Rows> Desk<'_, R> {
 
     fn log(&mut self, chunk: &LogChunk) -> Result<Reply, Refusal> {
         let mut lease = self.live(&chunk.lease_id, &chunk.runner_id)?;
-        let (ack, new) = keep::log(self.policy, &mut lease, chunk)?;
+        let left = self.policy.logs_bytes_max.saturating_sub(self.rows.log_bytes());
+        let (ack, new) = keep::log(self.policy, left, &mut lease, chunk)?;
         if new {
             self.rows.append_log(&lease, chunk);
             self.rows.put_lease(lease);

@@ -12,6 +12,7 @@ use crate::time::Millis;
 /// any case, so that a runner that lost answers, or pieces, finds its place again.
 pub(super) fn log(
     policy: &Policy,
+    left: u64,
     lease: &mut LeaseRecord,
     chunk: &LogChunk,
 ) -> Result<(LogAck, bool), Refusal> {
@@ -22,6 +23,9 @@ pub(super) fn log(
     let new = chunk.number == lease.log.next_number && chunk.offset == lease.log.next_offset;
     if new && end > policy.log_bytes_max {
         return Err(Refusal::TooMuch("log"));
+    }
+    if new && chunk.data.len() as u64 > left {
+        return Err(Refusal::TooMuch("log, with those of all others"));
     }
     if new {
         lease.log.next_number += 1;

@@ -31,6 +31,7 @@ mod cancel;
 mod event;
 mod finish;
 mod follow;
+mod forget;
 mod grant;
 mod handle;
 mod keep;

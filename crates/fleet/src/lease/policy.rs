@@ -33,8 +33,11 @@ pub struct Policy {
     pub log_bytes_max: u64,
     /// The longest pause between attempts.
     pub backoff_seconds_max: u32,
+    /// Bytes of all logs together, in stores that count them. Beyond it jobs go on without.
+    pub logs_bytes_max: u64,
     /// Memory that rows may take in stores that keep them there. From three quarters on, runs that
-    /// ended are forgotten before their time; at the end of it no more are taken.
+    /// ended are forgotten before their time; at the end of it no more are taken. Open runs of one
+    /// submitter take half of it at most.
     pub rows_bytes_max: u64,
 }
 
@@ -54,6 +57,7 @@ impl Default for Policy {
             upload_bytes_max: 16 * 1024 * 1024 * 1024,
             log_bytes_max: 256 * 1024 * 1024,
             backoff_seconds_max: 600,
+            logs_bytes_max: 16 * 1024 * 1024 * 1024,
             rows_bytes_max: 1024 * 1024 * 1024,
         }
     }

@@ -69,7 +69,7 @@ impl Idempotency {
     }
 
     /// The name in such a key.
-    fn submitter(&self) -> Option<&str> {
+    pub fn submitter(&self) -> Option<&str> {
         let (length, rest) = self.key.split_once(':')?;
         rest.get(..length.parse().ok()?)
     }

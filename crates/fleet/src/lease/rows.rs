@@ -28,11 +28,15 @@ pub trait Rows {
 
     /// Runs whose last job ended before a time, the earliest first, at most so many.
     fn ended_before(&self, before: Millis, most: usize) -> Vec<RunId>;
-    /// Runs that ended, the earliest first, at most so many, until what is left takes no more than so many
-    /// bytes of memory. None, if the store does not keep them there.
-    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId>;
+    /// Runs that ended before a time, the earliest first, at most so many, until what is left takes no more
+    /// than so many bytes of memory. None, if the store does not keep them there.
+    fn beyond(&self, bytes: u64, before: Millis, most: usize) -> Vec<RunId>;
     /// About how much memory the rows of runs take. Zero, if the store does not keep them there.
     fn bytes(&self) -> u64;
+    /// About how much of it a submitter's open runs take.
+    fn open_bytes_of(&self, submitter: &str) -> u64;
+    /// Bytes of all logs. Zero, if the store does not count them.
+    fn log_bytes(&self) -> u64;
     /// Removes a run that ended, and all that is its own: jobs, leases, logs.
     fn remove_run(&mut self, id: &RunId);
 

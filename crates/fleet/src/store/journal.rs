@@ -67,8 +67,16 @@ impl Rows for Journal<'_> {
         self.tables.ended_before(before, most)
     }
 
-    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId> {
-        self.tables.beyond(bytes, most)
+    fn beyond(&self, bytes: u64, before: Millis, most: usize) -> Vec<RunId> {
+        self.tables.beyond(bytes, before, most)
+    }
+
+    fn open_bytes_of(&self, submitter: &str) -> u64 {
+        self.tables.open_bytes_of(submitter)
+    }
+
+    fn log_bytes(&self) -> u64 {
+        self.tables.log_bytes()
     }
 
     fn bytes(&self) -> u64 {
@@ -79,6 +87,9 @@ impl Rows for Journal<'_> {
         let jobs = self.tables.jobs_of(id);
         let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
         self.changes.forgotten.push((id.clone(), places));
+        // Whoever comes under the same name afterwards has nothing of it.
+        self.changes.jobs.retain(|job, _| !jobs.contains(job));
+        self.changes.logs.retain(|(job, _, _)| !jobs.contains(job));
         self.tables.remove_run(id);
     }
 

@@ -7,28 +7,29 @@ use crate::message::JobSubmission;
 use crate::time::Millis;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What of a job never changes, and may be large: written once.
 #[derive(Serialize, Deserialize)]
-struct Fixed {
-    job_id: JobId,
-    run_id: RunId,
-    order: JobSubmission,
-    needs: Vec<JobId>,
+struct Fixed<'a> {
+    job_id: Cow<'a, JobId>,
+    run_id: Cow<'a, RunId>,
+    order: Cow<'a, JobSubmission>,
+    needs: Cow<'a, [JobId]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     not_after: Option<Millis>,
 }
 
 /// The rest.
 #[derive(Serialize, Deserialize)]
-struct Changing {
+struct Changing<'a> {
     needs_open: u32,
     attempt: Attempt,
     fence: Fence,
     losses: u32,
     not_before: Millis,
-    standing: Standing,
+    standing: Cow<'a, Standing>,
 }
 
 fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
@@ -52,13 +53,20 @@ pub(super) fn number(value: u64) -> i64 {
 
 /// The part of a job's row that is written once.
 pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { job_id, run_id, order, needs, not_after, .. } = job.clone();
-    text("job", &Fixed { job_id, run_id, order: (*order).clone(), needs, not_after })
+    let fixed = Fixed {
+        job_id: Cow::Borrowed(&job.job_id),
+        run_id: Cow::Borrowed(&job.run_id),
+        order: Cow::Borrowed(&job.order),
+        needs: Cow::Borrowed(&job.needs),
+        not_after: job.not_after,
+    };
+    text("job", &fixed)
 }
 
 /// The part that is written often.
 pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { needs_open, attempt, fence, losses, not_before, standing, .. } = job.clone();
+    let JobRecord { needs_open, attempt, fence, losses, not_before, ref standing, .. } = *job;
+    let standing = Cow::Borrowed(standing);
     text("job", &Changing { needs_open, attempt, fence, losses, not_before, standing })
 }
 
@@ -68,18 +76,18 @@ pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecor
     let Changing { needs_open, attempt, fence, losses, not_before, standing } =
         read("job", changing)?;
     Ok(JobRecord {
-        job_id,
-        run_id,
+        job_id: job_id.into_owned(),
+        run_id: run_id.into_owned(),
         seq: seq.unsigned_abs(),
-        order: Arc::new(order),
-        needs,
+        order: Arc::new(order.into_owned()),
+        needs: needs.into_owned(),
         needs_open,
         attempt,
         fence,
         losses,
         not_before,
         not_after,
-        standing,
+        standing: standing.into_owned(),
     })
 }
 

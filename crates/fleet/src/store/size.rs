@@ -1,8 +1,9 @@
-//! What rows take in memory, run by run. Not to the byte: what programs choose the size of is counted,
-//! the rest is a number.
+//! What rows take, run by run: memory, and logs on the disk. Not to the byte: what programs choose the
+//! size of is counted, the rest is a number.
 
 use crate::id::RunId;
-use crate::lease::{JobRecord, LeaseRecord};
+use crate::lease::{JobRecord, LeaseRecord, RunRecord};
+use crate::message::Artifact;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -10,12 +11,26 @@ use std::io;
 const JOB_BYTES: u64 = 1_024;
 /// A lease's row without the answer.
 const LEASE_BYTES: u64 = 1_024;
+/// What a text takes besides its letters, for each of its two quotation marks: its place in a list or
+/// map, and an allocation of its own.
+const QUOTE_BYTES: u64 = 32;
 
 /// How large the rows of each run are.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sizes {
-    runs: BTreeMap<RunId, u64>,
+    runs: BTreeMap<RunId, Size>,
     total: u64,
+    logs: u64,
+    /// Of runs that have not ended, by their submitters.
+    open: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Size {
+    rows: u64,
+    logs: u64,
+    /// Whose share it is in, while the run is open.
+    open: Option<String>,
 }
 
 impl Sizes {
@@ -23,15 +38,60 @@ impl Sizes {
         self.total
     }
 
-    pub(super) fn add(&mut self, run: &RunId, bytes: u64) {
-        if bytes > 0 {
-            *self.runs.entry(run.clone()).or_default() += bytes;
-            self.total += bytes;
+    /// Of logs, which are on the disk.
+    pub(super) fn logs(&self) -> u64 {
+        self.logs
+    }
+
+    /// Of a submitter's open runs.
+    pub(super) fn open_of(&self, submitter: &str) -> u64 {
+        self.open.get(submitter).copied().unwrap_or(0)
+    }
+
+    /// A run as it is now.
+    pub(super) fn put_run(&mut self, run: &RunRecord) {
+        let submitter = run.submitter().filter(|_| run.ended_at.is_none());
+        let size = self.runs.entry(run.run_id.clone()).or_default();
+        if size.open.as_deref() == submitter {
+            return;
+        }
+        let was = std::mem::replace(&mut size.open, submitter.map(str::to_owned));
+        let rows = size.rows;
+        self.close(was, rows);
+        if let Some(submitter) = submitter {
+            *self.open.entry(submitter.to_owned()).or_default() += rows;
         }
     }
 
+    fn close(&mut self, submitter: Option<String>, rows: u64) {
+        let Some(submitter) = submitter else { return };
+        if let Some(open) = self.open.get_mut(&submitter) {
+            *open = open.saturating_sub(rows);
+            if *open == 0 {
+                self.open.remove(&submitter);
+            }
+        }
+    }
+
+    pub(super) fn add(&mut self, run: &RunId, rows: u64, logs: u64) {
+        if rows == 0 && logs == 0 {
+            return;
+        }
+        let size = self.runs.entry(run.clone()).or_default();
+        size.rows += rows;
+        size.logs += logs;
+        if let Some(submitter) = &size.open {
+            *self.open.entry(submitter.clone()).or_default() += rows;
+        }
+        self.total += rows;
+        self.logs += logs;
+    }
+
     pub(super) fn remove(&mut self, run: &RunId) {
-        self.total -= self.runs.remove(run).unwrap_or(0);
+        let Some(size) = self.runs.remove(run) else { return };
+        self.total -= size.rows;
+        self.logs -= size.logs;
+        self.close(size.open, size.rows);
     }
 
     /// As many of these as have to go until so many bytes are left.
@@ -46,7 +106,7 @@ impl Sizes {
             if left <= bytes {
                 break;
             }
-            left -= self.runs.get(run).copied().unwrap_or(0);
+            left -= self.runs.get(run).map_or(0, |size| size.rows);
             gone.push(run.clone());
         }
         gone
@@ -61,19 +121,25 @@ pub(super) fn job(job: &JobRecord) -> u64 {
     order.0
 }
 
-/// A lease. Only its answer may be large.
+/// A lease. Only its answer and what it last said of its progress may be large.
 pub(super) fn lease(lease: &LeaseRecord) -> u64 {
-    let Some(answer) = &lease.answer else { return LEASE_BYTES };
+    let progress = lease.progress.as_ref().map_or(0, |progress| {
+        let texts = [&progress.current_step, &progress.message];
+        texts.into_iter().flatten().map(String::len).sum()
+    });
+    let Some(answer) = &lease.answer else { return LEASE_BYTES + progress as u64 };
     let output = answer.output.as_ref().map_or(0, |output| output.bytes().len());
-    let texts = answer.summary.len() + answer.artifacts.len() * 256;
-    LEASE_BYTES + (output + texts) as u64
+    let artifact = |artifact: &Artifact| artifact.kind.len() + artifact.uri.len() + 64;
+    let artifacts: usize = answer.artifacts.iter().map(artifact).sum();
+    LEASE_BYTES + (progress + output + answer.summary.len() + artifacts) as u64
 }
 
 struct Counted(u64);
 
 impl io::Write for Counted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len() as u64;
+        let quotes = bytes.iter().filter(|byte| **byte == b'"').count();
+        self.0 += bytes.len() as u64 + quotes as u64 * QUOTE_BYTES;
         Ok(bytes.len())
     }
 

@@ -130,14 +130,15 @@ impl Tables {
 }
 
 fn waiting(job: &JobRecord) -> Option<Waiting> {
-    let labels = job.order.labels.iter().cloned().map(Gate::Label);
-    let gates: Arc<[Gate]> = std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect();
-    job.waiting().then(|| Waiting {
-        job_id: job.job_id.clone(),
-        place: Place::new(job.order.priority, job.seq),
-        tags: Arc::new(job.order.tags.clone()),
-        gates,
-        not_before: job.not_before,
+    job.waiting().then(|| {
+        let labels = job.order.labels.iter().cloned().map(Gate::Label);
+        Waiting {
+            job_id: job.job_id.clone(),
+            place: Place::new(job.order.priority, job.seq),
+            tags: Arc::new(job.order.tags.clone()),
+            gates: std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect(),
+            not_before: job.not_before,
+        }
     })
 }
 
@@ -166,6 +167,7 @@ impl Rows for Tables {
         }
         self.run_times.insert((run.created_at, run.run_id.clone()));
         self.ended.extend(run.ended_at.map(|at| (at, run.run_id.clone())));
+        self.sizes.put_run(&run);
         self.runs.insert(run.run_id.clone(), run);
     }
 
@@ -174,13 +176,21 @@ impl Rows for Tables {
         ended.take(most).map(|(_, id)| id.clone()).collect()
     }
 
-    fn beyond(&self, bytes: u64, most: usize) -> Vec<RunId> {
-        let ended = self.ended.iter().map(|(_, id)| id).take(most);
-        self.sizes.beyond(bytes, ended)
+    fn beyond(&self, bytes: u64, before: Millis, most: usize) -> Vec<RunId> {
+        let ended = self.ended.iter().take_while(|(at, _)| *at < before);
+        self.sizes.beyond(bytes, ended.map(|(_, id)| id).take(most))
     }
 
     fn bytes(&self) -> u64 {
         self.sizes.total()
+    }
+
+    fn open_bytes_of(&self, submitter: &str) -> u64 {
+        self.sizes.open_of(submitter)
+    }
+
+    fn log_bytes(&self) -> u64 {
+        self.sizes.logs()
     }
 
     fn remove_run(&mut self, id: &RunId) {
@@ -212,7 +222,7 @@ impl Rows for Tables {
         self.seq = self.seq.max(job.seq);
         let old = self.jobs.get(&job.job_id);
         if old.is_none() {
-            self.sizes.add(&job.run_id, size::job(&job));
+            self.sizes.add(&job.run_id, size::job(&job), 0);
             self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
             for need in &job.needs {
                 self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
@@ -254,8 +264,10 @@ impl Rows for Tables {
 
     fn put_lease(&mut self, lease: LeaseRecord) {
         let id = lease.lease_id.clone();
-        let old = self.leases.get(&id).map_or(0, size::lease);
-        self.sizes.add(&lease.run_id, size::lease(&lease).saturating_sub(old));
+        let size = |lease: &LeaseRecord| (size::lease(lease), lease.log.next_offset);
+        let (old, new) = (self.leases.get(&id).map(size).unwrap_or_default(), size(&lease));
+        let (rows, logs) = (new.0.saturating_sub(old.0), new.1.saturating_sub(old.1));
+        self.sizes.add(&lease.run_id, rows, logs);
         if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
             self.due.remove(&(due, id.clone()));
         }

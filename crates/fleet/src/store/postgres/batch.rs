@@ -10,7 +10,7 @@
 //! begin one works on rows that are all locked (the *heavy* ones). A lease is on one side in each batch.
 
 use super::load::{self, Near};
-use super::{Core, Trouble, save};
+use super::{Core, Order, Trouble, save};
 use crate::id::{JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
 use crate::message::Tag;
@@ -145,7 +145,7 @@ pub(super) async fn decide(
 ) -> Result<Vec<Option<Handled>>, Trouble> {
     let mut sql = core.pool.begin().await?;
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
-    let (now, blocks) = core.clock(&mut sql, given, submissions).await?;
+    let (now, blocks) = core.clock(&mut sql, given, submissions, Order::Index).await?;
     let plan = Plan::new(&mut sql, now, events).await?;
     let (mut heavy, mut light) = (Side::default(), Side::default());
     let ending =
@@ -208,6 +208,9 @@ pub(super) async fn decide(
     let sides = [(&heavy.tables, &heavy.changes), (&light.tables, &light.changes)];
     save::changes(&mut sql, &sides).await?;
     sql.commit().await?;
+    if sides.iter().any(|(_, changes)| !changes.is_empty()) {
+        core.life.wrote(now);
+    }
     core.tell(handled.iter().flatten().flat_map(|handled| &handled.actions));
     Ok(handled)
 }

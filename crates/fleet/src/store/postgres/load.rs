@@ -2,7 +2,7 @@
 //! leases, and in each table in the order of its keys: two who want the same rows never wait for each
 //! other. Work is picked without waiting at all.
 
-use super::Trouble;
+use super::{Order, Trouble};
 use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{Event, JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::Tag;
@@ -57,10 +57,17 @@ pub(super) fn jobs(rows: &[PgRow]) -> Result<Vec<JobRecord>, Trouble> {
 pub(super) async fn clock(
     sql: &mut PgConnection,
     submissions: usize,
+    order: Order,
 ) -> Result<(Millis, Millis, Vec<i64>), Trouble> {
     let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, seen,
-        ARRAY(SELECT nextval('job_block') FROM generate_series(1, $1)) FROM clock";
-    let row = sqlx::query(query).bind(number(submissions as u64)).fetch_one(sql).await?;
+        ARRAY(SELECT nextval('job_block') FROM generate_series(1, $1)),
+        set_config('enable_sort', $2, true) FROM clock";
+    let sort = match order {
+        Order::Index => "off",
+        Order::Any => "on",
+    };
+    let query = sqlx::query(query).bind(number(submissions as u64)).bind(sort);
+    let row = query.fetch_one(sql).await?;
     let time = |index: usize| Millis(row.get::<i64, _>(index).unsigned_abs());
     Ok((time(0), time(1), row.get(2)))
 }

@@ -10,6 +10,7 @@
 //! told to the others afterwards ([`Hearing`]).
 
 mod batch;
+mod life;
 mod load;
 mod news;
 mod read;
@@ -27,12 +28,12 @@ use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Action, Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
+use life::Life;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgConnection, PgPool};
 use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -45,16 +46,19 @@ const WRITERS: usize = 2;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
+/// Orchestrators sweep once a second, and leave the time of it.
+const WATCHED_MILLIS: u64 = 2_000;
+
 /// Everything here is found by a key, or in the order of an index, however full the tables are. They
 /// grow from nothing within seconds, and plans that were made for other sizes would stay.
-const PLANNER: [(&str, &str); 7] = [
+const PLANNER: [(&str, &str); 6] = [
     ("plan_cache_mode", "force_generic_plan"),
     ("enable_seqscan", "off"),
     ("enable_hashjoin", "off"),
     ("enable_mergejoin", "off"),
-    // Both read all that waits to find the few that are next.
+    // It would read all that waits to find the few that are next. So would a sort, but most others
+    // need one: only those who ask for work go without ([`Order`]).
     ("enable_bitmapscan", "off"),
-    ("enable_sort", "off"),
     ("jit", "off"),
 ];
 
@@ -86,8 +90,16 @@ struct Core {
     name: String,
     /// Where it leaves what others should know.
     crier: mpsc::Sender<String>,
-    /// The latest time of any event here. What others saw is in the database.
-    seen: AtomicU64,
+    life: Life,
+}
+
+/// How a transaction's queries get their rows into order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    /// By an index alone: what is next is found without all that waits.
+    Index,
+    /// As the planner likes: of few rows it finds all, and sorts them.
+    Any,
 }
 
 /// What time it is.
@@ -132,13 +144,14 @@ impl Core {
         sql: &mut PgConnection,
         given: Millis,
         submissions: usize,
+        order: Order,
     ) -> Result<Now, Trouble> {
-        let (clock, seen, blocks) = load::clock(sql, submissions).await?;
+        let (clock, seen, blocks) = load::clock(sql, submissions, order).await?;
         let now = match self.time {
             Time::Database => clock,
             Time::Caller => given,
         };
-        let seen = seen.max(Millis(self.seen.load(Ordering::Relaxed)));
+        let seen = seen.max(self.life.seen());
         Ok(Now { now: now.max(seen), seen, blocks })
     }
 
@@ -150,9 +163,12 @@ impl Core {
         }
     }
 
-    /// Somebody was here at this time.
-    fn saw(&self, now: Millis) {
-        self.seen.fetch_max(now.0, Ordering::Relaxed);
+    /// Notes what a database that failed means.
+    fn noted<T>(&self, decided: Result<T, Trouble>) -> Result<T, Trouble> {
+        if let Err(Trouble::Store(StoreError::Database(_))) = decided {
+            self.life.failed();
+        }
+        decided
     }
 
     /// The same, unless it must be told first that nobody was there.
@@ -161,22 +177,28 @@ impl Core {
         sql: &mut PgConnection,
         given: Millis,
         submissions: usize,
+        order: Order,
     ) -> Result<(Millis, Vec<i64>), Trouble> {
-        let Now { now, seen, blocks } = self.time(sql, given, submissions).await?;
+        let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
         let silence = u64::from(self.policy.outage_after_seconds) * 1_000;
         if seen > Millis(0) && now.0 - seen.0 > silence {
             // Nobody takes this for a sign of life: the next must see the silence too, until every
             // lease has its grace.
             return Err(Trouble::Silence);
         }
-        self.saw(now);
+        self.life.saw(now);
         Ok((now, blocks))
+    }
+
+    /// Whether somebody swept just now. Tests that make their own time start alone.
+    fn watched(&self, now: Millis, seen: Millis) -> bool {
+        self.time == Time::Database && now.0 - seen.0 < WATCHED_MILLIS
     }
 
     /// Gives every lease its grace.
     async fn start(&self, given: Millis) -> Result<(), Trouble> {
         for _ in 0..TRIES_MAX {
-            match solo::decide(self, given, &Event::Start).await {
+            match self.noted(solo::decide(self, given, &Event::Start).await) {
                 Ok(_) => return Ok(()),
                 Err(Trouble::Again) => {}
                 Err(error) => return Err(error),
@@ -187,7 +209,7 @@ impl Core {
 
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
         for tries in 0..TRIES_MAX {
-            let trouble = match solo::decide(self, given, event).await {
+            let trouble = match self.noted(solo::decide(self, given, event).await) {
                 Ok(handled) => return Ok(handled),
                 Err(Trouble::Silence) => self.start(given).await.err(),
                 Err(trouble) => Some(trouble),
@@ -215,12 +237,12 @@ impl Postgres {
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX);
         let pool = pool.connect_with(options).await?;
         schema::migrate(&pool).await?;
-        let (name, seen) = (random_hex::<8>(), AtomicU64::new(0));
+        let (name, life) = (random_hex::<8>(), Life::default());
         let (crier, left) = news::crier();
         let crying = tokio::spawn(news::cry(pool.clone(), left));
         // Rows are the database's; of what a batch loads, nothing is kept.
         let policy = Policy { rows_bytes_max: u64::MAX, ..policy };
-        let core = Arc::new(Core { pool, policy, time, name, crier, seen });
+        let core = Arc::new(Core { pool, policy, time, name, crier, life });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);

@@ -92,6 +92,7 @@ UPDATE clock SET version = 2;
 /// From version 2. Jobs that nobody has may end by themselves.
 const THIRD: &str = "
 ALTER TABLE job ADD late BIGINT;
+UPDATE job SET late = (fixed::json ->> 'not_after')::bigint WHERE changing::json ->> 'standing' = 'Queued';
 CREATE INDEX job_late ON job (late) WHERE late IS NOT NULL;
 UPDATE clock SET version = 3;
 ";

@@ -2,7 +2,7 @@
 
 use super::batch::BLOCK;
 use super::load::{self, jobs, records};
-use super::{Core, Trouble, save, schema};
+use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
 use crate::lease::{
     Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing, WorkerRecord,
@@ -23,8 +23,15 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     let mut sql = core.pool.begin().await?;
     let submissions = usize::from(matches!(event, Event::Rerun { .. }));
     let (now, blocks) = match event {
-        Event::Start => (core.time(&mut sql, given, 0).await?.now, vec![]),
-        _ => core.clock(&mut sql, given, submissions).await?,
+        Event::Start => match core.time(&mut sql, given, 0, Order::Any).await? {
+            // Another one is there, and leases were kept alive all the time. One that starts again and again
+            // must not keep them from ending.
+            Now { now, seen, .. } if core.watched(now, seen) => {
+                return Ok(Handled { reply: Ok(Reply::Done), actions: Vec::new() });
+            }
+            Now { now, .. } => (now, vec![]),
+        },
+        _ => core.clock(&mut sql, given, submissions, Order::Any).await?,
     };
     let mut tables = rows(&mut sql, now, event).await?;
     let block = blocks.first().copied().unwrap_or_default();
@@ -38,7 +45,9 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
         schema::saw(&mut sql, now).await?;
     }
     sql.commit().await?;
-    core.saw(now);
+    if *event == Event::Start || !changes.is_empty() {
+        core.life.wrote(now);
+    }
     core.tell(handled.actions.iter());
     Ok(handled)
 }
@@ -139,10 +148,11 @@ async fn worker_row(
 /// sweep: a message about them ends them too.
 async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let mut sql = core.pool.begin().await?;
-    let (now, _) = core.clock(&mut sql, given, 0).await?;
+    let (now, _) = core.clock(&mut sql, given, 0, Order::Any).await?;
     // By itself: others who say the same must not wait until this sweep is over.
     schema::saw(&mut sql, now).await?;
     sql.commit().await?;
+    core.life.wrote(now);
     let mut sql = core.pool.begin().await?;
     let most = core.policy.sweep_lapses_max;
     let due = load::due(&mut sql, now, most).await?;

@@ -2,11 +2,13 @@
 //!
 //! One task owns the file and the rows. It takes every event that waits, decides about all of them
 //! in memory, writes the rows that changed in one transaction, waits until the disk has them, and
-//! only then answers. While the disk works the next batch gathers: the busier the fleet, the fewer
-//! transactions per event. Nothing is read from the file while it runs.
+//! only then answers. While the disk works the next batch gathers and is decided about: the busier
+//! the fleet, the fewer transactions per event. Nothing but logs is read from the file while it runs.
+//! Whoever reads rows waits for the batch that was decided before, and nothing is decided about
+//! meanwhile: what is told is on the disk.
 //!
-//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch is answered with a
-//! decision, and the rows are read anew.
+//! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
+//! was decided on top of it, is answered with a decision, and the rows are read anew by another connection.
 
 mod rows;
 mod writer;
@@ -40,8 +42,7 @@ impl Sqlite {
     /// Opens the file, or makes it, and gives every live lease in it its grace. Nobody else can open
     /// it meanwhile: two orchestrators over one file would each decide without the other.
     pub async fn open(path: &Path, policy: Policy, now: Millis) -> Result<Self, StoreError> {
-        let connection = connect(path).await?;
-        let mut writer = Writer::load(connection, policy).await?;
+        let mut writer = Writer::open(path, policy).await?;
         writer.start(now).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(writer.run(waiting));

@@ -3,8 +3,9 @@
 use super::super::journal::Changes;
 use super::super::row::{changing, fixed, number, read, read_job, rest, text};
 use super::{StoreError, Tables};
-use crate::id::Fence;
+use crate::id::{Fence, JobId};
 use crate::lease::{LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
+use crate::message::{Label, LogChunk};
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
@@ -111,38 +112,114 @@ async fn records<T: DeserializeOwned>(
     rows.iter().map(|row| read(table, row.get(0))).collect()
 }
 
-/// Writes what changed, in one transaction. When it returns, the disk has it.
-pub(super) async fn save(
-    connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: Changes,
-) -> Result<(), StoreError> {
+/// Rows as the disk is to have them. Made at once after the decisions; the rows in memory may change
+/// again before they are written.
+pub(super) struct Ready {
+    runs: Vec<(i64, String)>,
+    labels: Vec<(String, String)>,
+    workers: Vec<(String, String)>,
+    jobs: Vec<(i64, String, String)>,
+    leases: Vec<(i64, i64, String)>,
+    logs: Vec<(i64, i64, LogChunk)>,
+    forgotten: Vec<i64>,
+}
+
+/// What changed, as rows.
+pub(super) fn ready(tables: &Tables, changes: Changes) -> Result<Option<Ready>, StoreError> {
     if changes.is_empty() {
-        return Ok(());
+        return Ok(None);
     }
-    let mut transaction = connection.begin().await?;
-    put_runs(&mut transaction, tables, &changes).await?;
-    put_labels(&mut transaction, tables, &changes).await?;
-    put_workers(&mut transaction, tables, &changes).await?;
-    put_jobs(&mut transaction, tables, &changes).await?;
-    put_leases(&mut transaction, tables, &changes).await?;
-    put_logs(&mut transaction, tables, &changes).await?;
-    forget(&mut transaction, &changes).await?;
-    Ok(transaction.commit().await?)
+    Ok(Some(Ready {
+        runs: runs(tables, &changes)?,
+        labels: labels(tables, &changes)?,
+        workers: workers(tables, &changes)?,
+        jobs: jobs(tables, &changes)?,
+        leases: leases(tables, &changes)?,
+        logs: logs(tables, changes.logs),
+        forgotten: changes
+            .forgotten
+            .iter()
+            .flat_map(|(_, seqs)| seqs)
+            .map(|seq| number(*seq))
+            .collect(),
+    }))
 }
 
 /// A run is kept under the place of its first job.
-async fn put_runs(
-    connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
-) -> Result<(), StoreError> {
+fn runs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String)>, StoreError> {
     let mut rows = Vec::with_capacity(changes.runs.len());
     for run in changes.runs.iter().filter_map(|id| tables.run(id)) {
         let first = tables.jobs_of(&run.run_id).first().and_then(|id| tables.job(id));
         let Some(first) = first else { continue };
         rows.push((number(first.seq), text("run", &run)?));
     }
+    Ok(rows)
+}
+
+fn labels(tables: &Tables, changes: &Changes) -> Result<Vec<(String, String)>, StoreError> {
+    let row = |label: &Label| Ok((label.as_str().to_owned(), text("label", &tables.label(label))?));
+    changes.labels.iter().map(row).collect()
+}
+
+fn workers(tables: &Tables, changes: &Changes) -> Result<Vec<(String, String)>, StoreError> {
+    let workers = changes.workers.iter().filter_map(|id| tables.worker(id));
+    workers
+        .map(|worker| Ok((worker.key.id().as_str().to_owned(), text("worker", &worker)?)))
+        .collect()
+}
+
+fn jobs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String, String)>, StoreError> {
+    let mut rows = Vec::with_capacity(changes.jobs.len());
+    for (id, new) in &changes.jobs {
+        let Some(job) = tables.job(id) else { continue };
+        // Of a job that is there already only `changing` is written; the rest is not even made.
+        let fixed = if *new { fixed(&job)? } else { String::new() };
+        rows.push((number(job.seq), fixed, changing(&job)?));
+    }
+    rows.sort_unstable_by_key(|(seq, _, _)| *seq);
+    Ok(rows)
+}
+
+fn leases(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, i64, String)>, StoreError> {
+    let mut rows = Vec::with_capacity(changes.leases.len());
+    for lease in changes.leases.iter().filter_map(|id| tables.lease(id)) {
+        let Some(job) = tables.job(&lease.job_id) else { continue };
+        rows.push((number(job.seq), number(lease.fence.0), text("lease", &lease)?));
+    }
+    rows.sort_unstable_by_key(|(seq, fence, _)| (*seq, *fence));
+    Ok(rows)
+}
+
+fn logs(tables: &Tables, pieces: Vec<(JobId, Fence, LogChunk)>) -> Vec<(i64, i64, LogChunk)> {
+    let row = |(job, fence, piece): (JobId, Fence, LogChunk)| {
+        Some((number(tables.job(&job)?.seq), number(fence.0), piece))
+    };
+    pieces.into_iter().filter_map(row).collect()
+}
+
+/// Writes them in one transaction. When it returns, the disk has it.
+pub(super) async fn write(
+    connection: Option<&mut SqliteConnection>,
+    ready: Option<Ready>,
+) -> Result<(), StoreError> {
+    let Some(ready) = ready else { return Ok(()) };
+    let connection = connection.ok_or(StoreError::Closed)?;
+    // Where a transaction is still open this is refused. A plain `begin` would become a part of it.
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    put_runs(&mut transaction, &ready.runs).await?;
+    put_labels(&mut transaction, &ready.labels).await?;
+    put_workers(&mut transaction, &ready.workers).await?;
+    put_jobs(&mut transaction, &ready.jobs).await?;
+    put_leases(&mut transaction, &ready.leases).await?;
+    put_logs(&mut transaction, &ready.logs).await?;
+    forget(&mut transaction, &ready.forgotten).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn put_runs(
+    connection: &mut SqliteConnection,
+    rows: &[(i64, String)],
+) -> Result<(), StoreError> {
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
         let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO run (seq, record) ");
         query.push_values(chunk, |mut row, (seq, record)| {
@@ -158,45 +235,32 @@ async fn put_runs(
 
 async fn put_labels(
     connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
+    rows: &[(String, String)],
 ) -> Result<(), StoreError> {
-    for label in &changes.labels {
-        let record = text("label", &tables.label(label))?;
-        let put = "INSERT INTO label (label, record) VALUES ($1, $2)
-            ON CONFLICT (label) DO UPDATE SET record = excluded.record";
-        sqlx::query(put).bind(label.as_str()).bind(record).execute(&mut *connection).await?;
+    let put = "INSERT INTO label (label, record) VALUES ($1, $2)
+        ON CONFLICT (label) DO UPDATE SET record = excluded.record";
+    for (label, record) in rows {
+        sqlx::query(put).bind(label).bind(record).execute(&mut *connection).await?;
     }
     Ok(())
 }
 
 async fn put_workers(
     connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
+    rows: &[(String, String)],
 ) -> Result<(), StoreError> {
-    for worker in changes.workers.iter().filter_map(|id| tables.worker(id)) {
-        let put = "INSERT INTO worker (id, record) VALUES ($1, $2)
-            ON CONFLICT (id) DO UPDATE SET record = excluded.record";
-        let (id, record) = (worker.key.id(), text("worker", &worker)?);
-        sqlx::query(put).bind(id.as_str()).bind(record).execute(&mut *connection).await?;
+    let put = "INSERT INTO worker (id, record) VALUES ($1, $2)
+        ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+    for (id, record) in rows {
+        sqlx::query(put).bind(id).bind(record).execute(&mut *connection).await?;
     }
     Ok(())
 }
 
 async fn put_jobs(
     connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
+    rows: &[(i64, String, String)],
 ) -> Result<(), StoreError> {
-    let mut rows = Vec::with_capacity(changes.jobs.len());
-    for (id, new) in &changes.jobs {
-        let Some(job) = tables.job(id) else { continue };
-        // Of a job that is there already only `changing` is written; the rest is not even made.
-        let fixed = if *new { fixed(&job)? } else { String::new() };
-        rows.push((number(job.seq), fixed, changing(&job)?));
-    }
-    rows.sort_unstable_by_key(|(seq, _, _)| *seq);
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
         let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO job (seq, fixed, changing) ");
         query.push_values(chunk, |mut row, (seq, fixed, changing)| {
@@ -212,15 +276,8 @@ async fn put_jobs(
 
 async fn put_leases(
     connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
+    rows: &[(i64, i64, String)],
 ) -> Result<(), StoreError> {
-    let mut rows = Vec::with_capacity(changes.leases.len());
-    for lease in changes.leases.iter().filter_map(|id| tables.lease(id)) {
-        let Some(job) = tables.job(&lease.job_id) else { continue };
-        rows.push((number(job.seq), number(lease.fence.0), text("lease", &lease)?));
-    }
-    rows.sort_unstable_by_key(|(seq, fence, _)| (*seq, *fence));
     for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
         let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO lease (seq, fence, record) ");
         query.push_values(chunk, |mut row, (seq, fence, record)| {
@@ -234,37 +291,34 @@ async fn put_leases(
     Ok(())
 }
 
-async fn forget(connection: &mut SqliteConnection, changes: &Changes) -> Result<(), StoreError> {
-    for seq in changes.forgotten.iter().flat_map(|(_, places)| places) {
-        for delete in [
-            "DELETE FROM run WHERE seq = $1",
-            "DELETE FROM job WHERE seq = $1",
-            "DELETE FROM lease WHERE seq = $1",
-            "DELETE FROM log WHERE seq = $1",
-        ] {
-            sqlx::query(delete).bind(number(*seq)).execute(&mut *connection).await?;
-        }
-    }
-    Ok(())
-}
-
 async fn put_logs(
     connection: &mut SqliteConnection,
-    tables: &Tables,
-    changes: &Changes,
+    rows: &[(i64, i64, LogChunk)],
 ) -> Result<(), StoreError> {
-    for (job, fence, piece) in &changes.logs {
-        let Some(job) = tables.job(job) else { continue };
-        let put = "INSERT INTO log (seq, fence, number, byte_offset, data)
-            VALUES ($1, $2, $3, $4, $5)";
+    let put = "INSERT INTO log (seq, fence, number, byte_offset, data) VALUES ($1, $2, $3, $4, $5)";
+    for (seq, fence, piece) in rows {
         sqlx::query(put)
-            .bind(number(job.seq))
-            .bind(number(fence.0))
+            .bind(*seq)
+            .bind(*fence)
             .bind(number(piece.number))
             .bind(number(piece.offset))
             .bind(piece.data.as_slice())
             .execute(&mut *connection)
             .await?;
+    }
+    Ok(())
+}
+
+async fn forget(connection: &mut SqliteConnection, seqs: &[i64]) -> Result<(), StoreError> {
+    for chunk in seqs.chunks(STATEMENT_ROWS_MAX) {
+        for table in ["run", "job", "lease", "log"] {
+            let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM ");
+            query.push(table).push(" WHERE seq IN ");
+            query.push_tuples(chunk, |mut row, seq| {
+                row.push_bind(*seq);
+            });
+            query.build().persistent(false).execute(&mut *connection).await?;
+        }
     }
     Ok(())
 }

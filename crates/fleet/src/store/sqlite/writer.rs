@@ -6,10 +6,16 @@ use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled, Policy, Rows, handle};
 use crate::time::Millis;
 use sqlx::{Connection, SqliteConnection};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
 /// Events decided in one transaction at most: a bound on how long the first one waits.
 const BATCH_MAX: usize = 1_024;
+/// A database that cannot be read is tried again so often.
+const BETWEEN_TRIES: Duration = Duration::from_secs(1);
+/// Events decided at a time while the disk works: then it is looked after.
+const MEANWHILE_MAX: usize = 64;
 
 type Answer = oneshot::Sender<Result<Handled, StoreError>>;
 
@@ -28,98 +34,243 @@ pub(super) struct LogPlace {
     pub(super) bytes: usize,
 }
 
+/// Decided in memory, and not on the disk yet: nobody is told.
+#[derive(Default)]
+struct Batch {
+    asks: usize,
+    changes: Changes,
+    answers: Vec<(Answer, Handled)>,
+    readers: Vec<Ask>,
+}
+
+impl Batch {
+    /// None of its decisions holds. Who reads still waits.
+    fn fail(&mut self, error: &StoreError) {
+        for (answer, _) in self.answers.drain(..) {
+            let _ = answer.send(Err(error.clone()));
+        }
+        self.changes = Changes::default();
+        self.asks = self.readers.len();
+    }
+}
+
 pub(super) struct Writer {
-    connection: SqliteConnection,
+    path: PathBuf,
+    /// None: it failed, and no other could be had yet.
+    connection: Option<SqliteConnection>,
+    decider: Decider,
+}
+
+/// The rows in memory, and the rules over them.
+struct Decider {
     policy: Policy,
     tables: Tables,
+    life: Life,
+}
+
+/// When there was somebody who kept leases alive.
+#[derive(Default)]
+struct Life {
+    /// The time of the last batch that the disk has.
+    written: Millis,
+    /// The disk did not take the last one.
+    failing: bool,
 }
 
 impl Writer {
-    pub(super) async fn load(
-        mut connection: SqliteConnection,
-        policy: Policy,
-    ) -> Result<Self, StoreError> {
-        let tables = rows::load(&mut connection).await?;
-        Ok(Self { connection, policy, tables })
+    pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
+        let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
+        let mut writer = Self { path: path.to_owned(), connection: None, decider };
+        writer.anew().await?;
+        Ok(writer)
+    }
+
+    /// Reads every row by a new connection.
+    ///
+    /// Never by one that failed. SQLite ends a transaction by itself when the disk is full, its driver does
+    /// not know of that, and what comes next is a part of a transaction that nobody commits.
+    async fn anew(&mut self) -> Result<(), StoreError> {
+        if let Some(failed) = self.connection.take() {
+            // It has the file locked until it is gone; how it goes does not matter.
+            let _ = failed.close_hard().await;
+        }
+        let mut connection = super::connect(&self.path).await?;
+        self.decider.tables = rows::load(&mut connection).await?;
+        self.decider.tables.set_seen(self.decider.life.written);
+        self.connection = Some(connection);
+        Ok(())
     }
 
     pub(super) async fn start(&mut self, now: Millis) -> Result<(), StoreError> {
         let mut changes = Changes::default();
-        let mut journal = Journal { tables: &mut self.tables, changes: &mut changes };
         // Its answer says nothing.
-        let _ = handle(&mut journal, &self.policy, now, Event::Start);
-        rows::save(&mut self.connection, &self.tables, changes).await
+        let _ = self.decider.handle(&mut changes, now, Event::Start);
+        let ready = rows::ready(&self.decider.tables, changes)?;
+        rows::write(self.connection.as_mut(), ready).await?;
+        self.decider.life.written = now;
+        Ok(())
     }
 
     /// Until nobody can ask any more.
     pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
-        let mut batch = Vec::new();
-        while asks.recv_many(&mut batch, BATCH_MAX).await > 0 {
-            if let Err(error) = self.batch(std::mem::take(&mut batch)).await {
-                // Every later answer is `Closed`: no decision without rows to decide on.
-                tracing::error!(%error, "the fleet's database cannot be read; the store closes");
-                return;
-            }
+        let mut next = Batch::default();
+        let mut came = Vec::new();
+        loop {
             // Whoever was answered may have something to say at once: into one batch with it.
             tokio::task::yield_now().await;
+            if next.asks == 0 && asks.recv_many(&mut came, BATCH_MAX).await == 0 {
+                break;
+            }
+            while next.asks + came.len() < BATCH_MAX
+                && let Ok(ask) = asks.try_recv()
+            {
+                came.push(ask);
+            }
+            // No decision without rows to decide on.
+            if self.connection.is_none()
+                && let Err(error) = self.anew().await
+            {
+                tracing::error!(%error, "the fleet's database cannot be read");
+                refuse(&mut came, &error);
+                // Those who read are told by that that there is nothing.
+                next = Batch::default();
+                tokio::time::sleep(BETWEEN_TRIES).await;
+                continue;
+            }
+            self.decider.decide(&mut next, &mut came);
+            let batch = std::mem::take(&mut next);
+            self.batch(batch, &mut asks, &mut next).await;
         }
-        if let Err(error) = self.connection.close().await {
+        if let Some(connection) = self.connection
+            && let Err(error) = connection.close().await
+        {
             tracing::warn!(%error, "the fleet's database did not close in order");
         }
     }
 
-    async fn batch(&mut self, batch: Vec<Ask>) -> Result<(), StoreError> {
-        let mut changes = Changes::default();
-        let mut answers = Vec::with_capacity(batch.len());
-        let mut readers = Vec::new();
-        for ask in batch {
+    /// Writes a batch, and decides about the next one meanwhile.
+    async fn batch(&mut self, mut batch: Batch, asks: &mut mpsc::Receiver<Ask>, next: &mut Batch) {
+        let Self { connection, decider, .. } = self;
+        let connection = connection.as_mut();
+        let (seen, writes) = (decider.tables.seen(), !batch.changes.is_empty());
+        let written = match rows::ready(&decider.tables, std::mem::take(&mut batch.changes)) {
+            // Who reads is to see what the disk has, and nothing that is only decided.
+            Ok(ready) if !batch.readers.is_empty() => rows::write(connection, ready).await,
+            Ok(ready) => {
+                let write = rows::write(connection, ready);
+                decider.decide_during(write, asks, next).await
+            }
+            Err(error) => Err(error),
+        };
+        // Whoever asked and went away is not told; what was decided stands.
+        match written {
+            Ok(()) => {
+                self.decider.lived(seen, writes);
+                for (answer, handled) in batch.answers {
+                    let _ = answer.send(Ok(handled));
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, "the fleet's database takes nothing");
+                self.decider.life.failing = true;
+                batch.fail(&error);
+                // It was decided on rows that are not there.
+                next.fail(&error);
+                if let Err(error) = self.anew().await {
+                    tracing::error!(%error, "the fleet's database cannot be read");
+                    // Those who read are told by that that there is nothing.
+                    return;
+                }
+            }
+        }
+        for reader in batch.readers {
+            self.read(reader).await;
+        }
+    }
+
+    async fn read(&mut self, ask: Ask) {
+        let tables = &self.decider.tables;
+        match ask {
+            Ask::Handle(..) => {}
+            Ask::Log(place, answer) => {
+                let LogPlace { job, fence, offset, bytes } = place;
+                let log = match (tables.job(&job), &mut self.connection) {
+                    (_, None) => Err(StoreError::Closed),
+                    (None, _) => Ok(Vec::new()),
+                    (Some(job), Some(file)) => rows::log(file, job.seq, fence, offset, bytes).await,
+                };
+                let _ = answer.send(log);
+            }
+            Ask::Read(read) => read(tables),
+        }
+    }
+}
+
+fn refuse(came: &mut Vec<Ask>, error: &StoreError) {
+    for ask in came.drain(..) {
+        if let Ask::Handle(_, _, answer) = ask {
+            let _ = answer.send(Err(error.clone()));
+        }
+    }
+}
+
+impl Decider {
+    fn handle(&mut self, changes: &mut Changes, now: Millis, event: Event) -> Handled {
+        let mut journal = Journal { tables: &mut self.tables, changes };
+        handle(&mut journal, &self.policy, now, event)
+    }
+
+    /// A batch is done that was decided at this time. Where the disk fails, one that had nothing to write
+    /// is no sign of life: heartbeats are not kept, and their senders must have their grace afterwards.
+    fn lived(&mut self, seen: Millis, writes: bool) {
+        if writes {
+            self.life = Life { written: seen, failing: false };
+        } else if self.life.failing {
+            self.tables.set_seen(self.life.written);
+        }
+    }
+
+    /// Into the batch.
+    fn decide(&mut self, batch: &mut Batch, came: &mut Vec<Ask>) {
+        batch.asks += came.len();
+        for ask in came.drain(..) {
             match ask {
                 // A runner that left would hold what it is granted until its time to acknowledge is over.
                 Ask::Handle(_, event, answer)
                     if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
                 Ask::Handle(now, event, answer) => {
-                    let mut journal = Journal { tables: &mut self.tables, changes: &mut changes };
-                    answers.push((answer, handle(&mut journal, &self.policy, now, *event)));
+                    let handled = self.handle(&mut batch.changes, now, *event);
+                    batch.answers.push((answer, handled));
                 }
-                reader => readers.push(reader),
+                reader => batch.readers.push(reader),
             }
         }
-        // Whoever asked and went away is not told; what was decided stands.
-        match rows::save(&mut self.connection, &self.tables, changes).await {
-            Ok(()) => {
-                for (answer, handled) in answers {
-                    let _ = answer.send(Ok(handled));
-                }
-            }
-            Err(error) => {
-                let seen = self.tables.seen();
-                self.tables = rows::load(&mut self.connection).await?;
-                self.tables.set_seen(seen);
-                for (answer, _) in answers {
-                    let _ = answer.send(Err(StoreError::Database(error.to_string())));
-                }
-            }
-        }
-        for reader in readers {
-            self.read(reader).await;
-        }
-        Ok(())
     }
 
-    async fn read(&mut self, ask: Ask) {
-        match ask {
-            Ask::Handle(..) => {}
-            Ask::Log(place, answer) => {
-                let LogPlace { job, fence, offset, bytes } = place;
-                let log = match self.tables.job(&job) {
-                    Some(job) => {
-                        rows::log(&mut self.connection, job.seq, fence, offset, bytes).await
-                    }
-                    None => Ok(Vec::new()),
-                };
-                let _ = answer.send(log);
+    /// Decides about what comes while the disk works.
+    async fn decide_during(
+        &mut self,
+        write: impl Future<Output = Result<(), StoreError>>,
+        asks: &mut mpsc::Receiver<Ask>,
+        next: &mut Batch,
+    ) -> Result<(), StoreError> {
+        let mut write = std::pin::pin!(write);
+        let mut came = Vec::new();
+        let mut closed = false;
+        loop {
+            let room = (BATCH_MAX - next.asks).min(MEANWHILE_MAX);
+            tokio::select! {
+                // The disk first: its next statement is not to wait for decisions.
+                biased;
+                written = &mut write => return written,
+                count = asks.recv_many(&mut came, room), if room > 0 && !closed => {
+                    closed = count == 0;
+                    self.decide(next, &mut came);
+                }
             }
-            Ask::Read(read) => read(&self.tables),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Runs that ended are kept for a while.
+
+use super::event::Reply;
+use super::handle::Desk;
+use super::rows::Rows;
+use crate::time::Millis;
+
+/// Runs are kept so long after their end, whatever room there is: whoever lost the answer to a submission
+/// may send it again, and has to find that it was done.
+const KEPT_MILLIS_MIN: u64 = 60_000;
+/// Jobs that are forgotten at a time: whoever beats meanwhile waits for it.
+const JOBS_MAX: usize = 1_000;
+
+impl<R: Rows> Desk<'_, R> {
+    /// Forgets runs that were kept long enough, and those that there is no room for, the earliest first.
+    pub(super) fn forget(&mut self, keep_seconds: u32) -> Reply {
+        let most = self.policy.sweep_lapses_max;
+        let before = |millis| Millis(self.now.0.saturating_sub(millis));
+        let kept = self.rows.ended_before(before(u64::from(keep_seconds) * 1_000), most);
+        let room = self.policy.rows_bytes_max / 4 * 3;
+        let beyond = self.rows.beyond(room, before(KEPT_MILLIS_MIN), most);
+        // Both begin with those that ended first: the longer list has the other in it.
+        let mut runs = if beyond.len() > kept.len() { beyond } else { kept };
+        let (full, mut jobs, mut done) = (runs.len() == most, 0, 0);
+        for run in &runs {
+            jobs += self.rows.jobs_of(run).len();
+            if done > 0 && jobs > JOBS_MAX {
+                break;
+            }
+            self.rows.remove_run(run);
+            done += 1;
+        }
+        let more = full || done < runs.len();
+        runs.truncate(done);
+        Reply::Forgot { runs, more }
+    }
+}

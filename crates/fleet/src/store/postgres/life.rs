@@ -1,0 +1,41 @@
+//! When this orchestrator was last at work, which tells how long nobody kept leases alive.
+
+use crate::time::Millis;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Times of events here. What others saw is in the database.
+#[derive(Debug, Default)]
+pub(super) struct Life {
+    seen: AtomicU64,
+    written: AtomicU64,
+    /// Nothing could be written, the last time that it was tried.
+    failing: AtomicBool,
+}
+
+impl Life {
+    /// The latest time of any event.
+    pub(super) fn seen(&self) -> Millis {
+        Millis(self.seen.load(Ordering::Relaxed))
+    }
+
+    /// There is an event at this time. While the database takes nothing that is no sign of life:
+    /// heartbeats are not kept, and their senders must have their grace afterwards.
+    pub(super) fn saw(&self, now: Millis) {
+        if !self.failing.load(Ordering::Relaxed) {
+            self.seen.fetch_max(now.0, Ordering::Relaxed);
+        }
+    }
+
+    /// The database has what was decided at this time.
+    pub(super) fn wrote(&self, now: Millis) {
+        self.failing.store(false, Ordering::Relaxed);
+        self.written.fetch_max(now.0, Ordering::Relaxed);
+        self.seen.fetch_max(now.0, Ordering::Relaxed);
+    }
+
+    /// It did not take it.
+    pub(super) fn failed(&self) {
+        self.failing.store(true, Ordering::Relaxed);
+        self.seen.store(self.written.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}

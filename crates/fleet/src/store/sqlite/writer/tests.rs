@@ -1,0 +1,222 @@
+//! What is decided while the disk works.
+
+use super::*;
+use crate::id::{LeaseId, RunId, RunnerId};
+use crate::lease::{AttemptState, Reply};
+use crate::message::{AckLease, Heartbeat, LeaseRequest};
+use std::collections::BTreeSet;
+
+const NOW: Millis = Millis(1_000_000);
+
+fn runner() -> RunnerId {
+    RunnerId::new("runner_a").expect("an id")
+}
+
+fn lease() -> LeaseId {
+    LeaseId::new("lease_a").expect("an id")
+}
+
+fn submit(name: &str) -> Event {
+    let run = serde_json::json!({ "type": "RunSubmission", "jobs": [
+        { "name": name, "job_spec": { "name": name, "steps": ["true"] } },
+    ]});
+    let submission = serde_json::from_value(run).expect("a run");
+    Event::Submit {
+        run_id: RunId::new(&format!("run_{name}")).expect("an id"),
+        key: None,
+        submission,
+    }
+}
+
+fn take() -> Event {
+    let request =
+        LeaseRequest { runner_id: runner(), capabilities: BTreeSet::new(), max_wait_seconds: 0 };
+    Event::Lease { lease_id: lease(), cancel_token: None, request }
+}
+
+type Answered = oneshot::Receiver<Result<Handled, StoreError>>;
+
+fn ask(event: Event) -> (Ask, Answered) {
+    ask_at(0, event)
+}
+
+fn ask_at(seconds: u32, event: Event) -> (Ask, Answered) {
+    let (answer, answered) = oneshot::channel();
+    (Ask::Handle(NOW.plus_seconds(seconds), Box::new(event), answer), answered)
+}
+
+fn ack(job_id: &JobId) -> Event {
+    let (job_id, lease_id, runner_id) = (job_id.clone(), lease(), runner());
+    Event::Ack(AckLease { job_id, lease_id, runner_id, accepted_at: None })
+}
+
+fn beat() -> Event {
+    let (lease_id, runner_id) = (lease(), runner());
+    let (seq, phase, progress, log_cursor, ts) = (None, None, None, None, None);
+    Event::Heartbeat(Heartbeat { lease_id, runner_id, seq, phase, progress, log_cursor, ts })
+}
+
+/// A folder that goes with its test.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    fn file(&self) -> PathBuf {
+        self.0.join("fleet.db")
+    }
+}
+
+async fn writer(name: &str) -> (Folder, Writer) {
+    let name = format!("fleet-writer-{name}-{}", std::process::id());
+    let folder = Folder(std::env::temp_dir().join(name));
+    std::fs::create_dir_all(&folder.0).expect("a folder");
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    (folder, writer)
+}
+
+impl Writer {
+    /// Writes one batch while other asks come. Returns what was decided about them.
+    async fn writes(&mut self, mut first: Vec<Ask>, then: Vec<Ask>) -> Batch {
+        let (sender, mut asks) = mpsc::channel(8);
+        for ask in then {
+            sender.try_send(ask).ok().expect("room");
+        }
+        let (mut batch, mut next) = (Batch::default(), Batch::default());
+        self.decider.decide(&mut batch, &mut first);
+        self.batch(batch, &mut asks, &mut next).await;
+        next
+    }
+
+    /// Decides about one event alone.
+    async fn one(&mut self, seconds: u32, event: Event) -> Result<Handled, StoreError> {
+        let (ask, told) = ask_at(seconds, event);
+        self.writes(vec![ask], vec![]).await;
+        told.await.expect("told")
+    }
+
+    fn connection(&mut self) -> &mut SqliteConnection {
+        self.connection.as_mut().expect("a connection")
+    }
+
+    fn job(&self) -> JobId {
+        self.decider.tables.jobs().next().expect("a job").job_id.clone()
+    }
+
+    async fn sql(&mut self, statement: &'static str) {
+        sqlx::raw_sql(statement).execute(self.connection()).await.expect("sql");
+    }
+}
+
+#[tokio::test]
+async fn the_next_batch_is_decided_while_the_disk_works_and_told_after_its_own_write() {
+    let (_folder, mut writer) = writer("next").await;
+    let (submitted, mut told) = ask(submit("a"));
+    let (taken, mut granted) = ask(take());
+    let next = writer.writes(vec![submitted], vec![taken]).await;
+    assert!(told.try_recv().expect("told").expect("written").reply.is_ok());
+    assert_eq!(next.answers.len(), 1);
+    assert!(granted.try_recv().is_err(), "nothing of it is on the disk");
+}
+
+#[tokio::test]
+async fn who_reads_sees_nothing_that_is_only_decided() {
+    let (_folder, mut writer) = writer("reads").await;
+    let (submitted, _told) = ask(submit("a"));
+    let (other, _told) = ask(submit("b"));
+    let (answer, answered) = oneshot::channel();
+    let read = Ask::Read(Box::new(move |tables: &Tables| {
+        let _ = answer.send(tables.runs().count());
+    }));
+    let next = writer.writes(vec![submitted, read], vec![other]).await;
+    assert_eq!((answered.await.expect("read"), next.asks), (1, 0));
+}
+
+#[tokio::test]
+async fn what_was_decided_on_top_of_a_batch_that_failed_fails_with_it() {
+    let (_folder, mut writer) = writer("top").await;
+    let (submitted, _told) = ask(submit("a"));
+    writer.writes(vec![submitted], vec![]).await;
+    writer
+        .sql("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'full'); END")
+        .await;
+    let job = writer.job();
+    let (taken, mut granted) = ask(take());
+    let (acked, mut begun) = ask(ack(&job));
+    let next = writer.writes(vec![taken], vec![acked]).await;
+    for answer in [&mut granted, &mut begun] {
+        let error = answer.try_recv().expect("told").expect_err("not on the disk");
+        assert!(error.to_string().contains("full"), "{error}");
+    }
+    assert!(next.answers.is_empty() && next.changes.is_empty());
+    let row = writer.decider.tables.job(&job).expect("a job");
+    assert_eq!((row.state(None), row.fence.0), (AttemptState::Queued, 0), "as on the disk");
+
+    writer.sql("DROP TRIGGER full").await;
+    let (again, granted) = ask(take());
+    writer.writes(vec![again], vec![]).await;
+    let handled = granted.await.expect("told").expect("written");
+    assert!(matches!(handled.reply, Ok(Reply::Granted(_))), "{handled:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_comes_again_under_the_name_of_one_that_was_forgotten_is_written_whole() {
+    let (_folder, mut writer) = writer("again").await;
+    writer.one(0, submit("a")).await.expect("written");
+    let run_id = RunId::new("run_a").expect("an id");
+    let events = [Event::CancelRun { run_id }, Event::Forget { keep_seconds: 0 }, submit("a")];
+    let asks = events.into_iter().zip(1..).map(|(event, seconds)| ask_at(seconds, event));
+    let (asks, told): (Vec<Ask>, Vec<Answered>) = asks.unzip();
+    writer.writes(asks, vec![]).await;
+    for told in told {
+        assert!(told.await.expect("told").expect("written").reply.is_ok());
+    }
+    let again = rows::load(writer.connection()).await.expect("rows that can be read");
+    assert!(again.jobs().eq(writer.decider.tables.jobs()));
+}
+
+#[tokio::test]
+async fn whoever_beat_while_the_disk_was_full_keeps_its_lease() {
+    let (_folder, mut writer) = writer("beats").await;
+    writer.one(0, submit("a")).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    let acked = writer.one(0, ack(&writer.job())).await.expect("written");
+    assert!(acked.reply.is_ok(), "{acked:?}");
+    writer
+        .sql("CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'full'); END")
+        .await;
+    for seconds in (10..=200).step_by(10) {
+        writer.one(seconds, beat()).await.expect_err("full");
+        // There is nothing to be written at first: that is no sign of life.
+        let _ = writer.one(seconds + 1, Event::Sweep).await;
+    }
+    writer.sql("DROP TRIGGER full").await;
+    writer.one(203, Event::Sweep).await.expect("written");
+    let beat = writer.one(205, beat()).await.expect("written");
+    assert!(matches!(beat.reply, Ok(Reply::Beat(_))), "{beat:?}");
+}
+
+#[tokio::test]
+async fn what_is_answered_after_a_disk_was_full_again_and_again_is_on_the_disk() {
+    let (folder, mut writer) = writer("full").await;
+    for number in 0..3 {
+        // The file may not grow: SQLite ends the transaction by itself.
+        writer.sql("PRAGMA max_page_count = 1").await;
+        writer
+            .sql(
+                "CREATE TEMP TRIGGER large AFTER INSERT ON run BEGIN
+            INSERT INTO log VALUES (0, 0, new.seq, 0, zeroblob(100000)); END",
+            )
+            .await;
+        writer.one(0, submit(&format!("a{number}"))).await.expect_err("full");
+    }
+    writer.one(0, submit("b")).await.expect("written");
+    writer.connection.take().expect("a connection").close().await.expect("closed");
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.as_str()).collect();
+    assert_eq!(runs, ["run_b"]);
+}
