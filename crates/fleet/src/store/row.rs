@@ -27,6 +27,8 @@ struct Changing {
     attempt: Attempt,
     fence: Fence,
     losses: u32,
+    #[serde(default)]
+    returns: u32,
     not_before: Millis,
     standing: Standing,
 }
@@ -58,14 +60,16 @@ pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
 
 /// The part that is written often.
 pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { needs_open, attempt, fence, losses, not_before, standing, .. } = job.clone();
-    text("job", &Changing { needs_open, attempt, fence, losses, not_before, standing })
+    let JobRecord { needs_open, attempt, fence, losses, returns, not_before, standing, .. } =
+        job.clone();
+    let changing = Changing { needs_open, attempt, fence, losses, returns, not_before, standing };
+    text("job", &changing)
 }
 
 /// Both together.
 pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecord, StoreError> {
     let Fixed { job_id, run_id, order, needs, not_after } = read("job", fixed)?;
-    let Changing { needs_open, attempt, fence, losses, not_before, standing } =
+    let Changing { needs_open, attempt, fence, losses, returns, not_before, standing } =
         read("job", changing)?;
     Ok(JobRecord {
         job_id,
@@ -77,6 +81,7 @@ pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecor
         attempt,
         fence,
         losses,
+        returns,
         not_before,
         not_after,
         standing,
