@@ -221,7 +221,11 @@ mod tests {
         let bucket = settings.bucket.as_ref().expect("a bucket");
         assert_eq!((bucket.bucket.as_str(), bucket.prefix.as_str()), ("artifacts", "fleet/"));
         let here = std::env::current_dir().expect("a folder").join("bucket.keys");
-        assert_eq!(bucket.keys_file.as_deref(), Some(here.as_path()), "as whoever named it meant it");
+        assert_eq!(
+            bucket.keys_file.as_deref(),
+            Some(here.as_path()),
+            "as whoever named it meant it"
+        );
         assert!(settings.config().is_err(), "the keys are not there");
     }
 

@@ -141,7 +141,8 @@ impl Wish {
         let (endpoint, bucket) = (self.s3_endpoint.as_deref(), self.s3_bucket.as_deref());
         let mark = if endpoint.is_some() { "" } else { "# " };
         // It was named from here; the settings are read from elsewhere.
-        let keys = self.s3_keys_file.as_deref().map(|file| absolute(file).unwrap_or(file.to_owned()));
+        let keys =
+            self.s3_keys_file.as_deref().map(|file| absolute(file).unwrap_or(file.to_owned()));
         let keys = keys.as_deref().and_then(Path::to_str);
         let keys_mark = if keys.is_some() { "" } else { "# " };
         format!(
