@@ -335,6 +335,13 @@ fn operators_limit_labels_and_expel_machines() {
     let limits = as_who(&fleet, "viewer", &["limits", "--json"]).ok().json();
     assert_eq!(limits["limits"][0]["limit"], 0, "{limits}");
     assert_eq!(fleet.run(&["show", &run, "--json"]).ok().json()["jobs"][0]["state"], "QUEUED");
+    for look in [&["show", run.as_str()][..], &["list"]] {
+        let why = "held back by the label deploy: 0 at work, 0 allowed";
+        let shown = fleet.run(look).ok();
+        assert!(shown.stdout.contains(why), "{shown:?}");
+    }
+    let status = as_who(&fleet, "viewer", &["status", "--json"]).ok().json();
+    assert_eq!(status["queue"]["desired_workers"], 0, "{status}");
     as_who(&fleet, "operator", &["limits", "clear", "deploy"]).ok();
     fleet.run(&["watch", &run]).ok();
     let machines = as_who(&fleet, "viewer", &["workers", "--json"]).ok().json();
@@ -342,6 +349,8 @@ fn operators_limit_labels_and_expel_machines() {
     as_who(&fleet, "operator", &["expel", "nobody"]).failed(2);
     as_who(&fleet, "operator", &["expel", &key]).ok();
     assert_eq!(fleet.workers[0].end(), 1, "it is not let in any more");
+    let again = Run::of(remuda().args(["worker", "run", &fleet.folder.file("ada")])).failed(1);
+    assert!(again.stderr.contains("remuda worker init NEWDIR --token-file FILE"), "{again:?}");
     let audit = fs::read_to_string(fleet.folder.file("fleet/audit.jsonl")).expect("a log");
     assert!(audit.contains("\"expel\"") && audit.contains(&key), "{audit}");
 }
@@ -376,6 +385,10 @@ fn a_worker_ends_after_one_job_if_it_is_told_to_and_in_order_when_it_is_asked_to
     let file = fleet.file("run.toml", "steps = [\"echo once\"]");
     fleet.run(&["submit", &file, "--watch"]).ok();
     assert_eq!(once.end(), 0);
+    let mut status = remuda();
+    status.args(["fleet", "status", "--json", "--orchestrator", &fleet.url, "--token-file"]);
+    let status = Run::of(status.arg(fleet.token("viewer"))).ok().json();
+    assert_eq!(status["workers"]["total"], 0, "it said goodbye: {status}");
     let run = fleet.run(&["submit", &fleet.file("long.toml", "steps = [\"sleep 2\"]")]).ok();
     fleet.worker("ada", &[]);
     wait("the job", || {

@@ -5,7 +5,7 @@ use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RunSubmission, encode};
 use crate::orchestrator::RUN_ID;
 use crate::view::{
-    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, WorkerList,
+    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
 use futures::{Stream, StreamExt, stream};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -104,6 +104,11 @@ impl Client {
     pub async fn cancel_job(&self, job: &JobId) -> Result<(), ClientError> {
         let request = self.request(Method::POST, &format!("/jobs/{job}/cancel"));
         self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+    }
+
+    /// What the token allows.
+    pub async fn token(&self) -> Result<TokenView, ClientError> {
+        self.json(self.request(Method::GET, "/token").timeout(ANSWER_TIMEOUT)).await
     }
 
     /// Who works, or wants to.

@@ -72,6 +72,8 @@
 //! | `job_spec.call`, `Complete.output` | scripts and artifacts | a worker may have executors of its own; what a call gives is accepted or refused with the message that brings it |
 //! | `lease_ttl_seconds`, `retry.once` of a job | one TTL, and every loss is repeated | some work has a deadline for somebody else to try, and some must not be begun twice |
 //! | `LogChunk`, `UploadRequest`, `Enrol` and their answers | left to others | logs resume, objects are bound to the lease, and a worker has a key |
+//! | `Leave` and `Left` | none | who ends in order is not shown as idle until it is missed; nothing is decided by it |
+//! | what a worker that was told to end gives back is no loss, 20 times in an attempt | a lost lease | who restarts machines one after the other makes no dead letters |
 //! | a worker that cannot reach the orchestrator works on | may | after an outage leases are given grace, so its work is not lost; before it reports, a heartbeat must have been answered |
 //! | `AckLeaseAck`, `CancelAckAck` | no answer | a runner resends until it has one |
 //! | `StaleLease` has `stale: true, extend_lease: false` | two different answers to a stale heartbeat | it is both |

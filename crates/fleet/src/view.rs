@@ -1,7 +1,15 @@
 //! What people and programs see of runs.
 
+mod wait;
+
+pub use wait::{SilenceView, WaitReason, WaitView};
+
+use crate::auth::Scope;
 use crate::id::{Attempt, Fence, JobId, KeyId, RunId, RunnerId};
-use crate::lease::{AttemptState, EndReason, LabelRecord, RunRecord, RunStatus, WorkerRecord};
+use crate::lease::{
+    AttemptState, EndReason, LabelRecord, Policy, RunRecord, RunStatus, Standing, WorkerRecord,
+    silence, wait,
+};
 use crate::message::{Artifact, Failure, Label, Progress, Tag};
 use crate::store::{JobRows, RunRows};
 use crate::time::{Millis, Timestamp};
@@ -37,10 +45,17 @@ pub struct RunSummary {
     pub rerun_of: Option<RunId>,
     /// Jobs that have not ended.
     pub open: u32,
+    /// Jobs that a worker has.
+    #[serde(default)]
+    pub running: u32,
     /// Jobs that failed or ran out of time.
     pub failed: u32,
     /// Jobs that were canceled.
     pub canceled: u32,
+    /// In a list, if no job of the run is at work: what the first waits for that may begin. Of very many runs
+    /// that stand still, it is said of the newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitView>,
 }
 
 impl From<&RunRecord> for RunSummary {
@@ -53,8 +68,10 @@ impl From<&RunRecord> for RunSummary {
             ended_at: run.ended_at.map(Millis::timestamp),
             rerun_of: run.rerun_of.clone(),
             open: run.open,
+            running: run.in_use,
             failed: run.failed,
             canceled: run.canceled,
+            waits: None,
         }
     }
 }
@@ -98,11 +115,20 @@ pub struct JobView {
     pub attempt: Attempt,
     /// Of the last grant; 0 if there was none.
     pub fence: Fence,
+    /// Why nobody has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitView>,
     /// How often this attempt lost its lease.
     pub losses: u32,
+    /// How often workers that were told to end gave this attempt back.
+    #[serde(default)]
+    pub returns: u32,
     /// Who has it, or had it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_id: Option<RunnerId>,
+    /// If nothing was heard of who has it for too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<SilenceView>,
     /// How far the last grant is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
@@ -129,8 +155,9 @@ pub struct JobView {
 }
 
 impl From<&JobRows> for JobView {
+    /// What is always so. Why it waits and who is silent depends on the time: [`Self::at`].
     fn from(rows: &JobRows) -> Self {
-        let JobRows { job, lease } = rows;
+        let JobRows { job, lease, .. } = rows;
         let answer = lease.as_ref().and_then(|lease| lease.answer.as_ref());
         Self {
             job_id: job.job_id.clone(),
@@ -140,8 +167,11 @@ impl From<&JobRows> for JobView {
             state: job.state(lease.as_ref()),
             attempt: job.attempt,
             fence: job.fence,
+            waits: None,
             losses: job.losses,
+            returns: job.returns,
             runner_id: lease.as_ref().map(|lease| lease.runner_id.clone()),
+            silence: None,
             progress: lease.as_ref().and_then(|lease| lease.progress.clone()),
             log_bytes: lease.as_ref().map_or(0, |lease| lease.log.next_offset),
             reason: job.outcome().map(|outcome| outcome.reason),
@@ -154,9 +184,31 @@ impl From<&JobRows> for JobView {
     }
 }
 
-impl From<&RunRows> for RunView {
-    fn from(rows: &RunRows) -> Self {
-        let jobs = rows.jobs.iter().map(JobView::from).collect();
+impl JobView {
+    /// The job as it is at a time.
+    pub fn at(now: Millis, policy: &Policy, rows: &JobRows) -> Self {
+        let held = rows.lease.as_ref().filter(|_| matches!(rows.job.standing, Standing::Held(_)));
+        Self {
+            waits: wait(now, &rows.job, rows.reached.as_ref()).map(WaitView::from),
+            silence: held.and_then(|lease| silence(policy, now, lease)).map(SilenceView::from),
+            ..Self::from(rows)
+        }
+    }
+
+    /// In words, if nothing was heard of who has it for too long.
+    pub fn silence_line(&self) -> Option<String> {
+        let (SilenceView { seconds, lease_ends_in_seconds }, runner) =
+            self.silence.as_ref().zip(self.runner_id.as_ref())?;
+        Some(format!(
+            "no word from worker {runner} for {seconds} s; its lease ends in {lease_ends_in_seconds} s"
+        ))
+    }
+}
+
+impl RunView {
+    /// The run as it is at a time.
+    pub fn at(now: Millis, policy: &Policy, rows: &RunRows) -> Self {
+        let jobs = rows.jobs.iter().map(|rows| JobView::at(now, policy, rows)).collect();
         Self { summary: RunSummary::from(&rows.run), jobs }
     }
 }
@@ -184,6 +236,9 @@ pub struct OpenJob {
     /// The end of the pause between two attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
+    /// Why nobody has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<WaitView>,
     /// Who has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runner_id: Option<RunnerId>,
@@ -199,7 +254,7 @@ pub struct QueueView {
     pub waiting: u64,
     /// Jobs that a worker has.
     pub held: u64,
-    /// Workers that would be busy: for autoscalers.
+    /// Workers that would be busy, for autoscalers: jobs that limits hold back do not count.
     pub desired_workers: u64,
     /// The first of those that wait, who is next first.
     pub next: Vec<OpenJob>,
@@ -277,6 +332,15 @@ pub struct MachineList {
     pub more: bool,
 }
 
+/// What a token is to the orchestrator that it is shown to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TokenView {
+    /// Its name in the audit log.
+    pub name: String,
+    /// What it allows.
+    pub scope: Scope,
+}
+
 /// How many jobs with a label may run at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitView {
@@ -305,14 +369,12 @@ pub struct LimitList {
 }
 
 impl RunView {
-    /// Jobs that wait for a worker, and for nothing else of their run.
+    /// Jobs that wait for a worker, and for nothing else.
     pub fn ready(&self) -> impl Iterator<Item = &JobView> {
-        let done = |name: &String| {
-            let need = self.jobs.iter().find(|job| job.name == *name);
-            need.is_some_and(|job| job.state == AttemptState::Succeeded)
+        let ready = |job: &&JobView| {
+            let reason = job.waits.as_ref().map(|waits| waits.reason);
+            matches!(reason, Some(WaitReason::Turn | WaitReason::NoWorker))
         };
-        let ready =
-            move |job: &&JobView| job.state == AttemptState::Queued && job.needs.iter().all(done);
         self.jobs.iter().filter(ready)
     }
 }

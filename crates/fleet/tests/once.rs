@@ -1,9 +1,12 @@
-//! What a job may ask for besides its work: to be begun once only, and a shorter lease.
+//! What a job may ask for besides its work: to be begun once only, and a shorter lease. And what becomes of one that
+//! is given back.
 
 mod common;
 
 use common::{Fleet, complete, job, runner_id};
-use remuda_fleet::lease::{AttemptState, EndReason, Event, Refusal, Reply, RunStatus};
+use remuda_fleet::lease::{
+    AttemptState, EndReason, Event, Policy, Refusal, Reply, Rows as _, RunStatus,
+};
 use remuda_fleet::message::{
     Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Retry, RunSubmission,
     StaleReason,
@@ -64,6 +67,45 @@ fn whoever_gives_it_back_may_have_begun() {
         fleet.fail(&lease, failure).expect("in time");
         assert_eq!(fleet.end(&id), EndReason::Lost, "{failure:?}");
     }
+}
+
+/// A fleet whose machines are restarted one after the other makes no dead letters.
+#[test]
+fn what_is_given_back_by_a_runner_that_was_told_to_end_is_no_loss() {
+    let mut fleet = Fleet::new();
+    fleet.policy = Policy { losses_max: 1, returns_max: 3, ..Policy::default() };
+    let [id] = fleet.submit(vec![job("a")]);
+    let counts = |fleet: &Fleet| {
+        let job = fleet.tables.job(&id).expect("a job");
+        (job.attempt.0, job.returns, job.losses)
+    };
+    for returns in 1..=3 {
+        let lease = fleet.active("r");
+        fleet.fail(&lease, Failure::RunnerShutdown).expect("given back");
+        assert_eq!(fleet.state(&id), AttemptState::Queued);
+        assert_eq!(fleet.lease(&lease).attempt_state, AttemptState::Stale);
+        assert_eq!(counts(&fleet), (1, returns, 0));
+    }
+    // Beyond that each is a loss: it must end at some time.
+    let lease = fleet.active("r");
+    fleet.fail(&lease, Failure::RunnerShutdown).expect("given back");
+    assert_eq!(counts(&fleet), (1, 3, 1));
+    let lease = fleet.active("r");
+    fleet.fail(&lease, Failure::RunnerShutdown).expect("given back");
+    assert_eq!(fleet.end(&id), EndReason::Lost);
+}
+
+#[test]
+fn a_new_attempt_may_be_given_back_as_often_as_the_one_before() {
+    let mut fleet = Fleet::new();
+    let retry = Retry { max_attempts: 2, backoff_seconds: 0, ..Retry::default() };
+    let [id] = fleet.submit(vec![JobSubmission { retry, ..job("a") }]);
+    let lease = fleet.active("r");
+    fleet.fail(&lease, Failure::RunnerShutdown).expect("given back");
+    let lease = fleet.active("r");
+    fleet.fail(&lease, Failure::StepFailed).expect("accepted");
+    let job = fleet.tables.job(&id).expect("a job");
+    assert_eq!((job.attempt.0, job.returns), (2, 0));
 }
 
 #[test]

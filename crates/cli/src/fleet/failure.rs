@@ -9,6 +9,9 @@ use remuda_fleet::worker::{LinkError, WorkerError};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// What an orchestrator says to a key that was expelled.
+const EXPELLED: &str = "EXPELLED";
+
 /// Why a command about a fleet failed.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetFailure {
@@ -160,12 +163,19 @@ pub enum FleetFailure {
     },
     /// The worker's key is not known.
     #[error(
-        "the orchestrator does not know this worker's key: {why}. Enrol it anew: remuda worker init DIR --token-file FILE"
+        "the orchestrator does not know this worker's key: {why}. Make a worker in a new directory: remuda worker init NEWDIR --token-file FILE"
     )]
     NotEnrolled {
         /// What it says.
         why: String,
     },
+    /// The worker's key was expelled.
+    #[error(
+        "an operator has expelled this worker's key, which cannot be taken back: nothing that it signs is believed, \
+         and its jobs go to others. If the machine is to work again, ask the operator for an enrolment token, and \
+         make a worker with a new key in a new directory: remuda worker init NEWDIR --token-file FILE"
+    )]
+    Expelled,
     /// There is no orchestrator.
     #[error("the orchestrator does not run: {0}")]
     Serve(#[from] ServeError),
@@ -183,8 +193,11 @@ pub enum FleetFailure {
 impl From<WorkerError> for FleetFailure {
     fn from(error: WorkerError) -> Self {
         match error {
+            WorkerError::Refused(LinkError::Refused { code, .. }) if code == EXPELLED => {
+                Self::Expelled
+            }
             WorkerError::Refused(LinkError::Refused { code, message })
-                if ["UNKNOWN_KEY", "UNAUTHORIZED", "EXPELLED"].contains(&code.as_str()) =>
+                if ["UNKNOWN_KEY", "UNAUTHORIZED"].contains(&code.as_str()) =>
             {
                 Self::NotEnrolled { why: message }
             }
@@ -213,6 +226,7 @@ impl FleetFailure {
         match (code.as_str(), token) {
             ("UNAUTHORIZED", None) => Self::NoToken { url },
             ("UNAUTHORIZED", Some(file)) => Self::WrongToken { url, file: file.to_owned() },
+            (EXPELLED, _) => Self::Expelled,
             ("FORBIDDEN", Some(file)) => Self::Forbidden { file: file.to_owned(), why: message },
             _ => Self::Refused { code, message },
         }
@@ -249,6 +263,7 @@ impl FleetFailure {
             Self::Ended { .. } => "run_ended",
             Self::NoJob { .. } => "unknown_job",
             Self::NotEnrolled { .. } => "not_enrolled",
+            Self::Expelled => "expelled",
             Self::Serve(_) => "no_orchestrator",
             Self::Worker(_) => "no_worker",
             Self::Key(_) => "no_key",
@@ -271,6 +286,20 @@ mod tests {
         let wrong = refused("UNAUTHORIZED", Some(Path::new("x.token")));
         assert!(wrong.to_string().contains("x.token"), "{wrong}");
         assert_eq!(refused("CONFLICT", None).code(), "CONFLICT");
+    }
+
+    #[test]
+    fn an_expelled_worker_is_told_how_to_come_back() {
+        let said = || LinkError::Refused { code: EXPELLED.into(), message: "no".into() };
+        let failures = [
+            FleetFailure::from(WorkerError::Refused(said())),
+            refused(EXPELLED, Some(Path::new("worker.token"))),
+        ];
+        for failure in failures {
+            assert_eq!(failure.code(), "expelled");
+            let text = failure.to_string();
+            assert!(text.contains("remuda worker init NEWDIR --token-file"), "{text}");
+        }
     }
 
     #[test]

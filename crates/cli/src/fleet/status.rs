@@ -31,7 +31,7 @@ fn words(Status { queue, workers }: &Status, style: Style) -> String {
     }
     if !queue.next.is_empty() {
         text += "\n";
-        text += &waiting_table(&queue.next, workers).render(style);
+        text += &waiting_table(&queue.next).render(style);
     }
     text
 }
@@ -59,13 +59,13 @@ fn worker_table(list: &WorkerList) -> Table {
     table
 }
 
-fn waiting_table(jobs: &[OpenJob], workers: &WorkerList) -> Table {
+fn waiting_table(jobs: &[OpenJob]) -> Table {
     let heads = [
         ("waits", Align::Left),
         ("run", Align::Left),
         ("tags", Align::Left),
         ("priority", Align::Right),
-        ("a worker for it", Align::Left),
+        ("why", Align::Left),
     ];
     let mut table = Table::new(&heads);
     for job in jobs {
@@ -74,7 +74,7 @@ fn waiting_table(jobs: &[OpenJob], workers: &WorkerList) -> Table {
             Cell::plain(job.run_id.as_str()),
             Cell::plain(tags(&job.tags)),
             Cell::plain(job.priority.to_string()),
-            Cell::yes(workers.may_have(&job.tags)),
+            Cell::new(Tone::Why, job.waits.as_ref().map(ToString::to_string).unwrap_or_default()),
         ]);
     }
     table

@@ -80,7 +80,8 @@ pub(super) fn expel(args: &Expel) -> ExitCode {
         session.out.show(&json!({ "expelled": key }), |_, _| {
             format!(
                 "expelled {key}: nothing that it signs is believed any more. Its leases run out, and their \
-                 jobs go to others.\n"
+                 jobs go to others.\nIf the machine is not to come back with a new key, revoke the token that \
+                 it enrolled with: remuda orchestrator token revoke DIR --name NAME\n"
             )
         })
     })

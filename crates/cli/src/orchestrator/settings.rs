@@ -230,8 +230,27 @@ mod tests {
         assert_eq!(broker, remuda_fleet::broker::Config::new("nats://127.0.0.1:4222"));
         let bucket = settings.bucket.as_ref().expect("a bucket");
         assert_eq!((bucket.bucket.as_str(), bucket.prefix.as_str()), ("artifacts", "fleet/"));
-        assert_eq!(bucket.keys_file.as_deref(), Some(Path::new("bucket.keys")));
+        let here = std::env::current_dir().expect("a folder").join("bucket.keys");
+        assert_eq!(
+            bucket.keys_file.as_deref(),
+            Some(here.as_path()),
+            "as whoever named it meant it"
+        );
         assert!(settings.config().is_err(), "the keys are not there");
+    }
+
+    #[test]
+    fn a_databases_password_is_not_taken_from_the_command_line() {
+        let mut wish = Wish::new("127.0.0.1:4400".parse().expect("an address"));
+        for (url, fine) in [
+            ("postgres://fleet@db/fleet", true),
+            ("postgres://db:5432/fleet?host=/run/postgresql", true),
+            ("postgres://fleet:secret@db/fleet", false),
+            ("postgres://db/fleet?user=a&password=b", false),
+        ] {
+            wish.postgres = Some(url.to_owned());
+            assert_eq!(wish.check().is_ok(), fine, "{url}");
+        }
     }
 
     #[test]

@@ -5,7 +5,15 @@ use super::settings::{Lease, fifty_gib, five, one_gib, sixteen_gib, thirty};
 use crate::failure::Failure;
 use crate::fleet::broker;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
+
+/// Whether a database's URL has one in it.
+fn has_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    let user = host.rsplit_once('@').map(|(user, _)| user);
+    user.is_some_and(|user| user.contains(':')) || rest.contains("password=")
+}
 
 /// What new settings say.
 #[derive(clap::Args, Clone, Debug)]
@@ -68,6 +76,14 @@ impl Wish {
             let text = "--open is for this machine alone: listen on 127.0.0.1, or take tokens";
             return Err(Failure::Usage(text));
         }
+        // Everybody on the machine can read a command line.
+        if self.postgres.as_deref().is_some_and(has_password) {
+            return Err(Failure::Usage(
+                "a database's URL with a password does not belong on the command line: leave --postgres out, and \
+                 write it as postgres = \"…\" into the settings, which only their owner can read, or keep the \
+                 password in ~/.pgpass",
+            ));
+        }
         self.nats.as_deref().map(broker::from_command_line).transpose()?;
         Ok(())
     }
@@ -127,7 +143,10 @@ impl Wish {
     fn bucket_text(&self) -> String {
         let (endpoint, bucket) = (self.s3_endpoint.as_deref(), self.s3_bucket.as_deref());
         let mark = if endpoint.is_some() { "" } else { "# " };
-        let keys = self.s3_keys_file.as_deref().and_then(|file| file.to_str());
+        // It was named from here; the settings are read from elsewhere.
+        let keys =
+            self.s3_keys_file.as_deref().map(|file| absolute(file).unwrap_or(file.to_owned()));
+        let keys = keys.as_deref().and_then(Path::to_str);
         let keys_mark = if keys.is_some() { "" } else { "# " };
         format!(
             "# Objects may be in a bucket of a store that speaks S3 and honours `If-None-Match: *`.\n\

@@ -1,19 +1,20 @@
 //! `remuda run list` and `remuda run show`.
 
-use crate::failure::Failure;
+use crate::failure;
 use crate::fleet::Session;
 use crate::style::{Align, Card, Cell, Style, Table, Tone};
 use remuda_fleet::id::RunId;
 use remuda_fleet::lease::{AttemptState, RunStatus};
+use remuda_fleet::message::Failure;
 use remuda_fleet::time::Timestamp;
-use remuda_fleet::view::{JobView, RunList, RunView};
+use remuda_fleet::view::{JobView, RunList, RunView, WaitReason, WaitView};
 
-pub(super) async fn list(session: &Session, limit: usize) -> Result<(), Failure> {
+pub(super) async fn list(session: &Session, limit: usize) -> Result<(), failure::Failure> {
     let list = session.client.list(None, limit).await.map_err(|error| session.explain(error))?;
     session.out.show(&list, list_words)
 }
 
-pub(super) async fn show(session: &Session, run: &RunId) -> Result<(), Failure> {
+pub(super) async fn show(session: &Session, run: &RunId) -> Result<(), failure::Failure> {
     let view = session.client.run(run).await.map_err(|error| session.explain(error))?;
     session.out.show(&view, words)?;
     super::watch::warn_of_shortage(session, run).await;
@@ -29,8 +30,10 @@ fn list_words(list: &RunList, style: Style) -> String {
         ("name", Align::Left),
         ("status", Align::Left),
         ("open", Align::Right),
+        ("at work", Align::Right),
         ("failed", Align::Right),
         ("submitted", Align::Left),
+        ("what", Align::Left),
     ]);
     for run in &list.runs {
         table.row([
@@ -38,8 +41,10 @@ fn list_words(list: &RunList, style: Style) -> String {
             Cell::plain(&run.name),
             status_cell(run.status),
             Cell::plain(run.open.to_string()),
+            Cell::plain(run.running.to_string()),
             Cell::plain(run.failed.to_string()),
             Cell::plain(time(run.created_at)),
+            Cell::new(Tone::Why, run.waits.as_ref().map(ToString::to_string).unwrap_or_default()),
         ]);
     }
     table.render(style)
@@ -110,8 +115,14 @@ fn table(run: &RunView) -> Table {
     table
 }
 
-/// How far a job is, or how it ended.
+/// Why a job waits, how far it is, or how it ended.
 pub(super) fn what(job: &JobView) -> String {
+    if let Some(waits) = &job.waits {
+        return waiting(job, waits);
+    }
+    if let Some(line) = job.silence_line() {
+        return line;
+    }
     if let Some(code) = job.exit_code.filter(|code| *code != 0) {
         return format!("exit code {code}: {}", job.summary);
     }
@@ -122,10 +133,65 @@ pub(super) fn what(job: &JobView) -> String {
             name.as_str().unwrap_or_default().to_lowercase().replace('_', " ")
         }
         (None, Some(progress)) => progress.current_step.clone().unwrap_or_default(),
-        (None, None) if !job.needs.is_empty() && job.state == AttemptState::Queued => {
+        (None, None) => String::new(),
+    }
+}
+
+/// Why a job waits, and what became of it before.
+fn waiting(job: &JobView, waits: &WaitView) -> String {
+    let why = match waits.reason {
+        WaitReason::Needs => {
             let needs: Vec<&str> = job.needs.iter().map(String::as_str).collect();
             format!("needs {}", needs.join(", "))
         }
-        (None, None) => String::new(),
+        _ => waits.to_string(),
+    };
+    match (job.failure, job.exit_code) {
+        (Some(Failure::RunnerShutdown), _) => {
+            format!("its worker was told to end and gave it back; it goes on elsewhere: {why}")
+        }
+        (_, Some(code)) if code != 0 => format!("ended with exit code {code}; {why}"),
+        (None, _) if job.losses > 0 => {
+            format!("its worker was lost; it goes on elsewhere: {why}")
+        }
+        _ => why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn job(more: &[(&str, serde_json::Value)]) -> JobView {
+        let mut job = json!({ "job_id": "job_1", "name": "a", "state": "QUEUED", "attempt": 1, "fence": 0,
+            "losses": 0, "log_bytes": 0 });
+        more.iter().for_each(|(name, value)| job[*name] = value.clone());
+        serde_json::from_value(job).expect("a job")
+    }
+
+    #[test]
+    fn a_job_that_waits_says_why_and_what_became_of_it_before() {
+        let limit = json!({ "reason": "LABEL_LIMIT", "label": "deploy", "limit": 1, "running": 1 });
+        let held = what(&job(&[("waits", limit)]));
+        assert_eq!(held, "held back by the label deploy: 1 at work, 1 allowed");
+        let turn = || ("waits", json!({ "reason": "TURN" }));
+        assert_eq!(what(&job(&[turn()])), "waits for a free worker");
+        let returned = what(&job(&[turn(), ("failure", json!("RUNNER_SHUTDOWN"))]));
+        assert!(returned.starts_with("its worker was told to end"), "{returned}");
+        let lost = what(&job(&[turn(), ("losses", json!(1))]));
+        assert!(lost.starts_with("its worker was lost"), "{lost}");
+        let needs = [("waits", json!({ "reason": "NEEDS" })), ("needs", json!(["x", "y"]))];
+        assert_eq!(what(&job(&needs)), "needs x, y");
+        assert_eq!(what(&job(&[("waits", json!({ "reason": "SOMETHING_NEW" }))])), "waits");
+    }
+
+    #[test]
+    fn a_worker_that_is_silent_is_named() {
+        let silence = json!({ "seconds": 41, "lease_ends_in_seconds": 79 });
+        let more =
+            [("state", json!("RUNNING")), ("runner_id", json!("runner_a")), ("silence", silence)];
+        let told = what(&job(&more));
+        assert_eq!(told, "no word from worker runner_a for 41 s; its lease ends in 79 s");
     }
 }

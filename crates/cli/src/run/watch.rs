@@ -9,7 +9,8 @@ use futures::StreamExt as _;
 use remuda_fleet::client::ClientError;
 use remuda_fleet::id::{Attempt, Fence, JobId, RunId};
 use remuda_fleet::lease::{AttemptState, RunStatus};
-use remuda_fleet::view::{JobView, RunView};
+use remuda_fleet::message::Label;
+use remuda_fleet::view::{JobView, RunView, WaitReason, WaitView};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,36 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const SHORTAGE_EVERY: Duration = Duration::from_secs(5);
 
 /// What of a job is worth a line when it changes.
-type Seen = (AttemptState, Attempt, Fence, Option<u32>);
+#[derive(PartialEq)]
+struct Seen {
+    state: AttemptState,
+    attempt: Attempt,
+    fence: Fence,
+    step: Option<u32>,
+    held_back: Option<(WaitReason, Option<Label>)>,
+    silent: bool,
+}
+
+impl Seen {
+    fn of(job: &JobView) -> Self {
+        // That its turn has come the next line says; that nobody can do it is said with what to do.
+        let told = |waits: &&WaitView| {
+            matches!(
+                waits.reason,
+                WaitReason::Retry | WaitReason::RunLimit | WaitReason::LabelLimit
+            )
+        };
+        let held_back = job.waits.as_ref().filter(told);
+        Self {
+            state: job.state,
+            attempt: job.attempt,
+            fence: job.fence,
+            step: job.progress.as_ref().and_then(|progress| progress.step_index),
+            held_back: held_back.map(|waits| (waits.reason, waits.label.clone())),
+            silent: job.silence.is_some(),
+        }
+    }
+}
 
 pub(super) async fn watch(session: &Session, run: &RunId) -> Result<(), Failure> {
     let mut seen: BTreeMap<JobId, Seen> = BTreeMap::new();
@@ -93,10 +123,10 @@ fn tell(
     }
     let width = view.jobs.iter().map(|job| job.name.chars().count()).max().unwrap_or(0);
     for job in &view.jobs {
-        let step = job.progress.as_ref().and_then(|progress| progress.step_index);
-        let now = (job.state, job.attempt, job.fence, step);
-        if seen.insert(job.job_id.clone(), now) != Some(now) {
+        let now = Seen::of(job);
+        if seen.get(&job.job_id) != Some(&now) {
             session.out.text(&line(session, job, width))?;
+            seen.insert(job.job_id.clone(), now);
         }
     }
     Ok(())
@@ -109,9 +139,6 @@ fn line(session: &Session, job: &JobView, width: usize) -> String {
     let mut text = format!("{name:<width$}  {state}");
     if job.fence > Fence(0) && !job.state.terminal() && job.state != AttemptState::Queued {
         text += &format!("  fence {}", job.fence);
-    }
-    if job.losses > 0 && job.state == AttemptState::Queued {
-        text += "  its worker was lost; it goes on elsewhere";
     }
     let what = clean(&what(job));
     if !what.is_empty() {

@@ -75,13 +75,17 @@ pub(super) fn complete(
         _ if lease.cancel.is_some() => retry::end(job, status, EndReason::Reported, now),
         RetryClass::Permanent => retry::end(job, status, EndReason::Reported, now),
         // Given back by somebody who may have begun.
-        RetryClass::Infrastructure if job.order.retry.once => {
+        RetryClass::Infrastructure | RetryClass::Returned if job.order.retry.once => {
             retry::end(job, status, EndReason::Lost, now);
         }
         RetryClass::Retryable => retry::failed(policy, now, job, status),
         RetryClass::Infrastructure => {
             lease.attempt_state = AttemptState::Stale;
             retry::lost(policy, now, job);
+        }
+        RetryClass::Returned => {
+            lease.attempt_state = AttemptState::Stale;
+            retry::returned(policy, now, job);
         }
     }
     Ok(())

@@ -50,17 +50,14 @@ pub(super) fn grant(
 
 /// The message, made from the rows: so a grant whose answer was lost can be sent again as it was.
 pub(super) fn granted(policy: &Policy, job: &JobRecord, lease: &LeaseRecord) -> LeaseGranted {
-    let ttl = lease.ttl_seconds(policy);
-    // Two beats may be lost.
-    let beats = policy.heartbeat_interval_seconds.min((ttl / 3).max(1));
     LeaseGranted {
         job_id: job.job_id.clone(),
         run_id: job.run_id.clone(),
         lease_id: lease.lease_id.clone(),
         attempt: lease.attempt,
         fence: lease.fence,
-        lease_ttl_seconds: ttl,
-        heartbeat_interval_seconds: beats,
+        lease_ttl_seconds: lease.ttl_seconds(policy),
+        heartbeat_interval_seconds: lease.beats_seconds(policy),
         max_runtime_seconds: job.order.max_runtime_seconds,
         job_spec: job.order.job_spec.clone(),
         job_spec_ref: job.order.job_spec_ref.clone(),

@@ -21,9 +21,10 @@
 //! 5. Every grant of a job has a higher fence than the one before it.
 //! 6. A runner has one live lease at most. If it asks again before it acknowledged, it gets the same:
 //!    its answer was lost.
-//! 7. A lost lease costs the attempt nothing, up to a number; then the job is a dead letter. So every
-//!    job ends: attempts are counted, losses of an attempt are counted, and everything else that is
-//!    live has a deadline.
+//! 7. A lost lease costs the attempt nothing, up to a number; then the job is a dead letter. A lease that
+//!    a runner gives back because it was told to end is no loss, up to another number. So every job ends:
+//!    attempts, losses of an attempt and returns of it are counted, and everything else that is live has
+//!    a deadline.
 //! 8. If time jumps (the orchestrator stood still, or restarts), live leases get a new TTL first.
 
 mod beat;
@@ -41,9 +42,11 @@ mod queue;
 mod record;
 mod refusal;
 mod retry;
+mod room;
 mod rows;
 mod state;
 mod submit;
+mod wait;
 
 pub use event::{Action, Event, Handled, Reply};
 pub use finish::BodyHash;
@@ -57,5 +60,7 @@ pub use record::{
 };
 pub use refusal::Refusal;
 pub use retry::RetryClass;
+pub use room::grantable;
 pub use rows::Rows;
 pub use state::{AttemptState, LeaseState, RunStatus};
+pub use wait::{Reached, Silence, Wait, silence, wait};

@@ -17,6 +17,10 @@ pub struct Policy {
     /// How often the same attempt is granted again after its lease was lost. Then the job is dead:
     /// a job that kills its runners must not kill all of them.
     pub losses_max: u32,
+    /// How often the same attempt may be given back by runners that were told to end, which is nobody's
+    /// fault. Beyond it each is a loss: a job that takes longer than its machines last must not go round
+    /// for ever.
+    pub returns_max: u32,
     /// If the orchestrator saw nothing for so long, not even a sweep, then it was not there: leases
     /// could not be extended, and get a new TTL.
     pub outage_after_seconds: u32,
@@ -50,6 +54,7 @@ impl Default for Policy {
             cancel_deadline_seconds: 30,
             runtime_buffer_seconds: 30,
             losses_max: 5,
+            returns_max: 20,
             outage_after_seconds: 20,
             sweep_lapses_max: 256,
             retry_after_seconds: 1,

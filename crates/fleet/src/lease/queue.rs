@@ -120,6 +120,12 @@ impl Queue {
         }
     }
 
+    /// Every job that waits, as lots under the same limits.
+    pub fn lots(&self) -> impl Iterator<Item = (&[Gate], u64)> {
+        let lanes = self.lanes.iter().map(|(key, lane)| (&*key.gates, lane.len() as u64));
+        lanes.chain(self.paused.values().map(|job| (&*job.gates, 1)))
+    }
+
     /// Every job that waits, in no order.
     pub fn waiting(&self) -> impl Iterator<Item = (Place, &JobId)> {
         let lanes = self.lanes.values().flatten().map(|(place, job)| (*place, job));

@@ -137,6 +137,9 @@ pub struct JobRecord {
     pub fence: Fence,
     /// How often this attempt lost its lease.
     pub losses: u32,
+    /// How often a runner that was told to end gave this attempt back.
+    #[serde(default)]
+    pub returns: u32,
     /// Not granted before this: the pause between two attempts.
     pub not_before: Millis,
     /// Not begun from then on: nobody wants it any more.
@@ -344,6 +347,11 @@ impl LeaseRecord {
     pub(super) fn ttl_seconds(&self, policy: &Policy) -> u32 {
         let usual = policy.lease_ttl_seconds;
         self.ttl_seconds.map_or(usual, |wish| wish.min(usual))
+    }
+
+    /// How often its runner should beat: two beats may be lost.
+    pub(super) fn beats_seconds(&self, policy: &Policy) -> u32 {
+        policy.heartbeat_interval_seconds.min((self.ttl_seconds(policy) / 3).max(1))
     }
 
     /// The next time at which something happens to it by itself; none once it has ended.

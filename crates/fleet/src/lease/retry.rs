@@ -15,6 +15,8 @@ pub enum RetryClass {
     Retryable,
     /// Not the job's fault: the same attempt, as often as the policy says.
     Infrastructure,
+    /// Nobody's fault: its runner was told to end. The same attempt, and no loss.
+    Returned,
 }
 
 impl RetryClass {
@@ -27,12 +29,23 @@ impl RetryClass {
             (_, Failure::StepFailed | Failure::OutOfMemory) => Self::Retryable,
             (_, Failure::ImageUnavailable | Failure::NotKept) => Self::Retryable,
             (_, Failure::SpecInvalid) => Self::Permanent,
-            (_, Failure::RunnerError | Failure::RunnerShutdown) => Self::Infrastructure,
+            (_, Failure::RunnerError) => Self::Infrastructure,
+            (_, Failure::RunnerShutdown) => Self::Returned,
         }
     }
 }
 
-/// The lease was lost, or the runner gave it back: the attempt goes on elsewhere, or the job is dead.
+/// The runner was told to end, and gave the job back: the attempt goes on elsewhere.
+pub(super) fn returned(policy: &Policy, now: Millis, job: &mut JobRecord) {
+    if job.returns >= policy.returns_max {
+        return lost(policy, now, job);
+    }
+    job.returns += 1;
+    job.not_before = now;
+    job.standing = Standing::Queued;
+}
+
+/// The lease was lost, or the runner broke down: the attempt goes on elsewhere, or the job is dead.
 pub(super) fn lost(policy: &Policy, now: Millis, job: &mut JobRecord) {
     if job.losses >= policy.losses_max {
         end(job, AttemptState::Failed, EndReason::Lost, now);
@@ -52,7 +65,7 @@ pub(super) fn failed(policy: &Policy, now: Millis, job: &mut JobRecord, status: 
     }
     job.not_before = now.plus_seconds(pause(policy, retry.backoff_seconds, job.attempt.0));
     job.attempt = job.attempt.next();
-    job.losses = 0;
+    (job.losses, job.returns) = (0, 0);
     job.standing = Standing::Queued;
 }
 

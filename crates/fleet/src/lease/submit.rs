@@ -46,6 +46,7 @@ pub(super) fn rows(
             attempt: Attempt::FIRST,
             fence: Fence(0),
             losses: 0,
+            returns: 0,
             not_before: Millis(0),
             not_after: order.start_within_seconds.map(|within| now.plus_seconds(within)),
             order: Arc::new(order),

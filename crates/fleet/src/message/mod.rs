@@ -15,6 +15,7 @@ mod enrol;
 mod error;
 mod heartbeat;
 mod lease;
+mod leave;
 mod limit;
 mod log;
 mod spec;
@@ -31,6 +32,7 @@ pub use enrol::{Enrol, Enrolled};
 pub use error::{ErrorBody, ErrorDetail, MessageError};
 pub use heartbeat::{Heartbeat, HeartbeatAck, LogCursor, Phase, Progress};
 pub use lease::{LeaseGranted, LeaseRequest, NoWork, WAIT_SECONDS_MAX};
+pub use leave::{Leave, Left};
 pub use limit::{Problem, TEXT_BYTES_MAX};
 pub use log::{CHUNK_BYTES_MAX, LogAck, LogChunk};
 pub use spec::{ArtifactSpec, CacheSpec, JobSpec, Work};
@@ -166,4 +168,6 @@ messages!(
     UploadGranted,
     Enrol,
     Enrolled,
+    Leave,
+    Left,
 );

@@ -8,6 +8,7 @@ use super::metrics::Metrics;
 use super::pages::Pages;
 use super::roster::Roster;
 use super::server::ServeError;
+use super::sight::Crew;
 use super::waiters::Waiters;
 use super::watch::Watchers;
 use super::within::Ends;
@@ -41,6 +42,7 @@ pub(super) struct Inner {
     pub(super) audit: Audit,
     pub(super) door: Door,
     pub(super) roster: Roster,
+    pub(super) crew: Crew,
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
@@ -84,6 +86,7 @@ impl App {
             audit,
             door,
             roster: Roster::default(),
+            crew: Crew::default(),
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,

@@ -47,7 +47,10 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Resul
     gauge("jobs_waiting", "Jobs that wait for a runner.", counts.waiting);
     gauge("jobs_held", "Jobs that a runner has.", counts.held);
     gauge("runners_waiting", "Runners that wait for a job.", app.0.waiters.len() as u64);
-    gauge("workers_desired", "Runners that would be busy.", counts.waiting + counts.held);
+    let known = app.0.roster.count(app.now()) as u64;
+    gauge("runners_known", "Runners that were heard of lately and have not left.", known);
+    let help = "Runners that would be busy; jobs that limits hold back do not count.";
+    gauge("workers_desired", help, counts.desired());
     gauge("objects_bytes", "Bytes of objects in the folder, or on their way.", objects);
     gauge("objects_bytes_max", "Bytes that they may have.", objects_max);
     let _ = writeln!(text, "# HELP fleet_messages_total Messages of workers.");
@@ -71,7 +74,7 @@ pub(super) async fn desired(
     app.person(&headers, Scope::Viewer)?;
     let counts = app.0.store.counts().await?;
     Ok(shown(&json!({
-        "desired": counts.waiting + counts.held,
+        "desired": counts.desired(),
         "waiting": counts.waiting,
         "held": counts.held,
     })))

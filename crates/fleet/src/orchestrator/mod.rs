@@ -24,6 +24,7 @@ mod reports;
 mod roster;
 mod router;
 mod server;
+mod sight;
 mod upload;
 mod waiters;
 mod watch;

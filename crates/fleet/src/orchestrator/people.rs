@@ -2,13 +2,14 @@
 
 use super::answer::{Failure, reply, shown};
 use super::app::App;
+use super::sight::NOW;
 use crate::auth::{NOBODY, Scope, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Idempotency, Reply};
 use crate::message::{Label, RunSubmission, decode};
 use crate::store::Store;
 use crate::time::Millis;
-use crate::view::{JobView, RunList, RunSummary, RunView};
+use crate::view::{RunList, RunSummary, TokenView};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -81,7 +82,9 @@ impl App {
         let runs = self.0.store.runs(before.transpose()?, most).await?;
         let full = runs.len() == most;
         let next = runs.last().filter(|_| full).map(|r| format!("{}.{}", r.created_at.0, r.run_id));
-        Ok(RunList { runs: runs.iter().map(RunSummary::from).collect(), next })
+        let mut runs: Vec<RunSummary> = runs.iter().map(RunSummary::from).collect();
+        self.why_still(&mut runs).await?;
+        Ok(RunList { runs, next })
     }
 
     /// Who it is, if it may; who may not is in the audit log too.
@@ -118,6 +121,18 @@ impl App {
         self.refused(headers, action, run.as_str(), &failure);
         Err(failure)
     }
+}
+
+/// `GET /api/v1/token`: so that a program finds out at its start, and not at its first wish.
+pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer {
+    let view = match app.0.door.is_open() {
+        true => TokenView { name: "anybody".to_owned(), scope: Scope::Operator },
+        false => {
+            let token = app.token(&headers)?;
+            TokenView { name: token.name, scope: token.scope }
+        }
+    };
+    Ok(shown(&view))
 }
 
 /// `POST /api/v1/runs`
@@ -159,8 +174,8 @@ pub(super) async fn run(
     Path(run): Path<String>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    let rows = app.0.store.run(&id(&run, RunId::new)?).await?;
-    Ok(shown(&RunView::from(&rows.ok_or_else(|| Failure::not_found("run"))?)))
+    let view = app.run_view(&id(&run, RunId::new)?, NOW).await?;
+    Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?))
 }
 
 /// `GET /api/v1/jobs/{id}`
@@ -170,8 +185,8 @@ pub(super) async fn job(
     Path(job): Path<String>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
-    let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
-    Ok(shown(&JobView::from(&rows.ok_or_else(|| Failure::not_found("job"))?)))
+    let view = app.job_view(&id(&job, JobId::new)?).await?;
+    Ok(shown(&view.ok_or_else(|| Failure::not_found("job"))?))
 }
 
 /// `POST /api/v1/runs/{id}/cancel`
@@ -243,6 +258,7 @@ pub(super) async fn expel(
     let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
     if let Some(worker) = app.0.store.worker(&key_id).await? {
         app.0.keys.put(worker);
+        app.0.roster.expelled(&key_id);
     }
     answer
 }

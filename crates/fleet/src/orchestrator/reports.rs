@@ -6,8 +6,8 @@ use crate::auth::{Scope, random_id};
 use crate::id::{CancelToken, JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Reply, WorkerRecord};
 use crate::message::{
-    AckLease, Body, CancelAck, Complete, Enrol, Enrolled, Heartbeat, LeaseRequest, LogChunk,
-    UploadRequest, decode,
+    AckLease, Body, CancelAck, Complete, Enrol, Enrolled, Heartbeat, LeaseRequest, Leave, Left,
+    LogChunk, UploadRequest, decode,
 };
 use crate::time::Millis;
 use axum::extract::{Request, State};
@@ -97,6 +97,15 @@ pub(super) async fn lease(State(app): State<App>, request: Request) -> Result<Re
             _ = stopping.wait_for(|stop| *stop) => {}
         }
     }
+}
+
+/// `Leave`: a runner ends. Its machine is still believed, and nothing is decided by it.
+pub(super) async fn leave(State(app): State<App>, request: Request) -> Result<Response, Failure> {
+    let (Leave { runner_id }, machine) = app.message::<Leave>(request).await?;
+    machine.speaks_for(&runner_id)?;
+    app.0.metrics.message(Leave::TYPE);
+    app.0.roster.left(&runner_id);
+    Ok(said(&Left { runner_id }))
 }
 
 /// `Enrol`: a machine brings its key, with a token that allows it to.

@@ -1,13 +1,14 @@
-//! Runners that were heard of, for people to see. Nothing is decided by it, so it is not kept: after
-//! a restart it fills as runners speak, and each of several orchestrators knows those that speak to it.
+//! Runners that were heard of and have not left, for people to see. Nothing is decided by it, so it is not
+//! kept: after a restart it fills as runners speak, and each of several orchestrators knows those that speak
+//! to it.
 
-use crate::id::RunnerId;
+use crate::id::{KeyId, RunnerId};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// Whoever says nothing for so long is gone: a question for work waits a minute at most.
+/// Whoever says nothing for so long is gone without goodbye: a question for work waits a minute at most.
 const SILENCE_MILLIS_MAX: u64 = 150_000;
 /// Runners that are remembered. Beyond it, new ones work as well as others but are not shown.
 const RUNNERS_MAX: usize = 50_000;
@@ -49,6 +50,23 @@ impl Roster {
         }
     }
 
+    /// A runner said that it goes. What is still on its way from it is said before.
+    pub(super) fn left(&self, runner: &RunnerId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(runner);
+    }
+
+    /// A machine is not believed any more.
+    pub(super) fn expelled(&self, key: &KeyId) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|runner, _| !runner.belongs_to(key));
+    }
+
+    /// How many were heard of lately.
+    pub(super) fn count(&self, now: Millis) -> usize {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.values().filter(|heard| recent(now, heard)).count()
+    }
+
     /// Those that were heard of lately.
     pub(super) fn recent(&self, now: Millis) -> BTreeMap<RunnerId, Heard> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,6 +82,22 @@ fn recent(now: Millis, heard: &Heard) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_says_goodbye_or_is_expelled_is_gone_at_once() {
+        let roster = Roster::default();
+        let key = KeyId::new("0123456789abcdef01234567").expect("a key");
+        let [first, second, other] =
+            [RunnerId::of(&key, "1"), RunnerId::of(&key, "2"), RunnerId::new("runner_a")];
+        let (first, other) = (first.expect("an id"), other.expect("an id"));
+        for runner in [&first, &second.expect("an id"), &other] {
+            roster.heard(Millis(1_000), runner, None);
+        }
+        roster.left(&first);
+        assert_eq!(roster.count(Millis(1_000)), 2);
+        roster.expelled(&key);
+        assert_eq!(roster.recent(Millis(1_000)).into_keys().collect::<Vec<_>>(), [other]);
+    }
 
     #[test]
     fn who_is_silent_for_long_is_gone_and_who_works_keeps_its_tags() {

@@ -3,15 +3,15 @@
 use super::answer::Failure;
 use super::app::App;
 use super::openapi::{About, Api, Who, openapi};
-use super::reports::{enrol, lease, report};
+use super::reports::{enrol, lease, leave, report};
 use super::{browser, metrics, pages, people, upload, watch, workers};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, Complete, CompleteAck, Enrol, Enrolled,
-    Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, LogAck, LogChunk, RunSubmission,
-    UploadGranted, UploadRequest,
+    Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, Leave, Left, LogAck, LogChunk,
+    RunSubmission, UploadGranted, UploadRequest,
 };
 use crate::view::{
-    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, WorkerList,
+    JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
 use axum::Router;
 use axum::extract::{Request, State};
@@ -95,6 +95,11 @@ fn internal(api: Api) -> Api {
         })
         .on(Post, "/api/v1/internal/cancel-ack", report::<CancelAck>, {
             worker("cancel_ack", "Report a stop").takes::<CancelAck>().says::<CancelAckAck>()
+        })
+        .on(Post, "/api/v1/internal/leave", leave, {
+            worker("leave", "Say goodbye: it is not shown as a worker any more")
+                .takes::<Leave>()
+                .says::<Left>()
         });
     let put = worker("put_object", "Send an object's bytes, once")
         .takes_bytes()
@@ -142,7 +147,8 @@ fn jobs(api: Api) -> Api {
         .query("fence", "Of which grant; the newest unless said");
     let limit = operator("set_limit", "How many jobs with a label may run at a time")
         .query("limit", "As many as there are unless said");
-    let desired = "Workers that would be busy, for autoscalers";
+    let desired =
+        "Workers that would be busy, for autoscalers; jobs that limits hold back do not count";
     api.on(Get, "/api/v1/jobs/{id}", people::job, viewer("job", "A job").gives::<JobView>())
         .on(Get, "/api/v1/jobs/{id}/log", people::log, log.gives_text("text/plain"))
         .on(Get, "/api/v1/jobs/{id}/output", people::output, {
@@ -163,6 +169,10 @@ fn jobs(api: Api) -> Api {
         })
         .on(Get, "/api/v1/workers/desired", metrics::desired, {
             viewer("desired_workers", desired).gives_text("application/json")
+        })
+        .on(Get, "/api/v1/token", people::token, {
+            About::new("token", Who::Token("any"), "What the token that is shown allows")
+                .gives::<TokenView>()
         })
         .on(Get, "/api/v1/machines", workers::machines, {
             viewer("machines", "Machines whose keys were enrolled").gives::<MachineList>()

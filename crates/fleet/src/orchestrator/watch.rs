@@ -1,15 +1,15 @@
 //! `GET /api/v1/runs/{id}/events`: a run as it changes, as server-sent events. Each `run` event is the
-//! whole [`RunView`].
+//! whole [`RunView`](crate::view::RunView).
 
 use super::answer::Failure;
 use super::app::App;
 use super::feed::{self, Seen, Watched};
 use super::people;
+use super::sight::WATCHING;
 use crate::auth::Scope;
 use crate::id::RunId;
 use crate::lease::RunStatus;
 use crate::store::Store;
-use crate::view::RunView;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -69,7 +69,7 @@ impl Watched for Run {
     }
 
     async fn look(&self, app: &App) -> Option<Seen> {
-        let view = RunView::from(&app.0.store.run(&self.id).await.ok()??);
+        let view = app.run_view(&self.id, WATCHING).await.ok()??;
         let ended = view.summary.status != RunStatus::Running;
         Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
     }

@@ -3,13 +3,15 @@
 
 use super::answer::{Failure, shown};
 use super::app::App;
+use super::sight::NOW;
 use crate::auth::Scope;
 use crate::id::RunnerId;
-use crate::lease::{JobRecord, Standing};
+use crate::lease::{AttemptState, JobRecord, Standing, wait};
 use crate::store::{JobRows, Store};
 use crate::time::Millis;
 use crate::view::{
-    LimitList, LimitView, MachineList, MachineView, OpenJob, QueueView, WorkerList, WorkerView,
+    LimitList, LimitView, MachineList, MachineView, OpenJob, QueueView, WaitView, WorkerList,
+    WorkerView,
 };
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -27,6 +29,7 @@ impl App {
     /// Who works or wants to, as far as this orchestrator heard of it.
     pub(super) async fn worker_list(&self) -> Result<WorkerList, Failure> {
         let jobs = self.0.store.open_jobs(WORKERS_MAX).await?;
+        let now = self.store_time().await?;
         let heard = self.0.roster.recent(self.now());
         let mut workers: BTreeMap<RunnerId, WorkerView> = heard
             .into_iter()
@@ -51,7 +54,7 @@ impl App {
                 seen_at: None,
                 job: None,
             };
-            workers.entry(runner_id).or_insert(silent).job = Some(open(rows));
+            workers.entry(runner_id).or_insert(silent).job = Some(open(now, rows));
         }
         let total = workers.len();
         // Those that have work first: they are what somebody looks for.
@@ -65,19 +68,22 @@ impl App {
     pub(super) async fn queue_view(&self) -> Result<QueueView, Failure> {
         let counts = self.0.store.counts().await?;
         let jobs = self.0.store.open_jobs(JOBS_MAX).await?;
-        let (waiting, held): (Vec<_>, Vec<_>) =
-            jobs.iter().partition(|rows| rows.job.standing == Standing::Queued);
+        let now = self.store_time().await?;
+        let mut jobs: Vec<OpenJob> = jobs.iter().map(|rows| open(now, rows)).collect();
+        let waiting = jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
+        self.who_could(waiting, NOW).await?;
+        let (next, running) = jobs.into_iter().partition(|job| job.state == AttemptState::Queued);
         Ok(QueueView {
             waiting: counts.waiting,
             held: counts.held,
-            desired_workers: counts.waiting + counts.held,
-            next: waiting.into_iter().map(open).collect(),
-            running: held.into_iter().map(open).collect(),
+            desired_workers: counts.desired(),
+            next,
+            running,
         })
     }
 }
 
-fn open(JobRows { job, lease }: &JobRows) -> OpenJob {
+fn open(now: Millis, JobRows { job, lease, reached }: &JobRows) -> OpenJob {
     let JobRecord { job_id, run_id, order, attempt, fence, not_before, .. } = job;
     let held = lease.as_ref().filter(|_| job.standing != Standing::Queued);
     OpenJob {
@@ -90,6 +96,7 @@ fn open(JobRows { job, lease }: &JobRows) -> OpenJob {
         attempt: *attempt,
         fence: *fence,
         not_before: (*not_before > Millis(0)).then(|| not_before.timestamp()),
+        waits: wait(now, job, reached.as_ref()).map(WaitView::from),
         runner_id: held.map(|lease| lease.runner_id.clone()),
         since: held.map(|lease| lease.granted_at.timestamp()),
     }

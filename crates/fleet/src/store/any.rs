@@ -49,6 +49,10 @@ impl Store for AnyStore {
         each!(self, store => store.handle(now, event))
     }
 
+    async fn time(&self, now: Millis) -> Result<Millis, StoreError> {
+        each!(self, store => store.time(now))
+    }
+
     async fn log(
         &self,
         job: &JobId,

@@ -18,7 +18,8 @@ pub use tables::Tables;
 
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{
-    AttemptState, Event, Handled, JobRecord, LabelRecord, LeaseRecord, RunRecord, WorkerRecord,
+    AttemptState, Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reached, RunRecord,
+    WorkerRecord,
 };
 use crate::message::{Data, Tag};
 use crate::time::Millis;
@@ -61,6 +62,8 @@ pub struct JobRows {
     pub job: JobRecord,
     /// Who has it, or had it last.
     pub lease: Option<LeaseRecord>,
+    /// The limit that holds it back, if it could be granted otherwise.
+    pub reached: Option<Reached>,
 }
 
 impl JobRows {
@@ -81,6 +84,15 @@ pub struct Counts {
     pub waiting: u64,
     /// Jobs that a runner has.
     pub held: u64,
+    /// Of those that wait, as many as limits have room for.
+    pub ready: u64,
+}
+
+impl Counts {
+    /// Runners that would be busy.
+    pub fn desired(self) -> u64 {
+        self.held + self.ready
+    }
 }
 
 /// Rows that outlive a call.
@@ -92,6 +104,11 @@ pub trait Store {
         now: Millis,
         event: Event,
     ) -> impl Future<Output = Result<Handled, StoreError>> + Send;
+
+    /// What time it is to this store, if the caller's clock says `now`.
+    fn time(&self, now: Millis) -> impl Future<Output = Result<Millis, StoreError>> + Send {
+        std::future::ready(Ok(now))
+    }
 
     /// A grant's log from an offset on: at least something if there is more, and not much over
     /// `bytes` of it.

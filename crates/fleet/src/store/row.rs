@@ -28,6 +28,8 @@ struct Changing<'a> {
     attempt: Attempt,
     fence: Fence,
     losses: u32,
+    #[serde(default)]
+    returns: u32,
     not_before: Millis,
     standing: Cow<'a, Standing>,
 }
@@ -65,15 +67,16 @@ pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
 
 /// The part that is written often.
 pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { needs_open, attempt, fence, losses, not_before, ref standing, .. } = *job;
+    let JobRecord { needs_open, attempt, fence, losses, returns, not_before, ref standing, .. } = *job;
     let standing = Cow::Borrowed(standing);
-    text("job", &Changing { needs_open, attempt, fence, losses, not_before, standing })
+    let changing = Changing { needs_open, attempt, fence, losses, returns, not_before, standing };
+    text("job", &changing)
 }
 
 /// Both together.
 pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecord, StoreError> {
     let Fixed { job_id, run_id, order, needs, not_after } = read("job", fixed)?;
-    let Changing { needs_open, attempt, fence, losses, not_before, standing } =
+    let Changing { needs_open, attempt, fence, losses, returns, not_before, standing } =
         read("job", changing)?;
     Ok(JobRecord {
         job_id: job_id.into_owned(),
@@ -85,6 +88,7 @@ pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecor
         attempt,
         fence,
         losses,
+        returns,
         not_before,
         not_after,
         standing: standing.into_owned(),

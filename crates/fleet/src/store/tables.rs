@@ -4,7 +4,8 @@ use super::size::{self, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
-    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Rows, RunRecord, Waiting, WorkerRecord,
+    Gate, JobRecord, LabelRecord, LeaseRecord, Place, Queue, Reached, Rows, RunRecord, Waiting,
+    WorkerRecord, grantable,
 };
 use crate::message::{Label, LogChunk, Tag};
 use crate::time::Millis;
@@ -76,7 +77,7 @@ impl Tables {
     pub fn job_rows(&self, id: &JobId) -> Option<JobRows> {
         let newest = self.grants.get(id).and_then(|grants| grants.values().next_back());
         let lease = newest.and_then(|id| self.lease(id));
-        self.job(id).map(|job| JobRows { job, lease })
+        self.job(id).map(|job| JobRows { reached: self.reached(&job), job, lease })
     }
 
     /// The newest runs that are older than `before`, the newest first.
@@ -91,9 +92,30 @@ impl Tables {
         self.queue.open(now, most)
     }
 
+    /// The limit that holds a job back which waits for nothing else.
+    fn reached(&self, job: &JobRecord) -> Option<Reached> {
+        let labels = job.order.labels.iter().filter_map(|label| self.labels.get(label));
+        Reached::first(self.runs.get(&job.run_id), labels).filter(|_| job.waiting())
+    }
+
     /// How much waits and how much is being done.
     pub fn counts(&self) -> Counts {
-        Counts { waiting: self.waiting, held: self.live.len() as u64 }
+        // Most runs have no limit, and are not copied.
+        let limited = |gate: &&Gate| self.room(gate).is_some();
+        let lots = self.queue.lots();
+        let lots =
+            lots.map(|(gates, jobs)| (gates.iter().filter(limited).cloned().collect(), jobs));
+        let ready = grantable(lots, |gate| self.room(gate));
+        Counts { waiting: self.waiting, held: self.live.len() as u64, ready }
+    }
+
+    /// How many more jobs a limit allows.
+    fn room(&self, gate: &Gate) -> Option<u64> {
+        let (limit, in_use) = match gate {
+            Gate::Run(id) => self.runs.get(id).map(|run| (run.max_parallel, run.in_use))?,
+            Gate::Label(label) => self.labels.get(label).map(|it| (it.limit, it.in_use))?,
+        };
+        limit.map(|limit| limit.saturating_sub(in_use).into())
     }
 
     /// Jobs that somebody has, then those that wait, who is next first; at most so many of each.

@@ -39,7 +39,7 @@ pub use sandbox::Sandbox;
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
 use crate::id::RunnerId;
-use crate::message::{LeaseGranted, LeaseRequest, Message, Tag};
+use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, Tag};
 use beat::insist;
 use cache::Caches;
 use life::Workshop;
@@ -57,6 +57,8 @@ use tokio::sync::watch;
 const IDLE_PAUSE: Duration = Duration::from_secs(1);
 /// The same within a process.
 const WITHIN_PAUSE: Duration = Duration::from_millis(20);
+/// How long a goodbye may take.
+const GOODBYE: Duration = Duration::from_secs(2);
 /// How long the orchestrator is asked for work before it is looked for the broker again.
 const UNHEARD_SECONDS: u32 = 5;
 
@@ -104,14 +106,31 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
     let shop = Workshop { config, link, runner_id, caches: Some(caches), images };
-    let work = work(&shop, drain);
-    tokio::pin!(work);
-    tokio::select! {
-        ended = &mut work => return ended,
-        () = stop => {}
+    let ended = {
+        let work = work(&shop, drain);
+        tokio::pin!(work);
+        tokio::select! {
+            ended = &mut work => ended,
+            () = stop => {
+                draining.send_replace(true);
+                work.await
+            }
+        }
+    };
+    if ended.is_ok() {
+        leave(&shop).await;
     }
-    draining.send_replace(true);
-    work.await
+    ended
+}
+
+/// Says goodbye. Nothing depends on it, so it is said once: who is not heard is missed a little later.
+async fn leave(shop: &Workshop) {
+    let goodbye = Leave { runner_id: shop.runner_id.clone() };
+    let said = tokio::time::timeout(GOODBYE, shop.link.send::<_, Left>("leave", &goodbye)).await;
+    match said {
+        Ok(Ok(_)) => tracing::info!(runner = %shop.runner_id, "the worker leaves"),
+        _ => tracing::info!(runner = %shop.runner_id, "the worker leaves, and is not heard"),
+    }
 }
 
 /// Does calls for an orchestrator in the same process, until this is dropped. It needs neither key nor

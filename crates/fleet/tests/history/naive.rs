@@ -76,6 +76,7 @@ fn account_job(
     prop_assert!(leases.is_empty() || unmet == 0, "nothing starts before what it needs");
     prop_assert!(job.attempt.0 <= job.order.retry.max_attempts);
     prop_assert!(job.losses <= policy.losses_max);
+    prop_assert!(job.returns <= policy.returns_max);
     let finals = leases.iter().filter(|lease| {
         lease.attempt == job.attempt
             && lease.answer.is_some()

@@ -21,7 +21,13 @@ use remuda_fleet::time::Millis;
 
 /// Small numbers, so that caps are reached.
 pub fn policy() -> Policy {
-    Policy { losses_max: 2, sweep_lapses_max: 3, uploads_max: 3, ..Policy::default() }
+    Policy {
+        losses_max: 2,
+        returns_max: 1,
+        sweep_lapses_max: 3,
+        uploads_max: 3,
+        ..Policy::default()
+    }
 }
 
 pub fn seeds(count: u64) -> Vec<u64> {

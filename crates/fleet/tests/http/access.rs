@@ -15,7 +15,7 @@ fn token(name: &str, scope: Scope) -> Token {
     Token { name: name.to_owned(), scope, sha256: TokenHash::of(&format!("secret-{name}")) }
 }
 
-async fn guarded() -> Server {
+pub async fn guarded() -> Server {
     Server::with(|config| {
         config.access = Access(vec![
             token("viewer", Scope::Viewer),
@@ -29,7 +29,7 @@ async fn guarded() -> Server {
 }
 
 /// A request with an authorization; the status, the code or type of the answer, the answer.
-async fn send(
+pub async fn send(
     server: &Server,
     method: &str,
     path: &str,
@@ -46,20 +46,20 @@ async fn send(
     (answer.status().as_u16(), answer.json().await.unwrap_or(Value::Null))
 }
 
-fn code(answer: &(u16, Value)) -> (u16, &str) {
+pub fn code(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["error"]["code"].as_str().unwrap_or("none"))
 }
 
-fn now() -> Millis {
+pub fn now() -> Millis {
     remuda_fleet::orchestrator::Clock::default().now()
 }
 
-fn sign(key: &KeyPair, path: &str, body: &Value, time: Millis) -> Signature {
+pub fn sign(key: &KeyPair, path: &str, body: &Value, time: Millis) -> Signature {
     let (path, hash) = (format!("/api/v1{path}"), sha256_hex(body.to_string().as_bytes()));
     key.sign(time, random_hex::<16>(), Signed { method: "POST", path: &path, body: &hash })
 }
 
-async fn enrolled(server: &Server) -> KeyPair {
+pub async fn enrolled(server: &Server) -> KeyPair {
     let key = KeyPair::generate();
     let body = json!({ "key": key.public() });
     let answer = send(server, "POST", "/internal/enrol", Some("Bearer secret-enrol"), &body).await;
@@ -68,7 +68,7 @@ async fn enrolled(server: &Server) -> KeyPair {
     key
 }
 
-fn ask(key: &KeyPair) -> Value {
+pub fn ask(key: &KeyPair) -> Value {
     json!({ "runner_id": RunnerId::of(&key.id(), "1").expect("an id"), "capabilities": [] })
 }
 

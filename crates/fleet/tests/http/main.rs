@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
 mod access;
+mod goodbye;
 mod objects;
 mod openapi;
 mod pages;
@@ -10,6 +11,7 @@ mod refusals;
 mod runs;
 mod seed;
 mod server;
+mod waits;
 
 /// These have none.
 fn broker() -> Option<(remuda_fleet::broker::Config, Box<dyn std::any::Any + Send>)> {

@@ -1,5 +1,7 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
+mod plan;
+
 use crate::peer::{self, Fleet, Peer};
 use crate::suite::common::{complete, forgets, job, runner_id, submission};
 use crate::suite::{Place, histories, naive, policy, seeds};

@@ -32,12 +32,12 @@ impl Worker {
     }
 
     /// Tells it to end.
-    fn stop(&mut self) {
+    pub fn stop(&mut self) {
         self.stop.take();
     }
 
     /// Waits until it has.
-    async fn ended(&mut self) {
+    pub async fn ended(&mut self) {
         tokio::time::timeout(Duration::from_secs(30), &mut self.working)
             .await
             .expect("in time")
@@ -52,17 +52,17 @@ impl Drop for Worker {
     }
 }
 
-async fn submit(server: &Server, job: Value) -> String {
+pub async fn submit(server: &Server, job: Value) -> String {
     let run = server.ok("/runs", json!({ "jobs": [job] })).await;
     run["run_id"].as_str().expect("an id").to_owned()
 }
 
-fn job(steps: &[&str]) -> Value {
+pub fn job(steps: &[&str]) -> Value {
     json!({ "name": "a", "job_spec": { "name": "a", "steps": steps } })
 }
 
 /// The first job of a run, once that says what is wanted.
-async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let (_, view) = server.get(&format!("/runs/{run}")).await;
@@ -76,11 +76,11 @@ async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> V
 }
 
 /// Somebody is at it. How long it is STARTING depends on the moment.
-fn begun(job: &Value) -> bool {
+pub fn begun(job: &Value) -> bool {
     job["state"] == "STARTING" || job["state"] == "RUNNING"
 }
 
-async fn ended(server: &Server, run: &str) -> Value {
+pub async fn ended(server: &Server, run: &str) -> Value {
     until(server, run, |job| !job["reason"].is_null()).await
 }
 
@@ -290,7 +290,7 @@ async fn a_job_that_eats_memory_is_stopped_and_becomes_a_dead_letter() {
     assert_eq!(next["state"], "SUCCEEDED", "the worker lives");
 }
 
-fn job_true() -> Value {
+pub fn job_true() -> Value {
     job(&["true"])
 }
 

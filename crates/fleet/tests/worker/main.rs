@@ -4,6 +4,7 @@
 
 mod calls;
 mod client;
+mod goodbye;
 mod jobs;
 mod refused;
 #[path = "../http/server.rs"]

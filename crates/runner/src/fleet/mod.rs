@@ -45,13 +45,14 @@ mod order;
 mod settings;
 pub mod tags;
 mod there;
+mod token;
 
 pub use errand::{Errand, FleetError};
 pub use hands::calls;
 pub use means::Means;
 pub use order::{Finding, KIND, Order, OrderError, decode_finding, encode_finding};
 pub use settings::FleetSettings;
-pub use there::TokenError;
+pub use token::TokenError;
 
 use crate::daemon::Settings;
 use crate::daemon::dispatch::{ExecutorError, Executors};
@@ -95,7 +96,11 @@ impl Fleet {
     /// The fleet that the settings say.
     pub async fn start(settings: &Settings) -> Result<Self, FleetStartError> {
         let place = match &settings.fleet {
-            Some(fleet) => Place::There(There::new(fleet)?),
+            Some(fleet) => {
+                let there = There::new(fleet)?;
+                there.admitted().await?;
+                Place::There(there)
+            }
             None => {
                 let executors = settings.executors();
                 let means = Means::of(&executors);

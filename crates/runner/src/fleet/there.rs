@@ -2,6 +2,7 @@
 
 use super::errand::{Errand, FleetError};
 use super::order::Finding;
+use super::token::{Pass, TokenError};
 use super::{FleetSettings, Means, tags};
 use crate::daemon::backoff::pause;
 use crate::executor::Progress;
@@ -12,14 +13,10 @@ use remuda_fleet::id::RunId;
 use remuda_fleet::lease::{AttemptState, RunStatus};
 use remuda_fleet::view::{JobView, RunView, WorkerList};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use thiserror::Error;
 use tracing::{debug, warn};
 
-/// A token has a few dozen characters.
-const TOKEN_BYTES_MAX: u64 = 4_096;
 /// Pauses between two tries to reach the orchestrator grow so often.
 const GROWTH: u32 = 4;
 /// How long an orchestrator is told that a run is not wanted. Then nobody begins it, or its limits end it.
@@ -31,49 +28,27 @@ const UNKNOWN_RUN: &str = "UNKNOWN_RUN";
 /// The pause between two looks at a run that cannot be watched.
 const LOOK_PAUSE: Duration = Duration::from_secs(1);
 /// How long one look at the workers may take.
-const LOOK: Duration = Duration::from_secs(5);
-
-/// Why a fleet cannot be used.
-#[derive(Debug, Error)]
-pub enum TokenError {
-    /// The file cannot be read.
-    #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is something else.
-    #[error("{} is too long for a file with a token", .0.display())]
-    Long(PathBuf),
-}
+pub(super) const LOOK: Duration = Duration::from_secs(5);
 
 /// See the module.
 #[derive(Clone)]
 pub(super) struct There {
     client: Client,
+    pass: Pass,
     means: Means,
     /// Runs that somebody here waits for.
     open: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
-fn token(path: &Path) -> Result<String, TokenError> {
-    let failed = |error| TokenError::File { path: path.to_owned(), error };
-    if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
-        return Err(TokenError::Long(path.to_owned()));
-    }
-    Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
-}
-
 impl There {
     pub(super) fn new(settings: &FleetSettings) -> Result<Self, TokenError> {
-        let token = settings.token_file.as_deref().map(token).transpose()?;
-        Ok(Self {
-            client: Client::new(&settings.orchestrator, token),
-            means: Means::of_fleet(settings),
-            open: Arc::default(),
-        })
+        let (client, pass) = Pass::read(settings)?;
+        Ok(Self { client, pass, means: Means::of_fleet(settings), open: Arc::default() })
+    }
+
+    /// Whether the token allows jobs to be handed out.
+    pub(super) async fn admitted(&self) -> Result<(), TokenError> {
+        self.pass.admitted(&self.client).await
     }
 
     pub(super) async fn execute(
@@ -140,6 +115,10 @@ impl There {
 
     /// Who works there, if anybody can be asked.
     pub(super) async fn workers(&self) -> Option<WorkerList> {
+        if let Err(error) = self.admitted().await {
+            warn!(%error, "the fleet is of no use");
+            return None;
+        }
         match tokio::time::timeout(LOOK, self.client.workers()).await {
             Ok(Ok(list)) => Some(list),
             Ok(Err(error)) => {

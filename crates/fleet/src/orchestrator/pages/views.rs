@@ -7,9 +7,10 @@ use crate::lease::{AttemptState, RunStatus};
 use crate::message::Progress;
 use crate::orchestrator::answer::Failure;
 use crate::orchestrator::app::App;
+use crate::orchestrator::sight::NOW;
 use crate::store::Store;
 use crate::time::Timestamp;
-use crate::view::{JobView, OpenJob, RunView};
+use crate::view::{JobView, OpenJob, RunView, WaitReason};
 use std::collections::BTreeSet;
 
 /// Makes the inside of a page from what is true now.
@@ -17,8 +18,8 @@ pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
     match page {
         Page::Runs { before } => runs(app, before.as_deref()).await,
         Page::Run(id) => {
-            let rows = app.0.store.run(id).await?.ok_or_else(|| Failure::not_found("run"))?;
-            run(app, &RunView::from(&rows)).await
+            let view = app.run_view(id, NOW).await?.ok_or_else(|| Failure::not_found("run"))?;
+            Ok(run(&view))
         }
         Page::Job(id) => job(app, id).await,
         Page::Workers => workers(app).await,
@@ -33,14 +34,15 @@ async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
     if list.runs.is_empty() {
         body.raw("<p>None yet. Submit one: <code>remuda run submit FILE</code></p>");
     } else {
-        body.raw("<table><tr><th>run<th>name<th>status<th>open<th>failed<th>submitted<th>ended");
+        body.raw("<table><tr><th>run<th>name<th>status<th>open<th>at work<th>failed<th>submitted");
+        body.raw("<th>ended<th>what");
     }
     for run in &list.runs {
         body.raw("<tr><td>").link(format_args!("/runs/{}", run.run_id), short(&run.run_id));
         body.raw("<td>").text(&run.name).raw("<td>").state(run.status);
-        body.raw("<td>").text(run.open).raw("<td>").text(run.failed);
+        body.raw("<td>").text(run.open).raw("<td>").text(run.running).raw("<td>").text(run.failed);
         body.raw("<td>").moment(Some(time(run.created_at))).raw("<td>");
-        body.moment(run.ended_at.map(time));
+        body.moment(run.ended_at.map(time)).raw("<td>").some(run.waits.as_ref());
     }
     body.raw("</table>");
     if let Some(next) = &list.next {
@@ -49,7 +51,7 @@ async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
     Ok(Inside { title: "Runs".to_owned(), body, ended: false })
 }
 
-async fn run(app: &App, run: &RunView) -> Result<Inside, Failure> {
+fn run(run: &RunView) -> Inside {
     let summary = &run.summary;
     let title = if summary.name.is_empty() { summary.run_id.as_str() } else { &summary.name };
     let mut body = Markup::default();
@@ -62,7 +64,7 @@ async fn run(app: &App, run: &RunView) -> Result<Inside, Failure> {
         body.raw(", repeats ").link(format_args!("/runs/{of}"), short(of));
     }
     body.raw("</p>");
-    shortage(app, run, &mut body).await?;
+    shortage(run, &mut body);
     body.raw("<table><tr><th>job<th>state<th>needs<th>attempt<th>fence<th>worker<th>progress");
     for job in &run.jobs {
         body.raw("<tr><td>").link(format_args!("/jobs/{}", job.job_id), &job.name);
@@ -73,16 +75,15 @@ async fn run(app: &App, run: &RunView) -> Result<Inside, Failure> {
     }
     body.raw("</table>");
     let ended = summary.status != RunStatus::Running;
-    Ok(Inside { title: title.to_owned(), body, ended })
+    Inside { title: title.to_owned(), body, ended }
 }
 
 /// Jobs that nobody can do, as far as is known.
-async fn shortage(app: &App, run: &RunView, body: &mut Markup) -> Result<(), Failure> {
-    if run.ready().next().is_none() {
-        return Ok(());
-    }
-    let workers = app.worker_list().await?;
-    for job in run.ready().filter(|job| !workers.may_have(&job.tags)) {
+fn shortage(run: &RunView, body: &mut Markup) {
+    let nobody = |job: &&JobView| {
+        job.waits.as_ref().is_some_and(|waits| waits.reason == WaitReason::NoWorker)
+    };
+    for job in run.jobs.iter().filter(nobody) {
         body.raw("<p class=\"warn\">").text(&job.name).raw(" waits: no worker that was heard of ");
         match job.tags.is_empty() {
             true => body.raw("lately"),
@@ -90,12 +91,10 @@ async fn shortage(app: &App, run: &RunView, body: &mut Markup) -> Result<(), Fai
         };
         body.raw(".</p>");
     }
-    Ok(())
 }
 
 async fn job(app: &App, id: &JobId) -> Result<Inside, Failure> {
-    let rows = app.0.store.job(id).await?.ok_or_else(|| Failure::not_found("job"))?;
-    let job = JobView::from(&rows);
+    let job = app.job_view(id).await?.ok_or_else(|| Failure::not_found("job"))?;
     let mut body = Markup::default();
     body.raw("<h1>").text(&job.name).raw(" ").state(job.state).raw("</h1><p>");
     if let Some(run) = id.run() {
@@ -104,6 +103,9 @@ async fn job(app: &App, id: &JobId) -> Result<Inside, Failure> {
     body.raw("attempt ").text(job.attempt).raw(", fence ").text(job.fence);
     if job.losses > 0 {
         body.raw(", lease lost ").text(job.losses).raw(" times in this attempt");
+    }
+    if job.returns > 0 {
+        body.raw(", given back ").text(job.returns).raw(" times by workers that were told to end");
     }
     if let Some(runner) = &job.runner_id {
         body.raw(", worker <code>").text(runner).raw("</code>");
@@ -180,7 +182,7 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
         return;
     }
     body.raw(
-        "<table><tr><th>job<th>run<th>state<th>priority<th>tags<th>attempt<th>fence<th>worker",
+        "<table><tr><th>job<th>run<th>state<th>priority<th>tags<th>attempt<th>fence<th>worker<th>what",
     );
     for job in list {
         body.raw("<tr><td>").link(format_args!("/jobs/{}", job.job_id), &job.name);
@@ -189,7 +191,7 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
         body.raw("<td>").text(joined(&job.tags)).raw("<td>").text(job.attempt);
         body.raw("<td>").text(job.fence).raw("<td><code>");
         body.some(job.runner_id.as_ref());
-        body.raw("</code>");
+        body.raw("</code><td>").some(job.waits.as_ref());
     }
     body.raw("</table>");
 }
@@ -197,6 +199,8 @@ fn jobs(list: &[OpenJob], body: &mut Markup) {
 /// What there is to say about how far a job is, or how it ended.
 fn state_line(job: &JobView) -> String {
     let mut parts = Vec::new();
+    parts.extend(job.waits.as_ref().map(ToString::to_string));
+    parts.extend(job.silence_line());
     if let Some(reason) = job.reason {
         parts.push(format!("{reason:?}"));
     }
@@ -206,7 +210,8 @@ fn state_line(job: &JobView) -> String {
     if !job.summary.is_empty() {
         parts.push(job.summary.clone());
     }
-    if let (None, Some(Progress { percent, current_step, .. })) = (job.reason, &job.progress) {
+    let progress = job.progress.as_ref().filter(|_| job.reason.is_none() && job.waits.is_none());
+    if let Some(Progress { percent, current_step, .. }) = progress {
         parts.extend(percent.map(|percent| format!("{percent} %")));
         parts.extend(current_step.clone());
     }

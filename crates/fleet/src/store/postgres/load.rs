@@ -6,12 +6,12 @@ use super::{Order, Trouble};
 use crate::id::{JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{Event, JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::Tag;
-use crate::store::Tables;
 use crate::store::row::{number, read, read_job};
+use crate::store::{StoreError, Tables};
 use crate::time::Millis;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
-use sqlx::{PgConnection, Row};
+use sqlx::{PgConnection, PgPool, Row};
 use std::collections::BTreeSet;
 
 /// The rule of the queue (see [`crate::lease::Queue`]) in SQL: jobs for a runner, the next one first.
@@ -184,6 +184,17 @@ pub(super) async fn pick(
         return Ok(true);
     }
     Ok(sqlx::query_scalar(ANY).bind(number(now.0)).bind(&tags).fetch_one(sql).await?)
+}
+
+/// How [`PICK`] is done. Prepared, as it is when it is used: such plans are made without the values.
+pub(super) async fn pick_plan(pool: &PgPool) -> Result<Vec<String>, StoreError> {
+    let mut sql = pool.begin().await?;
+    let prepare = format!("PREPARE pick (bigint, text[], bigint) AS {PICK}");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *sql).await?;
+    let explain = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE pick (9000000000000, '{}', 64)";
+    let plan = sqlx::raw_sql(explain).fetch_all(&mut *sql).await?;
+    sqlx::raw_sql("DEALLOCATE pick").execute(&mut *sql).await?;
+    Ok(plan.iter().map(|row| row.get(0)).collect())
 }
 
 /// Locks labels.

@@ -11,6 +11,7 @@
 
 mod batch;
 mod life;
+mod limits;
 mod load;
 mod news;
 mod read;
@@ -257,6 +258,13 @@ impl Postgres {
         Hearing::open(&self.core.pool, &self.core.name).await
     }
 
+    /// The plan by which work is picked, as it is made for every pick. For tests: a plan that reads all that
+    /// waits is found out by nothing else until much waits.
+    #[doc(hidden)]
+    pub async fn pick_plan(&self) -> Result<Vec<String>, StoreError> {
+        load::pick_plan(&self.core.pool).await
+    }
+
     /// Finishes what waits and lets go of the connections.
     pub async fn close(self) {
         drop(self.asks);
@@ -281,6 +289,13 @@ impl Store for Postgres {
         let ask = Ask { given: now, event: Box::new(event), answer, tries: 0 };
         self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
         answered.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn time(&self, now: Millis) -> Result<Millis, StoreError> {
+        match self.core.time {
+            Time::Database => read::time(&self.core.pool).await,
+            Time::Caller => Ok(now),
+        }
     }
 
     async fn log(
@@ -334,7 +349,7 @@ impl Store for Postgres {
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        read::counts(&self.core.pool).await
+        limits::counts(&self.core.pool).await
     }
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {

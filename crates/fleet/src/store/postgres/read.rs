@@ -1,17 +1,22 @@
 //! What people ask for; nothing is locked.
 
+use super::limits;
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{JobRecord, LabelRecord, LeaseRecord, Rows, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::store::row::{number, read, read_job, rest};
-use crate::store::{Counts, JobRows, RunCursor, RunRows, StoreError, Tables};
+use crate::store::{JobRows, RunCursor, RunRows, StoreError, Tables};
+use crate::time::Millis;
 use futures::TryStreamExt;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{PgPool, Row};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn records<T: DeserializeOwned>(rows: &[PgRow], table: &'static str) -> Result<Vec<T>, StoreError> {
+pub(super) fn records<T: DeserializeOwned>(
+    rows: &[PgRow],
+    table: &'static str,
+) -> Result<Vec<T>, StoreError> {
     rows.iter().map(|row| read(table, row.get(0))).collect()
 }
 
@@ -33,8 +38,11 @@ pub(super) async fn run(pool: &PgPool, id: &RunId) -> Result<Option<RunRows>, St
     let newest: Vec<LeaseRecord> = records(&newest, "lease")?;
     let mut leases: BTreeMap<JobId, LeaseRecord> =
         newest.into_iter().map(|lease| (lease.job_id.clone(), lease)).collect();
-    let with_lease = |job: JobRecord| JobRows { lease: leases.remove(&job.job_id), job };
-    Ok(Some(RunRows { run, jobs: all.into_iter().map(with_lease).collect() }))
+    let with_lease =
+        |job: JobRecord| JobRows { lease: leases.remove(&job.job_id), job, reached: None };
+    let mut jobs: Vec<JobRows> = all.into_iter().map(with_lease).collect();
+    limits::with_limits(&mut sql, std::slice::from_ref(&run), &mut jobs).await?;
+    Ok(Some(RunRows { run, jobs }))
 }
 
 pub(super) async fn job(pool: &PgPool, id: &JobId) -> Result<Option<JobRows>, StoreError> {
@@ -44,7 +52,12 @@ pub(super) async fn job(pool: &PgPool, id: &JobId) -> Result<Option<JobRows>, St
     let newest = "SELECT record FROM lease WHERE job_id = $1 ORDER BY fence DESC LIMIT 1";
     let newest = sqlx::query(newest).bind(id.as_str()).fetch_all(&mut *sql).await?;
     let lease = records(&newest, "lease")?.pop();
-    Ok(job.map(|job| JobRows { job, lease }))
+    let Some(job) = job else { return Ok(None) };
+    let runs = limits::runs(&mut sql, std::iter::once(&job)).await?;
+    let mut rows = [JobRows { job, lease, reached: None }];
+    limits::with_limits(&mut sql, &runs, &mut rows).await?;
+    let [rows] = rows;
+    Ok(Some(rows))
 }
 
 pub(super) async fn runs(
@@ -98,12 +111,10 @@ pub(super) async fn waiting(
     Ok(rows.iter().filter_map(job).collect())
 }
 
-pub(super) async fn counts(pool: &PgPool) -> Result<Counts, StoreError> {
-    let query = "SELECT (SELECT count(*) FROM job WHERE waiting),
-        (SELECT count(*) FROM lease WHERE due IS NOT NULL)";
-    let row = sqlx::query(query).fetch_one(pool).await?;
-    let count = |index: usize| row.get::<i64, _>(index).unsigned_abs();
-    Ok(Counts { waiting: count(0), held: count(1) })
+/// The database's clock.
+pub(super) async fn time(pool: &PgPool) -> Result<Millis, StoreError> {
+    let query = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    Ok(Millis(sqlx::query_scalar::<_, i64>(query).fetch_one(pool).await?.unsigned_abs()))
 }
 
 /// Who has a job, then who waits.
@@ -121,9 +132,13 @@ pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>
     let with_lease = |row: &PgRow| {
         let job = read_job(row.get(0), row.get(1), row.get(2))?;
         let lease = row.get::<Option<&str>, _>(3).map(|text| read("lease", text)).transpose()?;
-        Ok(JobRows { job, lease })
+        Ok(JobRows { job, lease, reached: None })
     };
-    held.iter().chain(&waiting).map(with_lease).collect()
+    let rows = held.iter().chain(&waiting).map(with_lease).collect::<Result<_, StoreError>>();
+    let mut rows: Vec<JobRows> = rows?;
+    let runs = limits::runs(&mut sql, rows.iter().map(|rows| &rows.job)).await?;
+    limits::with_limits(&mut sql, &runs, &mut rows).await?;
+    Ok(rows)
 }
 
 pub(super) async fn log(

@@ -1,0 +1,185 @@
+//! The token that a fleet elsewhere wants to see, and whether it is enough.
+
+use super::FleetSettings;
+use super::there::LOOK;
+use remuda_fleet::auth::Scope;
+use remuda_fleet::client::{Client, ClientError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+use tracing::debug;
+
+/// A token has a few dozen characters.
+const TOKEN_BYTES_MAX: u64 = 4_096;
+/// What an orchestrator says to a token that it does not know.
+const UNAUTHORIZED: &str = "UNAUTHORIZED";
+
+/// Why a fleet cannot be used.
+#[derive(Debug, Error)]
+pub enum TokenError {
+    /// The file cannot be read.
+    #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is something else.
+    #[error("{} is too long for a file with a token", .0.display())]
+    Long(PathBuf),
+    /// The orchestrator wants one.
+    #[error(
+        "the orchestrator at {url} asks for a token with the scope submitter: set token_file under [fleet] to \
+         a copy of its submitter.token"
+    )]
+    None {
+        /// Which.
+        url: String,
+    },
+    /// The orchestrator does not know it.
+    #[error(
+        "the orchestrator at {url} does not know the token in {file}, the token_file of [fleet]. It needs one with \
+         the scope submitter: a copy of the orchestrator's submitter.token",
+        file = .file.display()
+    )]
+    Unknown {
+        /// Which.
+        url: String,
+        /// Where the token is.
+        file: PathBuf,
+    },
+    /// It does not allow enough.
+    #[error(
+        "the token in {file}, the token_file of [fleet], has the scope {found}, and handing out jobs needs the scope \
+         submitter: take the orchestrator's submitter.token, or have one made: remuda orchestrator token new DIR \
+         --name NAME --scope submitter",
+        file = .file.display()
+    )]
+    Scope {
+        /// Where the token is.
+        file: PathBuf,
+        /// What it allows.
+        found: Scope,
+    },
+}
+
+/// What is known of the token.
+#[derive(Clone)]
+pub(super) struct Pass {
+    url: String,
+    file: Option<PathBuf>,
+    /// Whether the orchestrator has said that it is enough.
+    known: Arc<AtomicBool>,
+}
+
+fn word(path: &Path) -> Result<String, TokenError> {
+    let failed = |error| TokenError::File { path: path.to_owned(), error };
+    if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
+        return Err(TokenError::Long(path.to_owned()));
+    }
+    Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
+}
+
+impl Pass {
+    /// The token of the settings, and a way to the orchestrator with it.
+    pub(super) fn read(settings: &FleetSettings) -> Result<(Client, Self), TokenError> {
+        let token = settings.token_file.as_deref().map(word).transpose()?;
+        let client = Client::new(&settings.orchestrator, token);
+        let (url, file) = (settings.orchestrator.clone(), settings.token_file.clone());
+        Ok((client, Self { url, file, known: Arc::default() }))
+    }
+
+    /// Whether the token allows jobs to be handed out: an operator hears of it at the start, not when the first
+    /// job is missed. An orchestrator that is away is asked again when it is back.
+    pub(super) async fn admitted(&self, client: &Client) -> Result<(), TokenError> {
+        if self.known.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let file = || self.file.clone().unwrap_or_default();
+        match tokio::time::timeout(LOOK, client.token()).await {
+            Ok(Ok(token)) if token.scope.allows(Scope::Submitter) => {
+                self.known.store(true, Ordering::Relaxed);
+                Ok(())
+            }
+            Ok(Ok(token)) => Err(TokenError::Scope { file: file(), found: token.scope }),
+            Ok(Err(ClientError::Refused { code, .. })) if code == UNAUTHORIZED => {
+                let url = self.url.clone();
+                Err(match &self.file {
+                    Some(file) => TokenError::Unknown { url, file: file.clone() },
+                    None => TokenError::None { url },
+                })
+            }
+            Ok(Err(error)) => {
+                debug!(%error, "the fleet cannot be asked what the token allows");
+                Ok(())
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use remuda_fleet::auth::{Access, Token, TokenHash};
+    use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
+    use tokio::net::TcpListener;
+
+    async fn admitted(settings: &FleetSettings) -> Result<(), TokenError> {
+        let (client, pass) = Pass::read(settings)?;
+        pass.admitted(&client).await
+    }
+
+    /// An orchestrator with a token for each scope, each called like it.
+    async fn guarded() -> (String, PathBuf, tokio::task::JoinHandle<()>) {
+        let scopes = [Scope::Viewer, Scope::Submitter, Scope::Enrol];
+        let folder = std::env::temp_dir().join(format!("runner-scope-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut config = Config::in_folder(&folder);
+        config.store = StoreConfig::Memory;
+        let token = |scope: Scope| {
+            std::fs::write(folder.join(format!("{scope}.token")), format!("{scope}\n")).unwrap();
+            Token { name: scope.to_string(), scope, sha256: TokenHash::of(&scope.to_string()) }
+        };
+        config.access = Access(scopes.map(token).to_vec());
+        std::fs::write(folder.join("nobody.token"), "nobody\n").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let serving = tokio::spawn(async move {
+            serve(listener, config, std::future::pending()).await.unwrap();
+        });
+        (url, folder, serving)
+    }
+
+    #[tokio::test]
+    async fn a_token_that_does_not_allow_submitting_is_refused_at_the_start() {
+        let (url, folder, serving) = guarded().await;
+        let ask = async |name: Option<&str>| {
+            let token_file = name.map(|name| folder.join(format!("{name}.token")));
+            let orchestrator = url.clone();
+            let settings =
+                FleetSettings { orchestrator, token_file, http: true, ..FleetSettings::default() };
+            admitted(&settings).await
+        };
+        assert!(ask(Some("submitter")).await.is_ok());
+        for scope in ["viewer", "enrol"] {
+            let error = ask(Some(scope)).await.unwrap_err();
+            assert!(matches!(error, TokenError::Scope { .. }), "{error}");
+            let text = error.to_string();
+            assert!(text.contains(&format!("the scope {scope}")), "{text}");
+            assert!(text.contains("the scope submitter"), "{text}");
+        }
+        assert!(matches!(ask(Some("nobody")).await, Err(TokenError::Unknown { .. })));
+        assert!(matches!(ask(None).await, Err(TokenError::None { .. })));
+        serving.abort();
+        // One that is away may be back by the first job.
+        let gone = FleetSettings {
+            orchestrator: "http://127.0.0.1:9".to_owned(),
+            ..FleetSettings::default()
+        };
+        assert!(admitted(&gone).await.is_ok());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
