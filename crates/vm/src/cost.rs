@@ -165,9 +165,14 @@ pub(crate) const OBJECT: u64 = 4;
 pub(crate) const LIBM: u64 = 40;
 /// An unwound frame: its handlers are searched, its line is written into the traceback.
 pub(crate) const UNWIND: u64 = 8;
-/// The collector visits an object.
-pub(crate) const fn collect(objects: usize) -> u64 {
-    objects as u64
+/// Objects that are visited.
+pub(crate) const fn objects(count: usize) -> u64 {
+    count as u64
+}
+/// A collection: a bit for each place of the heap, the objects that it visits, the values in them. What
+/// it frees was paid when it was made.
+pub(crate) const fn collect(visited: usize, seen: usize) -> u64 {
+    256 + objects(visited) + values(seen)
 }
 /// A step of a hash over 64 bytes.
 pub(crate) const HASH_BLOCK: u64 = 60;

@@ -204,3 +204,38 @@ print(tried(A(), ''.join(['', 'b'])), tried(B(), 'c'), tried(A(), 'c'), hasattr(
     let slots = "class A: __slots__ = tuple('a%d' % i for i in range(256))\na = A()";
     at_least(slots, &[("hasattr(a, '__dict__')", 240), ("a.zz = 1", 240)]);
 }
+
+/// One list of ten megabytes is one object; near the cap it is looked through for every few others.
+#[test]
+fn collections_are_paid_for_by_the_values_that_they_see() {
+    let rounds = |rounds: usize, items: &str| {
+        let source = format!(
+            "def f(n):\n    big = {items}\n    i = 0\n    while i < n:\n        i += 1\n        [i]\nf({rounds})"
+        );
+        run(&source).0
+    };
+    for items in ["[[]] * 655300", "[None] * 655300", "([],) * 655300"] {
+        let cycles = rounds(150, items) - rounds(50, items);
+        // A collection after ten rounds at the latest.
+        assert!(cycles > 10 * 655_300 / 2, "{items}: {cycles} cycles");
+    }
+    // Far from the cap they are few.
+    let cycles = rounds(1_050, "[None] * 1000") - rounds(50, "[None] * 1000");
+    assert!(cycles < 40_000, "{cycles}");
+}
+
+/// What a deep stack holds is looked through, too.
+#[test]
+fn collections_are_paid_for_by_the_stack() {
+    let deep = |depth: usize| {
+        let source = format!(
+            "s = 'x' * 300000\ndef f(n):\n    a = b = c = d = e = g = h = n\n    if n: return f(n - 1)\n    for i in range(100): s + 'y'\nf({depth})"
+        );
+        run(&source).0
+    };
+    let calls = "def f(n):\n    a = b = c = d = e = g = h = n\n    if n: return f(n - 1)\nf(";
+    let plain = |depth: usize| run(&format!("{calls}{depth})")).0;
+    let (deep, plain) = (deep(150) - deep(50), plain(150) - plain(50));
+    // Some 30 collections, 100 frames of 8 slots.
+    assert!(deep > plain + 30 * 100 * 8 / 2, "{deep} and {plain}");
+}

@@ -247,6 +247,9 @@ impl Dict {
         }
         if self.entries.len() > 2 * self.live + 16 {
             self.compact();
+        } else if self.index.len() > 16 * (self.entries.len() + 4) {
+            // Entries that went from the end left an index behind that nobody accounts for.
+            self.normalise();
         }
         value
     }
@@ -268,6 +271,17 @@ impl Dict {
         self.live = 0;
         self.settled = false;
         self.known = (0, 0);
+    }
+
+    /// Gives back room that the entries do not explain, but for so many of them.
+    pub(super) fn trim(&mut self, spare: usize) {
+        super::room::trim(&mut self.entries, spare);
+        super::room::trim(&mut self.index, spare);
+    }
+
+    /// Bytes that it really holds.
+    pub(super) fn held(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + self.index.capacity() * 4
     }
 
     /// Of a set, what its order follows from beside its entries.

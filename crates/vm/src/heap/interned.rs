@@ -26,8 +26,8 @@ impl Interned {
         self.image = Arc::new(std::mem::take(&mut self.own));
     }
 
-    /// Forgets names whose objects are gone; those of the image stay.
-    pub(crate) fn retain(&mut self, live: impl Fn(Handle) -> bool) {
-        self.own.retain(|_, handle| live(*handle));
+    /// Forgets a name whose object is gone.
+    pub(crate) fn remove(&mut self, text: &str) {
+        self.own.remove(text);
     }
 }

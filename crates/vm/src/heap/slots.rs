@@ -9,7 +9,10 @@ use super::object::Obj;
 pub(super) struct Slot {
     pub(super) obj: Obj,
     pub(super) size: u32,
-    pub(super) marked: bool,
+    /// A str that is known by its text.
+    pub(super) named: bool,
+    /// It has been asked for its identity.
+    pub(super) identified: bool,
 }
 
 /// Slots that a machine has copies of, by their place in the page.
@@ -80,11 +83,6 @@ impl Slots {
 
     pub(super) fn push(&mut self, slot: Slot) {
         self.own.push(slot);
-    }
-
-    /// Whether a machine of its own has this place: it did not leave it as the image has it.
-    pub(super) fn is_own(&self, place: usize) -> bool {
-        place >= self.image.len() || self.copy(place).is_some()
     }
 
     /// Places of the image that were changed.

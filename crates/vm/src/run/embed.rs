@@ -78,6 +78,12 @@ impl Vm {
         self.run_main(program).map_err(|stop| self.ending(stop))
     }
 
+    /// Bytes that the program's objects really hold, and those that it accounts for; for tests.
+    #[doc(hidden)]
+    pub fn held_and_accounted(&self) -> (usize, usize) {
+        (self.heap.held(), self.heap.bytes())
+    }
+
     /// The same in a world of the caller's.
     pub fn run_module_in(
         &mut self,

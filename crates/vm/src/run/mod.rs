@@ -218,8 +218,14 @@ impl Vm {
             return Ok(*handle);
         }
         let handle = self.heap.str(text)?;
-        self.interned.insert(text.to_owned(), handle);
+        self.name(text, handle);
         Ok(handle)
+    }
+
+    /// From now on this str is the one with its text.
+    pub(crate) fn name(&mut self, text: &str, handle: Handle) {
+        self.interned.insert(text.to_owned(), handle);
+        self.heap.set_named(handle);
     }
 
     pub(crate) fn prelude_function(&mut self, name: &str) -> Outcome {
@@ -278,12 +284,13 @@ impl Vm {
         roots.push(self.prelude.into());
         roots.extend(self.main.map(Value::Ref));
         roots.push(self.kept);
-        let visited = self.heap.collect(roots.into_iter());
+        let done = self.heap.collect(roots.into_iter());
         // Being interned keeps nothing alive.
-        let heap = &self.heap;
-        self.interned.retain(|handle| heap.is_live(handle));
+        for name in &done.names {
+            self.interned.remove(name);
+        }
         // Places of classes that are gone may be taken by others.
         self.class_version += 1;
-        self.charge(crate::cost::collect(visited))
+        self.charge(crate::cost::collect(done.objects, done.values))
     }
 }
