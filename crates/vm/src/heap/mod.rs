@@ -12,6 +12,7 @@ pub(crate) mod types;
 pub(crate) mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use bits::Bits;
 use object::{Obj, Str};
@@ -38,6 +39,13 @@ pub(crate) struct Heap {
     serial: u64,
     /// Numbers of objects that were asked for their identity.
     identities: BTreeMap<u32, u64>,
+}
+
+/// A program's constants, shared by all heaps of machines that run it.
+#[derive(Clone, Debug)]
+pub(crate) struct Constants {
+    slots: Arc<Vec<Slot>>,
+    bytes: usize,
 }
 
 /// What a collection did.
@@ -95,9 +103,21 @@ impl Heap {
         self.plan_collection();
     }
 
-    /// What is here now stays, too, but counts: the constants of a program.
-    pub(crate) fn pin(&mut self) {
+    /// Takes out what is there beyond the image: the constants of a program, for `set_program`.
+    pub(crate) fn take_constants(&mut self) -> Constants {
+        let bytes = self.bytes();
+        self.bytes -= bytes;
+        self.taken = Bits::default();
+        Constants { slots: self.slots.take_own(), bytes }
+    }
+
+    /// Takes over the constants of a program. They stay, and count.
+    pub(crate) fn set_program(&mut self, constants: &Constants) -> Result<(), Fatal> {
+        self.check(constants.bytes)?;
+        self.bytes += constants.bytes;
+        self.slots.set_program(&constants.slots);
         self.immortal = self.slots.len();
+        Ok(())
     }
 
     /// How many objects were there before the program ran: the same in every machine with that program.
@@ -160,8 +180,7 @@ impl Heap {
         let known: Vec<usize> = self.touched.iter().map(|place| *place as usize).collect();
         let shared = self.slots.shared();
         let own = self.taken.places().into_iter().map(|place| place + shared);
-        let immortal = self.immortal;
-        for place in known.into_iter().chain(own.filter(|place| *place >= immortal)) {
+        for place in known.into_iter().chain(own) {
             let slot = self.slots.get_mut(place);
             if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
                 done.steps += table.normalise();
@@ -269,7 +288,7 @@ impl Heap {
         let (slots, shared) = (&self.slots, self.slots.shared());
         let mut marks = Bits::with_room(slots.len() - shared);
         let mut pending: Vec<u32> = Vec::new();
-        // What the image has unchanged reaches nothing but the image.
+        // What is shared and unchanged reaches nothing else.
         let mut changed: Vec<usize> = slots.changed().collect();
         let mut see = |value: Value, pending: &mut Vec<u32>| {
             done.values += 1;
@@ -280,11 +299,9 @@ impl Heap {
                 pending.push(handle.0);
             }
         };
-        for place in shared..self.immortal {
-            see(Value::Ref(Handle(place as u32)), &mut pending);
-        }
         roots.for_each(|root| see(root, &mut pending));
-        while let Some(place) = changed.pop().or_else(|| pending.pop().map(|place| place as usize)) {
+        while let Some(place) = changed.pop().or_else(|| pending.pop().map(|place| place as usize))
+        {
             done.objects += 1;
             slots.get(place).obj.trace(|value| see(value, &mut pending));
         }

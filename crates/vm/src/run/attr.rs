@@ -4,6 +4,7 @@ use super::Vm;
 use super::fault::{Fatal, Fault, Outcome, tail, tail_after};
 use super::frame::After;
 use super::{Lookup, native};
+use crate::cost;
 use crate::front::code::Kind;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Iter, Obj, View};
@@ -50,24 +51,42 @@ impl Vm {
             % self.lookups.len();
         let known = self.lookups[at];
         if known.class == class && known.name == name && known.version == self.class_version {
+            if known.price > 0 {
+                self.spend(known.price.into());
+            }
             return Some(known.value).filter(|value| !value.is_unbound());
         }
-        let found = self.class_attr_slow(class, name);
+        let (found, price) = self.class_attr_slow(class, name);
+        if price > 0 {
+            self.spend(price.into());
+        }
         self.lookups[at] = Lookup {
             class,
             name,
             version: self.class_version,
+            price,
             value: found.unwrap_or(Value::Unbound),
         };
         found
     }
 
-    fn class_attr_slow(&self, class: Handle, name: Handle) -> Option<Value> {
-        let Obj::Class(info) = self.heap.get(class) else { return None };
-        info.mro.iter().find_map(|base| match self.heap.get(*base) {
-            Obj::Class(base) => self.dict_get_name(base.dict, name),
-            _ => None,
-        })
+    /// The value, and what finding it takes beyond the usual.
+    fn class_attr_slow(&self, class: Handle, name: Handle) -> (Option<Value>, u32) {
+        let Obj::Class(info) = self.heap.get(class) else { return (None, 0) };
+        let (mut found, mut price) = (None, 0);
+        for (walked, base) in info.mro.iter().enumerate() {
+            let Obj::Class(base) = self.heap.get(*base) else { continue };
+            let (value, probes) = self.name_in(base.dict, name);
+            if walked >= cost::COVERED_BASES {
+                price += cost::BASE;
+            }
+            price += cost::probes(probes);
+            found = value;
+            if found.is_some() {
+                break;
+            }
+        }
+        (found, u32::try_from(price).unwrap_or(u32::MAX))
     }
 
     /// A special method that the program wrote in Python; natives of builtin types do not count.
@@ -255,7 +274,7 @@ impl Vm {
             Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.clone(),
             _ => return Err(Fatal::Internal.into()),
         };
-        self.charge(crate::cost::entries(copy.places()))?;
+        self.charge(cost::entries(copy.places()))?;
         self.heap.check(copy.size())?;
         self.alloc(Obj::Dict(copy))
     }
@@ -263,7 +282,7 @@ impl Vm {
     fn super_attr(&mut self, class: Handle, receiver: Value, of: Handle, key: Handle) -> Outcome {
         let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
         let bases = info.mro.len();
-        self.charge(crate::cost::many(bases) * 2)?;
+        self.charge(cost::many(bases) * 2)?;
         let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
         let after = info.mro.iter().skip_while(|base| **base != class).skip(1);
         let found = after.copied().find_map(|base| match self.heap.get(base) {

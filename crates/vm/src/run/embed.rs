@@ -69,7 +69,11 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
         Err(Ending::Raised(raised)) if raised.kind == "SystemExit" => Ending::Done,
         Err(ending) => ending,
     };
-    Output { cycles: limits.cycles - vm.cycles, stdout: std::mem::take(&mut vm.output), ending }
+    Output {
+        cycles: limits.cycles - vm.cycles.get(),
+        stdout: std::mem::take(&mut vm.output),
+        ending,
+    }
 }
 
 impl Vm {
@@ -126,12 +130,12 @@ impl Vm {
 
     /// Cycles that are left.
     pub fn cycles_left(&self) -> u64 {
-        self.cycles
+        self.cycles.get()
     }
 
     /// Gives it a new budget of cycles.
     pub fn refill(&mut self, cycles: u64) {
-        self.cycles = cycles;
+        self.cycles.set(cycles);
     }
 
     /// Calls a function of the module by name, with integers; for benchmarks and first tests.

@@ -24,6 +24,7 @@ pub(crate) mod hash;
 pub(crate) mod index;
 pub(crate) mod interp;
 pub(crate) mod iter;
+pub(crate) mod load;
 pub(crate) mod methods;
 pub(crate) mod native;
 pub(crate) mod number;
@@ -36,6 +37,7 @@ pub(crate) mod text;
 pub(crate) mod unwind;
 pub(crate) mod world;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -56,6 +58,9 @@ pub(crate) struct Loaded {
     pub(crate) code: Arc<Code>,
     pub(crate) consts: Vec<Value>,
     pub(crate) names: Vec<Value>,
+    pub(crate) name: Value,
+    pub(crate) qualname: Value,
+    pub(crate) slot_names: Vec<Value>,
     /// The first code object of its program: operands count from there.
     pub(crate) first: u32,
     /// Of the prelude: no line of it is shown in tracebacks.
@@ -98,6 +103,8 @@ pub(crate) struct Lookup {
     class: Handle,
     name: Handle,
     version: u32,
+    /// What it takes beyond the usual: paid each time, as nothing may depend on what is remembered.
+    price: u32,
     value: Value,
 }
 
@@ -107,13 +114,14 @@ pub struct Vm {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) codes: Arc<Codes>,
-    /// Code objects whose constants are pinned in the heap.
+    /// Code objects whose constants are shared.
     pub(crate) pinned_codes: usize,
     /// What everything that is there before a program runs hashes to.
     pub(crate) image_hash: [u8; 32],
     /// The hash of the program, if it is the only one that was loaded.
     pub(crate) program: Option<[u8; 32]>,
-    pub(crate) cycles: u64,
+    /// In a cell, so that those who only look can pay, too.
+    pub(crate) cycles: Cell<u64>,
     pub(crate) limits: Limits,
     pub(crate) output: String,
     /// What was written to `sys.stderr`.
@@ -247,8 +255,19 @@ impl Vm {
     /// Looks a name up in a namespace.
     #[inline]
     pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
-        let Obj::Dict(table) = self.heap.get(dict) else { return None };
-        let Obj::Str(text) = self.heap.get(name) else { return None };
+        let (value, probes) = self.name_in(dict, name);
+        let price = crate::cost::probes(probes);
+        if price > 0 {
+            self.spend(price);
+        }
+        value
+    }
+
+    /// The same, unpaid; with the number of entries that were looked at.
+    #[inline]
+    fn name_in(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
+        let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
+        let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
         let found = table.find(text.hash, |_, entry| match entry.key {
             Value::Ref(key) if key == name => Ok(true),
             Value::Ref(key) => match self.heap.get(key) {
@@ -257,7 +276,8 @@ impl Vm {
             },
             _ => Ok(false),
         });
-        found.ok().and_then(|(place, _)| place).map(|place| table.value_at(place))
+        let (place, probes) = found.unwrap_or((None, 0));
+        (place.map(|place| table.value_at(place)), probes)
     }
 
     pub(crate) fn dict_set_name(
@@ -276,9 +296,11 @@ impl Vm {
         }
         roots.extend(self.modules.values().copied());
         roots.extend(self.waiting.values().copied());
-        // Programs loaded after the first one: its own constants are pinned.
+        // Programs loaded after the first one: its own constants are shared.
         for loaded in self.codes.after(self.pinned_codes) {
-            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
+            let names = loaded.names.iter().chain(&loaded.slot_names);
+            roots.extend(loaded.consts.iter().chain(names).copied());
+            roots.extend([loaded.name, loaded.qualname]);
         }
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());
