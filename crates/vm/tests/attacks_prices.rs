@@ -239,3 +239,44 @@ fn collections_are_paid_for_by_the_stack() {
     // Some 30 collections, 100 frames of 8 slots.
     assert!(deep > plain + 30 * 100 * 8 / 2, "{deep} and {plain}");
 }
+
+/// Handlers of one function: an exception finds its own among them.
+#[test]
+fn handlers_that_are_searched_are_paid_for() {
+    let with = |count: usize| {
+        let unused = "        try: never\n        except: pass\n".repeat(count);
+        let source = format!(
+            "e = ValueError()\ndef f(never):\n    if never:\n        pass\n{unused}    for _ in range(100):\n        try: raise e\n        except ValueError: pass\nf(False)"
+        );
+        run(&source).0
+    };
+    let (few, many) = (with(10), with(3_000));
+    assert!(many >= few + 100 * 3_000 / 8, "{few} and {many}");
+}
+
+/// Names that a machine looks for while it calls, and kinds that it looks along.
+#[test]
+fn names_that_are_looked_for_inside_an_operation_are_paid_for() {
+    let parameters = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("a{number}=0")).collect();
+        format!("def g(*, {}): pass", names.join(", "))
+    };
+    let (few, many) = (cycles_of(&parameters(10), "g()"), cycles_of(&parameters(250), "g()"));
+    assert!(many >= few + 240 * 4, "{few} and {many}");
+    let classes = |depth: usize| {
+        format!(
+            "class C: pass\nc = C\nfor i in range({depth}): c = type('C%d' % i, (c,), {{}})\nitems = [type('L%d' % i, (c,), {{}})() for i in range(50)]\nx = object()\nP = type('P', (), {{'_protocol': tuple('m%d' % i for i in range(100))}})\nfor i in range(100): setattr(C, 'm%d' % i, 1)\no = items[0]"
+        )
+    };
+    for (operation, looked) in [
+        ("items.count(x)", 50),
+        ("x in items", 50),
+        ("isinstance(o, P)", 100),
+        ("o.m5", 1),
+        ("hasattr(o, 'zz')", 1),
+    ] {
+        let shallow = cycles_of(&classes(3), operation);
+        let deep = cycles_of(&classes(58), operation);
+        assert!(deep >= shallow + looked * 45 * 2, "{operation}: {deep} and {shallow}");
+    }
+}
