@@ -2,6 +2,7 @@
 //! five nanoseconds. Work that grows with its data is charged before it is done, by the functions below.
 
 use crate::front::code::Op;
+use crate::heap::value::Value;
 
 /// Base price of an instruction; what depends on sizes comes on top when it runs.
 pub(crate) const fn base(op: Op) -> u8 {
@@ -110,6 +111,12 @@ pub(crate) const fn bytes(count: usize) -> u64 {
 
 /// Bytes of an operand that the price of its operation covers.
 const COVERED_BYTES: usize = 64;
+/// Entries with other keys that a look-up passes for its price: more are rare where keys are spread well.
+const COVERED_PROBES: usize = 16;
+/// Bases of a class that a look-up goes along for its price: few programs have more.
+pub(crate) const COVERED_BASES: usize = 8;
+/// Each further one is a look-up in its table.
+pub(crate) const BASE: u64 = 3;
 /// Values that the price of an operation covers.
 const COVERED_VALUES: usize = 16;
 
@@ -123,19 +130,6 @@ pub(crate) const fn many(count: usize) -> u64 {
     count.saturating_sub(COVERED_VALUES) as u64
 }
 
-/// A name that is looked for in a table: entries beyond those that are in its way in a table of any names.
-pub(crate) const fn probes(count: usize) -> u64 {
-    many(count) * 2
-}
-
-/// A name that is looked for in so many classes: those beyond the usual ones, each a look-up in a table.
-pub(crate) const fn bases(count: usize) -> u64 {
-    entries(count.saturating_sub(COVERED_BASES))
-}
-
-/// Classes that the price of an attribute covers.
-const COVERED_BASES: usize = 8;
-
 /// Values that are copied or visited: two for a cycle.
 pub(crate) const fn values(count: usize) -> u64 {
     count as u64 / 2
@@ -144,6 +138,20 @@ pub(crate) const fn values(count: usize) -> u64 {
 /// Entries of a table that are made or looked up: four cycles each.
 pub(crate) const fn entries(count: usize) -> u64 {
     count as u64 * 4
+}
+
+/// Entries with other keys that a look-up of a name passes beyond those: two cycles each.
+pub(crate) const fn probes(count: usize) -> u64 {
+    count.saturating_sub(COVERED_PROBES) as u64 * 2
+}
+
+/// An item that is compared with what is looked for: itself and numbers at once, all else by kind and class.
+pub(crate) fn comparison(item: Value, wanted: Value) -> u64 {
+    match (item, wanted) {
+        (Value::Int(_), Value::Int(_)) => 1,
+        _ if item.is(wanted) => 1,
+        _ => 3,
+    }
 }
 
 /// Comparisons of a sort of `count` values: at most n · ceil(log2 n), three cycles each.
@@ -172,6 +180,22 @@ pub(crate) const fn digits(count: usize) -> u64 {
     if count > 19 { 200 + 4 * count as u64 } else { 0 }
 }
 
+/// A float that is written: its shortest digits; all there are, or the way to a far exponent, take longer.
+pub(crate) fn float_text(float: f64, length: usize) -> u64 {
+    let far = !(1e-5..1e16).contains(&float.abs()) && float != 0.0;
+    if far || length > 15 { LIBM } else { 8 }
+}
+
+/// Euclid's way to the common divisor of numbers, the smaller one of so many bits: three divisions for two
+/// bits at most. Those of two limbs are the processor's.
+pub(crate) const fn divisor(bits: u64) -> u64 {
+    match bits {
+        0..=64 => bits,
+        65..=128 => 4 * bits,
+        _ => bits * (16 + bits / 64),
+    }
+}
+
 /// A new object: zeroing, accounting and its later collection.
 pub(crate) const OBJECT: u64 = 4;
 /// A part that is cut out of a text: where it ends is looked for, it is copied and hashed, and has an object of
@@ -181,9 +205,22 @@ pub(crate) const PART: u64 = 8;
 pub(crate) const LIBM: u64 = 40;
 /// An unwound frame: its handlers are searched, its line is written into the traceback.
 pub(crate) const UNWIND: u64 = 8;
-/// The collector visits an object.
-pub(crate) const fn collect(objects: usize) -> u64 {
-    objects as u64
+/// Handlers that are searched, four for a cycle.
+pub(crate) const fn handlers(count: usize) -> u64 {
+    many(count) / 4
+}
+/// A look-up along a class's bases inside an operation.
+pub(crate) const CLASS_LOOKUP: u64 = 8;
+/// A text is looked for among the names that are known.
+pub(crate) const NAME_LOOKUP: u64 = 8;
+/// Objects that are visited.
+pub(crate) const fn objects(count: usize) -> u64 {
+    count as u64
+}
+/// A collection: a bit for each place of the heap, the objects that it visits, the values in them. What
+/// it frees was paid when it was made.
+pub(crate) const fn collect(visited: usize, seen: usize) -> u64 {
+    256 + objects(visited) + values(seen)
 }
 /// A step of a hash over 64 bytes.
 pub(crate) const HASH_BLOCK: u64 = 60;

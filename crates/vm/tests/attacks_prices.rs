@@ -296,3 +296,79 @@ print(tried(A(), ''.join(['', 'b'])), tried(B(), 'c'), tried(A(), 'c'), hasattr(
     let slots = "class A: __slots__ = tuple('a%d' % i for i in range(256))\na = A()";
     at_least(slots, &[("hasattr(a, '__dict__')", 240), ("a.zz = 1", 240)]);
 }
+
+/// One list of ten megabytes is one object; near the cap it is looked through for every few others.
+#[test]
+fn collections_are_paid_for_by_the_values_that_they_see() {
+    let rounds = |rounds: usize, items: &str| {
+        let source = format!(
+            "def f(n):\n    big = {items}\n    i = 0\n    while i < n:\n        i += 1\n        [i]\nf({rounds})"
+        );
+        run(&source).0
+    };
+    for items in ["[[]] * 655300", "[None] * 655300", "([],) * 655300"] {
+        let cycles = rounds(150, items) - rounds(50, items);
+        // A collection after ten rounds at the latest.
+        assert!(cycles > 10 * 655_300 / 2, "{items}: {cycles} cycles");
+    }
+    // Far from the cap they are few.
+    let cycles = rounds(1_050, "[None] * 1000") - rounds(50, "[None] * 1000");
+    assert!(cycles < 40_000, "{cycles}");
+}
+
+/// What a deep stack holds is looked through, too.
+#[test]
+fn collections_are_paid_for_by_the_stack() {
+    let deep = |depth: usize| {
+        let source = format!(
+            "s = 'x' * 300000\ndef f(n):\n    a = b = c = d = e = g = h = n\n    if n: return f(n - 1)\n    for i in range(100): s + 'y'\nf({depth})"
+        );
+        run(&source).0
+    };
+    let calls = "def f(n):\n    a = b = c = d = e = g = h = n\n    if n: return f(n - 1)\nf(";
+    let plain = |depth: usize| run(&format!("{calls}{depth})")).0;
+    let (deep, plain) = (deep(150) - deep(50), plain(150) - plain(50));
+    // Some 30 collections, 100 frames of 8 slots.
+    assert!(deep > plain + 30 * 100 * 8 / 2, "{deep} and {plain}");
+}
+
+/// Handlers of one function: an exception finds its own among them.
+#[test]
+fn handlers_that_are_searched_are_paid_for() {
+    let with = |count: usize| {
+        let unused = "        try: never\n        except: pass\n".repeat(count);
+        let source = format!(
+            "e = ValueError()\ndef f(never):\n    if never:\n        pass\n{unused}    for _ in range(100):\n        try: raise e\n        except ValueError: pass\nf(False)"
+        );
+        run(&source).0
+    };
+    let (few, many) = (with(10), with(3_000));
+    assert!(many >= few + 100 * 3_000 / 8, "{few} and {many}");
+}
+
+/// Names that a machine looks for while it calls, and kinds that it looks along.
+#[test]
+fn names_that_are_looked_for_inside_an_operation_are_paid_for() {
+    let parameters = |count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("a{number}=0")).collect();
+        format!("def g(*, {}): pass", names.join(", "))
+    };
+    let (few, many) = (cycles_of(&parameters(10), "g()"), cycles_of(&parameters(250), "g()"));
+    assert!(many >= few + 240 * 4, "{few} and {many}");
+    let classes = |depth: usize| {
+        format!(
+            "class C: pass\nc = C\nfor i in range({depth}): c = type('C%d' % i, (c,), {{}})\nitems = [type('L%d' % i, (c,), {{}})() for i in range(50)]\nx = object()\nP = type('P', (), {{'_protocol': tuple('m%d' % i for i in range(100))}})\nfor i in range(100): setattr(C, 'm%d' % i, 1)\no = items[0]"
+        )
+    };
+    for (operation, looked) in [
+        ("items.count(x)", 50),
+        ("x in items", 50),
+        ("isinstance(o, P)", 100),
+        ("o.m5", 1),
+        ("hasattr(o, 'zz')", 1),
+    ] {
+        let shallow = cycles_of(&classes(3), operation);
+        let deep = cycles_of(&classes(58), operation);
+        assert!(deep >= shallow + looked * 45 * 2, "{operation}: {deep} and {shallow}");
+    }
+}

@@ -187,6 +187,11 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// Constants and names that a machine has to know.
+    pub(crate) fn mentioned(&self) -> usize {
+        self.consts.len() + self.names.len() + self.slot_names.len() + 2
+    }
+
     /// Bytes that it takes in memory, about.
     pub(crate) fn size(&self) -> usize {
         let text = |texts: &[String]| texts.iter().map(|text| text.len() + 24).sum::<usize>();

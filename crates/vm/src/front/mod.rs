@@ -1,7 +1,7 @@
 //! From source text to bytecode: bounds, grammar, names, instructions.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 mod call;
 pub(crate) mod code;
@@ -24,6 +24,7 @@ mod waiting;
 
 use crate::contain::contained;
 use crate::limits::COMPILE_STACK_BYTES;
+use crate::run::load::Prepared;
 use code::Code;
 
 /// Why a source is refused, and what to do about it.
@@ -64,23 +65,29 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
+/// A constant or a name in the heap and among the interned ones, beside its text.
+const NAME_BYTES: usize = 128;
+
 /// A compiled program: its first code object is the module.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// Shared by the machines that load it.
     pub(crate) codes: Vec<Arc<Code>>,
     pub(crate) hash: [u8; 32],
+    /// Made by the first machine that loads it.
+    pub(crate) prepared: OnceLock<Prepared>,
 }
 
 impl Program {
     pub(crate) fn new(codes: Vec<Code>) -> Self {
         let hash = digest::digest(&codes);
-        Self { codes: codes.into_iter().map(Arc::new).collect(), hash }
+        let codes = codes.into_iter().map(Arc::new).collect();
+        Self { codes, hash, prepared: OnceLock::new() }
     }
 
-    /// Bytes that it takes in memory, about.
+    /// Bytes that it takes in memory, about, with what machines that run it share.
     pub(crate) fn size(&self) -> usize {
-        self.codes.iter().map(|code| code.size()).sum()
+        self.codes.iter().map(|code| 2 * code.size() + code.mentioned() * NAME_BYTES).sum()
     }
 
     /// What identifies the code: equal for sources that compile to the same instructions, constants,

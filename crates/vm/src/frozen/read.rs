@@ -217,7 +217,7 @@ impl Thaw<'_> {
                     if self.vm.interned.get(text).is_some() {
                         return Err(ThawError::Malformed("a name twice"));
                     }
-                    self.vm.interned.insert(text.to_owned(), handle);
+                    self.vm.name(text, handle);
                 }
                 Obj::Str(crate::heap::object::Str::new(text))
             }

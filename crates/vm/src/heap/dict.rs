@@ -132,20 +132,21 @@ impl Dict {
         }
     }
 
-    /// Adds a key that is not there.
-    pub(crate) fn push(&mut self, hash: u64, key: Value, value: Value) {
+    /// Adds a key that is not there. Returns how many steps that took beyond those of keys that are spread
+    /// well.
+    pub(crate) fn push(&mut self, hash: u64, key: Value, value: Value) -> usize {
         let place = self.entries.len();
         self.entries.push(Entry { hash, key, value });
         self.live += 1;
         self.settled = false;
         if self.index.is_empty() && self.entries.len() <= UNINDEXED_MAX {
-            return;
+            return 0;
         }
         self.used += 1;
         if self.used * 3 > self.index.len() * 2 {
-            self.reindex();
+            self.reindex()
         } else {
-            self.insert_index(hash, place);
+            self.insert_index(hash, place).saturating_sub(SPREAD)
         }
     }
 
@@ -162,11 +163,10 @@ impl Dict {
         taken
     }
 
-    fn compact(&mut self) {
+    /// Returns what `reindex` does.
+    fn compact(&mut self) -> usize {
         self.entries.retain(|entry| !entry.key.is_unbound());
-        if !self.index.is_empty() {
-            self.reindex();
-        }
+        if self.index.is_empty() { 0 } else { self.reindex() }
     }
 
     /// Returns how many steps that took beyond those of keys that are spread well.
@@ -218,11 +218,12 @@ impl Dict {
         &self.entries
     }
 
-    /// Removes an entry; its place stays empty until the table is made anew.
-    pub(crate) fn remove_at(&mut self, place: usize) -> Value {
-        let Some(entry) = self.entries.get_mut(place) else { return Value::Unbound };
+    /// Removes an entry; its place stays empty until the table is made anew. Returns its value, and the
+    /// steps beyond those of keys that are spread well.
+    pub(crate) fn remove_at(&mut self, place: usize) -> (Value, usize) {
+        let Some(entry) = self.entries.get_mut(place) else { return (Value::Unbound, 0) };
         if entry.key.is_unbound() {
-            return Value::Unbound;
+            return (Value::Unbound, 0);
         }
         let (hash, value) = (entry.hash, entry.value);
         entry.key = Value::Unbound;
@@ -230,14 +231,17 @@ impl Dict {
         self.live -= 1;
         if self.live == 0 {
             self.clear();
-            return value;
+            return (value, 0);
         }
+        let mut steps = 0usize;
         if !self.index.is_empty() {
             let mask = self.index.len() - 1;
             let mut at = mix(hash) as usize & mask;
             while self.index[at] != place as u32 && self.index[at] != EMPTY {
                 at = (at + 1) & mask;
+                steps += 1;
             }
+            steps = steps.saturating_sub(SPREAD);
             if self.index[at] != EMPTY {
                 self.index[at] = GONE;
             }
@@ -246,9 +250,12 @@ impl Dict {
             self.entries.pop();
         }
         if self.entries.len() > 2 * self.live + 16 {
-            self.compact();
+            steps += self.compact();
+        } else if self.index.len() > 16 * (self.entries.len() + 4) {
+            // Entries that went from the end left an index behind that nobody accounts for.
+            steps += self.normalise();
         }
-        value
+        (value, steps)
     }
 
     /// The last entry's place.
@@ -268,6 +275,17 @@ impl Dict {
         self.live = 0;
         self.settled = false;
         self.known = (0, 0);
+    }
+
+    /// Gives back room that the entries do not explain, but for so many of them.
+    pub(super) fn trim(&mut self, spare: usize) {
+        super::room::trim(&mut self.entries, spare);
+        super::room::trim(&mut self.index, spare);
+    }
+
+    /// Bytes that it really holds.
+    pub(super) fn held(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + self.index.capacity() * 4
     }
 
     /// Of a set, what its order follows from beside its entries.

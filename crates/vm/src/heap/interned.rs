@@ -1,4 +1,5 @@
-//! Names that are one object each. Those of the image are shared by all machines.
+//! Names that are one object each. Those of the image are shared by all machines,
+//! those of a program by all that run it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,12 +9,15 @@ use super::value::Handle;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interned {
     image: Arc<BTreeMap<String, Handle>>,
+    /// Those of the program.
+    program: Arc<BTreeMap<String, Handle>>,
     own: BTreeMap<String, Handle>,
 }
 
 impl Interned {
     pub(crate) fn get(&self, text: &str) -> Option<&Handle> {
-        self.image.get(text).or_else(|| self.own.get(text))
+        let shared = self.image.get(text).or_else(|| self.program.get(text));
+        shared.or_else(|| self.own.get(text))
     }
 
     /// Adds a name that is not there.
@@ -26,8 +30,17 @@ impl Interned {
         self.image = Arc::new(std::mem::take(&mut self.own));
     }
 
-    /// Forgets names whose objects are gone; those of the image stay.
-    pub(crate) fn retain(&mut self, live: impl Fn(Handle) -> bool) {
-        self.own.retain(|_, handle| live(*handle));
+    /// Everything beyond the image, for other machines to take over.
+    pub(crate) fn take_own(&mut self) -> Arc<BTreeMap<String, Handle>> {
+        Arc::new(std::mem::take(&mut self.own))
+    }
+
+    pub(crate) fn set_program(&mut self, names: &Arc<BTreeMap<String, Handle>>) {
+        self.program = Arc::clone(names);
+    }
+
+    /// Forgets a name whose object is gone.
+    pub(crate) fn remove(&mut self, text: &str) {
+        self.own.remove(text);
     }
 }

@@ -1,16 +1,20 @@
 //! The arena of objects: accounted to the byte, capped, and collected at moments that depend on
 //! nothing but what the program did.
 
+mod bits;
 pub(crate) mod dict;
 pub(crate) mod interned;
 pub(crate) mod object;
+mod room;
 pub(crate) mod set_order;
 mod slots;
 pub(crate) mod types;
 pub(crate) mod value;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use bits::Bits;
 use object::{Obj, Str};
 use slots::{Slot, Slots};
 use value::{Handle, Value};
@@ -21,6 +25,8 @@ use crate::run::fault::Fatal;
 pub(crate) struct Heap {
     slots: Slots,
     free: Vec<u32>,
+    /// Places of its own that are not free.
+    taken: Bits,
     /// With those of the image.
     bytes: usize,
     image: usize,
@@ -35,6 +41,34 @@ pub(crate) struct Heap {
     identities: BTreeMap<u32, u64>,
 }
 
+/// A program's constants, shared by all heaps of machines that run it.
+#[derive(Clone, Debug)]
+pub(crate) struct Constants {
+    slots: Arc<Vec<Slot>>,
+    bytes: usize,
+}
+
+/// What a collection did.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    /// Objects that were visited.
+    pub(crate) objects: usize,
+    /// Values that were seen in them, and roots.
+    pub(crate) values: usize,
+    /// Names whose objects are gone.
+    pub(crate) names: Vec<Box<str>>,
+}
+
+/// What it took to bring the heap into its one form.
+#[derive(Debug, Default)]
+pub(crate) struct Normalised {
+    pub(crate) objects: usize,
+    /// Entries of tables.
+    pub(crate) entries: usize,
+    /// Steps that keys took which collide.
+    pub(crate) steps: usize,
+}
+
 /// Between two collections at least this much is allocated.
 const COLLECT_STEP_MIN: usize = 512 * 1024;
 
@@ -43,6 +77,7 @@ impl Heap {
         Self {
             slots: Slots::default(),
             free: Vec::new(),
+            taken: Bits::default(),
             bytes: 0,
             image: 0,
             limit: usize::MAX,
@@ -57,6 +92,7 @@ impl Heap {
     /// What is here now is the image of all machines that are copied from this one.
     pub(crate) fn share(&mut self) {
         self.slots.share();
+        self.taken = Bits::default();
     }
 
     /// What is here now stays, and is not counted; from now on at most `limit` bytes more.
@@ -67,9 +103,21 @@ impl Heap {
         self.plan_collection();
     }
 
-    /// What is here now stays, too, but counts: the constants of a program.
-    pub(crate) fn pin(&mut self) {
+    /// Takes out what is there beyond the image: the constants of a program, for `set_program`.
+    pub(crate) fn take_constants(&mut self) -> Constants {
+        let bytes = self.bytes();
+        self.bytes -= bytes;
+        self.taken = Bits::default();
+        Constants { slots: self.slots.take_own(), bytes }
+    }
+
+    /// Takes over the constants of a program. They stay, and count.
+    pub(crate) fn set_program(&mut self, constants: &Constants) -> Result<(), Fatal> {
+        self.check(constants.bytes)?;
+        self.bytes += constants.bytes;
+        self.slots.set_program(&constants.slots);
         self.immortal = self.slots.len();
+        Ok(())
     }
 
     /// How many objects were there before the program ran: the same in every machine with that program.
@@ -87,10 +135,6 @@ impl Heap {
         self.touched.iter().map(|place| Handle(*place))
     }
 
-    pub(crate) fn is_live(&self, handle: Handle) -> bool {
-        !matches!(self.get(handle), Obj::Free)
-    }
-
     /// A number that is an object's own while it lives, and goes with it when it is written down.
     /// Nothing shows it; tables hash by it.
     pub(crate) fn identity(&mut self, handle: Handle) -> u64 {
@@ -101,7 +145,7 @@ impl Heap {
             return u64::from(handle.0);
         }
         let serial = self.next_serial();
-        self.identities.insert(handle.0, serial);
+        self.set_identity(handle, serial);
         serial
     }
 
@@ -111,7 +155,13 @@ impl Heap {
     }
 
     pub(crate) fn set_identity(&mut self, handle: Handle, identity: u64) {
+        self.slots.get_mut(handle.0 as usize).identified = true;
         self.identities.insert(handle.0, identity);
+    }
+
+    /// Says that a str is known by its text; `collect` tells when it is gone.
+    pub(crate) fn set_named(&mut self, handle: Handle) {
+        self.slots.get_mut(handle.0 as usize).named = true;
     }
 
     pub(crate) fn serial(&self) -> u64 {
@@ -123,27 +173,30 @@ impl Heap {
     }
 
     /// Brings what lives into the form that it has after being written down and read again: tables
-    /// with a fresh index, sizes by contents. Returns how many entries the tables have, and how many steps
-    /// keys that collide took.
-    pub(crate) fn normalise(&mut self) -> (usize, usize) {
-        let (mut entries, mut steps) = (0, 0);
+    /// with a fresh index, sizes by contents.
+    pub(crate) fn normalise(&mut self) -> Normalised {
+        let mut done = Normalised::default();
         // What was there before the program ran, as far as it was changed; then the rest.
         let known: Vec<usize> = self.touched.iter().map(|place| *place as usize).collect();
-        for place in known.into_iter().chain(self.immortal..self.slots.len()) {
+        let shared = self.slots.shared();
+        let own = self.taken.places().into_iter().map(|place| place + shared);
+        for place in known.into_iter().chain(own) {
             let slot = self.slots.get_mut(place);
             if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
-                steps += table.normalise();
-                entries += table.places();
+                done.steps += table.normalise();
+                done.entries += table.places();
             }
             if matches!(slot.obj, Obj::Free) {
                 continue;
             }
+            done.objects += 1;
+            slot.obj.trim();
             let (old, new) = (slot.size as usize, slot.obj.size());
             slot.size = new as u32;
             self.bytes = (self.bytes + new).saturating_sub(old);
         }
         self.plan_collection();
-        (entries, steps)
+        done
     }
 
     /// Puts an object in a place that was taken for it.
@@ -167,17 +220,24 @@ impl Heap {
         if self.bytes.saturating_add(more) > self.limit { Err(Fatal::Memory) } else { Ok(()) }
     }
 
-    pub(crate) fn alloc(&mut self, obj: Obj) -> Result<Handle, Fatal> {
+    pub(crate) fn alloc(&mut self, mut obj: Obj) -> Result<Handle, Fatal> {
+        obj.trim();
         let size = obj.size();
         self.check(size)?;
         self.bytes += size;
-        let slot = Slot { obj, size: size as u32, marked: false };
-        if let Some(place) = self.free.pop() {
-            *self.slots.get_mut(place as usize) = slot;
-            return Ok(Handle(place));
-        }
-        self.slots.push(slot);
-        Ok(Handle(self.slots.len() as u32 - 1))
+        let slot = Slot { obj, size: size as u32, named: false, identified: false };
+        let place = match self.free.pop() {
+            Some(place) => {
+                *self.slots.get_mut(place as usize) = slot;
+                place
+            }
+            None => {
+                self.slots.push(slot);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.taken.insert(place as usize - self.slots.shared());
+        Ok(Handle(place))
     }
 
     #[inline]
@@ -196,6 +256,7 @@ impl Heap {
     /// Accounts for what a change made of an object.
     pub(crate) fn resized(&mut self, handle: Handle) -> Result<(), Fatal> {
         let slot = self.slots.get_mut(handle.0 as usize);
+        slot.obj.trim();
         let (old, new) = (slot.size as usize, slot.obj.size());
         slot.size = new as u32;
         self.bytes = (self.bytes + new).saturating_sub(old);
@@ -221,47 +282,53 @@ impl Heap {
         self.bytes > self.collect_at
     }
 
-    /// Frees what `roots` and the immortals do not reach. Returns how many objects were visited.
-    pub(crate) fn collect(&mut self, roots: impl Iterator<Item = Value>) -> usize {
-        // What the image has unchanged reaches nothing but the image.
-        let shared = self.slots.shared();
-        let mut pending: Vec<usize> = self.slots.changed().chain(shared..self.immortal).collect();
-        pending.extend(roots.filter_map(Value::handle).map(|handle| handle.0 as usize));
-        let mut visited = 0usize;
-        while let Some(place) = pending.pop() {
-            if !self.slots.is_own(place) {
-                continue;
+    /// Frees what `roots` and the immortals do not reach.
+    pub(crate) fn collect(&mut self, roots: impl Iterator<Item = Value>) -> Collected {
+        let mut done = Collected::default();
+        let (slots, shared) = (&self.slots, self.slots.shared());
+        let mut marks = Bits::with_room(slots.len() - shared);
+        let mut pending: Vec<u32> = Vec::new();
+        // What is shared and unchanged reaches nothing else.
+        let mut changed: Vec<usize> = slots.changed().collect();
+        let mut see = |value: Value, pending: &mut Vec<u32>| {
+            done.values += 1;
+            if let Value::Ref(handle) = value
+                && let Some(own) = (handle.0 as usize).checked_sub(shared)
+                && marks.insert(own)
+            {
+                pending.push(handle.0);
             }
-            let slot = self.slots.get_mut(place);
-            if std::mem::replace(&mut slot.marked, true) {
-                continue;
-            }
-            visited += usize::from(place >= self.immortal);
-            slot.obj.trace(|value| {
-                if let Value::Ref(handle) = value {
-                    pending.push(handle.0 as usize);
-                }
-            });
-        }
-        let changed: Vec<usize> = self.slots.changed().collect();
-        for place in changed {
-            self.slots.get_mut(place).marked = false;
+        };
+        roots.for_each(|root| see(root, &mut pending));
+        while let Some(place) = changed.pop().or_else(|| pending.pop().map(|place| place as usize))
+        {
+            done.objects += 1;
+            slots.get(place).obj.trace(|value| see(value, &mut pending));
         }
         // From the back, so that low places are taken first again.
-        for place in (shared..self.slots.len()).rev() {
+        for own in self.taken.retain(&marks) {
+            let place = shared + own;
             let slot = self.slots.get_mut(place);
-            if std::mem::replace(&mut slot.marked, false) || matches!(slot.obj, Obj::Free) {
-                continue;
-            }
             self.bytes = self.bytes.saturating_sub(slot.size as usize);
-            slot.obj = Obj::Free;
+            if slot.identified {
+                self.identities.remove(&(place as u32));
+            }
+            let gone = std::mem::replace(&mut slot.obj, Obj::Free);
+            if let (true, Obj::Str(text)) = (slot.named, gone) {
+                done.names.push(text.text);
+            }
             slot.size = 0;
             self.free.push(place as u32);
         }
-        let slots = &self.slots;
-        self.identities.retain(|place, _| !matches!(slots.get(*place as usize).obj, Obj::Free));
         self.plan_collection();
-        visited
+        done
+    }
+
+    /// Bytes that the objects of the program really hold.
+    pub(crate) fn held(&self) -> usize {
+        let shared = self.slots.shared();
+        let places = self.taken.places().into_iter();
+        places.map(|place| self.slots.get(shared + place).obj.held()).sum()
     }
 
     fn plan_collection(&mut self) {

@@ -1,5 +1,6 @@
-//! Places of objects. Those of the image are shared by all machines; a machine that changes one has a
-//! copy of its own from then on. So a new machine costs next to nothing.
+//! Places of objects. Those of the image are shared by all machines, those of a program's constants by
+//! all that run it; a machine that changes one has a copy of its own from then on. So a new machine costs
+//! next to nothing.
 
 use std::sync::Arc;
 
@@ -9,7 +10,10 @@ use super::object::Obj;
 pub(super) struct Slot {
     pub(super) obj: Obj,
     pub(super) size: u32,
-    pub(super) marked: bool,
+    /// A str that is known by its text.
+    pub(super) named: bool,
+    /// It has been asked for its identity.
+    pub(super) identified: bool,
 }
 
 /// Slots that a machine has copies of, by their place in the page.
@@ -20,30 +24,45 @@ const PAGE: usize = 128;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slots {
     image: Arc<Vec<Slot>>,
-    /// Pages of the image in which something was changed; empty as long as nothing was.
+    /// The program's constants, which follow the image: shared by all machines that run it.
+    program: Arc<Vec<Slot>>,
+    /// How many these are.
+    shared: usize,
+    /// Pages of the shared ones in which something was changed; empty as long as nothing was.
     changed: Vec<Option<Box<Page>>>,
     own: Vec<Slot>,
 }
 
 impl Slots {
     pub(super) fn len(&self) -> usize {
-        self.image.len() + self.own.len()
+        self.shared + self.own.len()
     }
 
-    /// Places below are the image's.
+    /// Places below are the image's and the program's.
     pub(super) fn shared(&self) -> usize {
-        self.image.len()
+        self.shared
     }
 
     /// Everything that is here now becomes the image.
     pub(super) fn share(&mut self) {
-        let own = std::mem::take(&mut self.own);
-        self.image = Arc::new(own);
+        self.image = Arc::new(std::mem::take(&mut self.own));
+        self.shared = self.image.len();
+    }
+
+    /// Everything that is here beyond the image, for other machines to take over.
+    pub(super) fn take_own(&mut self) -> Arc<Vec<Slot>> {
+        Arc::new(std::mem::take(&mut self.own))
+    }
+
+    /// Takes over the constants of a program; there is nothing beyond the image yet.
+    pub(super) fn set_program(&mut self, program: &Arc<Vec<Slot>>) {
+        self.program = Arc::clone(program);
+        self.shared = self.image.len() + self.program.len();
     }
 
     #[inline]
     pub(super) fn get(&self, place: usize) -> &Slot {
-        match place.checked_sub(self.image.len()) {
+        match place.checked_sub(self.shared) {
             Some(own) => &self.own[own],
             None => self.get_shared(place),
         }
@@ -51,7 +70,11 @@ impl Slots {
 
     #[inline]
     fn get_shared(&self, place: usize) -> &Slot {
-        self.copy(place).unwrap_or(&self.image[place])
+        match (self.copy(place), place.checked_sub(self.image.len())) {
+            (Some(copy), _) => copy,
+            (None, Some(constant)) => &self.program[constant],
+            (None, None) => &self.image[place],
+        }
     }
 
     #[inline]
@@ -61,7 +84,7 @@ impl Slots {
 
     #[inline]
     pub(super) fn get_mut(&mut self, place: usize) -> &mut Slot {
-        match place.checked_sub(self.image.len()) {
+        match place.checked_sub(self.shared) {
             Some(own) => &mut self.own[own],
             None => self.change(place),
         }
@@ -70,24 +93,22 @@ impl Slots {
     #[cold]
     fn change(&mut self, place: usize) -> &mut Slot {
         if self.changed.is_empty() {
-            self.changed.resize(self.image.len() / PAGE + 1, None);
+            self.changed.resize(self.shared / PAGE + 1, None);
         }
-        let image = &self.image;
+        let unchanged = match place.checked_sub(self.image.len()) {
+            Some(constant) => &self.program[constant],
+            None => &self.image[place],
+        };
         let page =
             self.changed[place / PAGE].get_or_insert_with(|| Box::new([const { None }; PAGE]));
-        page[place % PAGE].get_or_insert_with(|| Box::new(image[place].clone()))
+        page[place % PAGE].get_or_insert_with(|| Box::new(unchanged.clone()))
     }
 
     pub(super) fn push(&mut self, slot: Slot) {
         self.own.push(slot);
     }
 
-    /// Whether a machine of its own has this place: it did not leave it as the image has it.
-    pub(super) fn is_own(&self, place: usize) -> bool {
-        place >= self.image.len() || self.copy(place).is_some()
-    }
-
-    /// Places of the image that were changed.
+    /// Shared places that were changed.
     pub(super) fn changed(&self) -> impl Iterator<Item = usize> {
         let pages = self.changed.iter().enumerate();
         let pages = pages.filter_map(|(number, page)| Some((number * PAGE, page.as_ref()?)));

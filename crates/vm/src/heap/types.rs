@@ -47,6 +47,7 @@ known_names! {
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"
     INSTANCECHECK "__instancecheck__" SUBCLASSCHECK "__subclasscheck__"
     NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys" BYTES "__bytes__"
+    PROTOCOL "_protocol"
 }
 
 macro_rules! types {
@@ -165,6 +166,11 @@ types! {
     IndentationError "IndentationError" SyntaxError
     TabError "TabError" IndentationError
     UnicodeTranslateError "UnicodeTranslateError" UnicodeError
+}
+
+/// The str of one ASCII character: they come after the types.
+pub(crate) const fn ascii(char: u8) -> Handle {
+    Handle((NAMES.len() + TYPES.len()) as u32 + char as u32)
 }
 
 impl Type {

@@ -37,6 +37,16 @@ impl Node {
         }
     }
 
+    /// Whether no instruction comes of it.
+    pub(super) fn is_nothing(&self) -> bool {
+        match self {
+            Node::Sequence(items) => items.iter().all(Node::is_nothing),
+            Node::Repeat { most: Some(0), .. } => true,
+            Node::Repeat { inner, least, most, .. } => Some(*least) == *most && inner.is_nothing(),
+            _ => false,
+        }
+    }
+
     /// How many characters it takes, if that is always the same number.
     pub(super) fn width(&self) -> Option<u64> {
         match self {
@@ -175,4 +185,29 @@ fn emit_plus(out: &mut Vec<Instr>, inner: &Node, greedy: bool) -> Result<(), ()>
     emit(out, inner)?;
     let next = out.len() as u32 + 1;
     push(out, if greedy { Instr::Split(start, next) } else { Instr::Split(next, start) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::program::Instr;
+    use super::Node;
+
+    #[test]
+    fn what_becomes_no_instruction_is_known_before_it_is_copied() {
+        let repeat = |inner: Node, least, most| {
+            let inner = Box::new(inner);
+            Node::Repeat { inner, least, most, greedy: true }
+        };
+        let nothing = || Node::Sequence(vec![Node::Sequence(Vec::new())]);
+        let any = || Node::One(Instr::Any);
+        for node in [nothing(), repeat(any(), 0, Some(0)), repeat(nothing(), 5, Some(5))] {
+            assert!(node.is_nothing(), "{node:?}");
+            let mut out = Vec::new();
+            assert_eq!(super::emit(&mut out, &node), Ok(()));
+            assert_eq!(out, []);
+        }
+        for node in [any(), repeat(nothing(), 0, None), repeat(nothing(), 0, Some(1))] {
+            assert!(!node.is_nothing(), "{node:?}");
+        }
+    }
 }

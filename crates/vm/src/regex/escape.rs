@@ -26,12 +26,12 @@ impl Parser {
     }
 
     fn add_class(&mut self, class: Class) -> Node {
-        let known = self.classes.iter().position(|other| *other == class);
-        let number = known.unwrap_or(self.classes.len());
-        if known.is_none() {
+        let next = self.classes.len() as u32;
+        let number = *self.class_numbers.entry(class.clone()).or_insert(next);
+        if number == next {
             self.classes.push(class);
         }
-        Node::One(Instr::Class(number as u32))
+        Node::One(Instr::Class(number))
     }
 
     pub(super) fn escape(&mut self, start: usize) -> Parsed<Node> {
@@ -39,9 +39,7 @@ impl Parser {
             return Err(self.error_at("bad escape (end of pattern)", start));
         };
         if let Some(named) = self.named(char) {
-            return Ok(
-                self.add_class(Class { items: vec![Item::Named(named)], ..Class::default() })
-            );
+            return Ok(self.add_class(Class::new(false, false, vec![Item::Named(named)])));
         }
         let ascii = self.has(flag::ASCII);
         let place = match char {
@@ -103,7 +101,7 @@ impl Parser {
     pub(super) fn class(&mut self, start: usize) -> Parsed<Node> {
         let negated = self.eat('^');
         let folded = self.has(flag::IGNORECASE);
-        let mut class = Class { negated, folded, items: Vec::new() };
+        let mut items = Vec::new();
         let first = self.at;
         loop {
             let place = self.at;
@@ -117,7 +115,7 @@ impl Parser {
             let range = self.peek() == Some('-')
                 && self.chars.get(self.at + 1).is_some_and(|char| *char != ']');
             if !range {
-                class.items.push(match low {
+                items.push(match low {
                     Ok(char) => Item::Range(char as u32, char as u32),
                     Err(named) => Item::Named(named),
                 });
@@ -132,7 +130,7 @@ impl Parser {
             let text: String = self.chars[place..self.at].iter().collect();
             match (low, high) {
                 (Ok(low), Ok(high)) if low <= high => {
-                    class.items.push(Item::Range(low as u32, high as u32));
+                    items.push(Item::Range(low as u32, high as u32));
                 }
                 _ => {
                     let message = format!("bad character range {text}");
@@ -140,7 +138,7 @@ impl Parser {
                 }
             }
         }
-        Ok(self.add_class(class))
+        Ok(self.add_class(Class::new(negated, folded, items)))
     }
 
     /// A character of a class, or one of the named classes.

@@ -77,7 +77,8 @@ impl Body<'_> {
 
     fn price(&self, instr: Instr) -> u64 {
         match instr {
-            Instr::Class(class) => 1 + self.program.classes[class as usize].items.len() as u64 / 4,
+            Instr::Class(class) => 1 + self.program.classes[class as usize].price,
+            Instr::Assert(place) => 1 + place.price(),
             _ => 1,
         }
     }
@@ -92,11 +93,12 @@ impl Body<'_> {
             loop {
                 let mut changed = false;
                 for at in (0..size).rev() {
-                    if now[at] {
-                        continue;
-                    }
                     let pc = self.from + at;
                     let instr = self.program.instrs[pc];
+                    if now[at] {
+                        fuel.take(1)?;
+                        continue;
+                    }
                     fuel.take(self.price(instr))?;
                     let leads = |target: usize| {
                         target.checked_sub(self.from).is_some_and(|at| now.get(at) == Some(&true))
@@ -138,11 +140,12 @@ impl Body<'_> {
             pending.push(self.from);
             while let Some(pc) = pending.pop() {
                 let Some(at) = pc.checked_sub(self.from).filter(|at| *at < size) else { continue };
-                fuel.take(1)?;
+                let instr = self.program.instrs[pc];
+                fuel.take(if let Instr::Assert(_) = instr { self.price(instr) } else { 1 })?;
                 if std::mem::replace(&mut now[at], true) {
                     continue;
                 }
-                match self.program.instrs[pc] {
+                match instr {
                     Instr::Match => table[place / 64] |= 1 << (place % 64),
                     Instr::Jump(target) => pending.push(target as usize),
                     Instr::Split(a, b) => pending.extend([a as usize, b as usize]),

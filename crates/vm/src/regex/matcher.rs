@@ -190,7 +190,7 @@ fn run(
                 Instr::AnyOrNewline => here.is_some(),
                 Instr::Class(class) => {
                     let class = &program.classes[class as usize];
-                    fuel.take(class.items.len() as u64 / 4)?;
+                    fuel.take(class.price)?;
                     here.is_some_and(|here| class.contains(here))
                 }
                 _ => false,
@@ -261,6 +261,7 @@ impl Machine<'_> {
                         pc += 1;
                     }
                     Instr::Assert(assertion) => {
+                        fuel.take(assertion.price())?;
                         if !holds(self.text, self.to, assertion, place) {
                             break;
                         }

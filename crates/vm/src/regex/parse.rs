@@ -1,5 +1,7 @@
 //! Python's pattern syntax to a program.
 
+use std::collections::BTreeMap;
+
 use super::emit::{Node, emit, push};
 use super::program::{Class, Instr, Place, Program, fold};
 use super::{GROUPS_MAX, LOOKS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
@@ -29,6 +31,7 @@ pub(super) struct Parser {
     pub(super) at: usize,
     flags: u32,
     pub(super) classes: Vec<Class>,
+    pub(super) class_numbers: BTreeMap<Class, u32>,
     groups: usize,
     looks: usize,
     names: Vec<(String, usize)>,
@@ -48,6 +51,7 @@ pub(crate) fn compile(pattern: &str, flags: u32) -> Parsed<Compiled> {
         at: 0,
         flags,
         classes: Vec::new(),
+        class_numbers: BTreeMap::new(),
         groups: 0,
         looks: 0,
         names: Vec::new(),
@@ -140,7 +144,10 @@ impl Parser {
             let Some(item) = self.atom()? else { continue };
             self.skip_blank();
             let item = self.repeated(item, start)?;
-            items.push(item);
+            // What becomes no instruction is not gone over again for each copy of what is around it.
+            if !item.is_nothing() {
+                items.push(item);
+            }
         }
         Ok(if items.len() == 1 { items.swap_remove(0) } else { Node::Sequence(items) })
     }

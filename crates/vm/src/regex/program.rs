@@ -45,6 +45,13 @@ pub(crate) enum Place {
     NotAsciiWord,
 }
 
+impl Place {
+    /// Cycles beyond those of any instruction: borders of words look two characters up in tables.
+    pub(super) fn price(self) -> u64 {
+        if matches!(self, Place::Word | Place::NotWord) { 3 } else { 0 }
+    }
+}
+
 const PLACES: [Place; 9] = [
     Place::Start,
     Place::LineStart,
@@ -58,13 +65,13 @@ const PLACES: [Place; 9] = [
 ];
 
 /// A part of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Item {
     Range(u32, u32),
     Named(Named),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Named {
     Digit,
     NotDigit,
@@ -95,12 +102,14 @@ const NAMED: [Named; 12] = [
     Named::NotAsciiDigit,
 ];
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Class {
-    pub(crate) negated: bool,
+    negated: bool,
     /// Case does not matter.
-    pub(crate) folded: bool,
-    pub(crate) items: Vec<Item>,
+    folded: bool,
+    items: Vec<Item>,
+    /// Cycles to look a character up in it, beyond those of any instruction.
+    pub(crate) price: u64,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,18 +185,15 @@ impl Program {
         }
         let mut program = Program { groups, ..Program::default() };
         for _ in 0..count {
-            let mut class = Class {
-                negated: bytes.byte()? == 1,
-                folded: bytes.byte()? == 1,
-                items: Vec::new(),
-            };
+            let (negated, folded) = (bytes.byte()? == 1, bytes.byte()? == 1);
+            let mut items = Vec::new();
             for _ in 0..bytes.number()? {
-                class.items.push(match (bytes.number()?, bytes.number()?) {
+                items.push(match (bytes.number()?, bytes.number()?) {
                     (u32::MAX, named) => Item::Named(*NAMED.get(named as usize)?),
                     (low, high) => Item::Range(low, high),
                 });
             }
-            program.classes.push(class);
+            program.classes.push(Class::new(negated, folded, items));
         }
         let length = bytes.0.len() / 9;
         if bytes.0.len() % 9 != 0 || length == 0 || length > INSTRUCTIONS_MAX {
@@ -245,6 +251,21 @@ impl Bytes<'_> {
 }
 
 impl Class {
+    /// A named one counts once, however often it is there.
+    pub(super) fn new(negated: bool, folded: bool, mut items: Vec<Item>) -> Self {
+        let mut seen = [false; NAMED.len()];
+        items.retain(|item| match item {
+            Item::Named(named) => !std::mem::replace(&mut seen[*named as usize], true),
+            Item::Range(..) => true,
+        });
+        let named = seen.iter().filter(|seen| **seen).count() as u64;
+        let ranges = (items.len() as u64 - named) / 4;
+        // The first named one is usual. Where case does not matter each is asked for three characters.
+        let price =
+            if folded { 4 + ranges + 4 * named } else { ranges + 2 * named.saturating_sub(1) };
+        Self { negated, folded, items, price }
+    }
+
     pub(crate) fn contains(&self, char: char) -> bool {
         let plain = self.items.iter().any(|item| item.contains(char));
         let found = plain

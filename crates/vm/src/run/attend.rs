@@ -88,7 +88,7 @@ impl Vm {
             };
             let (name, args) = (&asking.name[..], &asking.args[..]);
             let heap_bytes = self.heap.bytes();
-            let answer = world.ask(Ask { name, args, cycles: &mut self.cycles, heap_bytes });
+            let answer = world.ask(Ask { name, args, cycles: self.cycles.get_mut(), heap_bytes });
             result = match answer {
                 Ok(reply) => self.guarded(|vm| vm.hand_in(Ok(reply), asking.after)),
                 Err(Unanswered::Error(error)) => {

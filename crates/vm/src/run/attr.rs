@@ -51,38 +51,47 @@ impl Vm {
             % self.lookups.len();
         let known = self.lookups[at];
         if known.class == class && known.name == name && known.version == self.class_version {
+            if known.price > 0 {
+                self.spend(known.price.into());
+            }
             return Some(known.value).filter(|value| !value.is_unbound());
         }
-        let (found, cycles) = self.class_attr_slow(class, name);
-        self.pay_steps(cycles);
+        let (found, price) = self.class_attr_slow(class, name);
+        if price > 0 {
+            self.spend(price.into());
+        }
         self.lookups[at] = Lookup {
             class,
             name,
             version: self.class_version,
+            price,
             value: found.unwrap_or(Value::Unbound),
         };
         found
     }
 
-    /// The same along all of them, and what that costs beyond the few bases that are usual.
-    fn class_attr_slow(&self, class: Handle, name: Handle) -> (Option<Value>, u64) {
+    /// The value, and what finding it takes beyond the usual.
+    fn class_attr_slow(&self, class: Handle, name: Handle) -> (Option<Value>, u32) {
         let Obj::Class(info) = self.heap.get(class) else { return (None, 0) };
-        self.along(info.mro.iter().copied(), name)
+        let (found, price) = self.along(info.mro.iter().copied(), name);
+        (found, u32::try_from(price).unwrap_or(u32::MAX))
     }
 
     /// The first of some classes that has a name, and what the search costs.
     fn along(&self, classes: impl Iterator<Item = Handle>, name: Handle) -> (Option<Value>, u64) {
-        let (mut visited, mut cycles) = (0, 0);
-        for class in classes {
-            let Obj::Class(class) = self.heap.get(class) else { continue };
-            let (found, steps) = self.find_name(class.dict, name);
-            visited += 1;
-            cycles += cost::probes(steps);
+        let mut price = 0;
+        for (walked, base) in classes.enumerate() {
+            let Obj::Class(base) = self.heap.get(base) else { continue };
+            let (found, probes) = self.name_in(base.dict, name);
+            if walked >= cost::COVERED_BASES {
+                price += cost::BASE;
+            }
+            price += cost::probes(probes);
             if found.is_some() {
-                return (found, cycles + cost::bases(visited));
+                return (found, price);
             }
         }
-        (None, cycles + cost::bases(visited))
+        (None, price)
     }
 
     /// A special method that the program wrote in Python; natives of builtin types do not count.
@@ -203,7 +212,7 @@ impl Vm {
         }
         // A module may have names that are worked out when somebody asks.
         if let Some(Obj::Module { dict, .. }) = self.obj(object)
-            && let Some(hook) = self.find_name(*dict, name::GETATTR).0
+            && let Some(hook) = self.name_in(*dict, name::GETATTR).0
         {
             return Err(tail(hook, vec![key.into()]));
         }
@@ -276,6 +285,9 @@ impl Vm {
     }
 
     fn super_attr(&mut self, class: Handle, receiver: Value, of: Handle, key: Handle) -> Outcome {
+        let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
+        let bases = info.mro.len();
+        self.charge(cost::many(bases) * 2)?;
         let Obj::Class(info) = self.heap.get(of) else { return Err(Fatal::Internal.into()) };
         let after = info.mro.iter().skip_while(|base| **base != class).skip(1);
         let (found, cycles) = self.along(after.copied(), key);

@@ -118,7 +118,7 @@ impl Vm {
         let beyond = |steps| cost::many(steps) as usize;
         let count = |base: &Handle| {
             let Obj::Class(base) = self.heap.get(*base) else { return 0 };
-            let (slots, steps) = self.find_name(base.dict, name::SLOTS);
+            let (slots, steps) = self.name_in(base.dict, name::SLOTS);
             match slots.and_then(|slots| self.obj(slots)) {
                 Some(Obj::Tuple(slots)) => slots.len() + beyond(steps),
                 _ => beyond(steps),
@@ -137,7 +137,7 @@ impl Vm {
             if base.builtin && !base.layout.is_exception() {
                 return false;
             }
-            let (slots, _) = self.find_name(base.dict, name::SLOTS);
+            let (slots, _) = self.name_in(base.dict, name::SLOTS);
             // Both are interned, see `slot_names`: no texts are compared.
             let is_key = |slot: &Value| slot.is(key.into());
             match slots.map(|slots| (slots, self.obj(slots))) {

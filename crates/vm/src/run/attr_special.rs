@@ -227,7 +227,7 @@ impl Vm {
     fn annotations(&mut self, code: u32) -> Outcome {
         let codes = std::sync::Arc::clone(&self.codes);
         let written = &codes[code as usize].code.annotations;
-        self.charge(crate::cost::entries(written.len()))?;
+        self.charge((crate::cost::entries(1) + crate::cost::NAME_LOOKUP) * written.len() as u64)?;
         let dict = self.alloc(Obj::Dict(Dict::default()))?;
         let Value::Ref(handle) = dict else { return Err(Fatal::Internal.into()) };
         for (name, text) in written {

@@ -1,7 +1,7 @@
 //! Arguments to parameters.
 
-use super::Vm;
 use super::fault::Fault;
+use super::{Loaded, Vm};
 use crate::cost;
 use crate::front::code::Code;
 use crate::heap::dict::Dict;
@@ -19,7 +19,8 @@ impl Vm {
         keywords: Option<Handle>,
     ) -> Result<(), Fault> {
         let codes = std::sync::Arc::clone(&self.codes);
-        let code = &codes[code as usize].code;
+        let loaded = &codes[code as usize];
+        let code = &loaded.code;
         let (defaults, keyword_defaults, closure) = match self.heap.get(function) {
             Obj::Function(f) => (f.defaults, f.keyword_defaults, f.closure),
             _ => (Value::Unbound, Value::Unbound, Value::Unbound),
@@ -52,7 +53,7 @@ impl Vm {
         for (name, value) in names.iter().zip(&args[given..]) {
             self.bind_keyword(code, &mut slots, *name, *value, extra)?;
         }
-        self.fill_defaults(code, &mut slots, defaults, keyword_defaults)?;
+        self.fill_defaults(loaded, &mut slots, defaults, keyword_defaults)?;
         if let Some(Obj::Tuple(cells)) = self.obj(closure) {
             let start = code.slots as usize - code.free as usize;
             for (slot, cell) in slots[start..].iter_mut().zip(cells.iter()) {
@@ -111,11 +112,13 @@ impl Vm {
 
     fn fill_defaults(
         &mut self,
-        code: &Code,
+        loaded: &Loaded,
         slots: &mut [Value],
         defaults: Value,
         keyword_defaults: Value,
     ) -> Result<(), Fault> {
+        let code = &loaded.code;
+        self.charge(cost::entries(code.keyword_only as usize))?;
         let positional = code.positional as usize;
         let defaults = match self.obj(defaults) {
             Some(Obj::Tuple(values)) => values.to_vec(),
@@ -136,8 +139,10 @@ impl Vm {
         let keyword_only = slots.iter_mut().enumerate().skip(positional);
         for (index, slot) in keyword_only.take(code.keyword_only as usize) {
             if slot.is_unbound() {
-                let name = self.intern(&code.slot_names[index])?;
-                let default = keyword_defaults.handle().and_then(|d| self.dict_get_name(d, name));
+                let default = match (keyword_defaults, loaded.slot_names[index]) {
+                    (Value::Ref(dict), Value::Ref(name)) => self.dict_get_name(dict, name),
+                    _ => None,
+                };
                 match default {
                     Some(value) => *slot = value,
                     None => missing.push(code.slot_names[index].clone()),

@@ -1,6 +1,7 @@
 //! The image that every machine starts from: names, types, natives, the prelude, the modules. Built
 //! once for a process; machines share it and copy what they change.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -9,9 +10,7 @@ use sha2::{Digest, Sha256};
 use super::frame::{After, Frame};
 use super::methods::export;
 use super::native::NATIVES;
-use super::{Codes, Loaded, Lookup, Vm};
-use crate::front::Program;
-use crate::front::code::Const;
+use super::{Codes, Lookup, Vm};
 use crate::heap::Heap;
 use crate::heap::dict::Dict;
 use crate::heap::interned::Interned;
@@ -21,8 +20,13 @@ use crate::heap::value::{Handle, Value, float};
 use crate::limits::Limits;
 use crate::run::fault::Fault;
 
-const NO_LOOKUP: Lookup =
-    Lookup { class: Handle(u32::MAX), name: Handle(u32::MAX), version: 0, value: Value::Unbound };
+const NO_LOOKUP: Lookup = Lookup {
+    class: Handle(u32::MAX),
+    name: Handle(u32::MAX),
+    version: 0,
+    price: 0,
+    value: Value::Unbound,
+};
 const LOOKUPS: usize = 1024;
 
 /// Sources of the prelude and of the modules written in Python.
@@ -56,7 +60,7 @@ impl Vm {
             pinned_codes: 0,
             image_hash: [0; 32],
             program: None,
-            cycles: u64::MAX,
+            cycles: Cell::new(u64::MAX),
             limits: Limits::default(),
             output: String::new(),
             errors: String::new(),
@@ -90,7 +94,7 @@ impl Vm {
             pinned_codes: self.codes.len(),
             image_hash: self.image_hash,
             program: None,
-            cycles: limits.cycles,
+            cycles: Cell::new(limits.cycles),
             limits,
             output: String::new(),
             errors: String::new(),
@@ -111,65 +115,6 @@ impl Vm {
             entering: None,
             asking: None,
         }
-    }
-
-    /// Brings a program's constants and names into the heap; returns the place of its module code.
-    pub(crate) fn load(&mut self, program: &Program, hidden: bool) -> Result<u32, Fault> {
-        // The first program of a machine: its constants have the same places in every machine.
-        let fresh = !hidden
-            && self.heap.places() == self.heap.pinned()
-            && self.codes.len() == self.pinned_codes;
-        let mut added = Vec::with_capacity(program.codes.len());
-        let first = self.codes.len() as u32;
-        for code in &program.codes {
-            let mut consts = Vec::with_capacity(code.consts.len());
-            for constant in &code.consts {
-                consts.push(match constant {
-                    Const::Ellipsis => Value::Ellipsis,
-                    Const::True => Value::Bool(true),
-                    Const::False => Value::Bool(false),
-                    Const::Int(int) => Value::Int(*int),
-                    Const::Float(bits) => float(f64::from_bits(*bits)),
-                    Const::Big(big) => self.heap.alloc(Obj::Big(big.clone()))?.into(),
-                    Const::Str(text) => self.intern(text)?.into(),
-                    Const::Bytes(bytes) => {
-                        self.heap.alloc(Obj::Bytes(bytes.clone().into_boxed_slice()))?.into()
-                    }
-                    Const::Names(names) => {
-                        let mut items = Vec::new();
-                        for name in names {
-                            items.push(self.intern(name)?.into());
-                        }
-                        self.heap.alloc(Obj::Tuple(items.into_boxed_slice()))?.into()
-                    }
-                });
-            }
-            let mut names = Vec::with_capacity(code.names.len());
-            for name in &code.names {
-                names.push(self.intern(name)?.into());
-            }
-            // Names that the machine itself asks for while it runs.
-            self.intern(&code.name)?;
-            self.intern(&code.qualname)?;
-            for name in &code.slot_names {
-                self.intern(name)?;
-            }
-            added.push(Loaded { code: Arc::clone(code), consts, names, first, hidden });
-        }
-        match Arc::get_mut(&mut self.codes) {
-            Some(codes) => codes.own.extend(added),
-            None => {
-                let mut own = self.codes.own.clone();
-                own.extend(added);
-                self.codes = Arc::new(Codes { image: Arc::clone(&self.codes.image), own });
-            }
-        }
-        if fresh {
-            self.heap.pin();
-            self.pinned_codes = self.codes.len();
-        }
-        self.program = fresh.then_some(program.hash);
-        Ok(first)
     }
 
     pub(crate) fn enter_module(
@@ -245,7 +190,7 @@ fn build() -> Result<Vm, String> {
 /// Names, types and natives, by their places; the code of the modules follows.
 fn image_hasher() -> Sha256 {
     let mut hasher = Sha256::new();
-    hasher.update(b"remuda-vm-image-v1:");
+    hasher.update(b"remuda-vm-image-v2:");
     let types = TYPES.iter().flat_map(|(_, text, parent)| [*text, parent.name()]);
     let natives = NATIVES.iter().flat_map(|native| [native.owner, native.name, native.fallback]);
     let modules = SOURCES.iter().map(|(module, _)| *module);
@@ -272,6 +217,9 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
             layout,
             builtin: true,
         })))?;
+    }
+    for char in 0..128u8 {
+        vm.intern(char::from(char).encode_utf8(&mut [0; 4]))?;
     }
     vm.builtins = vm.heap.alloc(Obj::Dict(Dict::default()))?;
     vm.prelude = vm.heap.alloc(Obj::Dict(Dict::default()))?;
@@ -340,7 +288,7 @@ fn name_module(vm: &mut Vm, module: &str, globals: Handle) -> Result<(), Fault> 
     for value in values {
         if let Some(Obj::Class(class)) = vm.obj(value)
             && !class.builtin
-            && vm.find_name(class.dict, name::MODULE).0.is_none()
+            && vm.name_in(class.dict, name::MODULE).0.is_none()
         {
             let dict = class.dict;
             vm.dict_set_name(dict, name::MODULE, name.into())?;

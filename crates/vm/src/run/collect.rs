@@ -12,21 +12,24 @@ impl Vm {
         }
         roots.extend(self.modules.values().copied());
         roots.extend(self.waiting.values().copied());
-        // Programs loaded after the first one: its own constants are pinned.
+        // Programs loaded after the first one: its own constants are shared.
         for loaded in self.codes.after(self.pinned_codes) {
-            roots.extend(loaded.consts.iter().chain(&loaded.names).copied());
+            let names = loaded.names.iter().chain(&loaded.slot_names);
+            roots.extend(loaded.consts.iter().chain(names).copied());
+            roots.extend([loaded.name, loaded.qualname]);
         }
         roots.push(self.builtins.into());
         roots.push(self.prelude.into());
         roots.extend(self.main.map(Value::Ref));
         roots.push(self.kept);
-        let visited = self.heap.collect(roots.into_iter());
+        let done = self.heap.collect(roots.into_iter());
         // Being interned keeps nothing alive.
-        let heap = &self.heap;
-        self.interned.retain(|handle| heap.is_live(handle));
+        for name in &done.names {
+            self.interned.remove(name);
+        }
         // Places of classes that are gone may be taken by others.
         self.class_version += 1;
-        self.charge(crate::cost::collect(visited))
+        self.charge(crate::cost::collect(done.objects, done.values))
     }
 
     /// Collects garbage if it is time, with operands that are on no stack.

@@ -48,7 +48,7 @@ impl Vm {
                 let count = self.length(container)?;
                 for index in 0..count {
                     let Some(found) = self.item_at(handle, index) else { break };
-                    self.charge(1)?;
+                    self.charge(cost::comparison(found, item))?;
                     if found.is(item) || self.equal(found, item, 0)? {
                         return Ok(true);
                     }

@@ -167,8 +167,9 @@ impl Vm {
     /// again, so that both ways take the same cycles.
     fn put_aside(&mut self) -> Result<(), Fault> {
         self.collect_garbage()?;
-        let (entries, steps) = self.heap.normalise();
+        let done = self.heap.normalise();
         // Keys that collide take the same steps now and twice more when the call is read again.
-        self.charge(cost::entries(entries) + 3 * steps as u64)
+        let tables = cost::entries(done.entries) + 3 * done.steps as u64;
+        self.charge(cost::objects(done.objects) + tables)
     }
 }

@@ -69,13 +69,23 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
         Err(Ending::Raised(raised)) if raised.kind == "SystemExit" => Ending::Done,
         Err(ending) => ending,
     };
-    Output { cycles: limits.cycles - vm.cycles, stdout: std::mem::take(&mut vm.output), ending }
+    Output {
+        cycles: limits.cycles - vm.cycles.get(),
+        stdout: std::mem::take(&mut vm.output),
+        ending,
+    }
 }
 
 impl Vm {
     /// Runs a program's module body; its names stay for `call`.
     pub fn run_module(&mut self, program: &front::Program) -> Result<(), Ending> {
         self.run_main(program).map_err(|stop| self.ending(stop))
+    }
+
+    /// Bytes that the program's objects really hold, and those that it accounts for; for tests.
+    #[doc(hidden)]
+    pub fn held_and_accounted(&self) -> (usize, usize) {
+        (self.heap.held(), self.heap.bytes())
     }
 
     /// The same in a world of the caller's.
@@ -120,12 +130,12 @@ impl Vm {
 
     /// Cycles that are left.
     pub fn cycles_left(&self) -> u64 {
-        self.cycles
+        self.cycles.get()
     }
 
     /// Gives it a new budget of cycles.
     pub fn refill(&mut self, cycles: u64) {
-        self.cycles = cycles;
+        self.cycles.set(cycles);
     }
 
     /// Calls a function of the module by name, with integers; for benchmarks and first tests.

@@ -117,12 +117,23 @@ impl Vm {
     }
 
     pub(crate) fn charge(&mut self, cycles: u64) -> Result<(), Fault> {
-        if cycles > self.cycles {
-            self.cycles = 0;
-            return Err(Fault::Fatal(Fatal::Cycles));
+        match self.cycles.get().checked_sub(cycles) {
+            Some(left) => {
+                self.cycles.set(left);
+                Ok(())
+            }
+            None => {
+                self.cycles.set(0);
+                Err(Fault::Fatal(Fatal::Cycles))
+            }
         }
-        self.cycles -= cycles;
-        Ok(())
+    }
+
+    /// Charges where nothing can be refused: who spent all is stopped at the next charge, which is the
+    /// next instruction's at the latest.
+    #[cold]
+    pub(crate) fn spend(&self, cycles: u64) {
+        self.cycles.set(self.cycles.get().saturating_sub(cycles));
     }
 
     /// Charges for bytes that are about to be made, and sees that they fit.

@@ -272,8 +272,9 @@ impl Vm {
         match place {
             Some(place) => table.set_value_at(place, value),
             None => {
-                table.push(hash, key, value);
+                let steps = table.push(hash, key, value);
                 self.heap.resized(dict)?;
+                self.charge(steps as u64)?;
             }
         }
         Ok(())
@@ -288,8 +289,9 @@ impl Vm {
         let place = self.find(dict, key, hash)?;
         let Some(place) = place else { return Ok(None) };
         let Some(table) = self.table_mut(dict) else { return Err(Fatal::Internal.into()) };
-        let value = table.remove_at(place);
+        let (value, steps) = table.remove_at(place);
         self.heap.resized(dict)?;
+        self.charge(steps as u64)?;
         Ok(Some(value))
     }
 

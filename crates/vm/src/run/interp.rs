@@ -120,11 +120,11 @@ impl Vm {
                 let instr = instrs[pc];
                 pc += 1;
                 let cost = u64::from(instr.cost);
-                if self.cycles < cost {
-                    self.cycles = 0;
+                if self.cycles.get() < cost {
+                    self.cycles.set(0);
                     return Err(Stop::Fatal(Fatal::Cycles));
                 }
-                self.cycles -= cost;
+                self.cycles.set(self.cycles.get() - cost);
                 match instr.op {
                     Op::LoadLocal => {
                         let value = self.stack[base + instr.b as usize];

@@ -5,7 +5,7 @@ use super::fault::{Fatal, Fault, Outcome, tail_after};
 use super::frame::{After, Wanted};
 use crate::cost;
 use crate::heap::object::{Iter, Obj, View};
-use crate::heap::types::{Type, name};
+use crate::heap::types::{Type, ascii, name};
 use crate::heap::value::{Handle, Value};
 
 impl Vm {
@@ -158,11 +158,11 @@ impl Vm {
 
     /// A string of one character; ASCII ones are shared.
     pub(crate) fn char(&mut self, char: char) -> Outcome {
+        if char.is_ascii() {
+            return Ok(ascii(char as u8).into());
+        }
         let mut buffer = [0; 4];
         let text: &str = char.encode_utf8(&mut buffer);
-        if char.is_ascii() {
-            return Ok(self.intern(text)?.into());
-        }
         self.string(text)
     }
 

@@ -27,6 +27,7 @@ pub(crate) mod index;
 pub(crate) mod interp;
 mod items;
 pub(crate) mod iter;
+pub(crate) mod load;
 pub(crate) mod methods;
 pub(crate) mod native;
 pub(crate) mod number;
@@ -40,6 +41,7 @@ pub(crate) mod text;
 pub(crate) mod unwind;
 pub(crate) mod world;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -60,6 +62,9 @@ pub(crate) struct Loaded {
     pub(crate) code: Arc<Code>,
     pub(crate) consts: Vec<Value>,
     pub(crate) names: Vec<Value>,
+    pub(crate) name: Value,
+    pub(crate) qualname: Value,
+    pub(crate) slot_names: Vec<Value>,
     /// The first code object of its program: operands count from there.
     pub(crate) first: u32,
     /// Of the prelude: no line of it is shown in tracebacks.
@@ -102,6 +107,8 @@ pub(crate) struct Lookup {
     class: Handle,
     name: Handle,
     version: u32,
+    /// What it takes beyond the usual: paid each time, as nothing may depend on what is remembered.
+    price: u32,
     value: Value,
 }
 
@@ -111,13 +118,14 @@ pub struct Vm {
     pub(crate) stack: Vec<Value>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) codes: Arc<Codes>,
-    /// Code objects whose constants are pinned in the heap.
+    /// Code objects whose constants are shared.
     pub(crate) pinned_codes: usize,
     /// What everything that is there before a program runs hashes to.
     pub(crate) image_hash: [u8; 32],
     /// The hash of the program, if it is the only one that was loaded.
     pub(crate) program: Option<[u8; 32]>,
-    pub(crate) cycles: u64,
+    /// In a cell, so that those who only look can pay, too.
+    pub(crate) cycles: Cell<u64>,
     pub(crate) limits: Limits,
     pub(crate) output: String,
     /// What was written to `sys.stderr`.
@@ -224,13 +232,19 @@ impl Vm {
             return Ok(*handle);
         }
         let handle = self.heap.str(text)?;
-        self.interned.insert(text.to_owned(), handle);
+        self.name(text, handle);
         Ok(handle)
+    }
+
+    /// From now on this str is the one with its text.
+    pub(crate) fn name(&mut self, text: &str, handle: Handle) {
+        self.interned.insert(text.to_owned(), handle);
+        self.heap.set_named(handle);
     }
 
     pub(crate) fn prelude_function(&mut self, name: &str) -> Outcome {
         let Some(name) = self.interned.get(name) else { return Err(Fatal::Internal.into()) };
-        match self.find_name(self.prelude, *name).0 {
+        match self.name_in(self.prelude, *name).0 {
             Some(value) => Ok(value),
             None => Err(Fatal::Internal.into()),
         }
@@ -248,20 +262,18 @@ impl Vm {
     /// index: whoever has such ones pays for the steps between them. With nothing left to pay from, the
     /// next instruction is not run.
     #[inline]
-    pub(crate) fn dict_get_name(&mut self, dict: Handle, name: Handle) -> Option<Value> {
-        let (found, steps) = self.find_name(dict, name);
-        self.pay_steps(crate::cost::probes(steps));
-        found
+    pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
+        let (value, probes) = self.name_in(dict, name);
+        let price = crate::cost::probes(probes);
+        if price > 0 {
+            self.spend(price);
+        }
+        value
     }
 
+    /// The same, unpaid; with the number of entries that were looked at.
     #[inline]
-    pub(crate) fn pay_steps(&mut self, cycles: u64) {
-        self.cycles = self.cycles.saturating_sub(cycles);
-    }
-
-    /// The value of a name in a namespace, and how many entries were looked at.
-    #[inline]
-    pub(crate) fn find_name(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
+    pub(crate) fn name_in(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
         let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
         let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
         let found = table.find(text.hash, |_, entry| match entry.key {
@@ -272,8 +284,8 @@ impl Vm {
             },
             _ => Ok(false),
         });
-        let (place, steps) = found.unwrap_or((None, 0));
-        (place.map(|place| table.value_at(place)), steps)
+        let (place, probes) = found.unwrap_or((None, 0));
+        (place.map(|place| table.value_at(place)), probes)
     }
 
     pub(crate) fn dict_set_name(

@@ -239,6 +239,7 @@ impl Vm {
         self.charge(cost::entries(xs.len() + ys.len()))?;
         self.heap.check((xs.len() + ys.len()) * 48)?;
         let mut result = crate::heap::dict::Dict::default();
+        let mut steps = 0;
         for entry in &xs {
             let shared = match op {
                 BinOp::Or => false,
@@ -250,16 +251,19 @@ impl Vm {
                 _ => !shared,
             };
             if keep {
-                result.push(entry.hash, entry.key, Value::None);
+                steps += result.push(entry.hash, entry.key, Value::None);
             }
         }
+        self.charge(steps as u64)?;
+        steps = 0;
         if matches!(op, BinOp::Or | BinOp::Xor) {
             for entry in &ys {
                 if self.find(a, entry.key, entry.hash)?.is_none() {
-                    result.push(entry.hash, entry.key, Value::None);
+                    steps += result.push(entry.hash, entry.key, Value::None);
                 }
             }
         }
+        self.charge(steps as u64)?;
         self.alloc(if frozen { Obj::FrozenSet(result) } else { Obj::Set(result) })
     }
 

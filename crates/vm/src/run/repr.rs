@@ -104,11 +104,9 @@ impl Vm {
             Value::Bool(false) => out.push_str("False"),
             Value::Int(int) => out.push_str(&int.to_string()),
             Value::Float(float) => {
-                // All digits there are, or the way to a far exponent.
-                if !(1e-5..1e16).contains(&float.abs()) && float != 0.0 {
-                    self.charge(cost::LIBM)?;
-                }
-                out.push_str(&float_repr(float));
+                let text = float_repr(float);
+                self.charge(cost::float_text(float, text.len()))?;
+                out.push_str(&text);
             }
             Value::Native(id) => {
                 out.push_str(&format!("<built-in function {}>", super::native::name_of(id)));

@@ -40,8 +40,7 @@ impl Vm {
         let code = loaded.first + instr.b;
         let codes = std::sync::Arc::clone(&self.codes);
         let made = &codes[code as usize];
-        let name = Value::Ref(self.intern(&made.code.name)?);
-        let qualname = Value::Ref(self.intern(&made.code.qualname)?);
+        let (name, qualname) = (made.name, made.qualname);
         let Some(globals) = self.frames.last().map(|frame| frame.globals) else {
             return Err(Fatal::Internal.into());
         };

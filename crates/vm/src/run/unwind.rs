@@ -59,7 +59,10 @@ impl Vm {
                 self.note_line(exception, frame.code, loaded.code.line(pc), again).map_err(Ok)?;
             }
             let handlers = &loaded.code.handlers;
-            if let Some(handler) = handlers.iter().find(|h| h.start <= pc && pc < h.end) {
+            let found = handlers.iter().position(|h| h.start <= pc && pc < h.end);
+            let searched = found.unwrap_or(handlers.len());
+            self.charge(cost::handlers(searched)).map_err(Ok)?;
+            if let Some(handler) = found.map(|place| &handlers[place]) {
                 let height = frame.base as usize + loaded.code.slots as usize;
                 self.stack.truncate(height + handler.depth as usize);
                 self.stack.push(exception);

@@ -89,7 +89,7 @@ impl Profiler {
 
     /// Before an instruction: what was spent since the last one belongs to that one.
     pub(crate) fn look(&mut self, vm: &Vm, pc: usize) {
-        self.charge(vm.cycles);
+        self.charge(vm.cycles.get());
         let visible = |frame: &&Frame| !vm.codes[frame.code as usize].hidden;
         let Some(frame) = vm.frames.last() else { return };
         let top = (vm.frames.len(), frame.code);

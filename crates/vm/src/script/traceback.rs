@@ -123,13 +123,13 @@ impl Vm {
     /// The module of an exception's class, unless everybody knows it.
     fn foreign_module(&self, exception: Value) -> Option<String> {
         let class = self.class_info(self.class_of(exception))?;
-        let module = self.find_name(class.dict, name::MODULE).0?;
+        let module = self.name_in(class.dict, name::MODULE).0?;
         self.text(module).filter(|module| *module != "__main__").map(str::to_owned)
     }
 
     fn notes(&self, exception: Value) -> Vec<String> {
         let Some(Obj::Exception(info)) = self.obj(exception) else { return Vec::new() };
-        let notes = info.dict.and_then(|dict| self.find_name(dict, name::NOTES).0);
+        let notes = info.dict.and_then(|dict| self.name_in(dict, name::NOTES).0);
         match notes.and_then(|notes| self.obj(notes)) {
             Some(Obj::List(notes)) => {
                 notes.iter().filter_map(|note| self.text(*note).map(str::to_owned)).collect()

@@ -162,12 +162,11 @@ impl Vm {
 
     /// Classes like Iterable: whoever has their methods is one of them.
     fn has_protocol(&mut self, class: Handle, kind: Handle) -> Result<bool, Fault> {
-        let Some(protocol) = self.interned.get("_protocol").copied() else { return Ok(false) };
         let Some(info) = self.class_info(kind) else { return Ok(false) };
-        let dict = info.dict;
-        let Some(methods) = self.dict_get_name(dict, protocol) else { return Ok(false) };
+        let Some(methods) = self.dict_get_name(info.dict, name::PROTOCOL) else { return Ok(false) };
         for method in self.plain_items(methods)?.unwrap_or_default() {
             let Value::Ref(method) = method else { return Ok(false) };
+            self.charge(cost::CLASS_LOOKUP)?;
             // The machine calls these without looking for a method.
             let called = [Type::Function, Type::Native, Type::Method, Type::Type];
             if method == name::CALL && called.iter().any(|kind| kind.handle() == class) {
@@ -212,7 +211,7 @@ pub(super) fn attr_name(vm: &mut Vm, value: Value) -> Result<Value, Fault> {
         Some(text) => {
             let name = vm.interned.get(text).map_or(value, |handle| (*handle).into());
             let length = text.len();
-            vm.charge(cost::long(length))?;
+            vm.charge(cost::NAME_LOOKUP + cost::long(length))?;
             Ok(name)
         }
         None => Err(vm.type_error("attribute name must be string")),
@@ -339,7 +338,9 @@ fn locals(vm: &mut Vm, args: Args) -> Outcome {
     if !frame.namespace.is_unbound() {
         return Ok(frame.namespace);
     }
-    let code = std::sync::Arc::clone(&vm.codes[frame.code as usize].code);
+    let codes = std::sync::Arc::clone(&vm.codes);
+    let loaded = &codes[frame.code as usize];
+    let code = &loaded.code;
     if code.name == "<module>" {
         return Ok(globals.into());
     }
@@ -354,8 +355,7 @@ fn locals(vm: &mut Vm, args: Args) -> Outcome {
         // Names that a program cannot write are the compiler's own.
         let own = text.starts_with(|char: char| char == '_' || char.is_alphabetic());
         if !value.is_unbound() && own {
-            let name = vm.intern(text)?;
-            vm.dict_set_name(handle, name, value)?;
+            vm.dict_insert(handle, loaded.slot_names[place], value)?;
         }
     }
     Ok(dict)

@@ -149,8 +149,10 @@ fn popitem(vm: &mut Vm, args: Args) -> Outcome {
     };
     vm.charge(cost::values(if last { 0 } else { place }))?;
     let key = vm.table(handle).and_then(|table| table.entry(place)).map_or(Value::None, |e| e.key);
-    let value = vm.table_mut(handle).map_or(Value::None, |table| table.remove_at(place));
+    let removed = vm.table_mut(handle).map(|table| table.remove_at(place));
+    let (value, steps) = removed.unwrap_or((Value::None, 0));
     vm.heap.resized(handle)?;
+    vm.charge(steps as u64)?;
     vm.tuple(vec![key, value])
 }
 

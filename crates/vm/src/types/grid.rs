@@ -69,7 +69,7 @@ fn receivers(vm: &mut Vm) -> Vec<Value> {
 /// Why a call panicked or broke a rule of the machine's own, if it did. Natives of the prelude rely on
 /// what it hands them.
 fn panics(vm: &mut Vm, id: usize, values: &[Value]) -> Option<String> {
-    vm.cycles = CYCLES;
+    vm.cycles.set(CYCLES);
     vm.stack.clear();
     vm.stack.extend(values);
     let args = Args { base: 0, count: values.len(), keywords: None };

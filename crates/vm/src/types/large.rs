@@ -77,12 +77,12 @@ fn said(vm: &Vm, exception: Value) -> u64 {
 
 /// What a call left unpaid, if anything.
 fn unpaid(vm: &mut Vm, id: usize, values: &[Value]) -> Option<String> {
-    vm.cycles = CYCLES;
+    vm.cycles.set(CYCLES);
     vm.stack.clear();
     vm.stack.extend(values);
     let before = vm.heap.bytes() as u64;
     let outcome = (NATIVES[id].run)(vm, Args { base: 0, count: values.len(), keywords: None });
-    let paid = (CYCLES - vm.cycles) * BYTES_PER_CYCLE + SMALL;
+    let paid = (CYCLES - vm.cycles.get()) * BYTES_PER_CYCLE + SMALL;
     let left = (vm.heap.bytes() as u64).saturating_sub(before);
     let message = match outcome {
         Err(Fault::Raise(exception)) => said(vm, exception),
@@ -90,7 +90,7 @@ fn unpaid(vm: &mut Vm, id: usize, values: &[Value]) -> Option<String> {
     };
     (left > paid || message > paid).then(|| {
         let native = &NATIVES[id];
-        let cycles = CYCLES - vm.cycles;
+        let cycles = CYCLES - vm.cycles.get();
         format!(
             "{}.{}: {left} bytes left, {message} said, {cycles} cycles",
             native.owner, native.name

@@ -157,8 +157,8 @@ impl Vm {
         stop: usize,
     ) -> Result<Option<usize>, Fault> {
         for place in start..stop {
-            self.charge(1)?;
             let Some(found) = self.item_at(handle, place) else { break };
+            self.charge(cost::comparison(found, item))?;
             if found.is(item) || self.equal(found, item, 0)? {
                 return Ok(Some(place));
             }
@@ -204,10 +204,9 @@ pub(super) fn count(vm: &mut Vm, args: Args) -> Outcome {
     };
     let mut count = 0;
     for place in 0..length {
-        vm.charge(1)?;
-        if let Some(found) = vm.item_at(handle, place)
-            && (found.is(item) || vm.equal(found, item, 0)?)
-        {
+        let Some(found) = vm.item_at(handle, place) else { break };
+        vm.charge(cost::comparison(found, item))?;
+        if found.is(item) || vm.equal(found, item, 0)? {
             count += 1;
         }
     }

@@ -259,8 +259,9 @@ fn remove_place(vm: &mut Vm, args: Args) -> Outcome {
     let [table, place] = vm.take(args, "_remove", ["table", "place"], 2)?;
     let (handle, place) = place_of(vm, table, place)?;
     let Some(dict) = vm.table_mut(handle) else { return Err(Fatal::Internal.into()) };
-    let value = dict.remove_at(place);
+    let (value, steps) = dict.remove_at(place);
     vm.heap.resized(handle)?;
+    vm.charge(steps as u64)?;
     Ok(if value.is_unbound() { Value::None } else { value })
 }
 

@@ -1,7 +1,8 @@
 //! The part of math that is about whole numbers: exact, and paid by their length.
 
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 
+use crate::cost;
 use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
@@ -51,7 +52,7 @@ fn fold(
     let mut all = BigInt::from(start);
     for value in values {
         let next = integer(vm, value)?;
-        vm.charge(limbs(&next) * limbs(&all) * 16)?;
+        vm.charge(cost::divisor(next.bits().min(all.bits())))?;
         all = step(all, next);
         if all.bits() > crate::limits::INT_BITS_MAX {
             return Err(vm.too_large());
@@ -61,13 +62,26 @@ fn fold(
 }
 
 fn divisor(a: BigInt, b: BigInt) -> BigInt {
-    let (mut a, mut b) = (a, b);
-    while b.sign() != num_bigint::Sign::NoSign {
+    let (mut a, mut b) = (a.into_parts().1, b.into_parts().1);
+    loop {
+        // Small ones are divided by the machine.
+        if let (Ok(mut a), Ok(mut b)) = (u128::try_from(&a), u128::try_from(&b)) {
+            while b != 0 {
+                (a, b) = if (a | b) >> 64 == 0 {
+                    (b, u128::from(a as u64 % b as u64))
+                } else {
+                    (b, a % b)
+                };
+            }
+            return BigInt::from(a);
+        }
+        if b == BigUint::ZERO {
+            return BigInt::from(a);
+        }
         let rest = &a % &b;
         a = b;
         b = rest;
     }
-    BigInt::from(a.magnitude().clone())
 }
 
 fn gcd(vm: &mut Vm, args: Args) -> Outcome {

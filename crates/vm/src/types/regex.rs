@@ -67,9 +67,9 @@ fn with_program<T>(
         vm.reserve(text.len() * 4)?;
         Text::Wide(text.chars().collect())
     };
-    let mut fuel = Fuel { left: vm.cycles };
+    let mut fuel = Fuel { left: vm.cycles.get() };
     let result = body(vm, &program, &text, &mut fuel);
-    vm.cycles = vm.cycles.min(fuel.left);
+    vm.cycles.set(vm.cycles.get().min(fuel.left));
     result
 }
 

@@ -161,10 +161,9 @@ fn pop(vm: &mut Vm, args: Args) -> Outcome {
     };
     vm.charge(cost::values(place))?;
     let key = vm.table(handle).and_then(|table| table.entry(place)).map_or(Value::None, |e| e.key);
-    if let Some(table) = vm.table_mut(handle) {
-        table.remove_at(place);
-    }
+    let removed = vm.table_mut(handle).map(|table| table.remove_at(place));
     vm.heap.resized(handle)?;
+    vm.charge(removed.map_or(0, |(_, steps)| steps as u64))?;
     Ok(key)
 }
 
