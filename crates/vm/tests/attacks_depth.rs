@@ -145,6 +145,72 @@ fn long_chains_of_every_kind_of_object() {
     }
 }
 
+/// Sets have the hashes of what is in them, so that nothing but memory bounds how deep they are inside
+/// each other.
+#[test]
+fn frozensets_inside_each_other() {
+    let operations = [
+        "e == other",
+        "e != other",
+        "e <= other",
+        "e < other",
+        "e >= other",
+        "e in [other]",
+        "e in (other,)",
+        "e in {other: 1}",
+        "e in {other}",
+        "e in {other: 1}.keys()",
+        "{e: 1}[other]",
+        "{e: 1} == {other: 1}",
+        "{e: 1}.keys() == {other: 1}.keys()",
+        "{e: 1}.keys() == {other}",
+        "{1: e} == {1: other}",
+        "{e} == {other}",
+        "[e] == [other]",
+        "{e} | {other}",
+        "{e} & {other}",
+        "{e} - {other}",
+        "{e} ^ {other}",
+        "e | other",
+        "e & other",
+        "{e}.add(other)",
+        "{e}.issubset([other])",
+        "{e}.isdisjoint([other])",
+        "[e].index(other)",
+        "[e].count(other)",
+        "[e].remove(other)",
+        "(e, other) < (other, e)",
+        "slice(e) == slice(other)",
+        "sorted([(e, 1), (other, 2)])",
+        "hash(e) == hash(other)",
+        "repr(e)",
+        "str([e])",
+    ];
+    let classes = "class F(frozenset): pass\nclass T(tuple): pass";
+    for link in [
+        "frozenset([e])",
+        "frozenset([(e,)])",
+        "frozenset([((e, e), 1)])",
+        "F([e])",
+        "frozenset([T([e])])",
+        "F([T([e])])",
+        "frozenset({e: 1}.keys())",
+    ] {
+        let before = format!(
+            "{classes}\ndef chain():\n    e = frozenset()\n    for i in range(12000): e = {link}\n    return e\ne = chain()\nother = chain()"
+        );
+        each_ends(&before, &operations);
+    }
+    // Two hundred of them are compared as before.
+    let (_, stdout) = output(
+        "def chain(n):\n    e = frozenset()\n    for i in range(n): e = frozenset([e])\n    return e\nprint(chain(190) == chain(190), chain(190) == chain(189))\ntry: chain(400) == chain(400)\nexcept RecursionError as error: print(error)",
+    );
+    assert_eq!(
+        stdout,
+        "True False\nmaximum recursion depth exceeded in comparison: 200 containers inside each other\n"
+    );
+}
+
 #[test]
 fn arguments_of_exceptions_are_tuples() {
     each_ends("e = ValueError(1)\ne.args = (e,)\nother = e", &OPERATIONS);

@@ -153,7 +153,7 @@ impl Vm {
                     else {
                         continue;
                     };
-                    let Some(place) = self.find(b, entry.key, entry.hash)? else {
+                    let Some(place) = self.find_within(b, entry.key, entry.hash, depth)? else {
                         return Ok(false);
                     };
                     let other = self.table(b).map_or(Value::Unbound, |table| table.value_at(place));
@@ -167,7 +167,7 @@ impl Vm {
                 if x.len() != y.len() {
                     return Ok(false);
                 }
-                self.is_subset(a, b)
+                self.is_subset(a, b, depth)
             }
             (Obj::Range { .. }, Obj::Range { .. }) => {
                 let (x, y) = (self.range_items(a), self.range_items(b));
@@ -195,11 +195,11 @@ impl Vm {
                     {
                         let dict = *dict;
                         Ok(self.table(d).map(|t| t.len()) == self.table(dict).map(|t| t.len())
-                            && self.is_subset(d, dict)?)
+                            && self.is_subset(d, dict, depth)?)
                     }
                     Obj::Set(_) | Obj::FrozenSet(_) if view == View::Keys => {
                         Ok(self.table(d).map(|t| t.len()) == self.table(b).map(|t| t.len())
-                            && self.is_subset(d, b)?)
+                            && self.is_subset(d, b, depth)?)
                     }
                     _ => Err(Fault::Fallback),
                 }
@@ -247,7 +247,8 @@ impl Vm {
         (item(a), item(b))
     }
 
-    pub(crate) fn is_subset(&mut self, a: Handle, b: Handle) -> Result<bool, Fault> {
+    /// Whether every key of one table is in the other; both are `depth` deep in what is compared.
+    fn is_subset(&mut self, a: Handle, b: Handle, depth: usize) -> Result<bool, Fault> {
         let Some(table) = self.table(a) else { return Err(Fatal::Internal.into()) };
         let (places, count) = (table.places(), table.len());
         self.charge(cost::entries(count) + cost::values(places - count))?;
@@ -255,7 +256,7 @@ impl Vm {
             let Some(entry) = self.table(a).and_then(|table| table.entry(place).copied()) else {
                 continue;
             };
-            if self.find(b, entry.key, entry.hash)?.is_none() {
+            if self.find_within(b, entry.key, entry.hash, depth)?.is_none() {
                 return Ok(false);
             }
         }
@@ -303,10 +304,10 @@ impl Vm {
             (Obj::Set(x) | Obj::FrozenSet(x), Obj::Set(y) | Obj::FrozenSet(y)) => {
                 let (x, y) = (x.len(), y.len());
                 match op {
-                    CmpOp::Le => Ok(x <= y && self.is_subset(a, b)?),
-                    CmpOp::Lt => Ok(x < y && self.is_subset(a, b)?),
-                    CmpOp::Ge => Ok(y <= x && self.is_subset(b, a)?),
-                    _ => Ok(y < x && self.is_subset(b, a)?),
+                    CmpOp::Le => Ok(x <= y && self.is_subset(a, b, depth)?),
+                    CmpOp::Lt => Ok(x < y && self.is_subset(a, b, depth)?),
+                    CmpOp::Ge => Ok(y <= x && self.is_subset(b, a, depth)?),
+                    _ => Ok(y < x && self.is_subset(b, a, depth)?),
                 }
             }
             _ => self.order_other(op, left, right, depth),
