@@ -254,3 +254,40 @@ print(o.x, f(5), type(o) is A)
     let expected = "__dict__ TypeError\n__dict__ TypeError\n__dict__ TypeError\n__dict__ set\n__class__ TypeError\n__class__ TypeError\n__class__ TypeError\n__class__ set\n__defaults__ TypeError\n__defaults__ TypeError\n__defaults__ set\n__defaults__ set\n__defaults__ set\n__name__ TypeError\n__name__ set\n__cause__ TypeError\n__cause__ set\n__cause__ set\n1 (5, 7) True\n";
     assert_eq!(output(source).1, expected);
 }
+
+/// Where a method is looked for and called at once, what would have to be worked out first is refused.
+#[test]
+fn descriptors_and_namespaces_that_need_a_program() {
+    let source = "
+class A:
+    __enter__ = property(lambda self: (lambda: 5))
+    def __exit__(self, *args): pass
+class B:
+    def __enter__(self): return 1
+    __exit__ = property(lambda self: (lambda *args: None))
+class Names(dict):
+    def __setitem__(self, name, value): pass
+class M(type):
+    @classmethod
+    def __prepare__(cls, name, bases): return cls.names
+for manager in (A(), B()):
+    for i in range(2):
+        try:
+            with manager as x: print('entered', x)
+        except TypeError as error: print(error)
+for names in (Names(), 5, [], object()):
+    M.names = names
+    try:
+        class C(metaclass=M): x = 1
+    except TypeError as error: print(error)
+for names in (5, [], object()):
+    try: type('C', (), names)
+    except (TypeError, AttributeError) as error: print(type(error).__name__)
+print('on')
+";
+    let (ending, stdout) = output(source);
+    assert_eq!(ending, Ending::Done, "{stdout}");
+    assert_eq!(stdout.matches("make it a function").count(), 4, "{stdout}");
+    assert_eq!(stdout.matches("a class's namespace").count(), 4, "{stdout}");
+    assert!(stdout.ends_with("on\n"), "{stdout}");
+}

@@ -57,6 +57,7 @@ pub(crate) enum Wanted {
     Str,
     Hash,
     Iterator,
+    Bool,
 }
 
 #[derive(Clone, Debug)]
