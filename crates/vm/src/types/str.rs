@@ -283,7 +283,7 @@ fn rsplit(vm: &mut Vm, args: Args) -> Outcome {
 fn splitlines(vm: &mut Vm, args: Args) -> Outcome {
     let [text, keep] = vm.take(args, "splitlines", ["self", "keepends"], 1)?;
     let text = this(vm, text)?;
-    let keep = !keep.is_unbound() && vm.truth(keep)?;
+    let keep = !keep.is_unbound() && vm.want_int(keep)? != 0;
     let mut lines = Vec::new();
     let mut rest = text.as_str();
     while !rest.is_empty() {
