@@ -11,9 +11,18 @@ class Iterable(_Subscripted):
 class Iterator(_Subscripted):
     _protocol = ('__iter__', '__next__')
 
+    def __iter__(self):
+        return self
+
 
 class Generator(_Subscripted):
     _protocol = ('__iter__', '__next__', 'send', 'throw')
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.send(None)
 
 
 class Sized(_Subscripted):
