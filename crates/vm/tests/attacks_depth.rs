@@ -145,6 +145,72 @@ fn long_chains_of_every_kind_of_object() {
     }
 }
 
+/// Sets have the hashes of what is in them, so that nothing but memory bounds how deep they are inside
+/// each other.
+#[test]
+fn frozensets_inside_each_other() {
+    let operations = [
+        "e == other",
+        "e != other",
+        "e <= other",
+        "e < other",
+        "e >= other",
+        "e in [other]",
+        "e in (other,)",
+        "e in {other: 1}",
+        "e in {other}",
+        "e in {other: 1}.keys()",
+        "{e: 1}[other]",
+        "{e: 1} == {other: 1}",
+        "{e: 1}.keys() == {other: 1}.keys()",
+        "{e: 1}.keys() == {other}",
+        "{1: e} == {1: other}",
+        "{e} == {other}",
+        "[e] == [other]",
+        "{e} | {other}",
+        "{e} & {other}",
+        "{e} - {other}",
+        "{e} ^ {other}",
+        "e | other",
+        "e & other",
+        "{e}.add(other)",
+        "{e}.issubset([other])",
+        "{e}.isdisjoint([other])",
+        "[e].index(other)",
+        "[e].count(other)",
+        "[e].remove(other)",
+        "(e, other) < (other, e)",
+        "slice(e) == slice(other)",
+        "sorted([(e, 1), (other, 2)])",
+        "hash(e) == hash(other)",
+        "repr(e)",
+        "str([e])",
+    ];
+    let classes = "class F(frozenset): pass\nclass T(tuple): pass";
+    for link in [
+        "frozenset([e])",
+        "frozenset([(e,)])",
+        "frozenset([((e, e), 1)])",
+        "F([e])",
+        "frozenset([T([e])])",
+        "F([T([e])])",
+        "frozenset({e: 1}.keys())",
+    ] {
+        let before = format!(
+            "{classes}\ndef chain():\n    e = frozenset()\n    for i in range(12000): e = {link}\n    return e\ne = chain()\nother = chain()"
+        );
+        each_ends(&before, &operations);
+    }
+    // Two hundred of them are compared as before.
+    let (_, stdout) = output(
+        "def chain(n):\n    e = frozenset()\n    for i in range(n): e = frozenset([e])\n    return e\nprint(chain(190) == chain(190), chain(190) == chain(189))\ntry: chain(400) == chain(400)\nexcept RecursionError as error: print(error)",
+    );
+    assert_eq!(
+        stdout,
+        "True False\nmaximum recursion depth exceeded in comparison: 200 containers inside each other\n"
+    );
+}
+
 #[test]
 fn arguments_of_exceptions_are_tuples() {
     each_ends("e = ValueError(1)\ne.args = (e,)\nother = e", &OPERATIONS);
@@ -187,4 +253,41 @@ print(o.x, f(5), type(o) is A)
 ";
     let expected = "__dict__ TypeError\n__dict__ TypeError\n__dict__ TypeError\n__dict__ set\n__class__ TypeError\n__class__ TypeError\n__class__ TypeError\n__class__ set\n__defaults__ TypeError\n__defaults__ TypeError\n__defaults__ set\n__defaults__ set\n__defaults__ set\n__name__ TypeError\n__name__ set\n__cause__ TypeError\n__cause__ set\n__cause__ set\n1 (5, 7) True\n";
     assert_eq!(output(source).1, expected);
+}
+
+/// Where a method is looked for and called at once, what would have to be worked out first is refused.
+#[test]
+fn descriptors_and_namespaces_that_need_a_program() {
+    let source = "
+class A:
+    __enter__ = property(lambda self: (lambda: 5))
+    def __exit__(self, *args): pass
+class B:
+    def __enter__(self): return 1
+    __exit__ = property(lambda self: (lambda *args: None))
+class Names(dict):
+    def __setitem__(self, name, value): pass
+class M(type):
+    @classmethod
+    def __prepare__(cls, name, bases): return cls.names
+for manager in (A(), B()):
+    for i in range(2):
+        try:
+            with manager as x: print('entered', x)
+        except TypeError as error: print(error)
+for names in (Names(), 5, [], object()):
+    M.names = names
+    try:
+        class C(metaclass=M): x = 1
+    except TypeError as error: print(error)
+for names in (5, [], object()):
+    try: type('C', (), names)
+    except (TypeError, AttributeError) as error: print(type(error).__name__)
+print('on')
+";
+    let (ending, stdout) = output(source);
+    assert_eq!(ending, Ending::Done, "{stdout}");
+    assert_eq!(stdout.matches("make it a function").count(), 4, "{stdout}");
+    assert_eq!(stdout.matches("a class's namespace").count(), 4, "{stdout}");
+    assert!(stdout.ends_with("on\n"), "{stdout}");
 }

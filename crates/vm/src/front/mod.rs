@@ -16,7 +16,7 @@ mod names;
 mod pattern;
 mod prescan;
 mod protect;
-mod scope;
+pub(crate) mod scope;
 mod stars;
 mod stmt;
 mod target;

@@ -105,7 +105,7 @@ impl Scopes {
 }
 
 /// `__name` inside a class is the class's own.
-pub(super) fn mangle(class_name: Option<&str>, name: &str) -> String {
+pub(crate) fn mangle(class_name: Option<&str>, name: &str) -> String {
     match class_name {
         Some(class) if name.starts_with("__") && !name.ends_with("__") && !name.contains('.') => {
             let class = class.trim_start_matches('_');

@@ -69,6 +69,8 @@ pub(crate) struct Normalised {
     pub(crate) steps: usize,
 }
 
+/// Above all numbers that objects are given.
+const IMAGE: u64 = 1 << 47;
 /// Between two collections at least this much is allocated.
 const COLLECT_STEP_MIN: usize = 512 * 1024;
 
@@ -147,6 +149,12 @@ impl Heap {
         let serial = self.next_serial();
         self.set_identity(handle, serial);
         serial
+    }
+
+    /// The same, with objects of the image apart: their places are among the numbers of others.
+    pub(crate) fn told_apart(&mut self, handle: Handle) -> u64 {
+        let image = (handle.0 as usize) < self.immortal && !self.identities.contains_key(&handle.0);
+        self.identity(handle) & (IMAGE - 1) | if image { IMAGE } else { 0 }
     }
 
     /// The number that an object has been given, if it has been asked for.

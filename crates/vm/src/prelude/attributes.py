@@ -19,6 +19,10 @@ def _bool(value):
     return True if value else False
 
 
+def _not(value):
+    return False if value else True
+
+
 def _divmod(a, b):
     method = _user_method(a, '__divmod__')
     if method is not None:

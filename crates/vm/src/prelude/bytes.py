@@ -255,3 +255,26 @@ def _bytearray_reverse(value):
 
 def _bytearray_copy(value):
     return bytearray(value)
+
+
+def _byte_items(source):
+    if _user_method(source, '__index__') is not None:
+        return _index(source)
+    return [byte if isinstance(byte, int) else _index(byte) for byte in source]
+
+
+def _bytes_new(cls, source=b'', encoding=None, errors=None):
+    made = bytes(_byte_items(source))
+    return made if cls is bytes else _wrap(cls, made)
+
+
+def _bytearray_new(cls, source=b'', encoding=None, errors=None):
+    return bytearray(_byte_items(source))
+
+
+def _bytearray_init(array, source=b'', encoding=None, errors=None):
+    array[:] = bytearray(_byte_items(source))
+
+
+def _bytearray_extend(array, source):
+    array.extend(bytes(_byte_items(source)))

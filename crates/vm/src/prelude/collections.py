@@ -4,19 +4,23 @@ class OrderedDict(dict):
             return list(self.items()) == list(other.items())
         return dict(self) == other
 
+    def __ne__(self, other):
+        return not self == other
+
     def __repr__(self):
         return type(self).__name__ + '(' + (repr(list(self.items())) if self else '') + ')'
 
     def move_to_end(self, key, last=True):
-        value = self.pop(key)
+        # Methods that a subclass has in their place are not asked.
+        value = dict.pop(self, key)
         if last:
-            self[key] = value
+            dict.__setitem__(self, key, value)
         else:
-            rest = list(self.items())
-            self.clear()
-            self[key] = value
+            rest = list(dict.items(self))
+            dict.clear(self)
+            dict.__setitem__(self, key, value)
             for other, item in rest:
-                self[other] = item
+                dict.__setitem__(self, other, item)
 
     def copy(self):
         return type(self)(self)

@@ -44,7 +44,11 @@ def _eq(a, b):
         return _issubset(a, b)
     kind = type(a).__name__
     if kind == 'dict_keys' or kind == 'dict_items':
+        if not _is_view(b) and not isinstance(b, (set, frozenset)):
+            return False
         return len(a) == len(b) and _all_in(a, b)
+    if _is_view(b):
+        return _eq(b, a)
     return a is b
 
 
@@ -93,6 +97,8 @@ def _contains(container, item):
         return _find_key(container, item) >= 0
     if type(container).__name__ == 'dict_keys':
         return _contains(set(container), item)
+    if _user_method(container, '__iter__') is None and not hasattr(container, '__getitem__') and not hasattr(container, '__iter__'):
+        raise TypeError("argument of type '" + type(container).__name__ + "' is not iterable")
     for found in container:
         if found is item or found == item:
             return True
@@ -108,7 +114,9 @@ def _seq_index(sequence, item, start=0, stop=None):
         if found is item or found == item:
             return index
         index += 1
-    raise ValueError(repr(item) + ' is not in ' + ('list' if isinstance(sequence, list) else 'tuple'))
+    if isinstance(sequence, tuple):
+        raise ValueError('tuple.index(x): x not in tuple')
+    raise ValueError(repr(item) + ' is not in list')
 
 
 def _seq_count(sequence, item):

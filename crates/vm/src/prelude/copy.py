@@ -13,8 +13,28 @@ def copy(value):
             return made
         return value
     made = object.__new__(kind)
-    _own_dict(made).update(_own_dict(value))
+    _set_state(made, _state(value))
     return made
+
+
+def _state(value):
+    method = _user_method(value, '__getstate__')
+    return _own_dict(value) if method is None else method(value)
+
+
+def _set_state(made, state):
+    method = _user_method(made, '__setstate__')
+    if method is not None:
+        method(made, state)
+    elif state is not None:
+        _own_dict(made).update(state)
+
+
+def _all_same(made, value):
+    for one, other in zip(made, value):
+        if one is not other:
+            return False
+    return True
 
 
 def deepcopy(value, memo=None):
@@ -23,6 +43,8 @@ def deepcopy(value, memo=None):
     if memo is None:
         memo = {}
     place = _identity(value)
+    if place is None:
+        return value
     if place in memo:
         return memo[place][0]
     method = _user_method(value, '__deepcopy__')
@@ -45,6 +67,11 @@ def deepcopy(value, memo=None):
         return made
     if kind is tuple:
         made = tuple([deepcopy(item, memo) for item in value])
+        if place in memo:
+            # A list inside has it inside, and was copied on the way.
+            return memo[place][0]
+        if _all_same(made, value):
+            made = value
     elif kind is set or kind is frozenset:
         made = kind([deepcopy(item, memo) for item in value])
     elif kind is bytearray:
@@ -52,13 +79,12 @@ def deepcopy(value, memo=None):
     elif _layout(kind) is object and _own_dict(value) is not None:
         made = object.__new__(kind)
         memo[place] = (made, value)
-        for name, item in _own_dict(value).items():
-            object.__setattr__(made, name, deepcopy(item, memo))
+        _set_state(made, deepcopy(_state(value), memo))
         return made
     elif _layout(kind) in (list, dict, set):
         made = _wrap(kind, deepcopy(_layout(kind)(value), memo))
-        for name, item in _own_dict(value).items():
-            object.__setattr__(made, name, deepcopy(item, memo))
+        memo[place] = (made, value)
+        _own_dict(made).update(deepcopy(_own_dict(value), memo))
     elif _layout(kind) is tuple:
         made = _wrap(kind, tuple([deepcopy(item, memo) for item in value]))
     else:

@@ -13,7 +13,10 @@ def _plain(value):
 
 
 def _index(value):
-    number = _user_method(value, '__index__')(value)
+    method = _user_method(value, '__index__')
+    if method is None:
+        raise TypeError("'" + type(value).__name__ + "' object cannot be interpreted as an integer")
+    number = method(value)
     if not isinstance(number, int):
         raise TypeError('__index__ returned non-int (type ' + type(number).__name__ + ')')
     return number
@@ -62,3 +65,11 @@ def _throw_class(generator, kind, value=None):
     elif not isinstance(value, BaseException):
         value = kind(value)
     return generator.throw(value)
+
+
+def exit(code=None):
+    raise SystemExit(code)
+
+
+def quit(code=None):
+    raise SystemExit(code)

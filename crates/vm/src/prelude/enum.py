@@ -92,7 +92,7 @@ class EnumType(type):
         if value is _MISSING:
             raise TypeError("EnumType.__call__() missing 1 required positional argument: 'value'")
         if args or isinstance(value, str) and kwargs:
-            return cls._functional(value, *args)
+            return cls._functional(value, *args, **kwargs)
         for known, member in cls._value2member_map_:
             if known == value or member is value:
                 return member
@@ -101,12 +101,12 @@ class EnumType(type):
             return made
         raise ValueError(repr(value) + ' is not a valid ' + cls.__qualname__)
 
-    def _functional(cls, name, names):
+    def _functional(cls, name, names, *, start=1, **ignored):
         if isinstance(names, str):
             names = names.replace(',', ' ').split()
         namespace = {}
         flag = getattr(cls, '_is_flag', False)
-        index = 1
+        index = start
         for key in names.items() if isinstance(names, dict) else names:
             if isinstance(key, (tuple, list)):
                 key, value = key
@@ -214,6 +214,12 @@ class Enum(metaclass=EnumType):
 
     def __format__(self, spec):
         return format(str(self), spec)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
 
 
 class IntEnum(int, Enum):

@@ -7,9 +7,12 @@ class StringIO:
         self._at = 0
         self.closed = False
 
-    def _text(self):
+    def _check(self):
         if self.closed:
             raise ValueError('I/O operation on closed file')
+
+    def _text(self):
+        self._check()
         if len(self._parts) > 1:
             self._parts = [''.join(self._parts)]
         return self._parts[0] if self._parts else ''
@@ -17,6 +20,7 @@ class StringIO:
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError("string argument expected, got '" + type(text).__name__ + "'")
+        self._check()
         if self._at is None:
             self._parts.append(text)
             return len(text)
@@ -37,9 +41,11 @@ class StringIO:
         return self._text()
 
     def tell(self):
+        self._check()
         return len(self._text()) if self._at is None else self._at
 
     def seek(self, offset, whence=0):
+        self._check()
         self._at = len(self._text()) if whence == 2 else offset
         return self._at
 
@@ -63,6 +69,7 @@ class StringIO:
         return list(self)
 
     def __iter__(self):
+        self._check()
         return self
 
     def __next__(self):
@@ -84,15 +91,19 @@ class StringIO:
         self.closed = True
 
     def readable(self):
+        self._check()
         return True
 
     def writable(self):
+        self._check()
         return True
 
     def seekable(self):
+        self._check()
         return True
 
     def __enter__(self):
+        self._check()
         return self
 
     def __exit__(self, kind, error, trace):

@@ -115,6 +115,22 @@ def _sum(iterable, start=0):
     return start
 
 
+def _prod(iterable, start=1):
+    for item in iterable:
+        start = start * item
+    return start
+
+
+def _take(iterable, count):
+    # No more than are asked for: what comes after them stays in the iterator.
+    made = []
+    for item in iterable:
+        made.append(item)
+        if len(made) == count:
+            break
+    return made
+
+
 def _min(*args, key=None, default=_nothing):
     return _extreme(args, key, default, False)
 
@@ -155,6 +171,8 @@ def _list_sort(items, /, *, key=None, reverse=False):
 
 
 def _merge_sort(items, keys, reverse):
+    if not isinstance(reverse, int):
+        reverse = _index(reverse)
     order = list(range(len(items)))
     if reverse:
         order.reverse()

@@ -127,6 +127,10 @@ def dumps(obj, *, cls=None, **options):
     return (JSONEncoder if cls is None else cls)(**options).encode(obj)
 
 
+def dump(obj, fp, *, cls=None, **options):
+    fp.write(dumps(obj, cls=cls, **options))
+
+
 class _Reader:
     def __init__(self, text, hook, pairs_hook, parse_float, parse_int):
         self.text = text
@@ -306,3 +310,7 @@ def loads(s, *, cls=None, object_hook=None, parse_float=None, parse_int=None, ob
     if reader.at != len(s):
         raise JSONDecodeError('Extra data', s, reader.at)
     return value
+
+
+def load(fp, **options):
+    return loads(fp.read(), **options)

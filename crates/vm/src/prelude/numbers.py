@@ -1,6 +1,12 @@
 # Methods of numbers that no program is in a hurry for.
 
+def _plain_number(value):
+    # Without the class that a program made of it, whose methods lead here again.
+    return float.__pos__(value) if isinstance(value, float) else int.__pos__(value)
+
+
 def _number_round(value, digits=None):
+    value = _plain_number(value)
     return round(value) if digits is None else round(value, digits)
 
 
@@ -21,7 +27,19 @@ def _number_ceil(value):
 def _number_divmod(value, other):
     if not isinstance(other, (int, float)):
         return NotImplemented
-    return divmod(value, other)
+    return divmod(_plain_number(value), _plain_number(other))
+
+
+def _to_bytes(value, length=1, byteorder='big', signed=False):
+    if not isinstance(length, int):
+        length = _index(length)
+    return int.to_bytes(value, length, byteorder, signed=_bool(signed))
+
+
+def _from_bytes_of(source, byteorder='big', signed=False):
+    if not isinstance(source, (bytes, bytearray)):
+        source = [byte if isinstance(byte, int) else _index(byte) for byte in source]
+    return int.from_bytes(source, byteorder, signed=_bool(signed))
 
 
 def _float_fromhex(text):

@@ -73,6 +73,10 @@ def _dict_pop(table, key, default=_nothing):
     return _remove_place(table, place)
 
 
+def _dict_popitem(table, last=True):
+    return dict.popitem(table, _bool(last))
+
+
 def _dict_update(target, source):
     if isinstance(source, dict):
         for key, value in source.items():

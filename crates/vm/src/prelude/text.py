@@ -7,6 +7,9 @@ def _print(*args, sep=' ', end='\n', file=None, flush=False, **unknown):
         sep = ' '
     if end is None:
         end = '\n'
+    for name, part in (('sep', sep), ('end', end)):
+        if not isinstance(part, str):
+            raise TypeError(name + ' must be None or a string, not ' + type(part).__name__)
     text = sep.join([str(arg) for arg in args]) + end
     if file is None:
         _write(text)
@@ -45,7 +48,7 @@ def _repr(value):
 
 
 def _str(value):
-    for name in ('__str__', '__repr__'):
+    for name in ('__str__',) if isinstance(value, BaseException) else ('__str__', '__repr__'):
         method = _user_method(value, name)
         if method is not None:
             return method(value)
@@ -56,6 +59,9 @@ def _str(value):
             if isinstance(value, KeyError):
                 return repr(value.args[0])
             return str(value.args[0])
+        if isinstance(value, OSError) and len(value.args) < 4:
+            shown = '[Errno ' + str(value.args[0]) + '] ' + str(value.args[1])
+            return shown if len(value.args) == 2 else shown + ': ' + repr(value.args[2])
         return _repr(value.args)
     return _repr(value)
 

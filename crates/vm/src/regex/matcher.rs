@@ -113,15 +113,16 @@ fn look_groups(
     }
     for (pc, instr) in program.instrs.iter().enumerate() {
         fuel.take(1)?;
-        let Instr::Look { behind: false, negative: false, number, after } = *instr else {
-            continue;
-        };
+        let Instr::Look { behind, negative: false, number, after } = *instr else { continue };
         let passed = places[program.look_slot(number)];
         let body = &program.instrs[pc + 1..after as usize];
         if passed == NOWHERE || !body.iter().any(|instr| matches!(instr, Instr::Save(_))) {
             continue;
         }
-        let from = passed as usize;
+        let width = if behind { width(program, pc + 1, fuel)? } else { Some(0) };
+        let Some(from) = width.and_then(|width| (passed as usize).checked_sub(width)) else {
+            continue;
+        };
         let wanted = Search { from, to, anchored: true, whole: false, advance: false };
         let start = pc as u32 + 1;
         let Some(inner) = run(program, text, looks, wanted, start, fuel)? else { continue };
@@ -132,6 +133,26 @@ fn look_groups(
         }
     }
     Ok(())
+}
+
+/// How many characters a look behind takes: every way through it as many.
+fn width(program: &Program, start: usize, fuel: &mut Fuel) -> Result<Option<usize>, Fatal> {
+    let (mut pc, mut width) = (start, 0);
+    for _ in start..program.instrs.len() {
+        fuel.take(1)?;
+        pc = match program.instrs.get(pc) {
+            None => break,
+            Some(Instr::Match) => return Ok(Some(width)),
+            Some(Instr::Jump(target) | Instr::Split(target, _)) => *target as usize,
+            Some(Instr::Look { after, .. }) => *after as usize,
+            Some(Instr::Save(_) | Instr::Assert(_)) => pc + 1,
+            Some(_) => {
+                width += 1;
+                pc + 1
+            }
+        };
+    }
+    Ok(None)
 }
 
 /// Runs a program from an instruction on; gives what the best way remembers.

@@ -340,10 +340,45 @@ fn is_ascii_space(char: char) -> bool {
 
 /// Lower case, where that is one character.
 pub(super) fn fold(char: char) -> char {
+    if char.is_ascii() {
+        return char.to_ascii_lowercase();
+    }
     let mut lower = char.to_lowercase();
-    match (lower.next(), lower.next()) {
+    let lower = match (lower.next(), lower.next()) {
         (Some(lower), None) => lower,
         _ => char,
+    };
+    one_of(lower)
+}
+
+/// Small letters that share a capital one count as the same, as they do for Python.
+fn one_of(lower: char) -> char {
+    match lower {
+        'ı' => 'i',
+        'ſ' => 's',
+        'µ' => 'μ',
+        '\u{345}' | '\u{1fbe}' => 'ι',
+        '\u{1fd3}' => 'ΐ',
+        '\u{1fe3}' => 'ΰ',
+        'ϐ' => 'β',
+        'ϵ' => 'ε',
+        'ϑ' => 'θ',
+        'ϰ' => 'κ',
+        'ϖ' => 'π',
+        'ϱ' => 'ρ',
+        'ς' => 'σ',
+        'ϕ' => 'φ',
+        '\u{1c80}' => 'в',
+        '\u{1c81}' => 'д',
+        '\u{1c82}' => 'о',
+        '\u{1c83}' => 'с',
+        '\u{1c84}' | '\u{1c85}' => 'т',
+        '\u{1c86}' => 'ъ',
+        '\u{1c87}' => 'ѣ',
+        '\u{1c88}' => '\u{a64b}',
+        '\u{1e9b}' => '\u{1e61}',
+        '\u{fb05}' => '\u{fb06}',
+        other => other,
     }
 }
 

@@ -4,6 +4,7 @@ use super::Vm;
 use super::fault::{Fatal, Fault, Outcome, tail_after};
 use super::frame::After;
 use crate::cost;
+use crate::front::scope::mangle;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
@@ -43,7 +44,10 @@ impl Vm {
             {
                 class.name = value;
             }
-            let value = if key == name::SLOTS { self.slot_names(value)? } else { value };
+            let value = match key {
+                name::SLOTS => self.slot_names(value, None)?,
+                _ => value,
+            };
             self.class_version += 1;
             return self.dict_insert(dict, name, value);
         }
@@ -128,7 +132,7 @@ impl Vm {
     }
 
     /// Whether instances of a class may have an attribute: if one of its bases says nothing about
-    /// slots, any.
+    /// slots or has `__dict__` among them, any.
     pub(super) fn has_slot(&self, class: Handle, key: Handle) -> bool {
         let Obj::Class(info) = self.heap.get(class) else { return true };
         let mut bases = info.mro.iter().filter(|base| **base != Type::Object.handle());
@@ -139,7 +143,7 @@ impl Vm {
             }
             let (slots, _) = self.name_in(base.dict, name::SLOTS);
             // Both are interned, see `slot_names`: no texts are compared.
-            let is_key = |slot: &Value| slot.is(key.into());
+            let is_key = |slot: &Value| slot.is(key.into()) || slot.is(name::DICT.into());
             match slots.map(|slots| (slots, self.obj(slots))) {
                 Some((_, Some(Obj::Tuple(slots)))) => slots.iter().any(is_key),
                 Some((slot, Some(Obj::Str(_)))) => is_key(&slot),
@@ -150,12 +154,12 @@ impl Vm {
 
     /// What `__slots__` of a class is kept as: few short names, interned, as every attribute that is
     /// set looks through them. What only Python code can walk over says nothing.
-    pub(crate) fn slot_names(&mut self, slots: Value) -> Outcome {
+    pub(crate) fn slot_names(&mut self, slots: Value, class: Option<&str>) -> Outcome {
         if let Some(name) = self.text(slots) {
             if name.len() > NAME_BYTES_MAX {
                 return Err(self.long_name());
             }
-            let name = name.to_owned();
+            let name = mangle(class, name);
             return Ok(self.intern(&name)?.into());
         }
         let items = match self.obj(slots) {
@@ -181,7 +185,7 @@ impl Vm {
             if name.len() > NAME_BYTES_MAX {
                 return Err(self.long_name());
             }
-            let name = name.to_owned();
+            let name = mangle(class, name);
             self.charge(cost::long(name.len()))?;
             names.push(self.intern(&name)?.into());
         }

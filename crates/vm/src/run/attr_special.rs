@@ -79,7 +79,7 @@ impl Vm {
                 name::CAUSE => none_if_unbound(exception.cause),
                 name::CONTEXT => none_if_unbound(exception.context),
                 name::SUPPRESS => Value::Bool(exception.suppress),
-                name::TRACEBACK => Value::None,
+                name::TRACEBACK | name::DOC => Value::None,
                 name::VALUE => match self.obj(exception.args) {
                     Some(Obj::Tuple(args)) => args.first().copied().unwrap_or(Value::None),
                     _ => Value::None,
@@ -215,6 +215,9 @@ impl Vm {
         let number = self.number(object)?;
         let float = matches!(number, super::number::Number::Float(_));
         match self.text(key.into())? {
+            "real" | "numerator" if matches!(object, Value::Bool(_)) => {
+                Some(Value::Int(i64::from(matches!(object, Value::Bool(true)))))
+            }
             "real" => Some(self.inner(object)),
             "imag" => Some(if float { Value::Float(0.0) } else { Value::Int(0) }),
             "numerator" if !float => Some(self.inner(object)),

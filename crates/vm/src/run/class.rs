@@ -84,7 +84,8 @@ impl Vm {
         }
         self.charge(64 + 8 * order.len() as u64)?;
         if let Some(slots) = self.dict_get_name(namespace, name::SLOTS) {
-            let slots = self.slot_names(slots)?;
+            let own = self.text(name).map(str::to_owned);
+            let slots = self.slot_names(slots, own.as_deref())?;
             self.dict_set_name(namespace, name::SLOTS, slots)?;
         }
         let class = self.alloc(Obj::Class(Box::new(Class {

@@ -11,8 +11,9 @@ use crate::heap::object::{Obj, View};
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
+use crate::types::operators;
 
-/// The stage of a `!=` that asks `__eq__` and turns its answer round.
+/// Added to the stage of a `!=` that asks `__eq__` and turns its answer round.
 pub(crate) const NEGATED: u8 = 100;
 
 fn method_name(op: CmpOp) -> Handle {
@@ -48,6 +49,7 @@ impl Vm {
     }
 
     /// One operand after the other: the left one's method, the right one's mirrored, then the default.
+    /// A subclass on the right goes first.
     pub(crate) fn compare_stage(
         &mut self,
         op: CmpOp,
@@ -56,22 +58,31 @@ impl Vm {
         mut stage: u8,
     ) -> Outcome {
         if stage > NEGATED {
-            return Ok(Value::Bool(!left.is(right)));
+            stage -= NEGATED;
         }
+        let (l, r) = (self.class_of(left), self.class_of(right));
+        let flip = l != r && self.is_subclass(r, l);
         loop {
-            let (receiver, other, method) = match stage {
-                0 => (left, right, op),
-                1 => (right, left, op.swapped()),
+            let mirrored = match stage {
+                0 => flip,
+                1 => !flip,
                 _ => break,
             };
+            let (receiver, other, method) =
+                if mirrored { (right, left, op.swapped()) } else { (left, right, op) };
+            if mirrored && !flip && self.compares_itself(op, left, right) {
+                break;
+            }
             if let Some(method) = self.user_method(receiver, method_name(method)) {
                 let after = After::Compare { op, left, right, stage };
                 return Err(tail_after(method, vec![receiver, other], after));
             }
+            // Builtin types have a `!=` of their own, which their subclasses keep.
             if op == CmpOp::Ne
+                && self.inner(receiver).is(receiver)
                 && let Some(method) = self.user_method(receiver, name::EQ)
             {
-                let after = After::Compare { op, left, right, stage: NEGATED };
+                let after = After::Compare { op, left, right, stage: NEGATED + stage };
                 return Err(tail_after(method, vec![receiver, other], after));
             }
             stage += 1;
@@ -85,6 +96,12 @@ impl Vm {
             CmpOp::Ne => Ok(Value::Bool(!left.is(right))),
             _ => Err(self.unordered(op, left, right)),
         }
+    }
+
+    /// Whether the left operand is a builtin value that can tell: the right one is not asked then.
+    fn compares_itself(&mut self, op: CmpOp, left: Value, right: Value) -> bool {
+        let own = self.user_method(left, method_name(op)).is_some();
+        !own && operators::compares(self, op, self.inner(left), self.inner(right))
     }
 
     fn unordered(&mut self, op: CmpOp, left: Value, right: Value) -> Fault {
@@ -153,7 +170,7 @@ impl Vm {
                     else {
                         continue;
                     };
-                    let Some(place) = self.find(b, entry.key, entry.hash)? else {
+                    let Some(place) = self.find_within(b, entry.key, entry.hash, depth)? else {
                         return Ok(false);
                     };
                     let other = self.table(b).map_or(Value::Unbound, |table| table.value_at(place));
@@ -167,7 +184,7 @@ impl Vm {
                 if x.len() != y.len() {
                     return Ok(false);
                 }
-                self.is_subset(a, b)
+                self.is_subset(a, b, depth)
             }
             (Obj::Range { .. }, Obj::Range { .. }) => {
                 let (x, y) = (self.range_items(a), self.range_items(b));
@@ -195,14 +212,17 @@ impl Vm {
                     {
                         let dict = *dict;
                         Ok(self.table(d).map(|t| t.len()) == self.table(dict).map(|t| t.len())
-                            && self.is_subset(d, dict)?)
+                            && self.is_subset(d, dict, depth)?)
                     }
                     Obj::Set(_) | Obj::FrozenSet(_) if view == View::Keys => {
                         Ok(self.table(d).map(|t| t.len()) == self.table(b).map(|t| t.len())
-                            && self.is_subset(d, b)?)
+                            && self.is_subset(d, b, depth)?)
                     }
                     _ => Err(Fault::Fallback),
                 }
+            }
+            (_, Obj::DictView { view, .. }) if *view != View::Values => {
+                self.equal(right, left, depth + 1)
             }
             _ => {
                 if self.python_eq(left) || self.python_eq(right) {
@@ -247,7 +267,8 @@ impl Vm {
         (item(a), item(b))
     }
 
-    pub(crate) fn is_subset(&mut self, a: Handle, b: Handle) -> Result<bool, Fault> {
+    /// Whether every key of one table is in the other; both are `depth` deep in what is compared.
+    fn is_subset(&mut self, a: Handle, b: Handle, depth: usize) -> Result<bool, Fault> {
         let Some(table) = self.table(a) else { return Err(Fatal::Internal.into()) };
         let (places, count) = (table.places(), table.len());
         self.charge(cost::entries(count) + cost::values(places - count))?;
@@ -255,7 +276,7 @@ impl Vm {
             let Some(entry) = self.table(a).and_then(|table| table.entry(place).copied()) else {
                 continue;
             };
-            if self.find(b, entry.key, entry.hash)?.is_none() {
+            if self.find_within(b, entry.key, entry.hash, depth)?.is_none() {
                 return Ok(false);
             }
         }
@@ -303,10 +324,10 @@ impl Vm {
             (Obj::Set(x) | Obj::FrozenSet(x), Obj::Set(y) | Obj::FrozenSet(y)) => {
                 let (x, y) = (x.len(), y.len());
                 match op {
-                    CmpOp::Le => Ok(x <= y && self.is_subset(a, b)?),
-                    CmpOp::Lt => Ok(x < y && self.is_subset(a, b)?),
-                    CmpOp::Ge => Ok(y <= x && self.is_subset(b, a)?),
-                    _ => Ok(y < x && self.is_subset(b, a)?),
+                    CmpOp::Le => Ok(x <= y && self.is_subset(a, b, depth)?),
+                    CmpOp::Lt => Ok(x < y && self.is_subset(a, b, depth)?),
+                    CmpOp::Ge => Ok(y <= x && self.is_subset(b, a, depth)?),
+                    _ => Ok(y < x && self.is_subset(b, a, depth)?),
                 }
             }
             _ => self.order_other(op, left, right, depth),

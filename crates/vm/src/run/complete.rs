@@ -28,7 +28,8 @@ impl Vm {
             }
             After::Binary { op, left, right, stage } => {
                 if matches!(value, Value::NotImplemented) {
-                    let value = self.binary_stage(op, left, right, stage + 1)?;
+                    // What came in place begins anew as a plain operator.
+                    let value = self.binary_stage(op, left, right, stage.wrapping_add(1))?;
                     self.stack.push(value);
                 } else {
                     self.stack.push(value);
@@ -38,19 +39,18 @@ impl Vm {
                 if matches!(value, Value::NotImplemented) {
                     let value = self.compare_stage(op, left, right, stage + 1)?;
                     self.stack.push(value);
-                } else if stage == super::compare::NEGATED {
-                    let truth = self.truth(value)?;
-                    self.stack.push(Value::Bool(!truth));
+                } else if stage >= super::compare::NEGATED {
+                    self.push_truth(value, true)?;
                 } else {
                     self.stack.push(value);
                 }
             }
-            After::Contains { negate } => {
-                let truth = self.truth(value)?;
-                self.stack.push(Value::Bool(truth != negate));
-            }
+            After::Contains { negate } => self.push_truth(value, negate)?,
             After::KeepJump { wanted, target } => {
-                if self.truth(value)? == wanted {
+                let Some(operand) = self.stack.last().copied() else {
+                    return Err(Fatal::Internal.into());
+                };
+                if self.truth_said(operand, value)? == wanted {
                     if let Some(frame) = self.frames.last_mut() {
                         frame.pc = target;
                     }
@@ -71,8 +71,21 @@ impl Vm {
         Ok(Flow::Next)
     }
 
+    /// The truth of an answer, or the contrary; what only Python code can say is asked for there.
+    fn push_truth(&mut self, answer: Value, negate: bool) -> Result<(), Fault> {
+        match self.plain_truth(answer) {
+            Ok(truth) => self.stack.push(Value::Bool(truth != negate)),
+            Err(Fault::Fallback) => {
+                let function = if negate { "_not" } else { "_bool" };
+                return Err(self.prelude_tail(function, vec![answer]));
+            }
+            Err(fault) => return Err(fault),
+        }
+        Ok(())
+    }
+
     /// The answer of a special method, if it is one.
-    fn checked(&mut self, wanted: Wanted, value: Value) -> Outcome {
+    pub(super) fn checked(&mut self, wanted: Wanted, value: Value) -> Outcome {
         let inner = self.inner(value);
         let text = self.text(inner).is_some();
         let number = matches!(inner, Value::Int(_) | Value::Bool(_));
@@ -94,7 +107,7 @@ impl Vm {
                 let kind = self.class_name(class);
                 format!("iter() returned non-iterator of type '{kind}'")
             }
-            Wanted::Truth if !matches!(value, Value::Bool(_)) => {
+            Wanted::Bool if !matches!(value, Value::Bool(_)) => {
                 let kind = self.type_name(value);
                 format!("__bool__ should return bool, returned {kind}")
             }

@@ -74,7 +74,11 @@ impl Vm {
             }
             Obj::Range { start, stop, step } => {
                 let (start, stop, step) = (*start, *stop, *step);
-                Ok(match self.as_index(item) {
+                let place = match self.inner(item) {
+                    Value::Float(float) if float == (float as i64) as f64 => Some(float as i64),
+                    _ => self.as_index(item),
+                };
+                Ok(match place {
                     Some(int) => {
                         let inside = if step > 0 {
                             start <= int && int < stop

@@ -1,17 +1,13 @@
 //! Truth, length, bytes, and modules.
 
 use super::Vm;
-use super::fault::{Fault, Outcome, shown, tail, tail_after};
+use super::fault::{Fault, Outcome, shown, tail_after};
 use super::frame::{After, Wanted};
 use super::iter::range_len;
 use super::steps::Flow;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
-
-fn truth_of(method: Value, value: Value) -> Fault {
-    tail_after(method, vec![value], After::Checked(Wanted::Truth))
-}
 
 impl Vm {
     /// Truth; a Tail fault if Python code decides.
@@ -36,23 +32,38 @@ impl Vm {
                 }
                 Obj::Instance(instance) => {
                     let payload = instance.payload;
-                    if let Some(method) = self.user_method(value, name::BOOL) {
-                        return Err(truth_of(method, value));
-                    }
-                    if let Some(method) = self.user_method(value, name::LEN) {
-                        return Err(tail(method, vec![value]));
+                    for (method, wanted) in [(name::BOOL, Wanted::Bool), (name::LEN, Wanted::Len)] {
+                        if let Some(method) = self.user_method(value, method) {
+                            return Err(tail_after(method, vec![value], After::Checked(wanted)));
+                        }
                     }
                     return if payload.is_unbound() { Ok(true) } else { self.truth(payload) };
                 }
-                Obj::Class(_) => {
+                Obj::Class(_) | Obj::Exception(_) => {
                     if let Some(method) = self.user_method(value, name::BOOL) {
-                        return Err(truth_of(method, value));
+                        let after = After::Checked(Wanted::Bool);
+                        return Err(tail_after(method, vec![value], after));
                     }
                     true
                 }
                 _ => true,
             },
         })
+    }
+
+    /// What the `__bool__` or `__len__` of a value said, if it may say that.
+    pub(super) fn truth_said(&mut self, value: Value, answer: Value) -> Result<bool, Fault> {
+        let own = self.user_method(value, name::BOOL).is_some();
+        let answer = self.checked(if own { Wanted::Bool } else { Wanted::Len }, answer)?;
+        self.truth(self.inner(answer))
+    }
+
+    /// Truth of an argument of a native, which cannot wait for Python code.
+    pub(crate) fn plain_truth(&mut self, value: Value) -> Result<bool, Fault> {
+        match self.truth(value) {
+            Err(Fault::Tail(_)) => Err(Fault::Fallback),
+            other => other,
+        }
     }
 
     /// `len` of what needs no Python code.

@@ -115,6 +115,12 @@ impl Vm {
         let globals = self.heap.alloc(Obj::Dict(Dict::default()))?;
         self.main = Some(globals);
         self.dict_set_name(globals, name::NAME, name::MAIN.into())?;
+        let codes = std::sync::Arc::clone(&self.codes);
+        if let Some(doc) = &codes[code as usize].code.doc {
+            let doc = self.string(doc.as_str())?;
+            self.dict_set_name(globals, name::DOC, doc)?;
+        }
+        drop(codes);
         self.enter_module(code, globals, After::Entry)
     }
 

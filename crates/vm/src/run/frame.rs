@@ -57,7 +57,7 @@ pub(crate) enum Wanted {
     Str,
     Hash,
     Iterator,
-    Truth,
+    Bool,
 }
 
 #[derive(Clone, Debug)]

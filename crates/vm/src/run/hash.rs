@@ -175,6 +175,17 @@ impl Vm {
         key: Value,
         hash: u64,
     ) -> Result<Option<usize>, Fault> {
+        self.find_within(table, key, hash, 0)
+    }
+
+    /// The same in a table that is `depth` deep in what is compared: keys can be sets of sets.
+    pub(super) fn find_within(
+        &mut self,
+        table: Handle,
+        key: Value,
+        hash: u64,
+        depth: usize,
+    ) -> Result<Option<usize>, Fault> {
         // Keys with the same hash that are not plainly equal or different are compared one by one.
         let mut unsure: Vec<(usize, Value)> = Vec::new();
         let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
@@ -207,7 +218,7 @@ impl Vm {
         }
         // No Python code runs in between, so places stay what they are.
         for (place, candidate) in unsure {
-            if self.equal(candidate, key, 0)? {
+            if self.equal(candidate, key, depth + 1)? {
                 return Ok(Some(place));
             }
         }

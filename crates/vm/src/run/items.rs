@@ -79,7 +79,9 @@ impl Vm {
         match self.plain_items(value)? {
             Some(items) => Ok(items),
             None => match self.obj(value) {
-                Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_)) => Err(Fault::Fallback),
+                Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_) | Obj::Exception(_)) => {
+                    Err(Fault::Fallback)
+                }
                 _ => Err(self.not_iterable(value)),
             },
         }
@@ -92,11 +94,16 @@ impl Vm {
         before: usize,
         after: Option<usize>,
     ) -> Result<Vec<Value>, Fault> {
-        let Some(items) = self.plain_items(value)? else {
-            if !matches!(
-                self.obj(value),
-                Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_))
-            ) {
+        // No more is taken from an iterator than there are names for, and one to see that it ends.
+        let iterator = after.is_none() && matches!(self.obj(value), Some(Obj::Iter(_)));
+        let items = if iterator { None } else { self.plain_items(value)? };
+        let Some(items) = items else {
+            if !iterator
+                && !matches!(
+                    self.obj(value),
+                    Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_) | Obj::Exception(_))
+                )
+            {
                 let kind = self.type_name(value);
                 return Err(self.type_error(format!("cannot unpack non-iterable {kind} object")));
             }
@@ -104,7 +111,11 @@ impl Vm {
             if let Some(frame) = self.frames.last_mut() {
                 frame.pc -= 1;
             }
-            return Err(self.prelude_tail("_collect", vec![value]));
+            if after.is_some() {
+                return Err(self.prelude_tail("_collect", vec![value]));
+            }
+            let count = Value::Int(before as i64 + 1);
+            return Err(self.prelude_tail("_take", vec![value, count]));
         };
         match after {
             None if items.len() == before => Ok(items),

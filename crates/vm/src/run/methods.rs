@@ -3,7 +3,7 @@
 use super::Vm;
 use super::fault::Fault;
 use crate::heap::object::Obj;
-use crate::heap::types::Type;
+use crate::heap::types::{Type, name};
 use crate::heap::value::Value;
 
 /// What the prelude defines without an underscore is a builtin.
@@ -15,6 +15,8 @@ pub(super) fn export(vm: &mut Vm) -> Result<(), Fault> {
             vm.dict_insert(vm.builtins, key, value)?;
         }
     }
+    // A program without a docstring has none.
+    vm.dict_set_name(vm.builtins, name::DOC, Value::None)?;
     for (kind, method, function, fixed) in METHODS {
         let function = vm.prelude_function(function)?;
         let value = match fixed {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::Vm;
 use super::fault::{Fault, Outcome};
-use crate::heap::object::Obj;
+use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Handle, Value};
 
 /// Arguments of a native: a part of the stack, so the collector sees them.
@@ -145,6 +145,17 @@ impl Vm {
             return Err(self.type_error(format!("{function}() needs an argument")));
         }
         Ok(self.stack[args.base])
+    }
+
+    /// Gives an iterator back what a native took from it in vain: the prelude begins anew.
+    pub(crate) fn put_back(&mut self, source: Value, items: Vec<Value>) -> Result<(), Fault> {
+        let Value::Ref(handle) = source else { return Ok(()) };
+        if matches!(self.heap.get(handle), Obj::Iter(_)) {
+            let source = self.list(items)?;
+            *self.heap.get_mut(handle) = Obj::Iter(Box::new(Iter::Sequence { source, next: 0 }));
+            self.heap.resized(handle)?;
+        }
+        Ok(())
     }
 
     fn names_len(&self, names: Handle) -> usize {

@@ -8,6 +8,10 @@ use crate::front::code::BinOp;
 use crate::heap::object::{Obj, View};
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
+use crate::types::operators;
+
+/// The stage before the first one.
+const IN_PLACE: u8 = u8::MAX;
 
 fn method(op: BinOp, family: Handle) -> Handle {
     Handle(family.0 + op as u32)
@@ -34,7 +38,7 @@ impl Vm {
         mut stage: u8,
     ) -> Outcome {
         let (l, r) = (self.class_of(left), self.class_of(right));
-        let flip = l != r && self.is_subclass(r, l);
+        let flip = l != r && self.is_subclass(r, l) && self.overloads(op, r, l);
         loop {
             let reflected = match stage {
                 0 => flip,
@@ -43,6 +47,9 @@ impl Vm {
             };
             let (receiver, other, family) =
                 if reflected { (right, left, name::RADD) } else { (left, right, name::ADD) };
+            if reflected && !flip && self.operates_itself(op, left, right) {
+                break;
+            }
             if !(reflected && l == r)
                 && let Some(function) = self.user_method(receiver, method(op, family))
             {
@@ -57,6 +64,21 @@ impl Vm {
             return self.binary_plain(op, inner, right);
         }
         self.binary_plain(op, inner, self.inner(right))
+    }
+
+    /// Whether a class has another reflected method than its base.
+    fn overloads(&mut self, op: BinOp, class: Handle, base: Handle) -> bool {
+        let reflected = method(op, name::RADD);
+        match (self.class_attr(class, reflected), self.class_attr(base, reflected)) {
+            (Some(own), Some(other)) => !own.is(other),
+            (own, _) => own.is_some(),
+        }
+    }
+
+    /// Whether the left operand is a builtin value that knows the right one: that is not asked then.
+    fn operates_itself(&mut self, op: BinOp, left: Value, right: Value) -> bool {
+        let own = self.user_method(left, method(op, name::ADD)).is_some();
+        !own && operators::operates(self, op, self.inner(left), self.inner(right))
     }
 
     fn binary_plain(&mut self, op: BinOp, left: Value, right: Value) -> Outcome {
@@ -282,7 +304,7 @@ impl Vm {
 
     pub(crate) fn in_place(&mut self, op: BinOp, left: Value, right: Value) -> Outcome {
         if let Some(function) = self.user_method(left, method(op, name::IADD)) {
-            let after = After::Binary { op, left, right, stage: u8::MAX };
+            let after = After::Binary { op, left, right, stage: IN_PLACE };
             return Err(tail_after(function, vec![left, right], after));
         }
         let inner = self.inner(left);

@@ -79,7 +79,17 @@ impl Vm {
                 "'{kind}' object does not support the {word}context manager protocol{missed}"
             )));
         };
-        Ok((self.bind_method(enter, manager)?, self.bind_method(exit, manager)?))
+        match (self.bind_method(enter, manager), self.bind_method(exit, manager)) {
+            (Ok(enter), Ok(exit)) => Ok((enter, exit)),
+            // Both must be there before either is called.
+            (Err(Fault::Tail(_)), _) | (_, Err(Fault::Tail(_))) => {
+                let kind = self.class_name(class);
+                Err(self.type_error(format!(
+                    "'{kind}' object has a descriptor as a method of a context manager: make it a function"
+                )))
+            }
+            (Err(fault), _) | (_, Err(fault)) => Err(fault),
+        }
     }
 
     pub(crate) fn unbound_local(&mut self, loaded: &Loaded, slot: u32) -> Fault {

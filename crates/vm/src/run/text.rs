@@ -26,7 +26,10 @@ impl Vm {
                 if let Some(method) = self.user_method(value, name::STR) {
                     return Err(tail_after(method, vec![value], After::Checked(Wanted::Str)));
                 }
-                if let Some(method) = self.user_method(value, name::REPR) {
+                // An exception's text is that of its arguments, however it is shown itself.
+                if !matches!(self.obj(value), Some(Obj::Exception(_)))
+                    && let Some(method) = self.user_method(value, name::REPR)
+                {
                     return Err(tail_after(method, vec![value], After::Checked(Wanted::Repr)));
                 }
                 // Sets are shown with the name of their class.
@@ -75,8 +78,11 @@ impl Vm {
         file: Option<Value>,
         depth: usize,
     ) -> Outcome {
-        let number = self.text_within(number, depth + 1)?;
-        let text = self.text_within(text, depth + 1)?;
+        let [number, text] = [number, text].map(|part| match self.text_within(part, depth + 1) {
+            Err(Fault::Tail(_)) => Err(Fault::Fallback),
+            other => other,
+        });
+        let (number, text) = (number?, text?);
         let part = |vm: &Vm, value| vm.text(value).unwrap_or("").to_owned();
         let mut shown = format!("[Errno {}] {}", part(self, number), part(self, text));
         if let Some(file) = file {

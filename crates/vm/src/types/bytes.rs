@@ -9,9 +9,9 @@ use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
-    ("bytes", "__new__", new, ""),
-    ("bytearray", "__new__", new_array, ""),
-    ("bytearray", "__init__", init_array, ""),
+    ("bytes", "__new__", new, "_bytes_new"),
+    ("bytearray", "__new__", new_array, "_bytearray_new"),
+    ("bytearray", "__init__", init_array, "_bytearray_init"),
     ("bytes", "decode", decode, ""),
     ("bytearray", "decode", decode, ""),
     ("bytes", "hex", hex, ""),
@@ -32,7 +32,7 @@ pub(crate) const TABLE: Table = &[
     ("bytes", "rjust", rjust, ""),
     ("bytearray", "rjust", rjust, ""),
     ("bytearray", "append", append, ""),
-    ("bytearray", "extend", extend, ""),
+    ("bytearray", "extend", extend, "_bytearray_extend"),
     ("bytearray", "pop", pop, ""),
     ("bytearray", "clear", clear, ""),
     ("bytes", "__len__", super::tuple::len, ""),
@@ -78,9 +78,13 @@ fn make(vm: &mut Vm, source: Value, encoding: Value, errors: Value) -> Result<Ve
     let items = vm.items(source)?;
     vm.reserve(items.len())?;
     let mut bytes = Vec::with_capacity(items.len());
-    for item in items {
-        match vm.byte_value(item) {
+    for item in &items {
+        match vm.byte_value(*item) {
             Ok(byte) => bytes.push(byte),
+            Err(Fault::Fallback) => {
+                vm.put_back(source, items)?;
+                return Err(Fault::Fallback);
+            }
             Err(Fault::Raise(error)) if vm.is_exception_of(error, Type::ValueError) => {
                 return Err(vm.value_error("bytes must be in range(0, 256)"));
             }

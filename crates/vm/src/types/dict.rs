@@ -14,7 +14,7 @@ pub(crate) const TABLE: Table = &[
     ("dict", "get", get, "_dict_get"),
     ("dict", "setdefault", setdefault, "_dict_setdefault"),
     ("dict", "pop", pop, "_dict_pop"),
-    ("dict", "popitem", popitem, ""),
+    ("dict", "popitem", popitem, "_dict_popitem"),
     ("dict", "clear", clear, ""),
     ("dict", "copy", copy, ""),
     ("dict", "keys", keys, ""),
@@ -141,7 +141,7 @@ fn pop(vm: &mut Vm, args: Args) -> Outcome {
 fn popitem(vm: &mut Vm, args: Args) -> Outcome {
     let [dict, last] = vm.take(args, "popitem", ["self", "last"], 1)?;
     let handle = vm.dict_handle(dict)?;
-    let last = last.is_unbound() || vm.truth(last)?;
+    let last = last.is_unbound() || vm.plain_truth(last)?;
     let Some(table) = vm.table(handle) else { return Err(Fatal::Internal.into()) };
     let place = if last { table.last() } else { table.first() };
     let Some(place) = place else {

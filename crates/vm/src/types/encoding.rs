@@ -1,5 +1,7 @@
 //! Text as bytes and back: the encodings that every machine has, and what becomes of what they lack.
 
+use std::ops::Range;
+
 use crate::cost;
 use crate::heap::types::Type;
 use crate::heap::value::Value;
@@ -30,15 +32,15 @@ fn known(name: &str) -> Option<Encoding> {
     })
 }
 
-/// The encoding, its name as it was given, and the name of the way with errors.
-fn ways(vm: &mut Vm, encoding: Value, errors: Value) -> Result<(Encoding, String, String), Fault> {
+/// The encoding, and the name of the way with errors.
+fn ways(vm: &mut Vm, encoding: Value, errors: Value) -> Result<(Encoding, String), Fault> {
     let given = |vm: &mut Vm, value: Value, else_: &str, what: &str| {
         if value.is_unbound() { Ok(else_.to_owned()) } else { vm.want_text(value, what) }
     };
     let name = given(vm, encoding, "utf-8", "encoding")?;
     let errors = given(vm, errors, "strict", "errors")?;
     match known(&name) {
-        Some(encoding) => Ok((encoding, name, errors)),
+        Some(encoding) => Ok((encoding, errors)),
         None => Err(vm.raise(Type::LookupError, format!("unknown encoding: {}", shown(&name)))),
     }
 }
@@ -58,7 +60,7 @@ pub(super) fn encode(
     encoding: Value,
     errors: Value,
 ) -> Result<Vec<u8>, Fault> {
-    let (encoding, _, errors) = ways(vm, encoding, errors)?;
+    let (encoding, errors) = ways(vm, encoding, errors)?;
     vm.reserve(text.len())?;
     if !matches!(encoding, Encoding::Utf8) {
         vm.charge(cost::long(text.len()) * 8)?;
@@ -91,7 +93,7 @@ pub(super) fn encode(
                 bytes.extend(text.bytes());
                 vm.heap.check(bytes.len())?;
             }
-            _ => {
+            "strict" => {
                 // All that follow and cannot be told, either.
                 let run = text.chars().skip(place).take_while(|char| *char as u32 > most).count();
                 let what = match run {
@@ -103,6 +105,7 @@ pub(super) fn encode(
                     format!("'{name}' codec can't encode {what}: ordinal not in range({range})");
                 return Err(vm.raise(Type::UnicodeEncodeError, message));
             }
+            other => return Err(unknown_way(vm, other)),
         }
     }
     Ok(bytes)
@@ -125,7 +128,7 @@ fn units(chars: impl Iterator<Item = char>, size: usize, big: bool) -> Vec<u8> {
 }
 
 pub(super) fn decode(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value) -> Outcome {
-    let (encoding, name, errors) = ways(vm, encoding, errors)?;
+    let (encoding, errors) = ways(vm, encoding, errors)?;
     vm.reserve(bytes.len() * 3)?;
     if matches!(encoding, Encoding::Single(0xff) | Encoding::Units(..)) {
         vm.charge(cost::long(bytes.len()) * 8)?;
@@ -137,36 +140,101 @@ pub(super) fn decode(vm: &mut Vm, bytes: Vec<u8>, encoding: Value, errors: Value
         },
         Encoding::Single(0xff) => bytes.iter().map(|byte| *byte as char).collect(),
         Encoding::Single(_) => return decode_ascii(vm, &bytes, &errors),
-        Encoding::Units(size, big, mark) => match from_units(&bytes, size, big, mark) {
-            Some(text) => text,
-            None if errors != "strict" => String::new(),
-            None => {
-                let message = format!("'{name}' codec can't decode these bytes");
-                return Err(vm.raise(Type::UnicodeDecodeError, message));
-            }
-        },
+        Encoding::Units(size, big, mark) => {
+            return decode_units(vm, &bytes, size, big, mark, &errors);
+        }
     };
     vm.string(text)
 }
 
-fn from_units(bytes: &[u8], size: usize, big: bool, mark: bool) -> Option<String> {
-    let swapped: &[u8] = if size == 2 { &[0xfe, 0xff] } else { &[0, 0, 0xfe, 0xff] };
-    let big = big || mark && bytes.starts_with(swapped);
-    if !bytes.len().is_multiple_of(size) {
-        return None;
+/// What becomes of bytes that are wrong, by the way with errors.
+fn mend(
+    vm: &mut Vm,
+    text: &mut String,
+    (bytes, bad): (&[u8], Range<usize>),
+    (codec, reason): (&str, &str),
+    errors: &str,
+) -> Result<(), Fault> {
+    let wrong = &bytes[bad.clone()];
+    match errors {
+        "ignore" => {}
+        "replace" => text.push('\u{fffd}'),
+        "backslashreplace" => {
+            vm.charge(cost::bytes(wrong.len() * 64))?;
+            wrong.iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+            vm.heap.check(text.len())?;
+        }
+        "strict" => {
+            let what = match wrong {
+                [byte] => format!("byte 0x{byte:02x} in position {}", bad.start),
+                _ => format!("bytes in position {}-{}", bad.start, bad.end - 1),
+            };
+            let message = format!("'{codec}' codec can't decode {what}: {reason}");
+            return Err(vm.raise(Type::UnicodeDecodeError, message));
+        }
+        "xmlcharrefreplace" => {
+            let message = "don't know how to handle UnicodeDecodeError in error callback";
+            return Err(vm.type_error(message));
+        }
+        other => return Err(unknown_way(vm, other)),
     }
-    let wide = bytes.chunks(size).map(|unit| {
-        let join = |code: u32, byte: &u8| code << 8 | u32::from(*byte);
-        if big { unit.iter().fold(0, join) } else { unit.iter().rev().fold(0, join) }
-    });
-    let text: Option<String> = match size {
-        4 => wide.map(char::from_u32).collect(),
-        _ => char::decode_utf16(wide.map(|unit| unit as u16)).map(Result::ok).collect(),
+    Ok(())
+}
+
+fn unknown_way(vm: &mut Vm, errors: &str) -> Fault {
+    vm.raise(Type::LookupError, format!("unknown error handler name '{}'", shown(errors)))
+}
+
+fn decode_units(
+    vm: &mut Vm,
+    bytes: &[u8],
+    size: usize,
+    big: bool,
+    mark: bool,
+    errors: &str,
+) -> Outcome {
+    let marks: [&[u8]; 2] = match size {
+        2 => [&[0xff, 0xfe], &[0xfe, 0xff]],
+        _ => [&[0xff, 0xfe, 0, 0], &[0, 0, 0xfe, 0xff]],
     };
-    let text = text?;
-    match text.strip_prefix('\u{feff}') {
-        Some(rest) if mark => Some(rest.to_owned()),
-        _ => Some(text),
+    let marked = marks.iter().position(|one| mark && bytes.starts_with(one));
+    let big = big || marked == Some(1);
+    let codec = format!("utf-{}-{}", size * 8, if big { "be" } else { "le" });
+    let mut text = String::with_capacity(bytes.len());
+    let mut at = if marked.is_some() { size } else { 0 };
+    while at < bytes.len() {
+        let (taken, read) = one_unit(&bytes[at..], size, big);
+        match read {
+            Ok(char) => text.push(char),
+            Err(reason) => mend(vm, &mut text, (bytes, at..at + taken), (&codec, reason), errors)?,
+        }
+        at += taken;
+    }
+    vm.string(text)
+}
+
+/// The next character, or why there is none, and how many bytes that is about.
+fn one_unit(rest: &[u8], size: usize, big: bool) -> (usize, Result<char, &'static str>) {
+    let unit = |from: usize| {
+        let bytes = rest.get(from..from + size)?;
+        let join = |code: u32, byte: &u8| code << 8 | u32::from(*byte);
+        Some(if big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) })
+    };
+    let Some(first) = unit(0) else { return (rest.len(), Err("truncated data")) };
+    match (first, size) {
+        (0xd800..=0xdfff, 4) => {
+            (4, Err("code point in surrogate code point range(0xd800, 0xe000)"))
+        }
+        (0xd800..=0xdbff, _) => match unit(2) {
+            None => (rest.len(), Err("unexpected end of data")),
+            Some(second @ 0xdc00..=0xdfff) => {
+                let code = 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                (4, char::from_u32(code).ok_or("illegal encoding"))
+            }
+            Some(_) => (2, Err("illegal UTF-16 surrogate")),
+        },
+        (0xdc00..=0xdfff, _) => (2, Err("illegal encoding")),
+        _ => (size, char::from_u32(first).ok_or("code point not in range(0x110000)")),
     }
 }
 
@@ -174,21 +242,12 @@ fn decode_ascii(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
     vm.charge(cost::long(bytes.len()) * 8)?;
     let mut text = String::with_capacity(bytes.len());
     for (at, byte) in bytes.iter().enumerate() {
-        match errors {
-            _ if *byte < 0x80 => text.push(*byte as char),
-            "ignore" => {}
-            "replace" => text.push('\u{fffd}'),
-            "backslashreplace" => {
-                vm.charge(cost::bytes(64))?;
-                text.push_str(&format!("\\x{byte:02x}"));
-            }
-            _ => {
-                let message = format!(
-                    "'ascii' codec can't decode byte 0x{byte:02x} in position {at}: ordinal not in range(128)"
-                );
-                return Err(vm.raise(Type::UnicodeDecodeError, message));
-            }
+        if *byte < 0x80 {
+            text.push(*byte as char);
+            continue;
         }
+        let why = ("ascii", "ordinal not in range(128)");
+        mend(vm, &mut text, (bytes, at..at + 1), why, errors)?;
     }
     vm.string(text)
 }
@@ -205,32 +264,15 @@ fn decode_broken(vm: &mut Vm, bytes: &[u8], errors: &str) -> Outcome {
         text.push_str(chunk.valid());
         at += chunk.valid().len();
         let bad = chunk.invalid();
-        let (Some(first), false) = (bad.first(), bad.is_empty()) else { continue };
-        match errors {
-            "ignore" => {}
-            "replace" => text.push('\u{fffd}'),
-            "backslashreplace" => {
-                vm.charge(cost::bytes(bad.len() * 64))?;
-                for byte in bad {
-                    text.push_str(&format!("\\x{byte:02x}"));
-                }
+        let Some(first) = bad.first() else { continue };
+        let reason = match first {
+            0xc2..=0xf4 if at + bad.len() == bytes.len() && !complete(bad) => {
+                "unexpected end of data"
             }
-            _ => {
-                let reason = match first {
-                    0xc2..=0xf4 if at + bad.len() == bytes.len() && !complete(bad) => {
-                        "unexpected end of data"
-                    }
-                    0xc2..=0xf4 => "invalid continuation byte",
-                    _ => "invalid start byte",
-                };
-                let what = match bad.len() {
-                    1 => format!("byte 0x{first:02x} in position {at}"),
-                    length => format!("bytes in position {at}-{}", at + length - 1),
-                };
-                let message = format!("'utf-8' codec can't decode {what}: {reason}");
-                return Err(vm.raise(Type::UnicodeDecodeError, message));
-            }
-        }
+            0xc2..=0xf4 => "invalid continuation byte",
+            _ => "invalid start byte",
+        };
+        mend(vm, &mut text, (bytes, at..at + bad.len()), ("utf-8", reason), errors)?;
         at += bad.len();
     }
     vm.string(text)

@@ -80,14 +80,20 @@ fn float_digits(value: f64, spec: &Spec) -> Option<String> {
             }
             text
         }
-        'e' | 'E' => exponent(&std::format!("{value:.precision$e}"), kind),
+        'e' | 'E' => {
+            let text = std::format!("{value:.precision$e}");
+            let pointed = spec.alternate && precision == 0;
+            exponent(&if pointed { text.replacen('e', ".e", 1) } else { text }, kind)
+        }
         'g' | 'G' | 'n' => {
             let precision = precision.max(1);
             let scientific = std::format!("{value:.*e}", precision - 1);
             let (mantissa, power) = scientific.split_once('e')?;
             let power: i64 = power.parse().ok()?;
             let strip = |text: &str| {
-                if spec.alternate || !text.contains('.') {
+                if spec.alternate && !text.contains('.') {
+                    std::format!("{text}.")
+                } else if spec.alternate || !text.contains('.') {
                     text.to_owned()
                 } else {
                     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -96,7 +102,7 @@ fn float_digits(value: f64, spec: &Spec) -> Option<String> {
             // Without a type a float keeps one digit after the point.
             let plain = spec.kind.is_none();
             let limit = if plain { precision as i64 - 1 } else { precision as i64 };
-            if power < -4 || power >= limit.max(if plain { 1 } else { 0 }) && power >= limit {
+            if power < -4 || power >= limit {
                 let kind = if kind == 'G' { 'E' } else { 'e' };
                 exponent(&std::format!("{}e{power}", strip(mantissa)), kind)
             } else {
@@ -105,7 +111,11 @@ fn float_digits(value: f64, spec: &Spec) -> Option<String> {
                 if plain && !text.contains('.') { text + ".0" } else { text }
             }
         }
-        'r' => float_repr(value),
+        'r' => {
+            let text = float_repr(value);
+            let pointed = spec.alternate && !text.contains('.');
+            if pointed { text.replacen('e', ".e", 1) } else { text }
+        }
         _ => return None,
     })
 }
@@ -281,7 +291,7 @@ impl Vm {
                     let message = "%c arg not in range(0x110000)";
                     return Err(self.raise(Type::OverflowError, message));
                 };
-                return Ok(pad("", &char.to_string(), spec, spec.align.unwrap_or('<')));
+                return Ok(pad("", &char.to_string(), spec, spec.align.unwrap_or('>')));
             }
             other => return Err(self.bad_code(value, other)),
         };

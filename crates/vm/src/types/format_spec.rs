@@ -51,10 +51,10 @@ pub(super) fn parse(text: &str) -> Result<Spec, &'static str> {
         at += 1;
     }
     if chars.get(at) == Some(&'0') {
-        if spec.align.is_none() {
+        if !is_align(chars.get(1)) {
             spec.fill = '0';
-            spec.align = Some('=');
         }
+        spec.align = spec.align.or(Some('='));
         at += 1;
     }
     let number = |at: &mut usize| {

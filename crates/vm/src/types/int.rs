@@ -16,8 +16,8 @@ pub(crate) const TABLE: Table = &[
     ("float", "__new__", float_new, ""),
     ("int", "bit_length", bit_length, ""),
     ("int", "bit_count", bit_count, ""),
-    ("int", "to_bytes", to_bytes, ""),
-    ("_", "_from_bytes", from_bytes, ""),
+    ("int", "to_bytes", to_bytes, "_to_bytes"),
+    ("_", "_from_bytes", from_bytes, "_from_bytes_of"),
     ("int", "conjugate", identity, ""),
     ("int", "is_integer", int_is_integer, ""),
     ("int", "__index__", identity, ""),
@@ -282,7 +282,7 @@ fn to_bytes(vm: &mut Vm, args: Args) -> Outcome {
         return Err(vm.value_error("length argument must be non-negative"));
     };
     let big_first = big_endian(vm, order)?;
-    let signed = !signed.is_unbound() && vm.truth(signed)?;
+    let signed = !signed.is_unbound() && vm.plain_truth(signed)?;
     if big.sign() == Sign::Minus && !signed {
         return Err(vm.raise(Type::OverflowError, "can't convert negative int to unsigned"));
     }
@@ -319,7 +319,7 @@ fn from_bytes(vm: &mut Vm, args: Args) -> Outcome {
     if !big_endian(vm, order)? {
         bytes.reverse();
     }
-    let signed = !signed.is_unbound() && vm.truth(signed)?;
+    let signed = !signed.is_unbound() && vm.plain_truth(signed)?;
     let significant =
         bytes.iter().skip_while(|byte| **byte == 0 || signed && **byte == 0xff).count();
     if significant > 513 {

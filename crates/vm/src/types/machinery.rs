@@ -99,7 +99,7 @@ fn write_error(vm: &mut Vm, args: Args) -> Outcome {
 fn identity(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "_identity", ["value"], 1)?;
     Ok(match value {
-        Value::Ref(handle) => Value::Int((vm.heap.identity(handle) & 0x7fff_ffff_ffff) as i64),
+        Value::Ref(handle) => Value::Int(vm.heap.told_apart(handle) as i64),
         _ => Value::None,
     })
 }
@@ -151,9 +151,8 @@ fn make_class(vm: &mut Vm, args: Args) -> Outcome {
             _ => return Err(vm.type_error("bases must be types")),
         }
     }
-    let (Value::Ref(namespace), Value::Ref(meta)) = (namespace, meta) else {
-        return Err(vm.type_error("a class needs a dict"));
-    };
+    let namespace = class_names(vm, namespace)?;
+    let Value::Ref(meta) = meta else { return Err(Fatal::Internal.into()) };
     let Value::Ref(dict) = vm.copy_dict(namespace)? else { return Err(Fatal::Internal.into()) };
     // __new__ and the like are what their kind says even without a decorator.
     for (key, class_method) in
@@ -172,8 +171,26 @@ fn make_class(vm: &mut Vm, args: Args) -> Outcome {
     vm.make_class(name, handles, dict, meta)
 }
 
+/// The dict in which a class's names are. Names are read and written there by no method of its own.
+fn class_names(vm: &mut Vm, namespace: Value) -> Result<Handle, Fault> {
+    let own = [name::SETITEM, name::GETITEM, name::MISSING];
+    if own.iter().any(|method| vm.user_method(namespace, *method).is_some()) {
+        return Err(vm.type_error(
+            "a class's namespace cannot have methods of its own for its items: use a plain dict",
+        ));
+    }
+    match (vm.inner(namespace), vm.obj(vm.inner(namespace))) {
+        (Value::Ref(handle), Some(Obj::Dict(_))) => Ok(handle),
+        _ => {
+            let kind = vm.type_name(namespace);
+            Err(vm.type_error(format!("a class's namespace must be a dict, not {kind}")))
+        }
+    }
+}
+
 fn run_body(vm: &mut Vm, args: Args) -> Outcome {
     let [function, namespace] = vm.take(args, "_run_body", ["function", "namespace"], 2)?;
+    let namespace = class_names(vm, namespace)?.into();
     Err(Fault::Tail(Box::new(Tail {
         callee: function,
         args: Vec::new(),
@@ -207,7 +224,7 @@ fn iterates_natively(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "_iterates_natively", ["value"], 1)?;
     let needs_python = match vm.obj(value) {
         Some(Obj::Generator(_)) => true,
-        Some(Obj::Instance(_) | Obj::Class(_)) => {
+        Some(Obj::Instance(_) | Obj::Class(_) | Obj::Exception(_)) => {
             !vm.iterates_natively(value)
                 && (vm.user_method(value, name::ITER).is_some()
                     || vm.user_method(value, name::GETITEM).is_some())

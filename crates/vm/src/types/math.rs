@@ -1,6 +1,7 @@
 //! math: exact on integers; on floats `precise`, and `libm` for what is rare.
 
 use crate::cost;
+use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Value, float};
 use crate::run::Vm;
@@ -62,7 +63,7 @@ pub(crate) const TABLE: Table = &[
     ("math", "isinf", |vm, args| test(vm, args, "isinf", f64::is_infinite), ""),
     ("math", "isfinite", |vm, args| test(vm, args, "isfinite", f64::is_finite), ""),
     ("math", "isclose", isclose, ""),
-    ("math", "prod", prod, ""),
+    ("math", "prod", prod, "_prod"),
     ("math", "fsum", fsum, ""),
     ("math", "modf", modf, ""),
     ("math", "frexp", frexp, ""),
@@ -241,10 +242,16 @@ fn isclose(vm: &mut Vm, args: Args) -> Outcome {
 
 fn prod(vm: &mut Vm, args: Args) -> Outcome {
     let [items, start] = vm.take(args, "prod", ["iterable", "start"], 1)?;
+    if matches!(vm.obj(items), Some(Obj::Iter(_))) {
+        return Err(Fault::Fallback);
+    }
     let mut all = if start.is_unbound() { Value::Int(1) } else { start };
     for item in vm.items(items)? {
         vm.charge(3)?;
-        all = vm.binary(crate::front::code::BinOp::Mul, all, item)?;
+        all = match vm.binary(crate::front::code::BinOp::Mul, all, item) {
+            Err(Fault::Tail(_)) => return Err(Fault::Fallback),
+            other => other?,
+        };
     }
     Ok(all)
 }
@@ -253,9 +260,17 @@ fn prod(vm: &mut Vm, args: Args) -> Outcome {
 fn fsum(vm: &mut Vm, args: Args) -> Outcome {
     let [items] = vm.take(args, "fsum", ["iterable"], 1)?;
     let mut partials: Vec<f64> = Vec::new();
+    // What is not finite is added apart: it would spoil the partial sums.
+    let (mut special, mut infinite) = (0.0, 0.0);
     for item in vm.items(items)? {
-        let mut x = real(vm, item)?;
+        let given = real(vm, item)?;
+        let mut x = given;
         vm.charge(partials.len() as u64 * 2 + 2)?;
+        if !given.is_finite() {
+            special += given;
+            infinite += if given.is_nan() { 0.0 } else { given };
+            continue;
+        }
         let mut kept = Vec::with_capacity(partials.len() + 1);
         for mut y in partials {
             if x.abs() < y.abs() {
@@ -268,8 +283,17 @@ fn fsum(vm: &mut Vm, args: Args) -> Outcome {
             }
             x = high;
         }
+        if !x.is_finite() {
+            return Err(vm.raise(Type::OverflowError, "intermediate overflow in fsum"));
+        }
         kept.push(x);
         partials = kept;
+    }
+    if f64::is_nan(infinite) {
+        return Err(vm.value_error("-inf + inf in fsum"));
+    }
+    if special != 0.0 {
+        return Ok(float(special));
     }
     let mut total = 0.0;
     let mut rest = partials.into_iter().rev().peekable();

@@ -21,7 +21,7 @@ mod machinery;
 mod math;
 mod math_whole;
 mod object;
-mod operators;
+pub(crate) mod operators;
 pub(crate) mod precise;
 mod reduce;
 mod regex;

@@ -186,7 +186,7 @@ fn object_setattr(vm: &mut Vm, args: Args) -> Outcome {
         if builtin {
             return Err(vm.type_error("cannot set attributes of a built-in type"));
         }
-        let value = if key == name::SLOTS { vm.slot_names(value)? } else { value };
+        let value = if key == name::SLOTS { vm.slot_names(value, None)? } else { value };
         vm.class_version += 1;
         vm.dict_set_name(dict, key, value)?;
         return Ok(Value::None);

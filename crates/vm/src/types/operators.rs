@@ -176,6 +176,30 @@ fn takes(op: Option<BinOp>, own: Family, other: Family) -> bool {
     }
 }
 
+/// Whether a builtin value's own operator takes the other one. Sequences let others go first.
+pub(crate) fn operates(vm: &Vm, op: BinOp, own: Value, other: Value) -> bool {
+    use BinOp::{Add, And, Div, FloorDiv, Mod, Mul, Or, Pow, Sub, Xor};
+    match (family(vm, own), family(vm, other)) {
+        (Family::Int, Family::Int) => op != BinOp::MatMul,
+        (Family::Float, Family::Int | Family::Float) => {
+            matches!(op, Add | Sub | Mul | Div | FloorDiv | Mod | Pow)
+        }
+        (Family::Set, Family::Set) => matches!(op, And | Or | Sub | Xor),
+        (Family::Dict, Family::Dict) => op == Or,
+        (Family::Str | Family::Bytes, _) => op == Mod,
+        _ => false,
+    }
+}
+
+/// The same of comparisons.
+pub(crate) fn compares(vm: &Vm, op: CmpOp, own: Value, other: Value) -> bool {
+    match (family(vm, own), family(vm, other)) {
+        (Family::Float, Family::Int) => true,
+        (Family::Dict, Family::Dict) => matches!(op, CmpOp::Eq | CmpOp::Ne),
+        (own, other) => own == other && own != Family::Other,
+    }
+}
+
 fn operands(vm: &mut Vm, args: Args) -> Result<(Value, Value), crate::run::fault::Fault> {
     let [own, other] = vm.take(args, "operator", ["self", "value"], 2)?;
     Ok((vm.inner(own), vm.inner(other)))

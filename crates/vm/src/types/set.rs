@@ -62,13 +62,29 @@ impl Vm {
         }
     }
 
+    /// A set that can be changed.
+    fn own_set(&mut self, value: Value) -> Result<Handle, Fault> {
+        let handle = self.set_handle(value)?;
+        if matches!(self.heap.get(handle), Obj::Set(_)) {
+            return Ok(handle);
+        }
+        let kind = self.type_name(value);
+        Err(self.type_error(format!("descriptor requires a 'set' object but received '{kind}'")))
+    }
+
     /// A new set of an iterable's items.
     fn set_of(&mut self, source: Value) -> Result<Handle, Fault> {
         let items = if source.is_unbound() { Vec::new() } else { self.items(source)? };
         self.charge(cost::entries(items.len()))?;
         let set = self.alloc(Obj::Set(Dict::default()))?;
-        for item in items {
-            self.set_add(set, item)?;
+        for item in &items {
+            match self.set_add(set, *item) {
+                Err(Fault::Fallback) => {
+                    self.put_back(source, items)?;
+                    return Err(Fault::Fallback);
+                }
+                other => other?,
+            };
         }
         set.handle().ok_or(Fatal::Internal.into())
     }
@@ -82,7 +98,7 @@ fn new(vm: &mut Vm, args: Args) -> Outcome {
 fn init(vm: &mut Vm, args: Args) -> Outcome {
     let [set, source] = vm.take(args, "set", ["self", "iterable"], 1)?;
     let made = vm.set_of(source)?;
-    let handle = vm.set_handle(set)?;
+    let handle = vm.own_set(set)?;
     replace(vm, handle, made)
 }
 
@@ -98,7 +114,7 @@ fn replace(vm: &mut Vm, target: Handle, made: Handle) -> Outcome {
 
 fn set_replace(vm: &mut Vm, args: Args) -> Outcome {
     let [target, made] = vm.take(args, "_set_replace", ["target", "made"], 2)?;
-    let (target, made) = (vm.set_handle(target)?, vm.set_handle(made)?);
+    let (target, made) = (vm.own_set(target)?, vm.set_handle(made)?);
     replace(vm, target, made)
 }
 
@@ -130,21 +146,21 @@ fn freeze(vm: &mut Vm, args: Args) -> Outcome {
 
 fn add(vm: &mut Vm, args: Args) -> Outcome {
     let [set, item] = vm.take(args, "add", ["self", "item"], 2)?;
-    vm.set_handle(set)?;
+    vm.own_set(set)?;
     vm.set_add(set, item)?;
     Ok(Value::None)
 }
 
 fn discard(vm: &mut Vm, args: Args) -> Outcome {
     let [set, item] = vm.take(args, "discard", ["self", "item"], 2)?;
-    let handle = vm.set_handle(set)?;
+    let handle = vm.own_set(set)?;
     vm.dict_remove(handle, item)?;
     Ok(Value::None)
 }
 
 fn remove(vm: &mut Vm, args: Args) -> Outcome {
     let [set, item] = vm.take(args, "remove", ["self", "item"], 2)?;
-    let handle = vm.set_handle(set)?;
+    let handle = vm.own_set(set)?;
     if vm.dict_remove(handle, item)? {
         return Ok(Value::None);
     }
@@ -153,7 +169,7 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
 
 fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "pop", ["self"], 1)?;
-    let handle = vm.set_handle(set)?;
+    let handle = vm.own_set(set)?;
     vm.settle_set(handle)?;
     let first = vm.table(handle).and_then(|table| table.first());
     let Some(place) = first else {
@@ -169,7 +185,7 @@ fn pop(vm: &mut Vm, args: Args) -> Outcome {
 
 fn clear(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "clear", ["self"], 1)?;
-    let handle = vm.set_handle(set)?;
+    let handle = vm.own_set(set)?;
     if let Some(table) = vm.table_mut(handle) {
         table.clear();
     }
@@ -194,6 +210,10 @@ fn combine(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
     let mut result = vm.inner(receiver);
     if values.len() == 1 {
         return copy(vm, args);
+    }
+    // Of several iterators the first ones would be walked through before another one needs Python code.
+    if values.len() > 2 && values.iter().any(|value| matches!(vm.obj(*value), Some(Obj::Iter(_)))) {
+        return Err(Fault::Fallback);
     }
     for value in &values[1..] {
         let other = match vm.obj(vm.inner(*value)) {
@@ -223,11 +243,11 @@ fn symmetric(vm: &mut Vm, args: Args) -> Outcome {
 
 fn in_place(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
     let set = vm.receiver(args, "set method")?;
+    let handle = vm.own_set(set)?;
     if args.count == 1 {
         return Ok(Value::None);
     }
     let Value::Ref(made) = combine(vm, args, op)? else { return Err(Fatal::Internal.into()) };
-    let handle = vm.set_handle(set)?;
     replace(vm, handle, made)
 }
 

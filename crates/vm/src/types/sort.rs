@@ -49,7 +49,7 @@ fn sort_by(vm: &mut Vm, args: Args) -> Outcome {
     if items.len() != keys.len() {
         return Err(vm.value_error("list modified during sort"));
     }
-    let reverse = vm.truth(reverse)?;
+    let reverse = vm.want_int(reverse)? != 0;
     let items = vm.sort(items, Some(keys), reverse)?;
     vm.list(items)
 }

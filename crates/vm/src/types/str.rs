@@ -289,7 +289,7 @@ fn rsplit(vm: &mut Vm, args: Args) -> Outcome {
 fn splitlines(vm: &mut Vm, args: Args) -> Outcome {
     let [text, keep] = vm.take(args, "splitlines", ["self", "keepends"], 1)?;
     let text = this(vm, text)?;
-    let keep = !keep.is_unbound() && vm.truth(keep)?;
+    let keep = !keep.is_unbound() && vm.want_int(keep)? != 0;
     vm.charge(text.len() as u64)?;
     let mut rest = text.as_str();
     let lines = std::iter::from_fn(|| {
