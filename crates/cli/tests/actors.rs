@@ -51,7 +51,11 @@ fn a_new_actor_is_checked_deployed_called_and_looked_into() {
     assert_eq!((text(&returned["value"]), &returned["decoded"]), ("0x1828", &Value::from(40)));
     let said = network.run(&["actor", "logs", &actor, "--json"]).ok().lines();
     let said = said.iter().filter_map(|row| row["event"].get("ActorEvent"));
-    assert!(said.clone().any(|said| said["decoded"]["count"] == 40), "{:?}", said.collect::<Vec<_>>());
+    assert!(
+        said.clone().any(|said| said["decoded"]["count"] == 40),
+        "{:?}",
+        said.collect::<Vec<_>>()
+    );
     let shown = network.json(&["actor", "show", &actor]);
     assert_eq!((text(&shown["owner"]), &shown["waiting"]), (&*owner, &Value::from(0)));
     let code = network.run(&["actor", "show", &actor, "--code"]).ok().stdout;

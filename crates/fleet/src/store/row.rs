@@ -67,7 +67,8 @@ pub(super) fn fixed(job: &JobRecord) -> Result<String, StoreError> {
 
 /// The part that is written often.
 pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
-    let JobRecord { needs_open, attempt, fence, losses, returns, not_before, ref standing, .. } = *job;
+    let JobRecord { needs_open, attempt, fence, losses, returns, not_before, ref standing, .. } =
+        *job;
     let standing = Cow::Borrowed(standing);
     let changing = Changing { needs_open, attempt, fence, losses, returns, not_before, standing };
     text("job", &changing)
