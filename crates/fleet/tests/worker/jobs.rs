@@ -52,17 +52,17 @@ impl Drop for Worker {
     }
 }
 
-async fn submit(server: &Server, job: Value) -> String {
+pub async fn submit(server: &Server, job: Value) -> String {
     let run = server.ok("/runs", json!({ "jobs": [job] })).await;
     run["run_id"].as_str().expect("an id").to_owned()
 }
 
-fn job(steps: &[&str]) -> Value {
+pub fn job(steps: &[&str]) -> Value {
     json!({ "name": "a", "job_spec": { "name": "a", "steps": steps } })
 }
 
 /// The first job of a run, once that says what is wanted.
-async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+pub async fn until(server: &Server, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let (_, view) = server.get(&format!("/runs/{run}")).await;
@@ -80,17 +80,17 @@ fn begun(job: &Value) -> bool {
     job["state"] == "STARTING" || job["state"] == "RUNNING"
 }
 
-async fn ended(server: &Server, run: &str) -> Value {
+pub async fn ended(server: &Server, run: &str) -> Value {
     until(server, run, |job| !job["reason"].is_null()).await
 }
 
-async fn bytes(server: &Server, path: &str) -> Vec<u8> {
+pub async fn bytes(server: &Server, path: &str) -> Vec<u8> {
     let answer = server.http.get(format!("{}{path}", server.url)).send().await.expect("sent");
     assert_eq!(answer.status(), 200, "{path}");
     answer.bytes().await.expect("bytes").to_vec()
 }
 
-async fn log(server: &Server, job: &Value) -> String {
+pub async fn log(server: &Server, job: &Value) -> String {
     let path = format!("/api/v1/jobs/{}/log", job["job_id"].as_str().expect("an id"));
     String::from_utf8(bytes(server, &path).await).expect("text")
 }
