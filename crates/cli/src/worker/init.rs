@@ -48,6 +48,9 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
             FleetFailure::of_refusal(code, message, url.clone(), fleet.token_file.as_deref())
         }
         LinkError::Unreachable(why) => FleetFailure::Unreachable { url: url.clone(), why },
+        LinkError::Failing { code, message } => {
+            FleetFailure::Unreachable { url: url.clone(), why: format!("{message} ({code})") }
+        }
         LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.

@@ -14,6 +14,7 @@ use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
+use super::upload::upload;
 use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
@@ -344,7 +345,7 @@ impl Life<'_> {
             }
         };
         for found in found {
-            match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
+            match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
                     // What is refused is so to every worker: the job's failure, and its work is not done

@@ -21,6 +21,8 @@ use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// What an orchestrator has trouble with that need not pass.
+const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
 /// What messages are: no page of a browser can send that to others unasked.
 const JSON: &str = "application/json";
 
@@ -38,6 +40,14 @@ pub enum LinkError {
         /// For people.
         message: String,
     },
+    /// The orchestrator cannot do it now. It can be sent again.
+    #[error("the orchestrator cannot do it now: {code}: {message}")]
+    Failing {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
     /// Nobody knows whether it arrived. It can be sent again.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
@@ -46,7 +56,12 @@ pub enum LinkError {
 impl LinkError {
     /// Whether sending it again may help.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable(_))
+        matches!(self, Self::Unreachable(_) | Self::Failing { .. })
+    }
+
+    /// Whether it may stay so for as long as anybody tries: the disk, or the line, and not a moment's load.
+    pub(super) fn may_last(&self) -> bool {
+        matches!(self, Self::Failing { code, .. } if MAY_LAST.contains(&code.as_str()))
     }
 }
 
@@ -264,7 +279,7 @@ impl Link {
             {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
-            Ok(body) => LinkError::Unreachable(body.error.message),
+            Ok(body) => LinkError::Failing { code: body.error.code, message: body.error.message },
             // Not the orchestrator: something in between.
             Err(_) => LinkError::Unreachable(format!("status {status}")),
         }

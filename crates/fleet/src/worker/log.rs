@@ -60,7 +60,7 @@ impl Log {
                     wanted = outbox.acknowledge(&ack);
                     self.status.send_modify(|status| status.log_bytes = outbox.sent());
                 }
-                Err(LinkError::Unreachable(_)) => {
+                Err(error) if error.passes() => {
                     sleep(retry_pause(failures, random())).await;
                     failures += 1;
                 }

@@ -26,6 +26,7 @@ mod sandbox;
 mod status;
 mod steps;
 mod tree;
+mod upload;
 mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
