@@ -51,7 +51,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
         LinkError::Failing { code, message } => {
             FleetFailure::Unreachable { url: url.clone(), why: format!("{message} ({code})") }
         }
-        LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
+        LinkError::Stale(_) | LinkError::Own(_) => FleetFailure::Demo(error.to_string()),
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
     // Secrets of jobs, and a broker's password, may come to stand in it.

@@ -43,6 +43,7 @@ pub(super) fn grant(
         log: LogRecord::default(),
         uploads: 0,
         upload_bytes: 0,
+        last_upload: None,
         answer: None,
         ended_at: None,
     }

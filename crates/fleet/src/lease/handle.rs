@@ -83,7 +83,7 @@ impl<R: Rows> Desk<'_, R> {
             Event::Upload(request) => self.upload(&request),
             Event::Store { lease_id, runner_id, path } => {
                 let lease = self.live(&lease_id, &runner_id)?;
-                keep::stored(&lease, &path).map(|()| Reply::Done)
+                keep::stored(&lease, &path).map(|bytes_max| Reply::MayStore { bytes_max })
             }
             Event::Forget { keep_seconds } => {
                 let before = Millis(self.now.0.saturating_sub(u64::from(keep_seconds) * 1_000));

@@ -295,10 +295,22 @@ pub struct LeaseRecord {
     /// Their bytes.
     #[serde(default)]
     pub upload_bytes: u64,
+    /// The last of them: the same may be asked for again, if the answer was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_upload: Option<LastUpload>,
     /// What ended it, if a message did.
     pub answer: Option<Answer>,
     /// When it ended.
     pub ended_at: Option<Millis>,
+}
+
+/// The object that a lease asked for last: a runner sends one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LastUpload {
+    /// As it was asked for.
+    pub name: String,
+    /// The most that was asked for it.
+    pub bytes: u64,
 }
 
 /// A stop that was asked for.

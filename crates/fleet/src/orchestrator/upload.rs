@@ -7,7 +7,8 @@ use super::answer::Failure;
 use super::app::App;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
-use crate::lease::Event;
+use crate::lease::{Event, Reply};
+use crate::object::Grants;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -37,12 +38,19 @@ pub(super) async fn put(
     let runner_id = field(&parts.headers, "remuda-runner", |text| RunnerId::new(text).ok())?;
     let grant = field(&parts.headers, "remuda-grant", |text| Some(text.to_owned()))?;
     machine.speaks_for(&runner_id)?;
-    let bytes = app.0.grants.open(&lease_id, &path, &grant).ok_or_else(|| {
+    let sealed = app.0.grants.open(&lease_id, &path, &grant);
+    let may = Event::Store { lease_id, runner_id, path: path.clone() };
+    let Reply::MayStore { bytes_max } = app.ask(may.clone()).await? else {
+        return Err(Failure::not_found("lease"));
+    };
+    // Another orchestrator may have sealed it, or this one before a restart: what the lease asked for last is
+    // in its row.
+    let known =
+        || Grants::bytes(&grant).filter(|bytes| bytes_max.is_some_and(|most| *bytes <= most));
+    let bytes = sealed.or_else(known).ok_or_else(|| {
         let text = "this grant is not for this lease and path, or from before a restart; ask again";
         Failure::new(StatusCode::FORBIDDEN, "BAD_GRANT", text)
     })?;
-    let may = Event::Store { lease_id, runner_id, path: path.clone() };
-    app.ask(may.clone()).await?;
     let mut incoming = app.0.objects.begin(bytes).await?;
     let mut looked = Instant::now();
     let mut pieces = body.into_data_stream();

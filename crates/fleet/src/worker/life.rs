@@ -14,7 +14,7 @@ use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
-use super::upload::upload;
+use super::upload::{blame, upload};
 use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
@@ -348,10 +348,8 @@ impl Life<'_> {
             match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
-                    // What is refused is so to every worker: the job's failure, and its work is not done
-                    // again for it.
                     let why = format!("{} is not kept: {error}", found.name);
-                    return (artifacts, Err((why, Some(Failure::NotKept))));
+                    return (artifacts, Err((why, blame(&error))));
                 }
             }
         }

@@ -11,16 +11,20 @@ use crate::time::Millis;
 use axum::Router;
 use axum::body::Body as Bytes;
 use axum::http::Request;
+use futures::Stream;
 use reqwest::{Client, Method, Response, StatusCode};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio::sync::broadcast::error::RecvError;
 use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// It is another time there. Its answer says which.
+pub(super) const BAD_CLOCK: &str = "BAD_CLOCK";
 /// What an orchestrator has trouble with that need not pass.
 const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
 /// What messages are: no page of a browser can send that to others unasked.
@@ -48,6 +52,9 @@ pub enum LinkError {
         /// For people.
         message: String,
     },
+    /// What was to be sent cannot be read: this side's trouble.
+    #[error("the file cannot be read: {0}")]
+    Own(String),
     /// Nobody knows whether it arrived. It can be sent again.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
@@ -200,9 +207,7 @@ impl Link {
             let answer = request.send().await.map_err(unreachable)?;
             match self.read(answer).await {
                 // The answer said what time it is there.
-                Err(LinkError::Refused { code, .. }) if code == "BAD_CLOCK" && first => {
-                    first = false
-                }
+                Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
             }
         }
@@ -218,24 +223,29 @@ impl Link {
         file: tokio::fs::File,
     ) -> Result<(), LinkError> {
         let path = format!("/api/v1/internal/objects/{path}");
-        let bytes = file.metadata().await.map_err(|e| LinkError::Unreachable(e.to_string()))?.len();
-        let pieces = futures::stream::try_unfold(file, |mut file| async move {
-            let mut piece = vec![0; 64 * 1024];
-            let read = tokio::io::AsyncReadExt::read(&mut file, &mut piece).await?;
-            piece.truncate(read);
-            Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
-        });
-        let request = self
-            .http()?
-            .put(format!("{}{path}", self.url))
-            .header("authorization", self.signature(&Method::PUT, &path, sha256))
-            .header("remuda-lease", lease.0.as_str())
-            .header("remuda-runner", lease.1.as_str())
-            .header("remuda-grant", grant)
-            .header("remuda-content-sha256", sha256)
-            .header("content-length", bytes)
-            .body(reqwest::Body::wrap_stream(pieces));
-        self.read(request.send().await.map_err(unreachable)?).await.map(drop)
+        let own = |error: std::io::Error| LinkError::Own(error.to_string());
+        let bytes = file.metadata().await.map_err(own)?.len();
+        let mut first = true;
+        loop {
+            let mut again = file.try_clone().await.map_err(own)?;
+            again.rewind().await.map_err(own)?;
+            let request = self
+                .http()?
+                .put(format!("{}{path}", self.url))
+                .header("authorization", self.signature(&Method::PUT, &path, sha256))
+                .header("remuda-lease", lease.0.as_str())
+                .header("remuda-runner", lease.1.as_str())
+                .header("remuda-grant", grant)
+                .header("remuda-content-sha256", sha256)
+                .header("content-length", bytes)
+                .body(reqwest::Body::wrap_stream(pieces(again)));
+            let answer = request.send().await.map_err(unreachable)?;
+            match self.read(answer).await {
+                // The answer said what time it is there.
+                Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
+                read => return read.map(drop),
+            }
+        }
     }
 
     fn signature(&self, method: &Method, path: &str, body: &str) -> String {
@@ -284,6 +294,16 @@ impl Link {
             Err(_) => LinkError::Unreachable(format!("status {status}")),
         }
     }
+}
+
+/// A file, from where it is read next.
+fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static {
+    futures::stream::try_unfold(file, |mut file| async move {
+        let mut piece = vec![0; 64 * 1024];
+        let read = file.read(&mut piece).await?;
+        piece.truncate(read);
+        Ok((read > 0).then_some((piece, file)))
+    })
 }
 
 /// An answer's body, no longer than a message.

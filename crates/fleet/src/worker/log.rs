@@ -1,6 +1,6 @@
 //! A job's log on its way: read, masked, sent in pieces, resumed after a break.
 
-use super::link::{Link, LinkError};
+use super::link::Link;
 use super::mask::Mask;
 use super::outbox::Outbox;
 use super::pace::{random, retry_pause};

@@ -68,6 +68,30 @@ async fn a_grant_is_for_what_it_says() {
     assert_eq!(server.get("/objects/..%2f..%2faudit.jsonl").await.0, 422);
 }
 
+/// Fault 9: several may share a database, and one may be restarted between a grant and its bytes.
+#[tokio::test]
+async fn a_grant_that_another_orchestrator_sealed_is_good_for_what_was_asked_for_last() {
+    let server = Server::open().await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let (first, mut last) = (grant(&server, &granted, "a", 5).await, Value::Null);
+    // Its answers were lost.
+    for _ in 0..3 {
+        last = grant(&server, &granted, "b", 5).await;
+    }
+    let elsewhere = |upload: &Value, bytes: &str| {
+        let mut upload = upload.clone();
+        upload["grant"] = json!(format!("{bytes}-{}", "0".repeat(64)));
+        upload
+    };
+    let (a, b) = (text(&first["path"]).to_owned(), text(&last["path"]).to_owned());
+    let bad = (403, "BAD_GRANT".to_owned());
+    assert_eq!(put(&server, &elsewhere(&last, "6"), &b, b"hello!").await, bad);
+    assert_eq!(put(&server, &elsewhere(&last, "5"), &b, b"hello").await.0, 201);
+    assert_eq!(put(&server, &elsewhere(&first, "5"), &a, b"hello").await, bad, "it is asked again");
+    assert_eq!(put(&server, &first, &a, b"hello").await.0, 201, "its own it knows");
+}
+
 /// Fault 2, the orchestrator's half: the lease ends between the grant and the bytes, or while they come.
 #[tokio::test]
 async fn a_runner_that_lost_its_lease_leaves_nothing() {
