@@ -35,7 +35,7 @@ pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
-pub use sandbox::Sandbox;
+pub use sandbox::{Able, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};

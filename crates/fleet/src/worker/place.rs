@@ -118,12 +118,12 @@ impl Place {
     ) -> io::Result<Command> {
         let mut command = match &config.sandbox {
             Sandbox::Process => Command::new("/bin/sh"),
-            Sandbox::Bubblewrap { program, network, sized } => {
+            Sandbox::Bubblewrap { program, network, able } => {
                 let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
                 let view = View { folder, temporary, hidden: &hidden };
                 let mut command = Command::new(program);
-                command.args(view.arguments(*network, *sized)).arg("/bin/sh");
+                command.args(view.arguments(*network, *able)).arg("/bin/sh");
                 command
             }
         };
