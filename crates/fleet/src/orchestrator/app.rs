@@ -4,6 +4,7 @@ use super::answer::Failure;
 use super::config::{Config, StoreConfig};
 use super::door::Door;
 use super::guard::KnownKeys;
+use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
 use super::roster::Roster;
@@ -38,6 +39,7 @@ pub(super) struct Inner {
     pub(super) store: AnyStore,
     pub(super) objects: Objects,
     pub(super) grants: Grants,
+    pub(super) under_way: UnderWay,
     pub(super) audit: Audit,
     pub(super) door: Door,
     pub(super) roster: Roster,
@@ -81,6 +83,7 @@ impl App {
             store,
             objects,
             grants: Grants::default(),
+            under_way: UnderWay::default(),
             audit,
             door,
             roster: Roster::default(),

@@ -16,6 +16,7 @@ mod door;
 mod elsewhere;
 mod feed;
 mod guard;
+mod incoming;
 mod metrics;
 mod openapi;
 mod pages;

@@ -125,6 +125,52 @@ async fn a_runner_that_lost_its_lease_leaves_nothing() {
     assert_eq!(left.count(), 0);
 }
 
+/// Fault 13: one grant would be promised its room as often as it is shown.
+#[tokio::test]
+async fn an_object_is_sent_once_at_a_time() {
+    let server = Server::with(|config| config.objects_bytes_max = 20).await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let upload = grant(&server, &granted, "a", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    let (go, gate) = tokio::sync::oneshot::channel::<()>();
+    let (begun, began) = tokio::sync::oneshot::channel::<()>();
+    let pieces = futures::stream::unfold((0, Some(gate), Some(begun)), |state| async move {
+        match state {
+            (0, gate, begun) => Some((Ok::<_, std::io::Error>("he"), (1, gate, begun))),
+            (1, Some(gate), Some(begun)) => {
+                let _ = begun.send(());
+                let _ = gate.await;
+                Some((Ok("llo"), (2, None, None)))
+            }
+            _ => None,
+        }
+    });
+    let slow = server
+        .http
+        .put(format!("{}/api/v1/internal/objects/{path}", server.url))
+        .header("remuda-lease", text(&upload["lease_id"]))
+        .header("remuda-runner", RUNNER)
+        .header("remuda-grant", text(&upload["grant"]))
+        .header("remuda-content-sha256", sha256_hex(b"hello"))
+        .body(reqwest::Body::wrap_stream(pieces));
+    let slow = tokio::spawn(slow.send());
+    began.await.expect("it has begun");
+    // Its head may be on its way: until it is there, this one may be the first.
+    let other = (429, "UPLOAD_UNDER_WAY".to_owned());
+    let used = async || {
+        let metrics = server.http.get(format!("{}/metrics", server.url)).send().await;
+        metrics.expect("sent").text().await.expect("text")
+    };
+    while !used().await.contains("\nfleet_objects_bytes 5\n") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(put(&server, &upload, &path, b"hello").await, other);
+    go.send(()).expect("it waits");
+    assert_eq!(slow.await.expect("sent").expect("an answer").status(), 201);
+    assert_eq!(put(&server, &upload, &path, b"hello").await.0, 201, "the same again");
+}
+
 #[tokio::test]
 async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_with_time() {
     let server = Server::with(|config| {
