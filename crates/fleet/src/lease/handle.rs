@@ -282,7 +282,9 @@ impl<R: Rows> Desk<'_, R> {
             return Ok(self.no_work());
         };
         let runner = request.runner_id;
-        let lease = grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+        let mut lease =
+            grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+        lease.cache_scope = self.rows.run(&job.run_id).and_then(|run| run.cache_scope());
         let granted = grant::granted(self.policy, &job, &lease);
         self.occupy(&job, 1);
         self.rows.put_job(job);

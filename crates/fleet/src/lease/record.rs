@@ -3,6 +3,7 @@
 use super::finish::BodyHash;
 use super::policy::Policy;
 use super::state::{AttemptState, LeaseState, RunStatus};
+use crate::auth::sha256_hex;
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId, WorkerKey};
 use crate::message::{
     Artifact, CancelReason, CompleteStatus, Data, Failure, JobSubmission, Label, Progress,
@@ -89,6 +90,12 @@ impl RunRecord {
     /// Whose token it was submitted with, if that is known.
     pub fn submitter(&self) -> Option<&str> {
         self.idempotency.as_ref()?.submitter()
+    }
+
+    /// What its jobs' caches are kept under: what one submitter leaves in a cache, no other's job runs. A hash,
+    /// because workers need not know names.
+    pub fn cache_scope(&self) -> Option<String> {
+        self.submitter().map(|name| sha256_hex(name.as_bytes())[..32].to_owned())
     }
 
     /// Whether one more of its jobs may be granted.
@@ -271,6 +278,9 @@ pub struct LeaseRecord {
     pub attempt_state: AttemptState,
     /// What a cancellation shows.
     pub cancel_token: Option<CancelToken>,
+    /// Whose caches its job may use, as [`RunRecord::cache_scope`] says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<String>,
     /// A shorter TTL than the policy's: the job's wish.
     #[serde(default)]
     pub ttl_seconds: Option<u32>,

@@ -186,6 +186,7 @@ impl Life<'_> {
         let Some(caches) = &self.shop.caches else {
             return self.broken("this worker does calls only", None).await;
         };
+        let caches = &caches.of(self.granted.cache_scope.as_deref());
         let image = match self.image(spec).await {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
