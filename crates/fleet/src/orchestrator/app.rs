@@ -7,10 +7,11 @@ use super::guard::KnownKeys;
 use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
+use super::places::Places;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::waiters::Waiters;
-use super::watch::Watchers;
+use super::watch::WATCHED_MAX;
 use super::within::Ends;
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
@@ -51,7 +52,7 @@ pub(super) struct Inner {
     cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
     /// Places for those who watch runs.
-    pub(super) watchers: Watchers,
+    pub(super) watchers: Places,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     /// Where there is a broker.
@@ -93,7 +94,7 @@ impl App {
             ends: Ends::default(),
             cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
-            watchers: Watchers::default(),
+            watchers: Places::new(WATCHED_MAX),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),

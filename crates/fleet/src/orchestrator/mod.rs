@@ -21,6 +21,7 @@ mod metrics;
 mod openapi;
 mod pages;
 mod people;
+mod places;
 mod reports;
 mod roster;
 mod router;
