@@ -39,6 +39,9 @@ pub struct RunRecord {
     pub idempotency: Option<Idempotency>,
     /// The run that this one repeats.
     pub rerun_of: Option<RunId>,
+    /// The run that has begun anew what this one never began and that may be begun once only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun_by: Option<RunId>,
     /// At most so many jobs at a time.
     pub max_parallel: Option<u32>,
     /// Jobs that somebody has a lease of.
