@@ -71,8 +71,8 @@ impl Names {
     fn take(&mut self, kind: &str, path: &Path) -> String {
         let name = object_name(kind, path);
         // By what it was called before it was cleaned. A job may have called another file so, too.
-        let hashed = (0_u32..).map(|try_| {
-            let text = format!("{try_}\n{kind}\n{}", path.display());
+        let hashed = (0_u32..).map(|n| {
+            let text = format!("{n}\n{kind}\n{}", path.display());
             format!("{}/{}", &sha256_hex(text.as_bytes())[..16], end_of(&name))
         });
         let mut all = [name.clone(), format!("{name}_")].into_iter().chain(hashed);
