@@ -181,7 +181,7 @@ impl Printer<'_> {
     }
 
     /// Ends a line of a grant that is over: the next one's log begins on its own.
-    fn end(&mut self, job: &JobView) -> Result<(), Failure> {
+    fn end(&self, job: &JobView) -> Result<(), Failure> {
         if self.printed.get(&job.job_id).is_some_and(|printed| printed.open) {
             write(b"\n")?;
         }
