@@ -86,7 +86,8 @@ enum Command {
     },
     /// List what jobs left behind, or fetch it.
     ///
-    /// With --to each goes into DIR/JOB/NAME; a file that is there already is not written over.
+    /// With --to each goes into DIR/JOB/NAME; a file that is there already is not written over. One of the same
+    /// length was fetched before, so a command that was stopped goes on where it was.
     #[command(after_help = "Examples:
   $ remuda run artifacts run_…
   $ remuda run artifacts run_… --job build --to out")]

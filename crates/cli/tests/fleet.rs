@@ -179,7 +179,19 @@ fn the_example_runs_from_submission_to_its_logs_and_again_once_for_each_key() {
             "{at}"
         );
     }
-    fleet.run(&["artifacts", &run, "--to", &out]).failed(1);
+    // What is there is not fetched again, and nothing else is written over.
+    let first = files[0]["file"].as_str().expect("a file");
+    let modified = || fs::metadata(first).expect("a file").modified().expect("a time");
+    let before = modified();
+    fleet.run(&["artifacts", &run, "--to", &out]).ok();
+    assert_eq!(modified(), before);
+    fs::write(first, "mine").expect("written");
+    let differs = fleet.run(&["artifacts", &run, "--to", &out]).failed(1);
+    assert!(differs.stderr.contains(first), "{differs:?}");
+    assert_eq!(fs::read_to_string(first).expect("a file"), "mine");
+    fs::remove_file(first).expect("removed");
+    fleet.run(&["artifacts", &run, "--to", &out]).ok();
+    assert!(Path::new(first).exists());
     let nobody = fleet.run(&["logs", &run, "--job", "tset"]).failed(1);
     assert!(nobody.stderr.contains("build, test, lint, publish"), "{nobody:?}");
 

@@ -38,6 +38,16 @@ pub enum ClientError {
         /// What went wrong.
         why: String,
     },
+    /// Somebody answers, and nobody understands it: it is no orchestrator, or one of another version.
+    #[error(
+        "what answers at {url} is not understood ({why}); look whether it is an orchestrator, and of this version"
+    )]
+    Nonsense {
+        /// Where it is.
+        url: String,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 /// An orchestrator, from outside.
@@ -176,21 +186,29 @@ impl Client {
         self.read(request.timeout(ANSWER_TIMEOUT)).await
     }
 
-    /// An object by its path, in pieces.
+    /// An object by its path: its size, if that is known, and its bytes in pieces.
     pub async fn object(
         &self,
         path: &str,
-    ) -> Result<impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>, ClientError> {
+    ) -> Result<(Option<u64>, impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>), ClientError>
+    {
         let path: Vec<String> = path.split('/').map(in_path).collect();
         let asked = self.send(self.request(Method::GET, &format!("/objects/{}", path.join("/"))));
         let answer = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
         let answer = answer.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))?;
-        let client = self.clone();
-        Ok(answer.bytes_stream().map(move |piece| {
-            piece
-                .map(|piece| piece.to_vec())
-                .map_err(|error| client.unreachable(error.without_url()))
-        }))
+        let bytes = answer.content_length();
+        let state = Some((self.clone(), Box::pin(answer.bytes_stream())));
+        let pieces = stream::unfold(state, |state| async move {
+            let (client, mut pieces) = state?;
+            let piece = tokio::time::timeout(client.silence_max, pieces.next()).await;
+            match piece.map(|piece| piece.transpose()) {
+                Ok(Ok(piece)) => Some((Ok(piece?.to_vec()), Some((client, pieces)))),
+                // After an error nothing more is read.
+                Ok(Err(error)) => Some((Err(client.unreachable(error.without_url())), None)),
+                Err(_) => Some((Err(client.unreachable("it has fallen silent")), None)),
+            }
+        });
+        Ok((bytes, pieces))
     }
 
     /// What a job's call gave, if it ended well.
@@ -254,7 +272,8 @@ impl Client {
                 self.unreachable(format!("{} ({})", body.error.message, body.error.code))
             }
             Ok(body) => ClientError::Refused { code: body.error.code, message: body.error.message },
-            Err(_) => self.unreachable(format!("status {status}")),
+            Err(_) if passing(status) => self.unreachable(format!("status {status}")),
+            Err(_) => self.nonsense(format!("status {status}")),
         })
     }
 
@@ -269,14 +288,18 @@ impl Client {
             match answer.chunk().await.map_err(|error| self.unreachable(error.without_url()))? {
                 None => return Ok(bytes),
                 Some(piece) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => bytes.extend(piece),
-                Some(_) => return Err(self.unreachable("its answer does not end")),
+                Some(_) => return Err(self.nonsense("its answer does not end")),
             }
         }
     }
 
     async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
         let bytes = self.read(request).await?;
-        serde_json::from_slice(&bytes).map_err(|error| self.unreachable(error))
+        serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error))
+    }
+
+    fn nonsense(&self, why: impl ToString) -> ClientError {
+        ClientError::Nonsense { url: self.url.clone(), why: why.to_string() }
     }
 
     fn unreachable(&self, why: impl ToString) -> ClientError {

@@ -451,17 +451,45 @@ fn one_lease_does_not_take_the_room_of_all() {
     fleet.policy.upload_bytes_max = 100;
     fleet.submit::<1>(vec![job("a")]);
     let lease = fleet.active("r1");
-    let mut ask = |bytes| {
+    let mut ask = |name: &str, bytes| {
         let runner_id = fleet.lease(&lease).runner_id;
-        let (lease_id, name) = (lease.clone(), "x".to_owned());
+        let (lease_id, name) = (lease.clone(), name.to_owned());
         let request = UploadRequest { lease_id, runner_id, name, bytes };
         fleet.handle(Event::Upload(request)).reply.map(drop)
     };
-    assert_eq!(ask(101), Err(Refusal::TooMuch("objects")));
-    assert_eq!(ask(60), Ok(()));
-    assert_eq!(ask(41), Err(Refusal::TooMuch("objects")));
-    assert_eq!(ask(40), Ok(()));
-    assert_eq!(ask(u64::MAX), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("x", 101), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("x", 60), Ok(()));
+    assert_eq!(ask("y", 41), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("y", 40), Ok(()));
+    assert_eq!(ask("z", u64::MAX), Err(Refusal::TooMuch("objects")));
+}
+
+/// Fault 9: an answer that was lost, or an orchestrator that was restarted, costs a job nothing.
+#[test]
+fn an_upload_that_is_asked_for_again_counts_once() {
+    let mut fleet = Fleet::new();
+    (fleet.policy.upload_bytes_max, fleet.policy.uploads_max) = (100, 2);
+    fleet.submit::<1>(vec![job("a")]);
+    let lease = fleet.active("r1");
+    let mut ask = |name: &str, bytes| {
+        let runner_id = fleet.lease(&lease).runner_id;
+        let (lease_id, name) = (lease.clone(), name.to_owned());
+        let request = UploadRequest { lease_id, runner_id, name, bytes };
+        fleet.handle(Event::Upload(request)).reply.map(drop)
+    };
+    for _ in 0..5 {
+        assert_eq!(ask("x", 60), Ok(()));
+    }
+    // Its first grant can still be used: what counts is the most.
+    assert_eq!(ask("x", 1), Ok(()));
+    assert_eq!(ask("y", 41), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("x", 101), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("x", 70), Ok(()));
+    assert_eq!(ask("y", 31), Err(Refusal::TooMuch("objects")));
+    assert_eq!(ask("y", 30), Ok(()));
+    assert_eq!(ask("y", 30), Ok(()));
+    assert_eq!(ask("z", 0), Err(Refusal::TooMuch("objects")), "two are as many as it may");
+    assert_eq!((fleet.lease(&lease).uploads, fleet.lease(&lease).upload_bytes), (2, 100));
 }
 
 /// Fault 13, the core's half.

@@ -46,6 +46,27 @@ fn what_was_begun_once_is_not_run_again_with_its_run() {
     assert!(fleet.handle(rerun).reply.is_ok(), "nobody has begun it, and nobody will");
 }
 
+/// Fault 20: both would begin it.
+#[test]
+fn what_nobody_began_is_repeated_once() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![once()]);
+    fleet.handle(Event::CancelJob { job_id: id }).reply.expect("canceled");
+    let rerun = |of, n, key: Option<&str>| Event::Rerun {
+        of: common::run_id(of),
+        run_id: common::run_id(n),
+        key: key.map(str::to_owned),
+    };
+    let submitted = |n, before| Ok(Reply::Submitted { run_id: common::run_id(n), before });
+    assert_eq!(fleet.handle(rerun(0, 1, Some("k"))).reply, submitted(1, false));
+    assert_eq!(fleet.handle(rerun(0, 2, Some("k"))).reply, submitted(1, true), "the same again");
+    assert_eq!(fleet.handle(rerun(0, 2, Some("l"))).reply, Err(Refusal::OnceOnly));
+    assert_eq!(fleet.handle(rerun(0, 2, None)).reply, Err(Refusal::OnceOnly));
+    // The one that repeats it may be repeated as it was.
+    fleet.handle(Event::CancelRun { run_id: common::run_id(1) }).reply.expect("canceled");
+    assert_eq!(fleet.handle(rerun(1, 2, Some("l"))).reply, submitted(2, false));
+}
+
 #[test]
 fn a_grant_that_nobody_took_was_not_begun() {
     let mut fleet = Fleet::new();

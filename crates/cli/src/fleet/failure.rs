@@ -30,6 +30,9 @@ pub enum FleetFailure {
         /// What the system says.
         why: String,
     },
+    /// A file that was fetched before is another one.
+    #[error("{} is there, and is not what would be fetched; move it away, or fetch into another folder", .0.display())]
+    Differs(PathBuf),
     /// Another process is at it.
     #[error("{what} runs in {} already; end that one, or use another directory", .path.display())]
     Taken {
@@ -212,6 +215,9 @@ impl FleetFailure {
         let url = url.to_owned();
         match error {
             ClientError::Unreachable { url, why } => Self::Unreachable { url, why },
+            ClientError::Nonsense { .. } => {
+                Self::Refused { code: "BAD_ANSWER".to_owned(), message: error.to_string() }
+            }
             ClientError::Refused { code, message } => Self::of_refusal(code, message, url, token),
         }
     }
@@ -249,6 +255,7 @@ impl FleetFailure {
             Self::NoToken { .. } | Self::NoTokenInside(_) => "no_token",
             Self::WrongToken { .. } => "wrong_token",
             Self::Forbidden { .. } => "forbidden",
+            Self::Differs(_) => "file_differs",
             Self::Refused { code, .. } => code,
             Self::Content { .. } => "invalid_input",
             Self::Exists { .. } => "exists",

@@ -3,17 +3,25 @@
 use super::Target;
 use super::logs::jobs;
 use crate::failure::Failure;
-use crate::fleet::Session;
+use crate::fleet::{FleetFailure, Session};
 use crate::style::{Align, Cell, Style, Table, clean};
 use futures::StreamExt as _;
 use remuda_fleet::view::JobView;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 /// Where objects are, for whoever has a viewer's token.
 const OBJECTS: &str = "/api/v1/objects/";
+/// Longest name of a job's folder, before what is put behind it.
+const FOLDER_BYTES_MAX: usize = 200;
+/// Longest part of a file's name that file systems take, and what is left of a longer one.
+const PART_BYTES_MAX: usize = 255;
+const CUT_BYTES: usize = 240;
+/// What a file is called until it is whole: no object's name has such a sign.
+const HALF: &str = "~half";
 
 #[derive(Debug, Serialize)]
 struct Kept {
@@ -37,16 +45,46 @@ pub(super) async fn artifacts(
     name: Option<&str>,
     to: Option<&Path>,
 ) -> Result<(), Failure> {
-    let mut artifacts = Vec::new();
+    let (mut artifacts, mut failed) = (Vec::new(), None);
     for job in jobs(session, target, name, false).await? {
+        let folder = to.map(|to| to.join(folder(&job)));
         for mut kept in kept(&job) {
-            if let Some(to) = to {
-                kept.file = Some(fetch(session, &kept, to).await?);
+            if let Some(folder) = &folder {
+                match fetch(session, &kept, folder).await {
+                    Ok(file) => kept.file = Some(file),
+                    // One that cannot be written keeps nobody from the others.
+                    Err(
+                        error @ (Failure::File { .. } | Failure::Fleet(FleetFailure::Differs(_))),
+                    ) => {
+                        failed.get_or_insert(error);
+                    }
+                    Err(error) => return Err(error),
+                }
             }
             artifacts.push(kept);
         }
     }
-    session.out.show(&List { artifacts }, words)
+    session.out.show(&List { artifacts }, words)?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// The folder of a job: its name, as far as that can be one. A name that had to be changed, or cut, has its
+/// job's place in the run behind it: no two jobs have the same folder.
+fn folder(job: &JobView) -> String {
+    let fine = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let mut name = String::new();
+    for c in job.name.chars().map(|c| if fine(c) { c } else { '_' }) {
+        if name.len() + c.len_utf8() > FOLDER_BYTES_MAX {
+            break;
+        }
+        // A folder that begins with a dot is not seen.
+        name.push(if name.is_empty() && c == '.' { '_' } else { c });
+    }
+    if name == job.name && !name.is_empty() {
+        return name;
+    }
+    let place = job.job_id.as_str().rsplit('-').next().unwrap_or_default();
+    format!("{name}~{place}")
 }
 
 /// Objects of a job. A worker has named them: whatever is not this job's, or no path below a folder, is
@@ -66,34 +104,55 @@ fn kept(job: &JobView) -> Vec<Kept> {
             file: None,
         })
     });
-    kept.collect()
+    // A worker may name one twice.
+    let mut seen = BTreeSet::new();
+    kept.filter(|kept| seen.insert(kept.name.clone())).collect()
 }
 
-/// Writes an object to DIR/JOB/NAME. What is there stays.
-async fn fetch(session: &Session, kept: &Kept, to: &Path) -> Result<PathBuf, Failure> {
-    // A job's name may be any text.
-    let folder: String =
-        kept.job.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-    let at = to.join(folder).join(&kept.name);
+/// A name that a file can have: a part of it that is too long keeps its end.
+fn file_name(name: &str) -> PathBuf {
+    let cut = |part: &str| match part.len() {
+        0..=PART_BYTES_MAX => part.to_owned(),
+        bytes => {
+            let from = (bytes - CUT_BYTES..bytes).find(|at| part.is_char_boundary(*at));
+            format!("~{}", &part[from.unwrap_or(bytes)..])
+        }
+    };
+    name.split('/').map(cut).collect()
+}
+
+/// Writes an object to FOLDER/NAME. What is there stays: a file of the same length was fetched before, and any
+/// other is an error.
+async fn fetch(session: &Session, kept: &Kept, folder: &Path) -> Result<PathBuf, Failure> {
+    let at = folder.join(file_name(&kept.name));
     let failed = |source: io::Error| Failure::File { path: at.clone(), source };
+    let path = kept.uri.strip_prefix(OBJECTS).unwrap_or_default();
+    let (bytes, pieces) =
+        session.client.object(path).await.map_err(|error| session.explain(error))?;
+    match at.symlink_metadata() {
+        Ok(there) if there.is_file() && Some(there.len()) == bytes => return Ok(at),
+        Ok(_) => return Err(FleetFailure::Differs(at).into()),
+        Err(_) => {}
+    }
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).open(&at).map_err(failed)?;
-    let path = kept.uri.strip_prefix(OBJECTS).unwrap_or_default();
+    // Under another name until it is whole: whoever is stopped leaves nothing that looks like it.
+    let (half, whole) = (at.with_file_name(HALF), at.clone());
+    let _ = fs::remove_file(&half);
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&half).map_err(failed)?;
     let fetched = async {
-        let pieces = session.client.object(path).await.map_err(|error| session.explain(error))?;
         let mut pieces = std::pin::pin!(pieces);
         while let Some(piece) = pieces.next().await {
             let piece = piece.map_err(|error| session.explain(error))?;
             file.write_all(&piece).map_err(failed)?;
         }
-        Ok(())
+        fs::rename(&half, &whole).map_err(failed)
     };
     let fetched: Result<(), Failure> = fetched.await;
     if fetched.is_err() {
-        // Half a file is worse than none, and would be in the way of the next try.
-        let _ = fs::remove_file(&at);
+        // Half a file is worse than none.
+        let _ = fs::remove_file(&half);
     }
     fetched.map(|()| at)
 }
@@ -119,4 +178,51 @@ fn words(list: &List, style: Style) -> String {
         ]);
     }
     table.render(style)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(name: &str, place: usize, names: &[&str]) -> JobView {
+        let artifacts: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let uri = format!("/api/v1/objects/runs/run_1/jobs/job_1-{place}/1-1/{name}");
+                serde_json::json!({ "type": "x", "uri": uri })
+            })
+            .collect();
+        let view = serde_json::json!({ "job_id": format!("job_1-{place}"), "name": name,
+            "state": "SUCCEEDED", "attempt": 1, "fence": 1, "losses": 0, "log_bytes": 0,
+            "artifacts": artifacts });
+        serde_json::from_value(view).expect("a job")
+    }
+
+    #[test]
+    fn no_two_jobs_share_a_folder() {
+        let names =
+            ["build-linux", "a b", "a_b", "a/b", "a_b~1", "..", ".", "", ".git", "\u{1f600}"];
+        let folders: Vec<String> =
+            names.iter().enumerate().map(|(place, name)| folder(&job(name, place, &[]))).collect();
+        let distinct: BTreeSet<&String> = folders.iter().collect();
+        assert_eq!(distinct.len(), names.len(), "{folders:?}");
+        assert_eq!((&*folders[0], &*folders[1], &*folders[2]), ("build-linux", "a_b~1", "a_b"));
+        for name in &folders {
+            let parts: Vec<_> = Path::new(name).components().collect();
+            assert!(matches!(parts[..], [Component::Normal(_)]), "{name}");
+        }
+        let long: BTreeSet<_> =
+            (0..2).map(|place| folder(&job(&"\u{e9}".repeat(300), place, &[]))).collect();
+        assert!(long.len() == 2 && long.iter().all(|name| name.len() < 255), "{long:?}");
+    }
+
+    #[test]
+    fn what_a_worker_names_twice_or_too_long_is_fetched_all_the_same() {
+        let long = "x".repeat(256);
+        let kept = kept(&job("a", 0, &["b", "b", &long, "../c", "d/e"]));
+        let names: Vec<_> = kept.iter().map(|kept| kept.name.as_str()).collect();
+        assert_eq!(names, ["b", &long, "d/e"]);
+        assert_eq!(file_name("d/e"), Path::new("d/e"));
+        assert!(file_name(&long).as_os_str().len() <= 255);
+    }
 }

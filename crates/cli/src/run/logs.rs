@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Between two looks at a log that goes on.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// Between two questions to an orchestrator that does not answer, at most.
+const ASK_AGAIN_MAX: Duration = Duration::from_secs(10);
 /// A line that is longer is shown in pieces.
 const LINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -24,6 +26,8 @@ struct Printed {
     offset: u64,
     /// The beginning of a line whose end is not there yet.
     rest: Vec<u8>,
+    /// Whether what was written as it is ended within a line.
+    open: bool,
 }
 
 struct Printer<'a> {
@@ -64,21 +68,22 @@ pub(super) async fn logs(
     }
 }
 
-/// Asks. Whoever follows goes on when an orchestrator that was there before is there again.
+/// Asks. Whoever follows goes on when an orchestrator that was there before is there again. An answer that
+/// nobody understands is one: it would stay so.
 async fn ask<T, F: Future<Output = Result<T, ClientError>>>(
     session: &Session,
     patient: bool,
     ask: impl Fn() -> F,
 ) -> Result<T, Failure> {
-    let mut told = false;
+    let mut pause = LOOK_EVERY;
     loop {
         match ask().await {
             Err(ClientError::Unreachable { .. }) if patient => {
-                if !told {
+                if pause == LOOK_EVERY {
                     note("the orchestrator does not answer; this goes on when it does");
                 }
-                told = true;
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(ASK_AGAIN_MAX);
             }
             answered => return answered.map_err(|error| session.explain(error)),
         }
@@ -115,34 +120,49 @@ pub(super) async fn jobs(
 impl Printer<'_> {
     /// Prints what is new. True: there may be more already.
     async fn print(&mut self, job: &JobView) -> Result<bool, Failure> {
-        let printed = self.printed.entry(job.job_id.clone()).or_default();
-        if printed.fence != job.fence {
-            // Another grant has a log of its own, from its beginning.
-            if printed.fence > Fence(0) {
+        let before = self.printed.get(&job.job_id).map_or(Fence(0), |printed| printed.fence);
+        if before != job.fence {
+            if before > Fence(0) {
+                // What the last grant wrote before it ended comes first.
+                while self.read(job).await? > 0 {}
+                self.end(job)?;
                 note(&format!("{} goes on under fence {}", job.name, job.fence));
             }
-            *printed = Printed { fence: job.fence, ..Printed::default() };
+            // Another grant has a log of its own, from its beginning.
+            let printed = Printed { fence: job.fence, ..Printed::default() };
+            self.printed.insert(job.job_id.clone(), printed);
         }
-        if printed.offset >= job.log_bytes {
+        let offset = |printer: &Self| printer.printed.get(&job.job_id).map_or(0, |it| it.offset);
+        if offset(self) >= job.log_bytes {
             return Ok(false);
         }
-        let (fence, offset) = (Some(printed.fence), printed.offset);
+        let read = self.read(job).await?;
+        Ok(read > 0 && offset(self) < job.log_bytes)
+    }
+
+    /// Prints what comes next of the grant that is being printed. How many bytes that were.
+    async fn read(&mut self, job: &JobView) -> Result<usize, Failure> {
+        let printed = self.printed.entry(job.job_id.clone()).or_default();
+        let (fence, offset) = (printed.fence, printed.offset);
         let client = &self.session.client;
-        let read = || client.log(&job.job_id, fence, offset);
+        let read = || client.log(&job.job_id, Some(fence), offset);
         let bytes = ask(self.session, self.follow, read).await?;
-        printed.offset += bytes.len() as u64;
-        let more = !bytes.is_empty() && printed.offset < job.log_bytes;
+        let read = bytes.len();
+        printed.offset += read as u64;
+        if read == 0 {
+            return Ok(0);
+        }
         if self.session.out.json {
             let text = String::from_utf8_lossy(&bytes);
-            let piece =
-                json!({ "job": job.name, "fence": job.fence, "offset": offset, "text": text });
+            let piece = json!({ "job": job.name, "fence": fence, "offset": offset, "text": text });
             self.session.out.show(&piece, |_, _| String::new())?;
-            return Ok(more);
+            return Ok(read);
         }
         let raw = self.names.is_none() && !self.session.out.style.terminal;
         if raw {
+            printed.open = bytes.last() != Some(&b'\n');
             write(&bytes)?;
-            return Ok(more);
+            return Ok(read);
         }
         let mut rest = std::mem::take(&mut printed.rest);
         rest.extend(bytes);
@@ -157,19 +177,32 @@ impl Printer<'_> {
             false => printed.rest = unfinished.to_vec(),
         }
         self.session.out.text(&text)?;
-        Ok(more)
+        Ok(read)
+    }
+
+    /// Ends a line of a grant that is over: the next one's log begins on its own.
+    fn end(&self, job: &JobView) -> Result<(), Failure> {
+        if self.printed.get(&job.job_id).is_some_and(|printed| printed.open) {
+            write(b"\n")?;
+        }
+        self.unfinished(job)
+    }
+
+    /// Prints a line that never ended.
+    fn unfinished(&self, job: &JobView) -> Result<(), Failure> {
+        let rest = self.printed.get(&job.job_id).map(|printed| printed.rest.as_slice());
+        match rest.filter(|rest| !rest.is_empty()) {
+            Some(rest) => {
+                let text = line_of(self.session, self.names, &job.name, rest);
+                self.session.out.text(&text)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Prints lines that never ended.
     fn finish(self, jobs: &[JobView]) -> Result<(), Failure> {
-        for job in jobs {
-            let rest = self.printed.get(&job.job_id).map(|printed| printed.rest.as_slice());
-            if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
-                let text = line_of(self.session, self.names, &job.name, rest);
-                self.session.out.text(&text)?;
-            }
-        }
-        Ok(())
+        jobs.iter().try_for_each(|job| self.unfinished(job))
     }
 }
 

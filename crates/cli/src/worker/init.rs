@@ -48,7 +48,10 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
             FleetFailure::of_refusal(code, message, url.clone(), fleet.token_file.as_deref())
         }
         LinkError::Unreachable(why) => FleetFailure::Unreachable { url: url.clone(), why },
-        LinkError::Stale(_) => FleetFailure::Demo(error.to_string()),
+        LinkError::Failing { code, message } => {
+            FleetFailure::Unreachable { url: url.clone(), why: format!("{message} ({code})") }
+        }
+        LinkError::Stale(_) | LinkError::Own(_) => FleetFailure::Demo(error.to_string()),
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
     // Secrets of jobs, and a broker's password, may come to stand in it.

@@ -147,6 +147,11 @@ pub enum Reply {
     Logged(LogAck),
     /// To a wish for an object.
     Upload(UploadGranted),
+    /// To [`Event::Store`].
+    MayStore {
+        /// How many bytes, if the lease's row says so.
+        bytes_max: Option<u64>,
+    },
 }
 
 /// What must be done besides. All of it can be lost and found again from the rows: these save time.

@@ -32,6 +32,7 @@ pub(super) fn grant(
         state: LeaseState::Granted,
         attempt_state: AttemptState::Leased,
         cancel_token,
+        cache_scope: None,
         ttl_seconds,
         granted_at: now,
         acked_at: None,
@@ -43,6 +44,7 @@ pub(super) fn grant(
         log: LogRecord::default(),
         uploads: 0,
         upload_bytes: 0,
+        last_upload: None,
         answer: None,
         ended_at: None,
     }
@@ -62,5 +64,6 @@ pub(super) fn granted(policy: &Policy, job: &JobRecord, lease: &LeaseRecord) -> 
         job_spec: job.order.job_spec.clone(),
         job_spec_ref: job.order.job_spec_ref.clone(),
         cancel_token: lease.cancel_token.clone(),
+        cache_scope: lease.cache_scope.clone(),
     }
 }

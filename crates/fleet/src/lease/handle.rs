@@ -83,7 +83,7 @@ impl<R: Rows> Desk<'_, R> {
             Event::Upload(request) => self.upload(&request),
             Event::Store { lease_id, runner_id, path } => {
                 let lease = self.live(&lease_id, &runner_id)?;
-                keep::stored(&lease, &path).map(|()| Reply::Done)
+                keep::stored(&lease, &path).map(|bytes_max| Reply::MayStore { bytes_max })
             }
             Event::Forget { keep_seconds } => Ok(self.forget(keep_seconds)),
             Event::Enrol(worker) => self.enrol(worker),
@@ -202,20 +202,30 @@ impl<R: Rows> Desk<'_, R> {
     }
 
     fn rerun(&mut self, of: RunId, run_id: RunId, key: Option<String>) -> Result<Reply, Refusal> {
-        let old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
+        let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
         let jobs: Vec<_> =
             self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
         let begun = |job: &JobRecord| job.outcome().is_none() || job.fence > Fence(0);
-        if jobs.iter().any(|job| job.order.retry.once && begun(job)) {
+        let once = jobs.iter().any(|job| job.order.retry.once);
+        // Two that repeat it would both begin it. The same request again is one.
+        let known = key.as_ref().and_then(|key| self.rows.run_by_key(key));
+        let taken =
+            old.rerun_by.is_some() && known.is_none_or(|run| old.rerun_by != Some(run.run_id));
+        if once && (taken || jobs.iter().any(|job| job.order.retry.once && begun(job))) {
             return Err(Refusal::OnceOnly);
         }
         let orders = jobs.iter().map(|job| (*job.order).clone());
         let submission = RunSubmission {
-            name: old.name,
+            name: old.name.clone(),
             max_parallel: old.max_parallel,
             jobs: orders.collect(),
         };
-        self.submit(run_id, Some(of), key, submission)
+        let reply = self.submit(run_id, Some(of), key, submission)?;
+        if let (true, Reply::Submitted { run_id, before: false }) = (once, &reply) {
+            old.rerun_by = Some(run_id.clone());
+            self.rows.put_run(old);
+        }
+        Ok(reply)
     }
 
     fn cancel(&mut self, mut job: JobRecord, reason: CancelReason) {
@@ -275,7 +285,9 @@ impl<R: Rows> Desk<'_, R> {
             return Ok(self.no_work());
         };
         let runner = request.runner_id;
-        let lease = grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+        let mut lease =
+            grant::grant(self.policy, self.now, &mut job, runner, lease_id, cancel_token);
+        lease.cache_scope = self.rows.run(&job.run_id).and_then(|run| run.cache_scope());
         let granted = grant::granted(self.policy, &job, &lease);
         self.occupy(&job, 1);
         self.rows.put_job(job);

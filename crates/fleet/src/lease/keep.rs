@@ -2,7 +2,7 @@
 
 use super::beat::remaining;
 use super::policy::Policy;
-use super::record::LeaseRecord;
+use super::record::{LastUpload, LeaseRecord};
 use super::refusal::Refusal;
 use super::state::LeaseState;
 use crate::message::{LogAck, LogChunk, UploadGranted, UploadRequest};
@@ -52,12 +52,20 @@ pub(super) fn upload(
     if lease.state == LeaseState::Granted {
         return Err(Refusal::NotAcked);
     }
-    let bytes = lease.upload_bytes.saturating_add(request.bytes);
-    if lease.uploads >= policy.uploads_max || bytes > policy.upload_bytes_max {
+    // The same again: the answer was lost, or the orchestrator that sealed it is gone. It counts once, with the
+    // most that was asked for it: every one of its grants may be used.
+    let last = lease.last_upload.as_ref().filter(|last| last.name == request.name);
+    let before = last.map(|last| last.bytes);
+    let most = before.unwrap_or(0).max(request.bytes);
+    let others = lease.upload_bytes.saturating_sub(before.unwrap_or(0));
+    let bytes = others.saturating_add(most);
+    let uploads = lease.uploads + u32::from(before.is_none());
+    if uploads > policy.uploads_max || bytes > policy.upload_bytes_max {
         return Err(Refusal::TooMuch("objects"));
     }
-    lease.uploads += 1;
+    lease.uploads = uploads;
     lease.upload_bytes = bytes;
+    lease.last_upload = Some(LastUpload { name: request.name.clone(), bytes: most });
     let (attempt, fence) = (lease.attempt, lease.fence);
     Ok(UploadGranted {
         lease_id: lease.lease_id.clone(),
@@ -70,12 +78,15 @@ pub(super) fn upload(
     })
 }
 
-/// The lease is live: as long as it is, what it was allowed to write may stay.
-pub(super) fn stored(lease: &LeaseRecord, path: &str) -> Result<(), Refusal> {
+/// The lease is live: as long as it is, what it was allowed to write may stay. How many bytes it may have, if
+/// it is what the lease asked for last: then the row is proof enough, whoever sealed the grant.
+pub(super) fn stored(lease: &LeaseRecord, path: &str) -> Result<Option<u64>, Refusal> {
     if lease.state == LeaseState::Granted {
         return Err(Refusal::NotAcked);
     }
-    path.strip_prefix(&folder(lease)).map(|_| ()).ok_or(Refusal::WrongPath)
+    let name = path.strip_prefix(&folder(lease)).ok_or(Refusal::WrongPath)?;
+    let last = lease.last_upload.as_ref().filter(|last| last.name == name);
+    Ok(last.map(|last| last.bytes))
 }
 
 /// Where all objects of a lease are.

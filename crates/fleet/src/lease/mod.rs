@@ -55,8 +55,8 @@ pub use lapse::{Lapse, lapse};
 pub use policy::Policy;
 pub use queue::{Gate, Place, Queue, Waiting};
 pub use record::{
-    Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LeaseRecord, LogRecord,
-    Outcome, RunRecord, Standing, WorkerRecord,
+    Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LastUpload, LeaseRecord,
+    LogRecord, Outcome, RunRecord, Standing, WorkerRecord,
 };
 pub use refusal::Refusal;
 pub use retry::RetryClass;

@@ -3,6 +3,7 @@
 use super::finish::BodyHash;
 use super::policy::Policy;
 use super::state::{AttemptState, LeaseState, RunStatus};
+use crate::auth::sha256_hex;
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId, WorkerKey};
 use crate::message::{
     Artifact, CancelReason, CompleteStatus, Data, Failure, JobSubmission, Label, Progress,
@@ -38,6 +39,9 @@ pub struct RunRecord {
     pub idempotency: Option<Idempotency>,
     /// The run that this one repeats.
     pub rerun_of: Option<RunId>,
+    /// The run that has begun anew what this one never began and that may be begun once only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun_by: Option<RunId>,
     /// At most so many jobs at a time.
     pub max_parallel: Option<u32>,
     /// Jobs that somebody has a lease of.
@@ -89,6 +93,12 @@ impl RunRecord {
     /// Whose token it was submitted with, if that is known.
     pub fn submitter(&self) -> Option<&str> {
         self.idempotency.as_ref()?.submitter()
+    }
+
+    /// What its jobs' caches are kept under: what one submitter leaves in a cache, no other's job runs. A hash,
+    /// because workers need not know names.
+    pub fn cache_scope(&self) -> Option<String> {
+        self.submitter().map(|name| sha256_hex(name.as_bytes())[..32].to_owned())
     }
 
     /// Whether one more of its jobs may be granted.
@@ -274,6 +284,9 @@ pub struct LeaseRecord {
     pub attempt_state: AttemptState,
     /// What a cancellation shows.
     pub cancel_token: Option<CancelToken>,
+    /// Whose caches its job may use, as [`RunRecord::cache_scope`] says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<String>,
     /// A shorter TTL than the policy's: the job's wish.
     #[serde(default)]
     pub ttl_seconds: Option<u32>,
@@ -298,10 +311,22 @@ pub struct LeaseRecord {
     /// Their bytes.
     #[serde(default)]
     pub upload_bytes: u64,
+    /// The last of them: the same may be asked for again, if the answer was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_upload: Option<LastUpload>,
     /// What ended it, if a message did.
     pub answer: Option<Answer>,
     /// When it ended.
     pub ended_at: Option<Millis>,
+}
+
+/// The object that a lease asked for last: a runner sends one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LastUpload {
+    /// As it was asked for.
+    pub name: String,
+    /// The most that was asked for it.
+    pub bytes: u64,
 }
 
 /// A stop that was asked for.

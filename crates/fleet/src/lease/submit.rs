@@ -27,6 +27,7 @@ pub(super) fn rows(
         created_at: now,
         idempotency,
         rerun_of: None,
+        rerun_by: None,
         max_parallel: submission.max_parallel,
         in_use: 0,
         open: u32::try_from(submission.jobs.len()).unwrap_or(u32::MAX),

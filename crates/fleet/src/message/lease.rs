@@ -1,6 +1,6 @@
 //! `LeaseRequest` → `LeaseGranted` or `NoWork`.
 
-use super::limit::{self, LIST_LENGTH_MAX, SECONDS_MAX};
+use super::limit::{self, LIST_LENGTH_MAX, NAME_BYTES_MAX, SECONDS_MAX};
 use super::{Body, JobSpec, Problem, Tag, spec};
 use crate::id::{Attempt, CancelToken, Fence, JobId, LeaseId, RunId, RunnerId};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct LeaseGranted {
     /// Shown again by a cancellation that comes by another way than a heartbeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_token: Option<CancelToken>,
+    /// What caches are kept under: the same for all runs of one submitter, and for no other's (not in the seed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<String>,
 }
 
 fn first() -> Attempt {
@@ -77,6 +80,9 @@ impl Body for LeaseGranted {
         let ttl = self.lease_ttl_seconds.into();
         limit::range("heartbeat_interval_seconds", self.heartbeat_interval_seconds, 1, ttl)?;
         limit::range("max_runtime_seconds", self.max_runtime_seconds, 1, SECONDS_MAX.into())?;
+        if let Some(scope) = &self.cache_scope {
+            limit::word("cache_scope", scope, NAME_BYTES_MAX)?;
+        }
         spec::check(self.job_spec.as_ref(), self.job_spec_ref.as_deref())
     }
 }

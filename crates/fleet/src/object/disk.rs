@@ -137,7 +137,7 @@ impl Disk {
         let at = self.locate(path)?;
         let folder = at.parent().unwrap_or(&self.folder).to_owned();
         let mut kept = self.room.hold().await;
-        fs::create_dir_all(&folder).await?;
+        fs::create_dir_all(&folder).await.map_err(in_the_way)?;
         let linked = fs::hard_link(&sent.at, &at).await;
         if linked.is_ok() {
             kept.bytes = kept.bytes.saturating_add(sent.bytes);
@@ -147,12 +147,12 @@ impl Disk {
         match linked {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return match hash(&at).await? == sent.sha256 {
+                return match hash(&at).await.map_err(in_the_way)? == sent.sha256 {
                     true => Ok(()),
                     false => Err(ObjectError::Exists),
                 };
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(in_the_way(error)),
         }
         // The name must outlive a power cut too, and so must the folders above it.
         for folder in folder.ancestors().take_while(|folder| folder.starts_with(&self.folder)) {
@@ -169,7 +169,11 @@ impl Disk {
                 let about = file.metadata().await?;
                 Ok(about.is_file().then_some((file, about.len())))
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -186,6 +190,16 @@ impl Disk {
 
     fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
         is_path(path).then(|| self.folder.join(path)).ok_or(ObjectError::Path)
+    }
+}
+
+/// An object is where a folder should be, or a folder where the object should: it stays so.
+fn in_the_way(error: io::Error) -> ObjectError {
+    match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory => {
+            ObjectError::Exists
+        }
+        _ => error.into(),
     }
 }
 
@@ -299,6 +313,11 @@ mod tests {
         assert_eq!((text.as_str(), bytes), ("first", 5));
         assert!(disk.read("a/c").await.expect("no error").is_none());
         assert!(disk.read("a").await.expect("no error").is_none(), "a folder is no object");
+        for path in ["a", "a/b/c", "a/b/c/d"] {
+            let third = disk.keep(send(&disk, b"third").await, path).await;
+            assert!(matches!(third, Err(ObjectError::Exists)), "{path}: {third:?}");
+            assert!(disk.read(path).await.expect("no error").is_none(), "{path}");
+        }
         assert_eq!(waiting(&folder), 0);
     }
 

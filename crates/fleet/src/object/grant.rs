@@ -1,7 +1,7 @@
 //! The proof of an upload grant: a MAC over what was granted, so that nothing must be remembered.
 //!
-//! The key lives as long as the process. A runner whose grant is from before a restart, or from
-//! another orchestrator, asks again.
+//! The key lives as long as the process. A grant from before a restart, or from another orchestrator, is good
+//! for what the lease asked for last, which is in its row; whoever has an older one asks again.
 
 use crate::id::LeaseId;
 use crate::message::UploadGranted;
@@ -31,10 +31,14 @@ impl Grants {
         UploadGranted { grant: Some(format!("{}-{proof}", granted.bytes)), ..granted }
     }
 
+    /// The bytes that a grant speaks of, whoever made it.
+    pub fn bytes(grant: &str) -> Option<u64> {
+        grant.split_once('-')?.0.parse().ok()
+    }
+
     /// The bytes that were granted, if this is a grant of this lease for this path.
     pub fn open(&self, lease: &LeaseId, path: &str, grant: &str) -> Option<u64> {
-        let (bytes, proof) = grant.split_once('-')?;
-        let bytes = bytes.parse().ok()?;
+        let (bytes, (_, proof)) = (Self::bytes(grant)?, grant.split_once('-')?);
         let proof = HEXLOWER.decode(proof.as_bytes()).ok()?;
         verify(&self.0, text(lease, path, bytes).as_bytes(), &proof).ok().map(|()| bytes)
     }

@@ -122,7 +122,7 @@ pub(super) fn shown<T: Serialize>(value: &T) -> Response {
 /// What the rules answered.
 pub(super) fn reply(reply: Reply) -> Response {
     match reply {
-        Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } => {
+        Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } | Reply::MayStore { .. } => {
             json(StatusCode::OK, b"{}".to_vec())
         }
         Reply::Submitted { run_id, before } => shown(&Submitted { run_id, before }),

@@ -4,13 +4,15 @@ use super::answer::Failure;
 use super::config::{Config, StoreConfig};
 use super::door::Door;
 use super::guard::KnownKeys;
+use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
+use super::places::Places;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::sight::Crew;
 use super::waiters::Waiters;
-use super::watch::Watchers;
+use super::watch::WATCHED_MAX;
 use super::within::Ends;
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
@@ -39,6 +41,7 @@ pub(super) struct Inner {
     pub(super) store: AnyStore,
     pub(super) objects: Objects,
     pub(super) grants: Grants,
+    pub(super) under_way: UnderWay,
     pub(super) audit: Audit,
     pub(super) door: Door,
     pub(super) roster: Roster,
@@ -51,7 +54,7 @@ pub(super) struct Inner {
     cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
     /// Places for those who watch runs.
-    pub(super) watchers: Watchers,
+    pub(super) watchers: Places,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     /// Where there is a broker.
@@ -83,6 +86,7 @@ impl App {
             store,
             objects,
             grants: Grants::default(),
+            under_way: UnderWay::default(),
             audit,
             door,
             roster: Roster::default(),
@@ -93,7 +97,7 @@ impl App {
             ends: Ends::default(),
             cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
-            watchers: Watchers::default(),
+            watchers: Places::new(WATCHED_MAX),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),

@@ -52,10 +52,13 @@ fn key(headers: &HeaderMap, who: &str, run: &RunId) -> Result<String, Failure> {
 }
 
 impl App {
-    /// An event that somebody caused, in the audit log whatever comes of it.
+    /// An event that somebody caused, in the audit log whatever comes of it, once.
     async fn cause(&self, who: &str, action: &str, of: &str, event: Event) -> Answer {
         let outcome = self.ask(event).await;
-        self.note(who, action, of, outcome.as_ref().map(|_| ()));
+        // What was done before has its line. Whoever sends it again and again does not push others' out.
+        if !matches!(outcome, Ok(Reply::Submitted { before: true, .. })) {
+            self.note(who, action, of, outcome.as_ref().map(|_| ()));
+        }
         let outcome = outcome?;
         let created = matches!(outcome, Reply::Submitted { before: false, .. });
         let mut response = reply(outcome);

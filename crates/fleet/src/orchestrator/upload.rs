@@ -5,9 +5,11 @@
 
 use super::answer::Failure;
 use super::app::App;
+use super::incoming::Pace;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
-use crate::lease::Event;
+use crate::lease::{Event, Reply};
+use crate::object::Grants;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -37,20 +39,37 @@ pub(super) async fn put(
     let runner_id = field(&parts.headers, "remuda-runner", |text| RunnerId::new(text).ok())?;
     let grant = field(&parts.headers, "remuda-grant", |text| Some(text.to_owned()))?;
     machine.speaks_for(&runner_id)?;
-    let bytes = app.0.grants.open(&lease_id, &path, &grant).ok_or_else(|| {
+    let sealed = app.0.grants.open(&lease_id, &path, &grant);
+    let lease = lease_id.clone();
+    let may = Event::Store { lease_id, runner_id, path: path.clone() };
+    let Reply::MayStore { bytes_max } = app.ask(may.clone()).await? else {
+        return Err(Failure::not_found("lease"));
+    };
+    // Another orchestrator may have sealed it, or this one before a restart: what the lease asked for last is
+    // in its row.
+    let known =
+        || Grants::bytes(&grant).filter(|bytes| bytes_max.is_some_and(|most| *bytes <= most));
+    let bytes = sealed.or_else(known).ok_or_else(|| {
         let text = "this grant is not for this lease and path, or from before a restart; ask again";
         Failure::new(StatusCode::FORBIDDEN, "BAD_GRANT", text)
     })?;
-    let may = Event::Store { lease_id, runner_id, path: path.clone() };
-    app.ask(may.clone()).await?;
+    let slow = || {
+        let text = "the bytes come too slowly, or stopped coming; send the object again";
+        Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text)
+    };
+    let _entered = app.0.under_way.enter(&lease, &path)?;
     let mut incoming = app.0.objects.begin(bytes).await?;
     let mut looked = Instant::now();
+    let mut pace = Pace::new(looked);
     let mut pieces = body.into_data_stream();
     loop {
         let next = tokio::time::timeout(app.0.config.request_timeout, pieces.next());
         match next.await {
             Ok(Some(Ok(piece))) => {
                 incoming.write(&piece).await?;
+                if !pace.keeps(Instant::now(), piece.len()) {
+                    return Err(slow());
+                }
                 // Whoever lost its lease does not keep the room that was promised to it.
                 if looked.elapsed() > app.0.config.request_timeout {
                     app.ask(may.clone()).await?;
@@ -58,10 +77,7 @@ pub(super) async fn put(
                 }
             }
             Ok(None) => break,
-            _ => {
-                let text = "the bytes stopped coming; send the object again";
-                return Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "TOO_SLOW", text));
-            }
+            _ => return Err(slow()),
         }
     }
     let sent = incoming.finish(&sha256).await?;

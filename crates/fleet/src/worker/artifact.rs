@@ -1,28 +1,19 @@
 //! Files that a job wants kept.
 
-use super::beat::insist;
 use super::files::{Beneath, DEPTH_MAX, ENTRIES_MAX};
-use super::link::{Link, LinkError};
 use super::pattern::{PathPattern, Reached};
 use super::place::Place;
 use crate::auth::sha256_hex;
-use crate::id::{LeaseId, RunnerId};
-use crate::message::{Artifact, ArtifactSpec, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
-use data_encoding::HEXLOWER;
-use ring::digest::{Context, SHA256};
+use crate::message::ArtifactSpec;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tokio::fs::File;
-use tokio::io::AsyncReadExt;
 
 /// Files of one job at most; more cannot be named in its `Complete`.
 const FILES_MAX: usize = 255;
 /// How long files are looked for. A job may leave more than anybody can look at.
 const LOOK_PATIENCE: Duration = Duration::from_secs(60);
-/// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
-const GRANT_TRIES: u32 = 3;
 
 /// A file that fits a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,16 +49,49 @@ pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> io::Result<Vec<Foun
     if !search.folder(&place.start, &begin, 0) {
         tracing::warn!("a job has more files than are looked at; some are not kept");
     }
-    let mut names = BTreeSet::new();
+    let mut names = Names::default();
     let found = search.found.into_iter().map(|(index, at)| {
         let kind = &specs[index].kind;
-        let mut name = object_name(kind, at.strip_prefix(&place.start).unwrap_or(&at));
-        while !names.insert(name.clone()) {
-            name.push('_');
-        }
+        let name = names.take(kind, at.strip_prefix(&place.start).unwrap_or(&at));
         Found { kind: kind.clone(), at, name }
     });
     Ok(found.collect())
+}
+
+/// Names that are taken, and the folders that they are in. What was clean of itself keeps its name, and
+/// what meets it after cleaning has another: no name is a folder of another's.
+#[derive(Default)]
+struct Names {
+    objects: BTreeSet<String>,
+    folders: BTreeSet<String>,
+}
+
+impl Names {
+    /// A name for a file that nobody has.
+    fn take(&mut self, kind: &str, path: &Path) -> String {
+        let name = object_name(kind, path);
+        // By what it was called before it was cleaned. A job may have called another file so, too.
+        let hashed = (0_u32..).map(|n| {
+            let text = format!("{n}\n{kind}\n{}", path.display());
+            format!("{}/{}", &sha256_hex(text.as_bytes())[..16], end_of(&name))
+        });
+        let mut all = [name.clone(), format!("{name}_")].into_iter().chain(hashed);
+        let free = all.find(|name| self.is_free(name)).unwrap_or_default();
+        self.folders.extend(folders(&free).map(str::to_owned));
+        self.objects.insert(free.clone());
+        free
+    }
+
+    fn is_free(&self, name: &str) -> bool {
+        !self.objects.contains(name)
+            && !self.folders.contains(name)
+            && !folders(name).any(|folder| self.objects.contains(folder))
+    }
+}
+
+/// The folders that a name is in.
+fn folders(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('/').map(|(end, _)| &name[..end])
 }
 
 /// A walk through a job's files.
@@ -122,13 +146,6 @@ impl Search<'_> {
     }
 }
 
-/// Opens a file of a job's, and nothing else that may be there by now.
-async fn open(at: &Path) -> io::Result<File> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
-    File::options().read(true).custom_flags(flags).open(at).await
-}
-
 /// A name that an object can have: other characters become `_`.
 fn object_name(kind: &str, path: &Path) -> String {
     let clean = |text: &str| -> String {
@@ -140,70 +157,13 @@ fn object_name(kind: &str, path: &Path) -> String {
     // Names have a longest length; a long one keeps its end, and a hash of all of it.
     match name.len() {
         0..=200 => name,
-        _ => format!(
-            "{}/{}",
-            &sha256_hex(name.as_bytes())[..16],
-            name.rsplit('/').next().map_or("", |end| &end[end.len().saturating_sub(150)..])
-        ),
+        _ => format!("{}/{}", &sha256_hex(name.as_bytes())[..16], end_of(&name)),
     }
 }
 
-async fn measure(at: &Path) -> io::Result<(u64, String)> {
-    let (mut file, mut hash, mut bytes) = (open(at).await?, Context::new(&SHA256), 0);
-    let mut buffer = vec![0; 64 * 1024];
-    loop {
-        match file.read(&mut buffer).await? {
-            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
-            read => {
-                hash.update(&buffer[..read]);
-                bytes += read as u64;
-            }
-        }
-    }
-}
-
-/// Sends a file; what `Complete` says of it.
-pub(super) async fn upload(
-    link: &Link,
-    lease_id: &LeaseId,
-    runner_id: &RunnerId,
-    found: &Found,
-) -> Result<Artifact, LinkError> {
-    let broken = |error: io::Error| LinkError::Refused {
-        code: "FILE".to_owned(),
-        message: error.to_string(),
-    };
-    let (bytes, sha256) = measure(&found.at).await.map_err(broken)?;
-    if bytes > OBJECT_BYTES_MAX {
-        return Err(LinkError::Refused {
-            code: "TOO_MUCH".to_owned(),
-            message: "the file is too large".to_owned(),
-        });
-    }
-    let request = UploadRequest {
-        lease_id: lease_id.clone(),
-        runner_id: runner_id.clone(),
-        name: found.name.clone(),
-        bytes,
-    };
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
-        let grant = granted.grant.clone().unwrap_or_default();
-        let sent = insist(async || {
-            let file = open(&found.at).await.map_err(broken)?;
-            link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
-        });
-        match sent.await {
-            Ok(()) => {
-                let uri = format!("/api/v1/objects/{}", granted.path);
-                return Ok(Artifact { kind: found.kind.clone(), uri });
-            }
-            Err(LinkError::Refused { code, .. }) if code == "BAD_GRANT" && tries < GRANT_TRIES => {}
-            Err(error) => return Err(error),
-        }
-    }
+/// The end of a name, which is ASCII: what people know a file by.
+fn end_of(name: &str) -> &str {
+    name.rsplit('/').next().map_or("", |end| &end[end.len().saturating_sub(150)..])
 }
 
 #[cfg(test)]
@@ -286,6 +246,33 @@ mod tests {
         let found = find(&place, &[spec("all", "f*")]).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
+    }
+
+    /// Fault 10: one that is a folder of another's can be kept nowhere.
+    #[test]
+    fn names_that_meet_after_cleaning_stay_apart() {
+        let place = place("meet");
+        for folder in ["a_b", "x y", "x_y"] {
+            std::fs::create_dir(place.start.join(folder)).expect("a folder");
+        }
+        let files = ["a b", "a_b/c", "x y/z", "x_y/z", "x\ty", "x_y_", "q q", "q_q", "q\nq"];
+        for file in files {
+            std::fs::write(place.start.join(file), "x").expect("a file");
+        }
+        let found = find(&place, &[spec("all", "**/*")]).expect("looked at");
+        let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
+        assert_eq!(names.len(), files.len(), "{names:?}");
+        for name in &names {
+            assert!(folders(name).all(|folder| !names.contains(folder)), "{names:?}");
+            assert!(crate::object::is_path(name), "{name}");
+        }
+        // However many meet.
+        let mut names = Names::default();
+        let one =
+            |n: u32| format!("{}{}", "y".repeat(180), char::from_u32(0x4e00 + n).expect("a sign"));
+        let names: BTreeSet<String> =
+            (0..300).map(|n| names.take("k", Path::new(&one(n)))).collect();
+        assert!(names.len() == 300 && names.iter().all(|name| name.len() <= 256));
     }
 
     #[test]

@@ -129,17 +129,61 @@ impl Beats {
 
 /// Sends a message again and again, until it is answered.
 pub(super) async fn insist<T, F: Future<Output = Result<T, LinkError>>>(
+    send: impl FnMut() -> F,
+) -> Result<T, LinkError> {
+    insist_for(Duration::MAX, send).await
+}
+
+/// The same, but what is answered with the same trouble for so long stays so. Whoever does not answer at all
+/// is waited for.
+pub(super) async fn insist_for<T, F: Future<Output = Result<T, LinkError>>>(
+    patience: Duration,
     mut send: impl FnMut() -> F,
 ) -> Result<T, LinkError> {
-    let mut failures = 0;
+    let (mut failures, mut since) = (0, None);
     loop {
         match send().await {
             Err(error) if error.passes() => {
+                since = error.may_last().then(|| since.unwrap_or_else(Instant::now));
+                if since.is_some_and(|since| since.elapsed() >= patience) {
+                    return Err(error);
+                }
                 tracing::warn!(%error, "a message is not answered; it is sent again");
                 sleep(retry_pause(failures, random())).await;
                 failures += 1;
             }
             answered => return answered,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn trouble_that_lasts_ends_and_silence_does_not() {
+        let failing =
+            |code: &str| LinkError::Failing { code: code.to_owned(), message: String::new() };
+        let tries = std::cell::Cell::new(0);
+        let asked = insist_for(Duration::from_millis(200), async || {
+            tries.set(tries.get() + 1);
+            match tries.get() {
+                1 => Err(failing("STORE_UNAVAILABLE")),
+                2 => Err(LinkError::Unreachable(String::new())),
+                _ => Err::<(), _>(failing("DISK_FAILED")),
+            }
+        });
+        assert_eq!(asked.await, Err(failing("DISK_FAILED")));
+        assert!(tries.get() > 3, "not at its first time");
+        let tries = std::cell::Cell::new(0);
+        let asked = insist_for(Duration::ZERO, async || {
+            tries.set(tries.get() + 1);
+            match tries.get() {
+                1..=3 => Err(LinkError::Unreachable(String::new())),
+                _ => Ok(()),
+            }
+        });
+        assert_eq!(asked.await, Ok(()));
     }
 }

@@ -16,6 +16,8 @@ use std::time::SystemTime;
 pub(super) struct Caches {
     folder: PathBuf,
     bytes_max: u64,
+    /// Whose jobs these are for. None: nobody knows.
+    scope: Option<String>,
 }
 
 impl Caches {
@@ -28,15 +30,26 @@ impl Caches {
                 discard(&left.path());
             }
         }
-        let caches = Self { folder: folder.to_owned(), bytes_max };
+        let caches = Self { folder: folder.to_owned(), bytes_max, scope: None };
         // The limit may have been lowered.
         caches.evict();
         Ok(caches)
     }
 
+    /// The same, for the jobs of one submitter: whoever keeps something under a key first decides what the
+    /// next job with that key runs.
+    pub(super) fn of(&self, scope: Option<&str>) -> Self {
+        Self { scope: scope.map(str::to_owned), ..self.clone() }
+    }
+
     fn at(&self, spec: &CacheSpec) -> PathBuf {
         // Kinds are apart: the same key may mean something else in another.
-        self.folder.join(&sha256_hex(format!("{}\n{}", spec.kind, spec.key).as_bytes())[..32])
+        let mut text = format!("{}\n{}", spec.kind, spec.key);
+        if let Some(scope) = &self.scope {
+            // With lengths: no kind and key of somebody else's look like these.
+            text = format!("{}:{scope}{}:{text}", scope.len(), spec.kind.len());
+        }
+        self.folder.join(&sha256_hex(text.as_bytes())[..32])
     }
 
     /// Puts what is there into a job's folders. True: something was. A cache that cannot be put there is
@@ -188,6 +201,28 @@ mod tests {
         fs::create_dir(folder.join("caches/.new-half")).expect("a folder");
         Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         assert!(!folder.join("caches/.new-half").exists());
+        drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    /// Fault 14: one who keeps something under another's key would decide what the other's jobs run.
+    #[test]
+    fn submitters_do_not_find_each_others_caches() {
+        let folder = std::env::temp_dir().join(format!("fleet-scope-{}", std::process::id()));
+        let all = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
+        let (a, b) = (all.of(Some("a")), all.of(Some("b")));
+        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        fs::write(first.folder.join("work/x"), "a's").expect("a file");
+        fs::write(second.folder.join("work/x"), "b's").expect("a file");
+        a.save(&spec("k", &["x"]), &first).expect("saved");
+        b.save(&spec("k", &["x"]), &second).expect("saved");
+        for (caches, wanted) in [(&a, Some("a's")), (&b, Some("b's")), (&all, None)] {
+            let third = place(&folder, wanted.unwrap_or("none"));
+            let restored = caches.restore(&spec("k", &["x"]), &third).expect("no error");
+            assert_eq!(restored, wanted.is_some());
+            let found = fs::read_to_string(third.folder.join("work/x")).ok();
+            assert_eq!(found.as_deref(), wanted);
+        }
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
     }

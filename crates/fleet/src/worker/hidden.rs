@@ -1,6 +1,7 @@
 //! What jobs in a sandbox do not see of the machine, though their user could read it.
 
 use super::config::{Config, Images};
+use rustix::fs::{Access, access};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,9 @@ pub(super) fn hidden(config: &Config) -> io::Result<Vec<PathBuf>> {
     if let Images::Runc(runc) = &config.images {
         all.extend([runc.from.clone(), runc.store.clone()]);
     }
-    all.extend(config.beside.as_deref().map(neighbours).unwrap_or_default());
+    if let Some(beside) = &config.beside {
+        all.extend(neighbours(beside, NAMES_MAX)?);
+    }
     let mut found = Vec::new();
     for at in all {
         match at.canonicalize() {
@@ -41,26 +44,59 @@ pub(super) fn hidden(config: &Config) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Folders beside one that have settings or keys in them. At the top of the machine only settings count:
-/// systems have keys of their own in their folders.
-fn neighbours(folder: &Path) -> Vec<PathBuf> {
-    let Ok(folder) = folder.canonicalize() else { return vec![] };
-    let Some(above) = folder.parent() else { return vec![] };
-    let (top, mut left) = (above.parent().is_none(), NAMES_MAX);
-    let beside = fs::read_dir(above).into_iter().flatten().flatten().map(|entry| entry.path());
-    let ours = beside.filter(|at| {
+/// systems have keys of their own in their folders. An error if it cannot be said which have: of what nobody
+/// can list a job may still guess the names.
+fn neighbours(folder: &Path, names_max: usize) -> io::Result<Vec<PathBuf>> {
+    let folder = match folder.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(vec![]),
+        found => found?,
+    };
+    let Some(above) = folder.parent() else { return Ok(vec![]) };
+    let unlisted = |error: io::Error| {
+        let why = format!(
+            "what is beside {} cannot be hidden from jobs: {} cannot be listed: {error}; put the worker \
+             into a folder that it can list",
+            folder.display(),
+            above.display()
+        );
+        io::Error::new(error.kind(), why)
+    };
+    let (top, mut left) = (above.parent().is_none(), names_max);
+    let mut ours = vec![];
+    for entry in fs::read_dir(above).map_err(unlisted)? {
+        let at = entry.map_err(unlisted)?.path();
         let settings = || SETTINGS.iter().any(|name| at.join(name).exists());
-        *at != folder && (settings() || !top && has_key(at, &mut left))
-    });
-    ours.collect()
+        if at != folder && (settings() || !top && has_key(&at, &mut left)?) {
+            ours.push(at);
+        }
+    }
+    Ok(ours)
 }
 
-fn has_key(folder: &Path, left: &mut usize) -> bool {
-    // What the worker may not list, nor may its jobs.
-    let mut names = fs::read_dir(folder).into_iter().flatten().flatten().take(*left);
-    names.any(|entry| {
+fn has_key(folder: &Path, left: &mut usize) -> io::Result<bool> {
+    let names = match fs::read_dir(folder) {
+        Ok(names) => names,
+        // It cannot be listed, but what is in it can be opened by its name: it may have a key.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            return Ok(access(folder, Access::EXEC_OK).is_ok());
+        }
+        // No folder, or not there any more.
+        Err(_) => return Ok(false),
+    };
+    for entry in names {
+        if *left == 0 {
+            let why = format!(
+                "{} has more names than are looked at for keys; put the worker into a folder of its own",
+                folder.display()
+            );
+            return Err(io::Error::other(why));
+        }
         *left -= 1;
-        Path::new(&entry.file_name()).extension().is_some_and(|end| end == KEY)
-    })
+        if Path::new(&entry?.file_name()).extension().is_some_and(|end| end == KEY) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]
@@ -89,6 +125,29 @@ mod tests {
         config.hidden.push(base.join("circle"));
         let error = hidden(&config).expect_err("it is there, and nobody knows where");
         assert!(error.to_string().contains("circle"), "{error}");
+        fs::remove_dir_all(&base).expect("removed");
+    }
+    /// Fault 19: a folder with a key was seen by jobs if too much was beside it.
+    #[test]
+    fn what_cannot_be_looked_through_is_an_error() {
+        let base = std::env::temp_dir().join(format!("fleet-beside-{}", std::process::id()));
+        for folder in ["worker", "many", "runner"] {
+            fs::create_dir_all(base.join(folder)).expect("a folder");
+        }
+        for n in 0..10 {
+            fs::write(base.join(format!("many/{n}")), "x").expect("a file");
+        }
+        fs::write(base.join("runner/a.key"), "x").expect("a file");
+        let base = base.canonicalize().expect("a folder");
+        let look = |names_max| neighbours(&base.join("worker"), names_max);
+        assert_eq!(look(11).expect("looked through"), [base.join("runner")]);
+        // Which of both is looked at first is the disk's to say.
+        let error = look(9).expect_err("too many names");
+        assert!(error.to_string().contains("many"), "{error}");
+        assert_eq!(neighbours(&base.join("nowhere"), 1).expect("nothing"), [] as [PathBuf; 0]);
+        // A file has no folder above that could be listed.
+        let below = base.join("runner/a.key/worker");
+        assert!(neighbours(&below, 1).is_err());
         fs::remove_dir_all(&base).expect("removed");
     }
 }

@@ -14,6 +14,7 @@ use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
+use super::upload::{blame, upload};
 use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
@@ -185,6 +186,7 @@ impl Life<'_> {
         let Some(caches) = &self.shop.caches else {
             return self.broken("this worker does calls only", None).await;
         };
+        let caches = &caches.of(self.granted.cache_scope.as_deref());
         let image = match self.image(spec).await {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
@@ -344,13 +346,11 @@ impl Life<'_> {
             }
         };
         for found in found {
-            match artifact::upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
+            match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
                 Ok(artifact) => artifacts.push(artifact),
                 Err(error) => {
-                    // What is refused is so to every worker: the job's failure, and its work is not done
-                    // again for it.
                     let why = format!("{} is not kept: {error}", found.name);
-                    return (artifacts, Err((why, Some(Failure::NotKept))));
+                    return (artifacts, Err((why, blame(&error))));
                 }
             }
         }

@@ -11,16 +11,22 @@ use crate::time::Millis;
 use axum::Router;
 use axum::body::Body as Bytes;
 use axum::http::Request;
+use futures::Stream;
 use reqwest::{Client, Method, Response, StatusCode};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 use tokio::sync::broadcast::error::RecvError;
 use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+/// It is another time there. Its answer says which.
+pub(super) const BAD_CLOCK: &str = "BAD_CLOCK";
+/// What an orchestrator has trouble with that need not pass.
+const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
 /// What messages are: no page of a browser can send that to others unasked.
 const JSON: &str = "application/json";
 
@@ -38,6 +44,17 @@ pub enum LinkError {
         /// For people.
         message: String,
     },
+    /// The orchestrator cannot do it now. It can be sent again.
+    #[error("the orchestrator cannot do it now: {code}: {message}")]
+    Failing {
+        /// For programs.
+        code: String,
+        /// For people.
+        message: String,
+    },
+    /// What was to be sent cannot be read: this side's trouble.
+    #[error("the file cannot be read: {0}")]
+    Own(String),
     /// Nobody knows whether it arrived. It can be sent again.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
@@ -46,7 +63,12 @@ pub enum LinkError {
 impl LinkError {
     /// Whether sending it again may help.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable(_))
+        matches!(self, Self::Unreachable(_) | Self::Failing { .. })
+    }
+
+    /// Whether it may stay so for as long as anybody tries: the disk, or the line, and not a moment's load.
+    pub(super) fn may_last(&self) -> bool {
+        matches!(self, Self::Failing { code, .. } if MAY_LAST.contains(&code.as_str()))
     }
 }
 
@@ -185,9 +207,7 @@ impl Link {
             let answer = request.send().await.map_err(unreachable)?;
             match self.read(answer).await {
                 // The answer said what time it is there.
-                Err(LinkError::Refused { code, .. }) if code == "BAD_CLOCK" && first => {
-                    first = false
-                }
+                Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
             }
         }
@@ -203,24 +223,29 @@ impl Link {
         file: tokio::fs::File,
     ) -> Result<(), LinkError> {
         let path = format!("/api/v1/internal/objects/{path}");
-        let bytes = file.metadata().await.map_err(|e| LinkError::Unreachable(e.to_string()))?.len();
-        let pieces = futures::stream::try_unfold(file, |mut file| async move {
-            let mut piece = vec![0; 64 * 1024];
-            let read = tokio::io::AsyncReadExt::read(&mut file, &mut piece).await?;
-            piece.truncate(read);
-            Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
-        });
-        let request = self
-            .http()?
-            .put(format!("{}{path}", self.url))
-            .header("authorization", self.signature(&Method::PUT, &path, sha256))
-            .header("remuda-lease", lease.0.as_str())
-            .header("remuda-runner", lease.1.as_str())
-            .header("remuda-grant", grant)
-            .header("remuda-content-sha256", sha256)
-            .header("content-length", bytes)
-            .body(reqwest::Body::wrap_stream(pieces));
-        self.read(request.send().await.map_err(unreachable)?).await.map(drop)
+        let own = |error: std::io::Error| LinkError::Own(error.to_string());
+        let bytes = file.metadata().await.map_err(own)?.len();
+        let mut first = true;
+        loop {
+            let mut again = file.try_clone().await.map_err(own)?;
+            again.rewind().await.map_err(own)?;
+            let request = self
+                .http()?
+                .put(format!("{}{path}", self.url))
+                .header("authorization", self.signature(&Method::PUT, &path, sha256))
+                .header("remuda-lease", lease.0.as_str())
+                .header("remuda-runner", lease.1.as_str())
+                .header("remuda-grant", grant)
+                .header("remuda-content-sha256", sha256)
+                .header("content-length", bytes)
+                .body(reqwest::Body::wrap_stream(pieces(again)));
+            let answer = request.send().await.map_err(unreachable)?;
+            match self.read(answer).await {
+                // The answer said what time it is there.
+                Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
+                read => return read.map(drop),
+            }
+        }
     }
 
     fn signature(&self, method: &Method, path: &str, body: &str) -> String {
@@ -264,11 +289,21 @@ impl Link {
             {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
-            Ok(body) => LinkError::Unreachable(body.error.message),
+            Ok(body) => LinkError::Failing { code: body.error.code, message: body.error.message },
             // Not the orchestrator: something in between.
             Err(_) => LinkError::Unreachable(format!("status {status}")),
         }
     }
+}
+
+/// A file, from where it is read next.
+fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static {
+    futures::stream::try_unfold(file, |mut file| async move {
+        let mut piece = vec![0; 64 * 1024];
+        let read = file.read(&mut piece).await?;
+        piece.truncate(read);
+        Ok((read > 0).then_some((piece, file)))
+    })
 }
 
 /// An answer's body, no longer than a message.

@@ -1,6 +1,6 @@
 //! A job's log on its way: read, masked, sent in pieces, resumed after a break.
 
-use super::link::{Link, LinkError};
+use super::link::Link;
 use super::mask::Mask;
 use super::outbox::Outbox;
 use super::pace::{random, retry_pause};
@@ -60,7 +60,7 @@ impl Log {
                     wanted = outbox.acknowledge(&ack);
                     self.status.send_modify(|status| status.log_bytes = outbox.sent());
                 }
-                Err(LinkError::Unreachable(_)) => {
+                Err(error) if error.passes() => {
                     sleep(retry_pause(failures, random())).await;
                     failures += 1;
                 }

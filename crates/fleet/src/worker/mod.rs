@@ -26,6 +26,7 @@ mod sandbox;
 mod status;
 mod steps;
 mod tree;
+mod upload;
 mod verdict;
 
 pub use call::{CallError, Calls, Executor, Report};
@@ -34,7 +35,7 @@ pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
 pub use outbox::{Outbox, Piece};
-pub use sandbox::Sandbox;
+pub use sandbox::{Able, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
@@ -86,6 +87,10 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     // Jobs' files and secrets are nobody else's on this machine.
     std::fs::set_permissions(&config.folder, Permissions::from_mode(0o700))
         .map_err(WorkerError::Folder)?;
+    if config.sandbox != Sandbox::Process {
+        // What would end each job is said before the first.
+        hidden::hidden(&config).map_err(WorkerError::Folder)?;
+    }
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
     leftover::clear(&config.folder).await;
     let key = Arc::new(KeyPair::load_or_generate(&config.key)?);

@@ -16,6 +16,8 @@ use tokio::process::Command;
 /// Where a job's files are, in its folder, and its `$HOME`.
 const WORK: &str = "work";
 const HOME: &str = "home";
+/// Files that one process of a job may have open.
+pub(super) const OPEN_MAX: u64 = 4_096;
 
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
@@ -116,20 +118,23 @@ impl Place {
     ) -> io::Result<Command> {
         let mut command = match &config.sandbox {
             Sandbox::Process => Command::new("/bin/sh"),
-            Sandbox::Bubblewrap { program, network, sized } => {
+            Sandbox::Bubblewrap { program, network, able } => {
                 let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
                 let view = View { folder, temporary, hidden: &hidden };
                 let mut command = Command::new(program);
-                command.args(view.arguments(*network, *sized)).arg("/bin/sh");
+                command.args(view.arguments(*network, *able)).arg("/bin/sh");
                 command
             }
         };
         // If memory runs out, the system should take the job, and not the worker.
         // And if an earlier step has removed where it begins, that is the job's failure.
-        let script = "echo 1000 2>/dev/null >/proc/self/oom_score_adj; \
-                      cd \"$2\" || exit 1; exec /bin/sh -e -c \"$1\"";
-        command.args(["-c", script, "sh", step]).arg(&self.start);
+        // Where fewer files may be open than here, it stays at that.
+        let script = format!(
+            "echo 1000 2>/dev/null >/proc/self/oom_score_adj; ulimit -n {OPEN_MAX} 2>/dev/null; \
+             cd \"$2\" || exit 1; exec /bin/sh -e -c \"$1\""
+        );
+        command.args(["-c", &script, "sh", step]).arg(&self.start);
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))

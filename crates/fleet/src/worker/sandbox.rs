@@ -17,11 +17,30 @@ pub enum Sandbox {
         program: PathBuf,
         /// Whether they have the machine's network.
         network: bool,
-        /// Whether it can bound what is in memory: versions before 0.7 cannot, nor can one that is setuid.
-        sized: bool,
+        /// What it can do besides.
+        able: Able,
     },
     /// Nothing: the job can do whatever the worker can. For jobs that are trusted like the worker.
     Process,
+}
+
+/// What not every bubblewrap can do. It is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Able {
+    /// Bound what is in memory: versions before 0.7 cannot, nor can one that is setuid.
+    pub sized: bool,
+    /// Keep jobs from namespaces of their own, in which they could mount memory: since 0.8.
+    pub shut: bool,
+}
+
+impl Able {
+    /// The best first.
+    const ALL: [Self; 4] = [
+        Self { sized: true, shut: true },
+        Self { sized: true, shut: false },
+        Self { sized: false, shut: true },
+        Self { sized: false, shut: false },
+    ];
 }
 
 /// Most bytes of memory that processes share by names. The worker does not see who uses them, so they come
@@ -52,8 +71,12 @@ impl Sandbox {
     /// Bubblewrap, a program, if it does here what is asked of it. It is tried with what steps are started
     /// with: user namespaces may be forbidden on this machine, and versions differ.
     pub fn with(program: PathBuf, network: bool) -> Option<Self> {
-        let sandbox = |sized| Self::Bubblewrap { program: program.clone(), network, sized };
-        [true, false].map(sandbox).into_iter().find(Self::works)
+        let sandbox = |able| Self::Bubblewrap { program: program.clone(), network, able };
+        let found = Able::ALL.map(sandbox).into_iter().find(Self::works);
+        if matches!(found, Some(Self::Bubblewrap { able: Able { shut: false, .. }, .. })) {
+            tracing::warn!("this bubblewrap lets jobs make namespaces; take 0.8 or later");
+        }
+        found
     }
 
     fn works(&self) -> bool {
@@ -66,14 +89,14 @@ impl Sandbox {
     }
 
     fn tried(&self, folder: &Path) -> io::Result<bool> {
-        let Self::Bubblewrap { program, network, sized } = self else { return Ok(true) };
+        let Self::Bubblewrap { program, network, able } = self else { return Ok(true) };
         fs::create_dir_all(folder.join("job"))?;
         let hidden = [folder.canonicalize()?];
         let (job, temporary) = (hidden[0].join("job"), hidden[0].join("temporary"));
         renew(&temporary)?;
         let view = View { folder: &job, temporary: &temporary, hidden: &hidden };
         let said = Command::new(program)
-            .args(view.arguments(*network, *sized))
+            .args(view.arguments(*network, *able))
             .args(["/bin/sh", "-e", "-c", TRIAL, "sh"])
             .arg(&job)
             .current_dir("/")
@@ -117,12 +140,18 @@ fn at(path: &str) -> &Path {
 
 impl View<'_> {
     /// What bubblewrap is told, up to the program. Nothing can be written but files on the disk, and what is
-    /// bounded: memory that is no process's is nobody's to count.
-    pub(super) fn arguments(&self, network: bool, sized: bool) -> Vec<OsString> {
+    /// bounded: memory that is no process's is nobody's to count. What the kernel keeps for a job by other names
+    /// than files is not bounded by this (docs/fleet.md).
+    pub(super) fn arguments(&self, network: bool, able: Able) -> Vec<OsString> {
         let mut words = Words(vec![]);
         // A session of its own: whoever started the worker at a terminal keeps it to himself.
         for option in ["--unshare-all", "--die-with-parent", "--new-session"] {
             words.say(option, []);
+        }
+        if able.shut {
+            // Whoever makes a namespace of users has all rights in it, and may mount what nobody counts.
+            words.say("--unshare-user", []);
+            words.say("--disable-userns", []);
         }
         words.say("--cap-drop", [at("ALL")]);
         if network {
@@ -131,7 +160,7 @@ impl View<'_> {
         words.say("--ro-bind", [at("/"), at("/")]);
         words.say("--dev", [at("/dev")]);
         words.say("--proc", [at("/proc")]);
-        if sized {
+        if able.sized {
             words.say("--size", [at(&SHARED_BYTES.to_string())]);
             words.say("--tmpfs", [at("/dev/shm")]);
         } else {
@@ -170,8 +199,8 @@ mod tests {
         let hidden = [std::env::temp_dir()];
         let (folder, temporary) = (hidden[0].join("a/job"), hidden[0].join("a/tmp"));
         let view = View { folder: &folder, temporary: &temporary, hidden: &hidden };
-        for sized in [true, false] {
-            let words = view.arguments(false, sized);
+        for able in Able::ALL {
+            let words = view.arguments(false, able);
             let places = |word: &str| -> Vec<usize> {
                 (0..words.len()).filter(|index| words[*index] == word).collect()
             };
@@ -183,7 +212,8 @@ mod tests {
                 let (before, folder) = (&words[index - 2], &words[index + 1]);
                 assert!(shut.contains(&folder) || before == "--size", "{folder:?}");
             }
-            assert_eq!(places("--size").len(), usize::from(sized));
+            assert_eq!(places("--size").len(), usize::from(able.sized));
+            assert_eq!(places("--disable-userns").len(), usize::from(able.shut));
         }
     }
 

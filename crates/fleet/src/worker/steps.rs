@@ -20,6 +20,8 @@ const MEMORY_EVERY: Duration = Duration::from_millis(100);
 const PROCESSES_EVERY: Duration = Duration::from_secs(5);
 /// Processes of a job at a time. Where the kernel does not hold this, whoever looks does.
 const PROCESSES_MAX: usize = 4_096;
+/// Files that all of them have open: what is in memory is looked for among these, which takes time.
+const OPEN_MAX: usize = 100_000;
 
 /// What a container ends with if SIGKILL ended its step, which was none of ours.
 const KILLED: i32 = 128 + 9;
@@ -40,7 +42,7 @@ pub(super) enum Ended {
     TimedOut,
     /// They wanted more memory than they may have.
     OutOfMemory,
-    /// They were too many.
+    /// They, or the files that they had open, were too many.
     TooMany,
     /// Somebody asked for it.
     Canceled,
@@ -160,7 +162,7 @@ impl Steps<'_> {
                 Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
             },
             () = sleep_until(self.until) => Ended::TimedOut,
-            ended = too_much(tree, self.config.memory_bytes_max, PROCESSES_MAX) => ended,
+            ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
             wish = self.control.wait_for(|control| *control != Control::Go) => {
                 Ended::wished(wish.ok().as_deref())
             }
@@ -175,7 +177,7 @@ impl Steps<'_> {
             let left = until.saturating_duration_since(Instant::now());
             grace = grace.min(left.saturating_sub(Duration::from_secs(1)));
         }
-        tree.terminate();
+        tree.terminate().await;
         tokio::select! {
             () = sleep(grace) => {}
             () = gone(tree) => {}
@@ -188,21 +190,32 @@ impl Steps<'_> {
 }
 
 async fn gone(tree: &Tree) {
-    // A sandbox's first process goes with the last that it has; until then it is no reason to wait.
-    while tree.members().iter().any(|id| !(tree.sandbox && Some(*id) == tree.first)) {
+    while tree.lives().await {
         sleep(Duration::from_millis(20)).await;
     }
 }
 
+/// How many processes, and files that they have open, are not too many.
+#[derive(Clone, Copy)]
+struct Most {
+    processes: usize,
+    open: usize,
+}
+
+const MOST: Most = Most { processes: PROCESSES_MAX, open: OPEN_MAX };
+
 /// Until the job has more memory or more processes than it may.
-async fn too_much(tree: &Tree, most: Option<u64>, processes_max: usize) -> Ended {
+async fn too_much(tree: &Tree, bytes_max: Option<u64>, most: Most) -> Ended {
     loop {
-        sleep(if most.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
-        let (processes, bytes) = tree.weight();
-        if most.is_some_and(|most| bytes > most) {
+        sleep(if bytes_max.is_some() { MEMORY_EVERY } else { PROCESSES_EVERY }).await;
+        // Where memory has no bound, nobody looks for it.
+        let open_max = if bytes_max.is_some() { most.open } else { 0 };
+        // What cannot be looked at in time is too much to be watched.
+        let Some(weight) = tree.weigh(open_max).await else { return Ended::TooMany };
+        if bytes_max.is_some_and(|most| weight.bytes > most) {
             return Ended::OutOfMemory;
         }
-        if processes > processes_max {
+        if weight.processes > most.processes || bytes_max.is_some() && weight.open > most.open {
             return Ended::TooMany;
         }
     }
@@ -233,9 +246,12 @@ mod tests {
         let command = command.args(["-c", script]).process_group(0).kill_on_drop(true);
         let mut child = command.spawn().expect("started");
         let tree = Tree { first: child.id(), mark: "none".to_owned(), sandbox: false };
-        let ended = too_much(&tree, Some(u64::MAX), 2).await;
+        let most = |processes, open| Most { processes, open };
+        let ended = too_much(&tree, Some(u64::MAX), most(2, usize::MAX)).await;
         assert_eq!(ended, Ended::TooMany, "three are more than two");
-        assert_eq!(too_much(&tree, Some(1), 3).await, Ended::OutOfMemory);
+        assert_eq!(too_much(&tree, Some(1), most(3, usize::MAX)).await, Ended::OutOfMemory);
+        // Each has its input and its outputs.
+        assert_eq!(too_much(&tree, Some(u64::MAX), most(3, 8)).await, Ended::TooMany);
         assert!(tree.kill().await);
         child.wait().await.expect("ended");
     }

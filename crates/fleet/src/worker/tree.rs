@@ -7,9 +7,11 @@
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The variable that has the mark.
@@ -19,6 +21,10 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4_096;
 /// What sizes on disks are counted in, whatever the disk.
 const BLOCK_BYTES: u64 = 512;
+/// How long one look at processes may take. A job can make it long, and whoever waits has a job to end.
+const LOOK_PATIENCE: Duration = Duration::from_secs(30);
+/// So much of an environment is looked at for a mark.
+const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// A job's processes.
 #[derive(Clone, Debug)]
@@ -29,6 +35,17 @@ pub(super) struct Tree {
     pub(super) mark: String,
     /// Whether the first one is a sandbox, which takes all others with it when it is told to end.
     pub(super) sandbox: bool,
+}
+
+/// What a job's processes have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Weight {
+    /// How many they are.
+    pub(super) processes: usize,
+    /// Files that they have open, as far as these were counted.
+    pub(super) open: usize,
+    /// Memory. What they share counts for each, but files of memory, which need not be in anybody's, once.
+    pub(super) bytes: u64,
 }
 
 struct Process {
@@ -56,70 +73,124 @@ fn all() -> BTreeMap<u32, Process> {
         .collect()
 }
 
+/// Whether a process has the mark. Only what may have left its parents must be asked, and a job decides how
+/// long the answer is.
+fn marked(id: u32, mark: &str) -> bool {
+    let Ok(file) = File::open(format!("/proc/{id}/environ")) else { return false };
+    let mut env = Vec::new();
+    let _ = file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut env);
+    env.split(|b| *b == 0).any(|variable| variable == mark.as_bytes())
+}
+
+/// Adds all that descend from members.
+fn descend(all: &BTreeMap<u32, Process>, members: &mut BTreeSet<u32>) {
+    loop {
+        let children = all.iter().filter(|(_, process)| members.contains(&process.parent));
+        let new: Vec<u32> =
+            children.map(|(id, _)| *id).filter(|id| !members.contains(id)).collect();
+        if new.is_empty() {
+            return;
+        }
+        members.extend(new);
+    }
+}
+
 impl Tree {
     /// Those that live.
     pub(super) fn members(&self) -> BTreeSet<u32> {
         let all = all();
         let mark = format!("{MARK}={}", self.mark);
-        let marked = |id: &u32| {
-            let env = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            env.split(|b| *b == 0).any(|variable| variable == mark.as_bytes())
+        let first = |(id, process): &(&u32, &Process)| {
+            Some(**id) == self.first || Some(process.group) == self.first
         };
-        let mut members: BTreeSet<u32> = all
-            .iter()
-            .filter(|(id, process)| {
-                let first = Some(**id) == self.first || Some(process.group) == self.first;
-                first || marked(id)
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        loop {
-            let children = all.iter().filter(|(_, process)| members.contains(&process.parent));
-            let new: Vec<u32> =
-                children.map(|(id, _)| *id).filter(|id| !members.contains(id)).collect();
-            if new.is_empty() {
-                break;
-            }
-            members.extend(new);
-        }
+        let mut members: BTreeSet<u32> = all.iter().filter(first).map(|(id, _)| *id).collect();
+        descend(&all, &mut members);
+        let others = all.keys().filter(|id| !members.contains(id));
+        let left: Vec<u32> = others.copied().filter(|id| marked(*id, &mark)).collect();
+        members.extend(left);
+        descend(&all, &mut members);
         // Never ourselves, whatever our environment says.
         members.remove(&std::process::id());
         members.retain(|id| all.get(id).is_some_and(|process| !process.zombie));
         members
     }
 
-    /// How many they are, and the memory that they have, in bytes. What they share counts for each, but
-    /// files of memory, which need not be in anybody's, once.
-    pub(super) fn weight(&self) -> (usize, u64) {
+    /// What they have. Of files that are open no more than one above `open_max` are counted: a job may
+    /// have millions, and somebody waits. None: they are too many to be looked at in time.
+    pub(super) fn weight(&self, open_max: usize) -> Option<Weight> {
+        let until = Instant::now() + LOOK_PATIENCE;
         let pages = |id: &u32| {
             let text = fs::read_to_string(format!("/proc/{id}/statm")).ok()?;
             text.split(' ').nth(1)?.parse::<u64>().ok()
         };
         let members = self.members();
         let own = members.iter().filter_map(pages).sum::<u64>().saturating_mul(PAGE_BYTES);
-        let files: BTreeMap<(u64, u64), u64> = members.iter().flat_map(memory_files).collect();
-        (members.len(), files.values().fold(own, |sum, bytes| sum.saturating_add(*bytes)))
+        let (mut open, mut files) = (0, BTreeMap::new());
+        for at in members.iter().flat_map(open_files).take(open_max.saturating_add(1)) {
+            if Instant::now() > until {
+                return None;
+            }
+            open += 1;
+            files.extend(memory_file(&at));
+        }
+        let bytes = files.values().fold(own, |sum, bytes| sum.saturating_add(*bytes));
+        Some(Weight { processes: members.len(), open, bytes })
+    }
+
+    /// The same, while others go on.
+    pub(super) async fn weigh(&self, open_max: usize) -> Option<Weight> {
+        self.apart(move |tree| tree.weight(open_max)).await?
+    }
+
+    /// Looks at processes where nobody else waits for it. None: it takes too long.
+    async fn apart<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Option<T> {
+        let tree = self.clone();
+        let looked = tokio::task::spawn_blocking(move || look(&tree));
+        tokio::time::timeout(LOOK_PATIENCE, looked).await.ok()?.ok()
+    }
+
+    /// Whether any lives, but for a sandbox: that one goes with the last that it has.
+    pub(super) async fn lives(&self) -> bool {
+        let alive = |tree: &Self| tree.members().iter().any(|id| !tree.is_sandbox(*id));
+        self.apart(alive).await.unwrap_or(true)
+    }
+
+    fn is_sandbox(&self, id: u32) -> bool {
+        self.sandbox && Some(id) == self.first
     }
 
     /// Asks all of them to end.
-    pub(super) fn terminate(&self) {
-        let members = self.members();
-        // A sandbox that is asked to end ends the others at once, without their grace.
-        let asked = members.iter().filter(|id| !(self.sandbox && Some(**id) == self.first));
-        asked.for_each(|id| signal(*id, Signal::TERM));
+    pub(super) async fn terminate(&self) {
+        let ask = |tree: &Self| {
+            // A sandbox that is asked to end ends the others at once, without their grace.
+            let asked = tree.members().into_iter().filter(|id| !tree.is_sandbox(*id));
+            asked.for_each(|id| signal(id, Signal::TERM));
+        };
+        self.apart(ask).await.unwrap_or_default();
     }
 
     /// Kills all of them, again and again until there are none. False: some do not go.
     pub(super) async fn kill(&self) -> bool {
         let began = Instant::now();
         loop {
-            let members = self.members();
-            if members.is_empty() {
+            let kill = |tree: &Self| {
+                let members = tree.members();
+                members.iter().for_each(|id| signal(*id, Signal::KILL));
+                members.len()
+            };
+            let left = self.apart(kill).await;
+            if left == Some(0) {
                 return true;
             }
-            members.iter().for_each(|id| signal(*id, Signal::KILL));
+            if left.is_none() {
+                // It goes, and with it a sandbox, whatever cannot be looked at.
+                self.first.into_iter().for_each(|first| signal(first, Signal::KILL));
+            }
             if began.elapsed() > KILL_PATIENCE {
-                tracing::error!(left = members.len(), "processes of a job do not go");
+                tracing::error!(?left, "processes of a job do not go");
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -127,17 +198,21 @@ impl Tree {
     }
 }
 
-/// Files that a process has open and that are nowhere but in memory, by device and number, with their bytes.
-fn memory_files(id: &u32) -> Vec<((u64, u64), u64)> {
+/// Files that a process has open, one after the other: nobody asks for more than are counted.
+fn open_files(id: &u32) -> impl Iterator<Item = PathBuf> + use<> {
     let all = fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
-    let memory = all.map(|entry| entry.path()).filter(|at| {
-        fs::read_link(at).is_ok_and(|file| file.as_os_str().as_bytes().starts_with(b"/memfd:"))
-    });
+    all.map(|entry| entry.path())
+}
+
+/// One that is nowhere but in memory, by device and number, with its bytes.
+fn memory_file(at: &Path) -> Option<((u64, u64), u64)> {
+    let file = fs::read_link(at).ok()?;
+    if !file.as_os_str().as_bytes().starts_with(b"/memfd:") {
+        return None;
+    }
     // Through the link, to the file itself.
-    memory
-        .filter_map(|at| at.metadata().ok())
-        .map(|about| ((about.dev(), about.ino()), about.blocks().saturating_mul(BLOCK_BYTES)))
-        .collect()
+    let about = at.metadata().ok()?;
+    Some(((about.dev(), about.ino()), about.blocks().saturating_mul(BLOCK_BYTES)))
 }
 
 fn signal(id: u32, signal: Signal) {
@@ -172,16 +247,44 @@ mod tests {
         let (mut holds, tree) = started("sleep 1000 & sleep 1000 & wait");
         drop(file);
         let (mut without, other) = started("sleep 1000 & sleep 1000 & wait");
-        while tree.weight().0 < 3 || other.weight().0 < 3 {
+        let weight = |tree: &Tree| tree.weight(usize::MAX).expect("in time");
+        while weight(&tree).processes < 3 || weight(&other).processes < 3 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let ((_, held), (_, none)) = (tree.weight(), other.weight());
+        let (held, none) = (weight(&tree).bytes, weight(&other).bytes);
         assert!(tree.kill().await && other.kill().await);
         for child in [&mut holds, &mut without] {
             child.wait().expect("ended");
         }
         assert!((BYTES..2 * BYTES).contains(&held), "{held}");
         assert!(none < BYTES, "{none}");
+    }
+
+    /// Fault 7: whoever beats for a job does not wait for a look at it, and a look has an end.
+    #[tokio::test]
+    async fn a_job_with_many_files_open_keeps_nobody_waiting() {
+        use std::os::unix::process::CommandExt as _;
+        let null = File::open("/dev/null").expect("a file");
+        // Inherited by what is started next.
+        let open: Vec<_> = (0..500).map(|_| rustix::io::dup(&null).expect("one more")).collect();
+        let script = "for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; wait";
+        let mut command = std::process::Command::new("/bin/sh");
+        let mut child = command.args(["-c", script]).process_group(0).spawn().expect("started");
+        drop(open);
+        let tree = Tree { first: Some(child.id()), mark: "none".to_owned(), sandbox: false };
+        let weight = |most| tree.weight(most).expect("in time");
+        while weight(usize::MAX).open < 5_000 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        assert_eq!(weight(1_000).open, 1_001, "it is too much, and no more is known");
+        {
+            // Somebody else's turn comes before the look is over, on the only thread that there is.
+            let mut look = std::pin::pin!(tree.weigh(usize::MAX));
+            assert!(futures::poll!(look.as_mut()).is_pending());
+            assert_eq!(look.await.expect("in time").processes, 10);
+        }
+        assert!(tree.kill().await);
+        child.wait().expect("ended");
     }
 
     #[test]

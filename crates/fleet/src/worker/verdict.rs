@@ -26,7 +26,8 @@ impl Verdict {
                 (Failed, Some(Failure::OutOfMemory), None, "More memory than allowed.".to_owned())
             }
             Ended::TooMany => {
-                (Failed, Some(Failure::StepFailed), None, "Too many processes.".to_owned())
+                let why = "Too many processes, or files that they have open.".to_owned();
+                (Failed, Some(Failure::StepFailed), None, why)
             }
             Ended::Shutdown => (
                 Failed,

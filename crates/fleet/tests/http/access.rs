@@ -244,6 +244,22 @@ async fn who_did_what_is_written_down() {
     assert!(!text.contains("secret-"), "no token is in the log");
 }
 
+/// Fault 23: who sends one thing again and again does not push others' lines out of the log.
+#[tokio::test]
+async fn a_submission_that_is_sent_again_has_one_line() {
+    let server = guarded().await;
+    let client = Client::new(&server.url, Some("secret-submitter".to_owned()));
+    let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
+    let run = serde_json::from_value(json!({ "jobs": [job] })).expect("a run");
+    let first = client.submit(&run, Some("k")).await.expect("submitted");
+    for _ in 0..5 {
+        let again = client.submit(&run, Some("k")).await.expect("submitted");
+        assert!(again.before && again.run_id == first.run_id);
+    }
+    let text = std::fs::read_to_string(server.folder.join("audit.jsonl")).expect("a log");
+    assert_eq!(text.lines().filter(|line| line.contains("\"submit\"")).count(), 1, "{text}");
+}
+
 #[tokio::test]
 async fn without_tokens_it_serves_this_machine_only() {
     let folder = crate::server::folder();

@@ -68,6 +68,30 @@ async fn a_grant_is_for_what_it_says() {
     assert_eq!(server.get("/objects/..%2f..%2faudit.jsonl").await.0, 422);
 }
 
+/// Fault 9: several may share a database, and one may be restarted between a grant and its bytes.
+#[tokio::test]
+async fn a_grant_that_another_orchestrator_sealed_is_good_for_what_was_asked_for_last() {
+    let server = Server::open().await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let (first, mut last) = (grant(&server, &granted, "a", 5).await, Value::Null);
+    // Its answers were lost.
+    for _ in 0..3 {
+        last = grant(&server, &granted, "b", 5).await;
+    }
+    let elsewhere = |upload: &Value, bytes: &str| {
+        let mut upload = upload.clone();
+        upload["grant"] = json!(format!("{bytes}-{}", "0".repeat(64)));
+        upload
+    };
+    let (a, b) = (text(&first["path"]).to_owned(), text(&last["path"]).to_owned());
+    let bad = (403, "BAD_GRANT".to_owned());
+    assert_eq!(put(&server, &elsewhere(&last, "6"), &b, b"hello!").await, bad);
+    assert_eq!(put(&server, &elsewhere(&last, "5"), &b, b"hello").await.0, 201);
+    assert_eq!(put(&server, &elsewhere(&first, "5"), &a, b"hello").await, bad, "it is asked again");
+    assert_eq!(put(&server, &first, &a, b"hello").await.0, 201, "its own it knows");
+}
+
 /// Fault 2, the orchestrator's half: the lease ends between the grant and the bytes, or while they come.
 #[tokio::test]
 async fn a_runner_that_lost_its_lease_leaves_nothing() {
@@ -99,6 +123,52 @@ async fn a_runner_that_lost_its_lease_leaves_nothing() {
     assert_eq!(server.get(&format!("/objects/{path}")).await.0, 404);
     let left = std::fs::read_dir(server.folder.join("objects/.incoming")).expect("a folder");
     assert_eq!(left.count(), 0);
+}
+
+/// Fault 13: one grant would be promised its room as often as it is shown.
+#[tokio::test]
+async fn an_object_is_sent_once_at_a_time() {
+    let server = Server::with(|config| config.objects_bytes_max = 20).await;
+    server.submit().await;
+    let granted = server.take(RUNNER).await;
+    let upload = grant(&server, &granted, "a", 5).await;
+    let path = text(&upload["path"]).to_owned();
+    let (go, gate) = tokio::sync::oneshot::channel::<()>();
+    let (begun, began) = tokio::sync::oneshot::channel::<()>();
+    let pieces = futures::stream::unfold((0, Some(gate), Some(begun)), |state| async move {
+        match state {
+            (0, gate, begun) => Some((Ok::<_, std::io::Error>("he"), (1, gate, begun))),
+            (1, Some(gate), Some(begun)) => {
+                let _ = begun.send(());
+                let _ = gate.await;
+                Some((Ok("llo"), (2, None, None)))
+            }
+            _ => None,
+        }
+    });
+    let slow = server
+        .http
+        .put(format!("{}/api/v1/internal/objects/{path}", server.url))
+        .header("remuda-lease", text(&upload["lease_id"]))
+        .header("remuda-runner", RUNNER)
+        .header("remuda-grant", text(&upload["grant"]))
+        .header("remuda-content-sha256", sha256_hex(b"hello"))
+        .body(reqwest::Body::wrap_stream(pieces));
+    let slow = tokio::spawn(slow.send());
+    began.await.expect("it has begun");
+    // Its head may be on its way: until it is there, this one may be the first.
+    let other = (429, "UPLOAD_UNDER_WAY".to_owned());
+    let used = async || {
+        let metrics = server.http.get(format!("{}/metrics", server.url)).send().await;
+        metrics.expect("sent").text().await.expect("text")
+    };
+    while !used().await.contains("\nfleet_objects_bytes 5\n") {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(put(&server, &upload, &path, b"hello").await, other);
+    go.send(()).expect("it waits");
+    assert_eq!(slow.await.expect("sent").expect("an answer").status(), 201);
+    assert_eq!(put(&server, &upload, &path, b"hello").await.0, 201, "the same again");
 }
 
 #[tokio::test]

@@ -139,6 +139,23 @@ async fn until(answer: Response, word: &str) -> String {
     text
 }
 
+/// Fault 24.
+#[tokio::test]
+async fn one_viewer_does_not_have_all_live_pages() {
+    let server = guarded().await;
+    let open = async |name: &str| {
+        let request = server.http.get(format!("{}/live/queue", server.url));
+        request.bearer_auth(format!("secret-{name}")).send().await.expect("an answer")
+    };
+    let mut kept = Vec::new();
+    for _ in 0..64 {
+        kept.push(open("viewer").await);
+    }
+    assert!(kept.iter().all(|live| live.status() == 200));
+    assert_eq!(open("viewer").await.status(), 503);
+    assert_eq!(open("submitter").await.status(), 200, "others have their places");
+}
+
 #[tokio::test]
 async fn a_live_page_says_the_same_as_a_still_one_and_ends_with_its_run() {
     let server = Server::open().await;

@@ -2,7 +2,7 @@
 
 use crate::server::{Server, folder};
 use crate::support::part;
-use remuda_fleet::worker::{self, Config, Sandbox};
+use remuda_fleet::worker::{self, Able, Config, Sandbox};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,8 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
 #[tokio::test]
 async fn a_job_sees_nothing_of_the_workers_directory() {
     let found = sandbox();
-    assert!(matches!(&found, Sandbox::Bubblewrap { sized: true, .. }), "{found:?}");
+    let able = Able { sized: true, shut: true };
+    assert!(matches!(&found, Sandbox::Bubblewrap { able: all, .. } if *all == able), "{found:?}");
     sees_nothing(found, "sized").await;
 }
 
@@ -64,14 +65,15 @@ async fn a_job_sees_nothing_of_the_workers_directory() {
 #[tokio::test]
 async fn a_sandbox_needs_no_sizes() {
     let program = part("bwrap").join("bin/bwrap");
-    sees_nothing(Sandbox::Bubblewrap { program, network: false, sized: false }, "unsized").await;
+    let able = Able { sized: false, shut: false };
+    sees_nothing(Sandbox::Bubblewrap { program, network: false, able }, "unsized").await;
 }
 
 /// As the command line sets workers up: the key and the settings beside the places of several, where
 /// nothing else is hidden.
 async fn sees_nothing(sandbox: Sandbox, name: &str) {
     let server = Server::open().await;
-    let sized = matches!(&sandbox, Sandbox::Bubblewrap { sized: true, .. });
+    let sized = matches!(&sandbox, Sandbox::Bubblewrap { able, .. } if able.sized);
     let all = format!("/var/tmp/fleet-bwrap-{name}-{}", std::process::id());
     let all = std::path::PathBuf::from(all);
     let directory = all.join("worker");
@@ -111,6 +113,14 @@ async fn sees_nothing(sandbox: Sandbox, name: &str) {
     std::fs::remove_dir_all(all).expect("removed");
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
     assert_eq!(log, "place-1\netc/x\nmine\nshared\nfirst\nempty\n");
+}
+
+/// Fault 8: in a namespace of its own a job would mount memory that no process has.
+#[tokio::test]
+async fn a_job_makes_no_namespaces_of_its_own() {
+    let (job, log) = job(&["unshare -U true 2>/dev/null || echo none", "echo goes on"]).await;
+    assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
+    assert_eq!(log, "none\ngoes on\n");
 }
 
 /// Fault 11, where nothing can leave.

@@ -97,6 +97,35 @@ async fn what_may_be_otherwise_soon_is_no_refusal() {
     }
 }
 
+/// Whoever waits for an answer that makes sense would wait for ever.
+#[tokio::test]
+async fn an_answer_that_nobody_understands_is_told_from_none() {
+    let run = remuda_fleet::id::RunId::new("run_1").expect("an id");
+    for (head, nonsense) in [("200 OK", true), ("404 Not Found", true), ("502 Bad Gateway", false)]
+    {
+        let body = "<html>a page</html>";
+        let length = body.len();
+        let answer = format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{body}");
+        let client = Client::new(&answering(answer).await, None);
+        let error = client.run(&run).await.expect_err("no run");
+        assert_eq!(matches!(error, ClientError::Nonsense { .. }), nonsense, "{head}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_object_that_stops_coming_ends() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf";
+    let client = Client::new(&answering(head.to_owned()).await, None);
+    let client = client.with_silence_max(Duration::from_millis(200));
+    let (bytes, pieces) = client.object("runs/a").await.expect("it begins");
+    assert_eq!(bytes, Some(10));
+    let pieces: Vec<_> = tokio::time::timeout(Duration::from_secs(30), pieces.collect())
+        .await
+        .expect("nobody waits for ever");
+    assert_eq!(pieces.first(), Some(&Ok(b"half".to_vec())));
+    assert!(matches!(pieces.last(), Some(Err(ClientError::Unreachable { .. }))), "{pieces:?}");
+}
+
 #[tokio::test]
 async fn a_stream_that_falls_silent_ends() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: alive\n\n";

@@ -84,13 +84,13 @@ pub async fn ended(server: &Server, run: &str) -> Value {
     until(server, run, |job| !job["reason"].is_null()).await
 }
 
-async fn bytes(server: &Server, path: &str) -> Vec<u8> {
+pub async fn bytes(server: &Server, path: &str) -> Vec<u8> {
     let answer = server.http.get(format!("{}{path}", server.url)).send().await.expect("sent");
     assert_eq!(answer.status(), 200, "{path}");
     answer.bytes().await.expect("bytes").to_vec()
 }
 
-async fn log(server: &Server, job: &Value) -> String {
+pub async fn log(server: &Server, job: &Value) -> String {
     let path = format!("/api/v1/jobs/{}/log", job["job_id"].as_str().expect("an id"));
     String::from_utf8(bytes(server, &path).await).expect("text")
 }

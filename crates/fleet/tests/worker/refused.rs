@@ -1,11 +1,16 @@
-//! A worker whose leases are refused after they were granted.
+//! A worker whose leases are refused after they were granted, or what it sends under them.
 
 use crate::server::folder;
 use axum::Router;
 use axum::http::StatusCode;
-use axum::routing::post;
-use remuda_fleet::worker::{self, Config, Sandbox};
+use axum::routing::{post, put};
+use remuda_fleet::auth::{KeyPair, sha256_hex};
+use remuda_fleet::id::{LeaseId, RunnerId};
+use remuda_fleet::orchestrator::Clock;
+use remuda_fleet::worker::{self, Config, Link, Sandbox};
 use std::future::ready;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -42,6 +47,39 @@ async fn a_lease_that_is_refused_is_not_asked_for_again_at_once() {
     drop(stop);
     let ended = tokio::time::timeout(Duration::from_secs(30), working).await;
     ended.expect("in time").expect("in order").expect("worked");
+    serving.abort();
+    std::fs::remove_dir_all(folder).expect("removed");
+}
+
+/// Fault 9: bytes are sent again as messages are, when it was only another time there.
+#[tokio::test]
+async fn an_object_is_sent_again_when_the_clocks_differ() {
+    let (came, mut comes) = mpsc::unbounded_channel();
+    let times = Arc::new(AtomicU32::new(0));
+    let answer = move |body: String| {
+        let _ = came.send(body);
+        let wrong = r#"{"error":{"code":"BAD_CLOCK","message":"it is another time"}}"#;
+        let headers = [("remuda-time", "1000")];
+        ready(match times.fetch_add(1, Ordering::SeqCst) {
+            0 => (StatusCode::UNAUTHORIZED, headers, wrong),
+            _ => (StatusCode::CREATED, headers, "{}"),
+        })
+    };
+    let router = Router::new().route("/api/v1/internal/objects/{*path}", put(answer));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+    let folder = folder();
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("object"), "hello").expect("a file");
+    let file = tokio::fs::File::open(folder.join("object")).await.expect("a file");
+    let link = Link::new(&url, Arc::new(KeyPair::generate()), Clock::default());
+    let lease = LeaseId::new("lease_1").expect("an id");
+    let runner = RunnerId::new("runner_1").expect("an id");
+    let sent = link.put("runs/a", (&lease, &runner), "5-0", &sha256_hex(b"hello"), file).await;
+    assert_eq!(sent, Ok(()));
+    assert_eq!(comes.recv().await.as_deref(), Some("hello"));
+    assert_eq!(comes.recv().await.as_deref(), Some("hello"), "from its beginning");
     serving.abort();
     std::fs::remove_dir_all(folder).expect("removed");
 }

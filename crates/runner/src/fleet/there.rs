@@ -99,7 +99,7 @@ impl There {
                     }
                 }
                 // Too many may watch: a look now and then will do.
-                Err(ClientError::Unreachable { .. }) => {
+                Err(ClientError::Unreachable { .. } | ClientError::Nonsense { .. }) => {
                     let view = insist(|| self.client.run(run_id)).await.map_err(undone)?;
                     if let Some(job) = over(view, progress)? {
                         return Ok(job);
@@ -179,7 +179,8 @@ async fn insist<T, F: Future<Output = Result<T, ClientError>>>(
     let mut failures = 0;
     loop {
         match ask().await {
-            Err(error @ ClientError::Unreachable { .. }) => {
+            // What is in between may say anything while the orchestrator is away.
+            Err(error @ (ClientError::Unreachable { .. } | ClientError::Nonsense { .. })) => {
                 debug!(%error, "the fleet is asked again");
                 tokio::time::sleep(pause(failures.min(GROWTH), rand::random())).await;
                 failures += 1;

@@ -6,15 +6,15 @@ use crate::orchestrator::answer::Failure;
 use crate::orchestrator::app::App;
 use crate::orchestrator::feed::{self, Seen, Watched};
 use crate::orchestrator::people::id;
+use crate::orchestrator::places::Place;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
 
 struct Live {
     page: Page,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl Watched for Live {
@@ -49,9 +49,9 @@ pub(in crate::orchestrator) async fn live(
     headers: HeaderMap,
     Path(path): Path<String>,
 ) -> Result<Response, Failure> {
-    app.may_look(&headers)?;
+    let who = app.may_look(&headers)?;
     let page = page(&path)?;
-    let place = app.0.pages.streams.clone().try_acquire_owned().map_err(|_| {
+    let place = app.0.pages.streams.enter(&who, app.0.door.is_open()).ok_or_else(|| {
         let text = "too many live pages are open; close one, or reload this one by hand";
         Failure::new(StatusCode::SERVICE_UNAVAILABLE, "TOO_MANY_STREAMS", text)
     })?;

@@ -16,6 +16,7 @@ pub(super) use login::{form, login, logout};
 use super::answer::Failure;
 use super::app::App;
 use super::people::id;
+use super::places::Places;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
 use crate::store::Store;
@@ -25,8 +26,6 @@ use axum::response::{IntoResponse, Response};
 use html::Markup;
 use serde::Deserialize;
 use session::Sessions;
-use std::sync::Arc;
-use tokio::sync::Semaphore;
 
 /// Streams of pages at a time. Beyond it pages stand still.
 const LIVE_MAX: usize = 256;
@@ -42,12 +41,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
 #[derive(Debug)]
 pub(super) struct Pages {
     sessions: Sessions,
-    streams: Arc<Semaphore>,
+    streams: Places,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { sessions: Sessions::default(), streams: Arc::new(Semaphore::new(LIVE_MAX)) }
+        Self { sessions: Sessions::default(), streams: Places::new(LIVE_MAX) }
     }
 }
 
@@ -117,11 +116,11 @@ fn trouble(failure: &Failure) -> Response {
 
 impl App {
     /// Whether this request may see pages: by a cookie, or by a token as the API wants it.
-    fn may_look(&self, headers: &HeaderMap) -> Result<(), Failure> {
+    fn may_look(&self, headers: &HeaderMap) -> Result<String, Failure> {
         let access = self.0.door.access();
         match self.0.pages.sessions.allows(self.now(), headers, &access) {
-            true => Ok(()),
-            false => self.person(headers, Scope::Viewer).map(drop),
+            Some(name) => Ok(name),
+            None => self.person(headers, Scope::Viewer),
         }
     }
 }

@@ -44,12 +44,17 @@ impl Sessions {
         format!("{NAME}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0")
     }
 
-    /// Whether a request has a cookie of ours whose token still lets somebody look.
-    pub(super) fn allows(&self, now: Millis, headers: &HeaderMap, access: &Access) -> bool {
-        cookies(headers).any(|cookie| self.open(now, cookie, access).is_some())
+    /// The name of the token that a cookie of ours in a request stands for, if it still lets somebody look.
+    pub(super) fn allows(
+        &self,
+        now: Millis,
+        headers: &HeaderMap,
+        access: &Access,
+    ) -> Option<String> {
+        cookies(headers).find_map(|cookie| self.open(now, cookie, access))
     }
 
-    fn open(&self, now: Millis, cookie: &str, access: &Access) -> Option<()> {
+    fn open(&self, now: Millis, cookie: &str, access: &Access) -> Option<String> {
         let (text, seal) = cookie.rsplit_once('.')?;
         let seal = HEXLOWER.decode(seal.as_bytes()).ok()?;
         hmac::verify(&self.0, text.as_bytes(), &seal).ok()?;
@@ -57,7 +62,7 @@ impl Sessions {
         let hash = TokenHash::new(hash).ok()?;
         let token = access.0.iter().find(|token| token.sha256 == hash)?;
         let fresh = now.0 < until.parse().ok()?;
-        (fresh && token.scope.allows(Scope::Viewer)).then_some(())
+        (fresh && token.scope.allows(Scope::Viewer)).then(|| token.name.clone())
     }
 }
 
@@ -86,14 +91,14 @@ mod tests {
         let (sessions, now) = (Sessions::default(), Millis(1_000));
         let access = Access(vec![token(Scope::Viewer)]);
         let cookie = sessions.cookie(now, &access.0[0], false);
-        assert!(sessions.allows(now, &shown(&cookie), &access));
-        assert!(!sessions.allows(Millis(u64::MAX), &shown(&cookie), &access));
-        assert!(!sessions.allows(now, &shown(&cookie), &Access::default()));
-        assert!(!sessions.allows(now, &shown(&cookie), &Access(vec![token(Scope::Enrol)])));
-        assert!(!sessions.allows(now, &HeaderMap::new(), &access));
+        assert_eq!(sessions.allows(now, &shown(&cookie), &access).as_deref(), Some("t"));
+        assert_eq!(sessions.allows(Millis(u64::MAX), &shown(&cookie), &access), None);
+        assert_eq!(sessions.allows(now, &shown(&cookie), &Access::default()), None);
+        assert_eq!(sessions.allows(now, &shown(&cookie), &Access(vec![token(Scope::Enrol)])), None);
+        assert_eq!(sessions.allows(now, &HeaderMap::new(), &access), None);
         let longer = cookie.replacen(".4", ".9", 1);
         assert_ne!(longer, cookie);
-        assert!(!sessions.allows(now, &shown(&longer), &access));
-        assert!(!Sessions::default().allows(now, &shown(&cookie), &access));
+        assert_eq!(sessions.allows(now, &shown(&longer), &access), None);
+        assert_eq!(Sessions::default().allows(now, &shown(&cookie), &access), None);
     }
 }

@@ -5,9 +5,9 @@
 //! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
 
 use super::super::config::Runc;
-use super::super::place::Place;
+use super::super::place::{OPEN_MAX, Place};
 use super::Image;
-use rustix::process::{getegid, geteuid};
+use rustix::process::{Resource, getegid, geteuid, getrlimit};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File};
@@ -151,6 +151,7 @@ impl Container<'_> {
         env.insert("TMPDIR".to_owned(), format!("/{JOB}/tmp"));
         env.extend(self.env.clone());
         let env: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let open = getrlimit(Resource::Nofile).maximum.map_or(OPEN_MAX, |most| most.min(OPEN_MAX));
         let mut config = json!({
             "ociVersion": "1.0.2",
             "process": {
@@ -161,6 +162,7 @@ impl Container<'_> {
                 "cwd": format!("/{JOB}/{}", start.display()),
                 "capabilities": {},
                 "noNewPrivileges": true,
+                "rlimits": [{ "type": "RLIMIT_NOFILE", "hard": open, "soft": open }],
                 // If memory runs out, the system should take the job, and not the worker.
                 "oomScoreAdj": 1000,
             },

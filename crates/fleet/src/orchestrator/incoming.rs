@@ -1,0 +1,107 @@
+//! Uploads that are under way: one for each lease and path, and none that holds its room without sending.
+//!
+//! What a lease was granted for each path counts against what it may keep, so one upload for each path at a
+//! time means that no lease is promised more room than it was granted.
+
+use super::answer::Failure;
+use crate::id::LeaseId;
+use axum::http::StatusCode;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Least bytes a second, over each [`WINDOW`]. The room of a slow one is missing to all others.
+const BYTES_PER_SECOND_MIN: u64 = 64 * 1024;
+const WINDOW: Duration = Duration::from_secs(60);
+
+type Key = (LeaseId, String);
+
+/// Which are under way.
+#[derive(Clone, Default)]
+pub(super) struct UnderWay(Arc<Mutex<BTreeSet<Key>>>);
+
+/// One of them, as long as it is kept.
+pub(super) struct Entered {
+    of: UnderWay,
+    key: Key,
+}
+
+impl UnderWay {
+    /// Begins one. A runner whose connection broke tries again before that is known here: it passes.
+    pub(super) fn enter(&self, lease: &LeaseId, path: &str) -> Result<Entered, Failure> {
+        let key = (lease.clone(), path.to_owned());
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.insert(key.clone()) {
+            true => Ok(Entered { of: self.clone(), key }),
+            false => {
+                let text =
+                    "this object is being sent already; wait for its end, then send it again";
+                Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "UPLOAD_UNDER_WAY", text))
+            }
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.of.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
+}
+
+/// How fast the bytes of one come.
+pub(super) struct Pace {
+    since: Instant,
+    bytes: u64,
+}
+
+impl Pace {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { since: now, bytes: 0 }
+    }
+
+    /// More came. False: it is too slow.
+    pub(super) fn keeps(&mut self, now: Instant, bytes: usize) -> bool {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        let took = now.saturating_duration_since(self.since);
+        if took < WINDOW {
+            return true;
+        }
+        let fast = self.bytes >= took.as_secs().saturating_mul(BYTES_PER_SECOND_MIN);
+        *self = Self::new(now);
+        fast
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_sends_an_object_once_at_a_time() {
+        let all = UnderWay::default();
+        let lease = |n: u32| LeaseId::new(&format!("lease_{n}")).expect("an id");
+        let first = all.enter(&lease(1), "a").expect("the first");
+        let code = |entered: Result<Entered, Failure>| entered.err().map(|failure| failure.code);
+        assert_eq!(code(all.enter(&lease(1), "a")), Some("UPLOAD_UNDER_WAY"));
+        assert_eq!(code(all.enter(&lease(1), "b")), None);
+        assert_eq!(code(all.enter(&lease(2), "a")), None);
+        drop(first);
+        assert_eq!(code(all.enter(&lease(1), "a")), None);
+        assert!(all.0.lock().expect("all").is_empty());
+    }
+
+    #[test]
+    fn whoever_is_slow_for_a_minute_does_not_keep_its_room() {
+        let began = Instant::now();
+        let at = |seconds: u64| began + Duration::from_secs(seconds);
+        let enough = usize::try_from(60 * BYTES_PER_SECOND_MIN).expect("a number");
+        let mut pace = Pace::new(began);
+        // It may pause within a minute, and each minute is looked at by itself.
+        assert!(pace.keeps(at(1), enough) && pace.keeps(at(59), 0) && pace.keeps(at(60), 0));
+        assert!(pace.keeps(at(61), 1) && pace.keeps(at(119), 1));
+        assert!(!pace.keeps(at(120), 1));
+        let mut pace = Pace::new(began);
+        assert!(pace.keeps(at(60), enough));
+        assert!(!pace.keeps(at(180), enough), "it took two minutes");
+    }
+}

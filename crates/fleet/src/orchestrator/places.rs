@@ -1,0 +1,74 @@
+//! Places for those who watch: so many together, and a share of them with one token. Whoever watches a lot does
+//! not keep others from it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One token has one in so many of all places.
+const SHARE: usize = 4;
+
+/// Who watches, and how much.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    most: usize,
+    taken: Arc<Mutex<BTreeMap<String, usize>>>,
+}
+
+impl Places {
+    /// So many.
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, taken: Arc::default() }
+    }
+
+    /// A place, if there is one. Without tokens everybody has the same name, and all places.
+    pub(super) fn enter(&self, name: &str, open: bool) -> Option<Place> {
+        let share = if open { self.most } else { self.most / SHARE };
+        let mut places = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = places.get(name).copied().unwrap_or(0);
+        if own >= share || places.values().sum::<usize>() >= self.most {
+            return None;
+        }
+        places.insert(name.to_owned(), own + 1);
+        Some(Place { of: self.clone(), name: name.to_owned() })
+    }
+}
+
+/// One place, as long as it is kept.
+#[derive(Debug)]
+pub(super) struct Place {
+    of: Places,
+    name: String,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut places = self.of.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = places.remove(&self.name).unwrap_or(0);
+        if left > 1 {
+            places.insert(self.name.clone(), left - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_token_does_not_take_the_places_of_all() {
+        let places = Places::new(8);
+        let mut kept: Vec<Place> =
+            (0..2).map(|_| places.enter("greedy", false).expect("a place")).collect();
+        assert!(places.enter("greedy", false).is_none());
+        for name in ["a", "b", "c"] {
+            kept.extend((0..2).map(|_| places.enter(name, false).expect("a place")));
+        }
+        assert!(places.enter("d", false).is_none(), "all are taken");
+        kept.pop();
+        assert!(places.enter("d", false).is_some());
+        drop(kept);
+        assert!(places.taken.lock().expect("places").is_empty());
+        let all: Vec<_> = (0..9).map_while(|_| places.enter("anybody", true)).collect();
+        assert_eq!(all.len(), 8);
+    }
+}

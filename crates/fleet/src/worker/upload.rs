@@ -1,0 +1,117 @@
+//! Sends what a job wants kept, one file after the other.
+
+use super::artifact::Found;
+use super::beat::{insist, insist_for};
+use super::link::{BAD_CLOCK, Link, LinkError};
+use crate::id::{LeaseId, RunnerId};
+use crate::message::{Artifact, Failure, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
+use data_encoding::HEXLOWER;
+use ring::digest::{Context, SHA256};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+
+/// It is not believed, here or there.
+const BAD_GRANT: &str = "BAD_GRANT";
+/// The bytes took too long to get there.
+const TOO_SLOW: &str = "TOO_SLOW";
+/// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
+const GRANT_TRIES: u32 = 3;
+/// What the orchestrator cannot keep for so long it will not keep: the job need not wait for its time's end.
+const PUT_PATIENCE: Duration = Duration::from_secs(10 * 60);
+
+/// Opens a file of a job's, and nothing else that may be there by now.
+async fn open(at: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    File::options().read(true).custom_flags(flags).open(at).await
+}
+
+async fn measure(at: &Path) -> io::Result<(u64, String)> {
+    let (mut file, mut hash, mut bytes) = (open(at).await?, Context::new(&SHA256), 0);
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer).await? {
+            0 => return Ok((bytes, HEXLOWER.encode(hash.finish().as_ref()))),
+            read => {
+                hash.update(&buffer[..read]);
+                bytes += read as u64;
+            }
+        }
+    }
+}
+
+/// Whose failure it is that a file is not kept; none: this worker's, and another may keep it. What is refused
+/// is so to every worker: the job's failure, and its work is not done again for it.
+pub(super) fn blame(error: &LinkError) -> Option<Failure> {
+    let code = match error {
+        LinkError::Refused { code, .. } | LinkError::Failing { code, .. } => code.as_str(),
+        LinkError::Own(_) | LinkError::Stale(_) | LinkError::Unreachable(_) => return None,
+    };
+    (![BAD_GRANT, BAD_CLOCK, TOO_SLOW].contains(&code)).then_some(Failure::NotKept)
+}
+
+/// Sends a file; what `Complete` says of it.
+pub(super) async fn upload(
+    link: &Link,
+    lease_id: &LeaseId,
+    runner_id: &RunnerId,
+    found: &Found,
+) -> Result<Artifact, LinkError> {
+    let broken = |error: io::Error| LinkError::Own(error.to_string());
+    let (bytes, sha256) = measure(&found.at).await.map_err(broken)?;
+    if bytes > OBJECT_BYTES_MAX {
+        return Err(LinkError::Refused {
+            code: "TOO_MUCH".to_owned(),
+            message: "the file is too large".to_owned(),
+        });
+    }
+    let request = UploadRequest {
+        lease_id: lease_id.clone(),
+        runner_id: runner_id.clone(),
+        name: found.name.clone(),
+        bytes,
+    };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
+        let grant = granted.grant.clone().unwrap_or_default();
+        let sent = insist_for(PUT_PATIENCE, async || {
+            let file = open(&found.at).await.map_err(broken)?;
+            link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
+        });
+        match sent.await {
+            Ok(()) => {
+                let uri = format!("/api/v1/objects/{}", granted.path);
+                return Ok(Artifact { kind: found.kind.clone(), uri });
+            }
+            Err(LinkError::Refused { code, .. }) if code == BAD_GRANT && tries < GRANT_TRIES => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workers_own_trouble_is_not_the_jobs() {
+        let refused =
+            |code: &str| LinkError::Refused { code: code.to_owned(), message: String::new() };
+        for code in ["TOO_MUCH", "OBJECTS_FULL", "OBJECT_EXISTS", "WRONG_SIZE"] {
+            assert_eq!(blame(&refused(code)), Some(Failure::NotKept), "{code}");
+        }
+        for code in [BAD_CLOCK, BAD_GRANT] {
+            assert_eq!(blame(&refused(code)), None, "{code}");
+        }
+        assert_eq!(blame(&LinkError::Own("EIO".to_owned())), None);
+        let failing =
+            |code: &str| LinkError::Failing { code: code.to_owned(), message: String::new() };
+        assert_eq!(blame(&failing("DISK_FAILED")), Some(Failure::NotKept));
+        assert_eq!(blame(&failing(TOO_SLOW)), None);
+    }
+}
