@@ -7,11 +7,15 @@ use crate::lease::{Event, Handled, Policy, Rows, handle};
 use crate::time::Millis;
 use sqlx::{Connection, SqliteConnection};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Events decided in one transaction at most: a bound on how long the first one waits.
 const BATCH_MAX: usize = 1_024;
+/// How long more asks are waited for before a write.
+const GATHER_MAX: Duration = Duration::from_micros(500);
+/// Others had so many turns, and nobody asked.
+const STILL_MAX: u32 = 3;
 /// A database that cannot be read is tried again so often.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Events decided at a time while the disk works: then it is looked after.
@@ -116,8 +120,7 @@ impl Writer {
         let mut next = Batch::default();
         let mut came = Vec::new();
         loop {
-            // Whoever was answered may have something to say at once: into one batch with it.
-            tokio::task::yield_now().await;
+            gather(&asks).await;
             if next.asks == 0 && asks.recv_many(&mut came, BATCH_MAX).await == 0 {
                 break;
             }
@@ -203,6 +206,18 @@ impl Writer {
             }
             Ask::Read(read) => read(tables),
         }
+    }
+}
+
+/// Whoever was answered may have something to say at once: into one batch with it. A write costs the same
+/// for few and for many, so it waits as long as more keep coming, but for a small part of what it takes.
+async fn gather(asks: &mpsc::Receiver<Ask>) {
+    let began = Instant::now();
+    let (mut there, mut still) = (asks.len(), 0);
+    while still < STILL_MAX && there < BATCH_MAX && began.elapsed() < GATHER_MAX {
+        tokio::task::yield_now().await;
+        still = if asks.len() > there { 0 } else { still + 1 };
+        there = asks.len();
     }
 }
 
