@@ -23,9 +23,8 @@ impl Bits {
         new
     }
 
-    /// Takes all out that are not in the other one; they are returned from the back.
-    pub(super) fn retain(&mut self, other: &Self) -> Vec<usize> {
-        let mut gone = Vec::new();
+    /// Takes all out that are not in the other one, from the back.
+    pub(super) fn retain(&mut self, other: &Self, mut gone: impl FnMut(usize)) {
         for (number, word) in self.words.iter_mut().enumerate().rev() {
             let kept = other.words.get(number).copied().unwrap_or(0);
             let mut dead = *word & !kept;
@@ -33,10 +32,9 @@ impl Bits {
             while dead != 0 {
                 let bit = 63 - dead.leading_zeros();
                 dead ^= 1 << bit;
-                gone.push(number * 64 + bit as usize);
+                gone(number * 64 + bit as usize);
             }
         }
-        gone
     }
 
     /// In order.
@@ -68,7 +66,9 @@ mod tests {
         kept.insert(64);
         kept.insert(3);
         assert_eq!(all.places(), [0, 3, 64, 65, 127, 700]);
-        assert_eq!(all.retain(&kept), [700, 127, 65, 0]);
+        let mut gone = Vec::new();
+        all.retain(&kept, |place| gone.push(place));
+        assert_eq!(gone, [700, 127, 65, 0]);
         assert_eq!(all.places(), [3, 64]);
     }
 
@@ -77,6 +77,8 @@ mod tests {
         let mut taken = Bits::default();
         taken.insert(60_000);
         assert_eq!(taken.words.len(), 60_000 / 64 + 1);
-        assert_eq!(taken.retain(&Bits::default()), [60_000]);
+        let mut gone = Vec::new();
+        taken.retain(&Bits::default(), |place| gone.push(place));
+        assert_eq!(gone, [60_000]);
     }
 }

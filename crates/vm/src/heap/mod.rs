@@ -44,7 +44,7 @@ pub(crate) struct Heap {
 /// A program's constants, shared by all heaps of machines that run it.
 #[derive(Clone, Debug)]
 pub(crate) struct Constants {
-    slots: Arc<Vec<Slot>>,
+    slots: Arc<[Slot]>,
     bytes: usize,
 }
 
@@ -314,20 +314,22 @@ impl Heap {
             slots.get(place).obj.trace(|value| see(value, &mut pending));
         }
         // From the back, so that low places are taken first again.
-        for own in self.taken.retain(&marks) {
+        let (slots, names, free) = (&mut self.slots, &mut done.names, &mut self.free);
+        let (identities, bytes) = (&mut self.identities, &mut self.bytes);
+        self.taken.retain(&marks, |own| {
             let place = shared + own;
-            let slot = self.slots.get_mut(place);
-            self.bytes = self.bytes.saturating_sub(slot.size as usize);
+            let slot = slots.get_mut(place);
+            *bytes = bytes.saturating_sub(slot.size as usize);
             if slot.identified {
-                self.identities.remove(&(place as u32));
+                identities.remove(&(place as u32));
             }
-            let gone = std::mem::replace(&mut slot.obj, Obj::Free);
-            if let (true, Obj::Str(text)) = (slot.named, gone) {
-                done.names.push(text.text);
+            if let (true, Obj::Str(text)) = (slot.named, &mut slot.obj) {
+                names.push(std::mem::take(&mut text.text));
             }
+            slot.obj = Obj::Free;
             slot.size = 0;
-            self.free.push(place as u32);
-        }
+            free.push(place as u32);
+        });
         self.plan_collection();
         done
     }

@@ -25,8 +25,9 @@ const PAGE: usize = 128;
 pub(super) struct Slots {
     image: Arc<Vec<Slot>>,
     /// The program's constants, which follow the image: shared by all machines that run it.
-    program: Arc<Vec<Slot>>,
-    /// How many these are.
+    program: Arc<[Slot]>,
+    /// How many are the image's, and how many these are together.
+    image_len: usize,
     shared: usize,
     /// Pages of the shared ones in which something was changed; empty as long as nothing was.
     changed: Vec<Option<Box<Page>>>,
@@ -46,18 +47,19 @@ impl Slots {
     /// Everything that is here now becomes the image.
     pub(super) fn share(&mut self) {
         self.image = Arc::new(std::mem::take(&mut self.own));
-        self.shared = self.image.len();
+        self.image_len = self.image.len();
+        self.shared = self.image_len;
     }
 
     /// Everything that is here beyond the image, for other machines to take over.
-    pub(super) fn take_own(&mut self) -> Arc<Vec<Slot>> {
-        Arc::new(std::mem::take(&mut self.own))
+    pub(super) fn take_own(&mut self) -> Arc<[Slot]> {
+        std::mem::take(&mut self.own).into()
     }
 
     /// Takes over the constants of a program; there is nothing beyond the image yet.
-    pub(super) fn set_program(&mut self, program: &Arc<Vec<Slot>>) {
+    pub(super) fn set_program(&mut self, program: &Arc<[Slot]>) {
         self.program = Arc::clone(program);
-        self.shared = self.image.len() + self.program.len();
+        self.shared = self.image_len + self.program.len();
     }
 
     #[inline]
@@ -70,10 +72,10 @@ impl Slots {
 
     #[inline]
     fn get_shared(&self, place: usize) -> &Slot {
-        match (self.copy(place), place.checked_sub(self.image.len())) {
-            (Some(copy), _) => copy,
-            (None, Some(constant)) => &self.program[constant],
-            (None, None) => &self.image[place],
+        // Constants are of kinds that nobody changes: a copy would be the same.
+        match place.checked_sub(self.image_len) {
+            Some(constant) => &self.program[constant],
+            None => self.copy(place).unwrap_or(&self.image[place]),
         }
     }
 
@@ -95,7 +97,7 @@ impl Slots {
         if self.changed.is_empty() {
             self.changed.resize(self.shared / PAGE + 1, None);
         }
-        let unchanged = match place.checked_sub(self.image.len()) {
+        let unchanged = match place.checked_sub(self.image_len) {
             Some(constant) => &self.program[constant],
             None => &self.image[place],
         };

@@ -272,7 +272,7 @@ impl Vm {
     }
 
     /// The same, unpaid; with the number of entries that were looked at.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn name_in(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
         let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
         let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
