@@ -78,12 +78,16 @@ impl Vm {
     pub(crate) fn items(&mut self, value: Value) -> Result<Vec<Value>, Fault> {
         match self.plain_items(value)? {
             Some(items) => Ok(items),
-            None => match self.obj(value) {
-                Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_) | Obj::Exception(_)) => {
-                    Err(Fault::Fallback)
+            None => {
+                let own = self.user_method(value, name::ITER).is_some();
+                match self.obj(value) {
+                    Some(Obj::Generator(_) | Obj::Instance(_) | Obj::Class(_)) => {
+                        Err(Fault::Fallback)
+                    }
+                    Some(Obj::Exception(_)) if own => Err(Fault::Fallback),
+                    _ => Err(self.not_iterable(value)),
                 }
-                _ => Err(self.not_iterable(value)),
-            },
+            }
         }
     }
 

@@ -71,6 +71,14 @@ impl Vm {
         self.string(text)
     }
 
+    /// The text of a part of a text, which cannot wait for Python code.
+    fn plain_text(&mut self, value: Value, depth: usize) -> Outcome {
+        match self.text_within(value, depth) {
+            Err(Fault::Tail(_)) => Err(Fault::Fallback),
+            other => other,
+        }
+    }
+
     /// `[Errno 2] No such file or directory: 'name'`
     fn os_error_text(
         &mut self,
@@ -78,11 +86,9 @@ impl Vm {
         file: Option<Value>,
         depth: usize,
     ) -> Outcome {
-        let [number, text] = [number, text].map(|part| match self.text_within(part, depth + 1) {
-            Err(Fault::Tail(_)) => Err(Fault::Fallback),
-            other => other,
-        });
-        let (number, text) = (number?, text?);
+        // The second part is not looked at if the first one fails: both can be the same long chain.
+        let number = self.plain_text(number, depth + 1)?;
+        let text = self.plain_text(text, depth + 1)?;
         let part = |vm: &Vm, value| vm.text(value).unwrap_or("").to_owned();
         let mut shown = format!("[Errno {}] {}", part(self, number), part(self, text));
         if let Some(file) = file {

@@ -48,7 +48,6 @@ e = Several([1, 2])
 print(str(e), repr(e), f'{e}', '%s' % e, bool(e), not e, e.__doc__, list(e), [x for x in e], sum(e), sorted(e))
 a, b = e
 print(a, b, str(Several(1)) + '!')
-shown(lambda: list(ValueError('x')))
 out = io.StringIO()
 json.dump({'a': [1, 2]}, out, indent=1)
 print(out.getvalue(), json.load(io.StringIO('[1, {"b": null}]')))
