@@ -63,7 +63,8 @@
 //! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
 //! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
 //!   see the machine.
-//! - `re` has no backtracking (see `regex`). Powers, exponentials, logarithms, lengths and the functions of
+//! - `re` has no backtracking (see `regex`); a group in a repetition that can match nothing keeps what it
+//!   matched last, where CPython sets it to nothing once more (`(a*)*`). Powers, exponentials, logarithms, lengths and the functions of
 //!   angles are rounded right (`types::precise`), which a C library does nearly always; what is rarer in
 //!   `math` may differ from one in its last digit. Nothing differs between machines.
 //! - A NaN that `float('nan')` made is the same as itself only, as in CPython; those that arithmetic makes
