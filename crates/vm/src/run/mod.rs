@@ -101,6 +101,9 @@ impl std::ops::Index<usize> for Codes {
     }
 }
 
+/// Whoever is told what is printed.
+pub(crate) type Echo = Box<dyn Fn(&str) + Send>;
+
 /// A remembered look-up of a name along a class's bases.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup {
@@ -131,7 +134,7 @@ pub struct Vm {
     /// What was written to `sys.stderr`.
     pub(crate) errors: String,
     /// Is told of what goes to either.
-    pub(crate) echo: Option<Box<dyn Fn(&str) + Send>>,
+    pub(crate) echo: Option<Echo>,
     pub(crate) interned: Interned,
     pub(crate) builtins: Handle,
     /// Functions of the prelude, by name.

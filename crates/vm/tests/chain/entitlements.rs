@@ -260,7 +260,7 @@ fn entitlement_calls_that_fail_and_are_caught_leave_nothing() {
         let after = world.chain.state.entries();
         let keys = before.keys().chain(after.keys());
         let changed: std::collections::BTreeSet<_> =
-            keys.filter(|key| before.get(*key) != after.get(*key)).map(<[u8]>::to_vec).collect();
+            keys.filter(|key| before.get(key) != after.get(key)).map(<[u8]>::to_vec).collect();
         changed
     };
     // Both pay a fee and end a block; nothing else may differ.

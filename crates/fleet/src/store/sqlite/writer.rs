@@ -269,9 +269,9 @@ impl Decider {
         asks: &mut mpsc::Receiver<Ask>,
         next: &mut Batch,
     ) -> Result<(), StoreError> {
+        // So that tests see what is decided meanwhile: their disk is never faster than that.
+        #[cfg(test)]
         let write = async {
-            // So that tests see what is decided meanwhile: their disk is never faster than that.
-            #[cfg(test)]
             tokio::task::yield_now().await;
             write.await
         };

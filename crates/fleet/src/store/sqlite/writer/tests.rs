@@ -84,7 +84,7 @@ impl Writer {
     async fn writes(&mut self, mut first: Vec<Ask>, then: Vec<Ask>) -> Batch {
         let (sender, mut asks) = mpsc::channel(8);
         for ask in then {
-            sender.try_send(ask).ok().expect("room");
+            assert!(sender.try_send(ask).is_ok(), "room");
         }
         let (mut batch, mut next) = (Batch::default(), Batch::default());
         self.decider.decide(&mut batch, &mut first);
