@@ -18,7 +18,10 @@ async fn backlog(store: &Postgres, runs: usize) {
     for index in 0..runs {
         let mut jobs: Vec<_> = (0..20).map(|n| job(&format!("j{n}"))).collect();
         jobs[index % 20].labels.insert(label.clone());
-        jobs[0].priority = i16::try_from(index % 5).expect("small");
+        // Two of each run: among the eight that are had are both of a run that allows two.
+        for first in &mut jobs[..2] {
+            first.priority = i16::try_from(index % 5).expect("small");
+        }
         let mut submission = submission(jobs);
         submission.max_parallel = (index % 3 == 0).then_some(2);
         let run_id = random_id(RunId::PREFIX, RunId::new);
