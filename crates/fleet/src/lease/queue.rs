@@ -7,13 +7,15 @@
 //!
 //! Jobs that differ in nothing but their place wait in one *lane*: same tags, same limits. Either
 //! every job of a lane is held back by a limit or none is, so only the heads of open lanes are
-//! compared. A grant costs the logarithm of what waits, times the number of different sets of tags.
+//! compared. A grant costs the logarithm of what waits, times the number of different sets of tags that
+//! the runner has; those that it has not are passed over by what they begin with.
 
 use crate::id::{JobId, RunId};
 use crate::message::{Label, Tag};
 use crate::time::Millis;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// A limit that jobs share.
@@ -60,12 +62,14 @@ struct LaneKey {
     gates: Arc<[Gate]>,
 }
 
+/// The first of each lane whose gates are all open, by what a runner must have.
+type Heads = BTreeMap<Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>;
+
 /// Every job that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Queue {
     lanes: BTreeMap<LaneKey, BTreeMap<Place, JobId>>,
-    /// The first of each lane whose gates are all open.
-    heads: BTreeMap<Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>,
+    heads: Heads,
     closed: BTreeSet<Gate>,
     by_gate: BTreeMap<Gate, BTreeSet<LaneKey>>,
     /// Jobs in a pause, by its end.
@@ -97,8 +101,8 @@ impl Queue {
     /// The next job for a runner with these tags. It stays in the queue until it is removed.
     pub fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.ripen(now);
-        let fitting = self.heads.iter().filter(|(tags, _)| tags.is_subset(capabilities));
-        let first = fitting.filter_map(|(_, heads)| heads.first_key_value());
+        let fitting = Fitting::new(&self.heads, capabilities);
+        let first = fitting.filter_map(|heads| heads.first_key_value());
         first.min_by_key(|(place, _)| **place).map(|(_, job)| job.clone())
     }
 
@@ -204,5 +208,99 @@ impl Queue {
         if let Some((place, job)) = head {
             self.heads.entry(key.tags.clone()).or_default().insert(*place, job.clone());
         }
+    }
+}
+
+/// Walks over the heads whose tags a runner has.
+///
+/// Sets are in the order of their sorted tags, as words in a dictionary. At the first tag of a set that
+/// the runner does not have, all sets that begin alike are passed over at once: whoever submits jobs for
+/// runners that do not exist, each for another one, does not make others wait.
+struct Fitting<'a> {
+    heads: &'a Heads,
+    capabilities: &'a BTreeSet<Tag>,
+    ahead: btree_map::Range<'a, Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>,
+    looked_at: usize,
+}
+
+impl<'a> Fitting<'a> {
+    fn new(heads: &'a Heads, capabilities: &'a BTreeSet<Tag>) -> Self {
+        Self { heads, capabilities, ahead: heads.range::<BTreeSet<Tag>, _>(..), looked_at: 0 }
+    }
+
+    /// The least set after all those that begin like this one up to a tag that the runner has not.
+    fn beyond(&self, tags: &BTreeSet<Tag>, foreign: &Tag) -> Option<BTreeSet<Tag>> {
+        let mut begin: BTreeSet<Tag> = tags.range(..foreign).cloned().collect();
+        let mut after = foreign.clone();
+        loop {
+            let own = (Bound::Excluded(&after), Bound::Unbounded);
+            if let Some(next) = self.capabilities.range(own).next() {
+                begin.insert(next.clone());
+                return Some(begin);
+            }
+            after = begin.pop_last()?;
+        }
+    }
+}
+
+impl<'a> Iterator for Fitting<'a> {
+    type Item = &'a BTreeMap<Place, JobId>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (tags, heads) = self.ahead.next()?;
+            self.looked_at += 1;
+            let Some(foreign) = tags.iter().find(|tag| !self.capabilities.contains(*tag)) else {
+                return Some(heads);
+            };
+            let from = self.beyond(tags, foreign)?;
+            self.ahead = self.heads.range::<BTreeSet<Tag>, _>(from..);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags(names: &str) -> BTreeSet<Tag> {
+        names.split_whitespace().map(|name| Tag::new(name).expect("a tag")).collect()
+    }
+
+    fn heads(sets: impl Iterator<Item = BTreeSet<Tag>>) -> Heads {
+        sets.map(|set| (Arc::new(set), BTreeMap::new())).collect()
+    }
+
+    /// How many sets a runner has, and how many were looked at.
+    fn walk(heads: &Heads, capabilities: &BTreeSet<Tag>) -> (usize, usize) {
+        let mut fitting = Fitting::new(heads, capabilities);
+        let count = fitting.by_ref().count();
+        (count, fitting.looked_at)
+    }
+
+    #[test]
+    fn a_runner_gets_exactly_the_sets_of_which_it_has_all_tags() {
+        let letters = ["a", "b", "c", "d", "e", "f"];
+        let subset = |bits: u32| {
+            let own = letters.iter().enumerate().filter(move |(n, _)| bits >> n & 1 == 1);
+            own.map(|(_, letter)| Tag::new(*letter).expect("a tag")).collect::<BTreeSet<_>>()
+        };
+        // Every third of all sets, and every runner.
+        let heads = heads((0..64).step_by(3).map(subset));
+        for capabilities in (0..64).map(subset) {
+            let naive = heads.keys().filter(|set| set.is_subset(&capabilities)).count();
+            assert_eq!(walk(&heads, &capabilities).0, naive, "{capabilities:?}");
+        }
+    }
+
+    #[test]
+    fn sets_that_a_runner_does_not_have_are_passed_over_however_many_there_are() {
+        let strange = (0..10_000).flat_map(|n| {
+            [tags(&format!("linux x{n}")), tags(&format!("a{n}")), tags(&format!("linux zz x{n}"))]
+        });
+        let heads = heads(strange.chain([tags(""), tags("linux"), tags("linux zz")]));
+        let (fitting, looked_at) = walk(&heads, &tags("linux zz"));
+        assert_eq!(fitting, 3);
+        assert!(looked_at < 10, "{looked_at}");
     }
 }

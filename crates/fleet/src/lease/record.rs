@@ -123,6 +123,11 @@ impl LabelRecord {
     pub fn has_room(&self) -> bool {
         self.limit.is_none_or(|most| self.in_use < most)
     }
+
+    /// Whether it says no more of a label than that it may be used.
+    pub fn is_plain(&self) -> bool {
+        self.limit.is_none() && self.in_use == 0
+    }
 }
 
 /// A job.

@@ -328,7 +328,12 @@ impl Rows for Tables {
 
     fn put_label(&mut self, label: LabelRecord) {
         self.queue.set_gate(&Gate::Label(label.label.clone()), label.has_room());
-        self.labels.insert(label.label.clone(), label);
+        // Whoever submits chooses labels: those that nothing is known of are not kept.
+        if label.is_plain() {
+            self.labels.remove(&label.label);
+        } else {
+            self.labels.insert(label.label.clone(), label);
+        }
     }
 
     fn worker(&self, id: &KeyId) -> Option<WorkerRecord> {

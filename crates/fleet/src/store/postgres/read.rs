@@ -87,7 +87,8 @@ pub(super) async fn machines(pool: &PgPool, most: usize) -> Result<Vec<WorkerRec
 }
 
 pub(super) async fn labels(pool: &PgPool, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
-    let query = "SELECT record FROM label ORDER BY label LIMIT $1";
+    let query = "SELECT record FROM label WHERE record::json ->> 'limit' IS NOT NULL
+        OR (record::json ->> 'in_use')::bigint > 0 ORDER BY label LIMIT $1";
     let rows = sqlx::query(query).bind(number(most as u64)).fetch_all(pool).await?;
     records(&rows, "label")
 }

@@ -116,7 +116,8 @@ async fn records<T: DeserializeOwned>(
 /// again before they are written.
 pub(super) struct Ready {
     runs: Vec<(i64, String)>,
-    labels: Vec<(String, String)>,
+    /// Without a record if nothing is known of it any more.
+    labels: Vec<(String, Option<String>)>,
     workers: Vec<(String, String)>,
     jobs: Vec<(i64, String, String)>,
     leases: Vec<(i64, i64, String)>,
@@ -156,8 +157,12 @@ fn runs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String)>, StoreE
     Ok(rows)
 }
 
-fn labels(tables: &Tables, changes: &Changes) -> Result<Vec<(String, String)>, StoreError> {
-    let row = |label: &Label| Ok((label.as_str().to_owned(), text("label", &tables.label(label))?));
+fn labels(tables: &Tables, changes: &Changes) -> Result<Vec<(String, Option<String>)>, StoreError> {
+    let row = |label: &Label| {
+        let record = Some(tables.label(label)).filter(|record| !record.is_plain());
+        let record = record.map(|record| text("label", &record)).transpose()?;
+        Ok((label.as_str().to_owned(), record))
+    };
     changes.labels.iter().map(row).collect()
 }
 
@@ -235,12 +240,17 @@ async fn put_runs(
 
 async fn put_labels(
     connection: &mut SqliteConnection,
-    rows: &[(String, String)],
+    rows: &[(String, Option<String>)],
 ) -> Result<(), StoreError> {
     let put = "INSERT INTO label (label, record) VALUES ($1, $2)
         ON CONFLICT (label) DO UPDATE SET record = excluded.record";
+    let remove = "DELETE FROM label WHERE label = $1";
     for (label, record) in rows {
-        sqlx::query(put).bind(label).bind(record).execute(&mut *connection).await?;
+        let query = match record {
+            Some(record) => sqlx::query(put).bind(label).bind(record),
+            None => sqlx::query(remove).bind(label),
+        };
+        query.execute(&mut *connection).await?;
     }
     Ok(())
 }
