@@ -6,6 +6,7 @@ use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled, Policy, Rows, handle};
 use crate::time::Millis;
 use sqlx::{Connection, SqliteConnection};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +20,9 @@ const STILL_MAX: u32 = 3;
 /// A database that cannot be read is tried again so often.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Events decided at a time while the disk works: then it is looked after.
-const MEANWHILE_MAX: usize = 64;
+const MEANWHILE_MAX: usize = 8;
+/// Fewer asks than this are one batch.
+const HALVES_MIN: usize = 16;
 
 type Answer = oneshot::Sender<Result<Handled, StoreError>>;
 
@@ -42,6 +45,8 @@ pub(super) struct LogPlace {
 #[derive(Default)]
 struct Batch {
     asks: usize,
+    /// How long deciding took.
+    deciding: Duration,
     changes: Changes,
     answers: Vec<(Answer, Handled)>,
     readers: Vec<Ask>,
@@ -63,6 +68,33 @@ pub(super) struct Writer {
     /// None: it failed, and no other could be had yet.
     connection: Option<SqliteConnection>,
     decider: Decider,
+    pace: Pace,
+}
+
+/// Those who ask.
+struct Inbox {
+    asks: mpsc::Receiver<Ask>,
+    /// Who has been heard already, and is first.
+    heard: VecDeque<Ask>,
+}
+
+/// How long the last batch took.
+#[derive(Default)]
+struct Pace {
+    /// To decide about one event and to make its rows.
+    event: Duration,
+    /// To write them all.
+    write: Duration,
+}
+
+impl Pace {
+    /// Whether one half of so many asks is to be decided while the disk works at the other one. Where it is
+    /// much slower than the rules, everybody would then wait for two writes instead of one.
+    fn halves(&self, asks: usize) -> bool {
+        let deciding = self.event * u32::try_from(asks).unwrap_or(u32::MAX);
+        // Tests are to see halves whatever their disk is like.
+        asks >= if cfg!(test) { 2 } else { HALVES_MIN } && (cfg!(test) || self.write < deciding * 2)
+    }
 }
 
 /// The rows in memory, and the rules over them.
@@ -84,7 +116,8 @@ struct Life {
 impl Writer {
     pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
         let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
-        let mut writer = Self { path: path.to_owned(), connection: None, decider };
+        let (path, pace) = (path.to_owned(), Pace::default());
+        let mut writer = Self { path, connection: None, decider, pace };
         writer.anew().await?;
         Ok(writer)
     }
@@ -116,16 +149,17 @@ impl Writer {
     }
 
     /// Until nobody can ask any more.
-    pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
+    pub(super) async fn run(mut self, asks: mpsc::Receiver<Ask>) {
+        let mut inbox = Inbox { asks, heard: VecDeque::new() };
         let mut next = Batch::default();
         let mut came = Vec::new();
         loop {
-            gather(&asks).await;
-            if next.asks == 0 && asks.recv_many(&mut came, BATCH_MAX).await == 0 {
+            inbox.gather().await;
+            if next.asks == 0 && inbox.hear(&mut came, BATCH_MAX).await == 0 {
                 break;
             }
             while next.asks + came.len() < BATCH_MAX
-                && let Ok(ask) = asks.try_recv()
+                && let Some(ask) = inbox.heard()
             {
                 came.push(ask);
             }
@@ -140,9 +174,13 @@ impl Writer {
                 tokio::time::sleep(BETWEEN_TRIES).await;
                 continue;
             }
+            // Nobody was heard while the disk worked: all wait for the same write, and would again.
+            if next.asks == 0 && self.pace.halves(came.len()) {
+                inbox.first(came.split_off(came.len() / 2));
+            }
             self.decider.decide(&mut next, &mut came);
             let batch = std::mem::take(&mut next);
-            self.batch(batch, &mut asks, &mut next).await;
+            self.batch(batch, &mut inbox, &mut next).await;
         }
         if let Some(connection) = self.connection
             && let Err(error) = connection.close().await
@@ -152,19 +190,25 @@ impl Writer {
     }
 
     /// Writes a batch, and decides about the next one meanwhile.
-    async fn batch(&mut self, mut batch: Batch, asks: &mut mpsc::Receiver<Ask>, next: &mut Batch) {
+    async fn batch(&mut self, mut batch: Batch, inbox: &mut Inbox, next: &mut Batch) {
         let Self { connection, decider, .. } = self;
         let connection = connection.as_mut();
         let (seen, writes) = (decider.tables.seen(), !batch.changes.is_empty());
-        let written = match rows::ready(&decider.tables, std::mem::take(&mut batch.changes)) {
+        let began = Instant::now();
+        let ready = rows::ready(&decider.tables, std::mem::take(&mut batch.changes));
+        let deciding = batch.deciding + began.elapsed();
+        let began = Instant::now();
+        let written = match ready {
             // Who reads is to see what the disk has, and nothing that is only decided.
             Ok(ready) if !batch.readers.is_empty() => rows::write(connection, ready).await,
             Ok(ready) => {
                 let write = rows::write(connection, ready);
-                decider.decide_during(write, asks, next).await
+                decider.decide_during(write, inbox, next).await
             }
             Err(error) => Err(error),
         };
+        let event = deciding / u32::try_from(batch.asks).unwrap_or(u32::MAX).max(1);
+        self.pace = Pace { event, write: began.elapsed() };
         // Whoever asked and went away is not told; what was decided stands.
         match written {
             Ok(()) => {
@@ -209,15 +253,38 @@ impl Writer {
     }
 }
 
-/// Whoever was answered may have something to say at once: into one batch with it. A write costs the same
-/// for few and for many, so it waits as long as more keep coming, but for a small part of what it takes.
-async fn gather(asks: &mpsc::Receiver<Ask>) {
-    let began = Instant::now();
-    let (mut there, mut still) = (asks.len(), 0);
-    while still < STILL_MAX && there < BATCH_MAX && began.elapsed() < GATHER_MAX {
-        tokio::task::yield_now().await;
-        still = if asks.len() > there { 0 } else { still + 1 };
-        there = asks.len();
+impl Inbox {
+    /// Whoever was answered may have something to say at once: into one batch with it. A write costs the
+    /// same for few and for many, so it waits as long as more keep coming, but for a small part of what it
+    /// takes.
+    async fn gather(&mut self) {
+        let began = Instant::now();
+        let (mut there, mut still) = (self.asks.len(), 0);
+        while still < STILL_MAX && there < BATCH_MAX && began.elapsed() < GATHER_MAX {
+            tokio::task::yield_now().await;
+            still = if self.asks.len() > there { 0 } else { still + 1 };
+            there = self.asks.len();
+        }
+    }
+
+    /// Waits for somebody. None are left if it returns nothing. Whoever stops waiting has lost nobody.
+    async fn hear(&mut self, came: &mut Vec<Ask>, most: usize) -> usize {
+        if self.heard.is_empty() {
+            return self.asks.recv_many(came, most).await;
+        }
+        let count = self.heard.len().min(most);
+        came.extend(self.heard.drain(..count));
+        count
+    }
+
+    /// Somebody who is there.
+    fn heard(&mut self) -> Option<Ask> {
+        self.heard.pop_front().or_else(|| self.asks.try_recv().ok())
+    }
+
+    /// These come before all others.
+    fn first(&mut self, asks: Vec<Ask>) {
+        asks.into_iter().rev().for_each(|ask| self.heard.push_front(ask));
     }
 }
 
@@ -247,6 +314,7 @@ impl Decider {
 
     /// Into the batch.
     fn decide(&mut self, batch: &mut Batch, came: &mut Vec<Ask>) {
+        let began = Instant::now();
         batch.asks += came.len();
         for ask in came.drain(..) {
             match ask {
@@ -260,13 +328,14 @@ impl Decider {
                 reader => batch.readers.push(reader),
             }
         }
+        batch.deciding += began.elapsed();
     }
 
     /// Decides about what comes while the disk works.
     async fn decide_during(
         &mut self,
         write: impl Future<Output = Result<(), StoreError>>,
-        asks: &mut mpsc::Receiver<Ask>,
+        inbox: &mut Inbox,
         next: &mut Batch,
     ) -> Result<(), StoreError> {
         // So that tests see what is decided meanwhile: their disk is never faster than that.
@@ -284,7 +353,7 @@ impl Decider {
                 // The disk first: its next statement is not to wait for decisions.
                 biased;
                 written = &mut write => return written,
-                count = asks.recv_many(&mut came, room), if room > 0 && !closed => {
+                count = inbox.hear(&mut came, room), if room > 0 && !closed => {
                     closed = count == 0;
                     self.decide(next, &mut came);
                 }

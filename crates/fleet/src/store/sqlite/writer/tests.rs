@@ -82,13 +82,14 @@ async fn writer(name: &str) -> (Folder, Writer) {
 impl Writer {
     /// Writes one batch while other asks come. Returns what was decided about them.
     async fn writes(&mut self, mut first: Vec<Ask>, then: Vec<Ask>) -> Batch {
-        let (sender, mut asks) = mpsc::channel(8);
+        let (sender, asks) = mpsc::channel(8);
+        let mut inbox = Inbox { asks, heard: VecDeque::new() };
         for ask in then {
             assert!(sender.try_send(ask).is_ok(), "room");
         }
         let (mut batch, mut next) = (Batch::default(), Batch::default());
         self.decider.decide(&mut batch, &mut first);
-        self.batch(batch, &mut asks, &mut next).await;
+        self.batch(batch, &mut inbox, &mut next).await;
         next
     }
 
@@ -219,4 +220,57 @@ async fn what_is_answered_after_a_disk_was_full_again_and_again_is_on_the_disk()
     let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
     let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.as_str()).collect();
     assert_eq!(runs, ["run_b"]);
+}
+
+#[tokio::test]
+async fn of_many_who_ask_together_half_are_decided_while_the_others_are_written() {
+    let (folder, writer) = writer("halves").await;
+    let (sender, asks) = mpsc::channel(64);
+    let mut told = vec![];
+    for number in 0..40 {
+        let (ask, answered) = ask(submit(&format!("a{number}")));
+        assert!(sender.try_send(ask).is_ok(), "room");
+        told.push(answered);
+    }
+    drop(sender);
+    writer.run(asks).await;
+    for told in told {
+        assert!(told.await.expect("told").expect("written").reply.is_ok());
+    }
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    assert_eq!(writer.decider.tables.runs().count(), 40);
+    let first = writer.decider.tables.jobs().next().expect("a job");
+    assert_eq!(
+        (first.run_id.as_str(), first.seq),
+        ("run_a0", 1),
+        "in the order in which they asked"
+    );
+}
+
+#[tokio::test]
+async fn who_was_heard_before_a_write_failed_is_decided_on_what_the_disk_has() {
+    let (folder, mut writer) = writer("heard").await;
+    writer
+        .sql("CREATE TRIGGER full BEFORE INSERT ON run WHEN new.seq = 1 AND new.record LIKE '%run_a0%'
+            BEGIN SELECT RAISE(ABORT, 'full'); END")
+        .await;
+    let (sender, asks) = mpsc::channel(8);
+    let mut told = vec![];
+    for number in 0..3 {
+        let (ask, answered) = ask(submit(&format!("a{number}")));
+        assert!(sender.try_send(ask).is_ok(), "room");
+        told.push(answered);
+    }
+    drop(sender);
+    writer.run(asks).await;
+    let mut kept = vec![];
+    for (number, told) in told.into_iter().enumerate() {
+        if told.await.expect("told").is_ok() {
+            kept.push(format!("run_a{number}"));
+        }
+    }
+    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.to_string()).collect();
+    assert_eq!(runs, kept);
+    assert!(!kept.contains(&"run_a0".to_owned()));
 }
