@@ -149,6 +149,7 @@ codes! {
         617 NotSystemDeployer "only system deployers may do this";
         618 BadTimerConfig "a number of the timer configuration is out of its range";
         619 NoCode "there is no code at this address";
+        620 ForeignAgent "a timer's agent is its actor, or code of whom the actor belongs to";
 
         700 NoMachine "this chain has no machine that runs code";
         701 CodeTooLarge "the code is longer than an actor's may be, or empty";

@@ -161,7 +161,7 @@ fn timers() -> Recorder {
         max_fee_per_cycle: Some(FEE_MAX),
         max_priority_fee_per_cycle: Some(FEE_MAX),
         gas_limit: Some(250_000),
-        agent: Some(keys()[0].address()),
+        agent: Some(keys()[5].address()),
         expires_at: Some(due.plus(2)),
         ..timer(due, b"nobody can pay for it")
     };

@@ -24,6 +24,8 @@ const CAP: u64 = 250_000;
 struct Both {
     index: TimerIndex,
     plain: BTreeMap<B256, Entry>,
+    /// Due with the next block: the search takes these beside the index.
+    new: Vec<Entry>,
     fires: Vec<Fires>,
     height: u64,
     actors: u64,
@@ -39,8 +41,8 @@ impl Both {
     fn new(actors: u64) -> Self {
         let mut index = TimerIndex::default();
         index.set_gas_cap(CAP);
-        let plain = BTreeMap::new();
-        Self { index, plain, fires: Vec::new(), height: 10_000, actors, gas_cap: CAP, next: 0 }
+        let (plain, new, fires) = (BTreeMap::new(), Vec::new(), Vec::new());
+        Self { index, plain, new, fires, height: 10_000, actors, gas_cap: CAP, next: 0 }
     }
 
     /// A timer whose numbers tie with others often.
@@ -63,12 +65,16 @@ impl Both {
             has_agent: false,
             expires_at: self.height + choices.below(40),
         };
-        self.index.take_in(vec![entry], Height(self.height));
+        match entry.expires_at > self.height && choices.chance(50) {
+            true => self.new.push(entry),
+            false => self.index.take_in(vec![entry], Height(self.height)),
+        }
         self.plain.insert(id, entry);
     }
 
     fn remove(&mut self, id: B256) {
         let entry = self.plain.remove(&id).unwrap();
+        self.new.retain(|new| new.id != id);
         self.index.remove(&entry);
     }
 
@@ -104,7 +110,9 @@ impl Both {
         let mut lane = Lane::default();
         let mut got = Vec::new();
         let index = self.index.clone();
+        let new = self.new.clone();
         let mut search = index.search(basefee);
+        search.add_new(&new, |entry| weight(&entry.actor));
         while let Some(candidate) = search.next(cycles(lane.room())) {
             lane.consume(used(&candidate.entry.id, candidate.entry.gas_limit));
             got.push(candidate.entry.id);
@@ -116,6 +124,8 @@ impl Both {
             *counts.entry(self.plain[&id].actor).or_default() += 1;
             self.remove(id);
         }
+        // What became due and did not fire waits from now on.
+        self.index.take_in(std::mem::take(&mut self.new), Height(height));
         let fired: Vec<(Address, u32)> = counts.into_iter().collect();
         self.fires.extend(fired.iter().map(|(actor, count)| Fires {
             height,
@@ -166,6 +176,7 @@ fn the_index_fires_what_the_plain_rule_fires() {
                 both.index.set_gas_cap(both.gas_cap);
             }
             if choices.chance(3) {
+                both.index.take_in(std::mem::take(&mut both.new), Height(both.height));
                 both.height += 1_000;
                 both.fires.clear();
                 let counts = both.index.recent().clone();

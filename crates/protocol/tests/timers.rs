@@ -4,6 +4,8 @@
 mod agents;
 #[path = "timers/attacks.rs"]
 mod attacks;
+#[path = "timers/chaos.rs"]
+mod chaos;
 mod common;
 #[path = "timers/ends.rs"]
 mod ends;

@@ -83,6 +83,8 @@ impl Exec<'_> {
     /// A timer's handler.
     pub(crate) fn call_timer(&mut self, payer: Address, call: &TimerCall) -> Result<(), Refusal> {
         self.begin_cause();
+        // The machine looks for a method's name in it before it runs anything.
+        self.charge(price::carried(call.payload.len()), 0)?;
         // Whoever pays has agreed to this timer, and not to those that it might make.
         let running = Running {
             sender: call.actor,
@@ -187,6 +189,16 @@ impl Exec<'_> {
         self.fault = Some(CallFault { actor, method, code, error });
     }
 
+    /// The same in so many cells at most; returns how many it took.
+    pub(crate) fn tell_fault_within(&mut self, cells: u64) -> u64 {
+        let Some(fault) = &mut self.fault else { return 0 };
+        let room = usize::try_from(cells).unwrap_or(usize::MAX);
+        fault.error.truncate(fault.error.floor_char_boundary(room));
+        let took = fault.error.len() as u64;
+        self.tell_fault();
+        took
+    }
+
     /// Says why a call failed, after everything that it did is gone.
     pub(crate) fn tell_fault(&mut self) {
         if let Some(CallFault { actor, method, code, error }) = self.fault.take() {
@@ -198,11 +210,7 @@ impl Exec<'_> {
 impl Host<'_, '_> {
     /// What the machine has to say about the error that it is about to return.
     pub fn explain(&mut self, text: &str) {
-        let mut end = text.len().min(FAULT_BYTES_MAX);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let error = text[..end].to_owned();
+        let error = text[..text.floor_char_boundary(FAULT_BYTES_MAX)].to_owned();
         let (actor, method) = (self.running.actor, String::new());
         self.exec.fault = Some(CallFault { actor, method, code: 0, error });
     }

@@ -42,6 +42,8 @@ pub const CONTEXT_CYCLES: u64 = 40;
 pub const READ_CYCLES: u64 = 100;
 /// Bytes that are read for a cycle.
 pub const READ_BYTES_PER_CYCLE: u64 = 32;
+/// Bytes of CBOR that are walked over for a cycle.
+pub const CARRIED_BYTES_PER_CYCLE: u64 = 8;
 /// A record of the state is written, and hashed into its root.
 pub const WRITE_CYCLES: u64 = 400;
 /// Bytes that are written for a cycle.
@@ -81,6 +83,11 @@ pub const fn event(bytes: usize) -> u64 {
 /// Price of reading a record of so many bytes.
 pub const fn read(bytes: usize) -> u64 {
     READ_CYCLES + bytes as u64 / READ_BYTES_PER_CYCLE
+}
+
+/// Price of walking over what a timer carries: CBOR in which a byte can be a value.
+pub const fn carried(bytes: usize) -> u64 {
+    bytes as u64 / CARRIED_BYTES_PER_CYCLE
 }
 
 /// Price of writing a record of so many bytes.

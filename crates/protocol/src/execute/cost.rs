@@ -64,9 +64,8 @@ fn base(instruction: &Instruction) -> Cost {
         Instruction::CancelTimer { .. }
         | Instruction::ExtendTimer { .. }
         | Instruction::SystemCancelTimer { .. }
-        | Instruction::SystemExtendTimer { .. } => (CHANGE_CYCLES, 0),
-        // The index is arranged anew; governance does that once in a while.
-        Instruction::UpdateTimerConfig { .. } => (100_000, 0),
+        | Instruction::SystemExtendTimer { .. }
+        | Instruction::UpdateTimerConfig { .. } => (CHANGE_CYCLES, 0),
         Instruction::EntitlementGrant { .. } => return entitlements::GRANT,
         Instruction::EntitlementRevoke { .. } => return entitlements::REVOKE,
         Instruction::EntitlementDelegate { .. } => return entitlements::DELEGATE,

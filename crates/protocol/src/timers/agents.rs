@@ -69,7 +69,7 @@ pub enum AgentFault {
     Failed,
     /// It tried to write.
     Wrote,
-    /// It named fees that no timer may have.
+    /// It named fees that no timer may have, or that the payer does not have.
     BadBid,
 }
 

@@ -3,6 +3,7 @@
 use super::agents::{AgentFault, GBA_CYCLES, GbaContext};
 use super::record::{FEE_MAX, Timer, TimerLane};
 use super::search::Search;
+use super::step::Price;
 use super::tree::Entry;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -77,6 +78,17 @@ impl Exec<'_> {
         }
         let bid = answer.bid?;
         let bid = (bid.max_fee_per_cycle, bid.max_priority_fee_per_cycle);
-        if bid.0 > FEE_MAX || bid.1 > FEE_MAX { Err(AgentFault::BadBid) } else { Ok(bid) }
+        let sane = bid.0 <= FEE_MAX && bid.1 <= FEE_MAX && self.can_pay(bid, timer, was);
+        if sane { Ok(bid) } else { Err(AgentFault::BadBid) }
+    }
+
+    /// Whether a timer's payer has what a fire would cost at most with these fees. A timer is not cleaned
+    /// away because its agent asks for more than there is.
+    fn can_pay(&self, bid: (u128, u128), timer: &Timer, was: &TimerLane) -> bool {
+        let tip = bid.0.saturating_sub(was.basefee).min(bid.1);
+        let base = self.basefees.cycle.saturating_add(was.basefee);
+        let price = Price { base, tip, cell: self.basefees.cell };
+        let most = price.max_cost(timer.gas_limit, timer.max_cells);
+        most.is_some_and(|most| most <= self.account(timer.fee_payer).balance)
     }
 }

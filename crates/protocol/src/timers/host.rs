@@ -13,7 +13,8 @@ use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{
-    SystemDeployersKey, TimerConfigKey, TimerCounterKey, TimerKey, TimerLaneKey, TimerPayloadKey,
+    ActorKey, SystemDeployersKey, TimerConfigKey, TimerCounterKey, TimerKey, TimerLaneKey,
+    TimerPayloadKey,
 };
 use crate::primitives::{Address, B256, Height};
 
@@ -131,8 +132,10 @@ impl Exec<'_> {
         if call.payload.len() > config.payload_bytes_max as usize {
             return Err(Refusal::PayloadTooLarge);
         }
-        let gas_limit = call.gas_limit.unwrap_or(GAS_LIMIT_DEFAULT.min(config.gas_limit_max));
-        if !(GAS_LIMIT_MIN..=config.gas_limit_max).contains(&gas_limit) {
+        // What does not fit into the whole lane would wait until it expires.
+        let gas_cap = config.gas_limit_max.min(self.params.lane_timer);
+        let gas_limit = call.gas_limit.unwrap_or(GAS_LIMIT_DEFAULT.min(gas_cap));
+        if !(GAS_LIMIT_MIN..=gas_cap).contains(&gas_limit) {
             return Err(Refusal::TimerGasOutOfRange);
         }
         let max_cells = call.max_cells.unwrap_or(MAX_CELLS_DEFAULT.min(config.cells_max));
@@ -142,6 +145,9 @@ impl Exec<'_> {
         let fee_payer = call.fee_payer.unwrap_or(actor);
         if fee_payer != actor && fee_payer != sender {
             return Err(Refusal::ForeignFeePayer);
+        }
+        if call.agent.is_some_and(|agent| !self.may_bid_for(agent, actor)) {
+            return Err(Refusal::ForeignAgent);
         }
         let lane = self.timer_lane();
         let usual = default_bid(lane.basefee, lane.median_tip);
@@ -166,6 +172,12 @@ impl Exec<'_> {
             payload: Payload::new(&call.payload),
         };
         Ok((timer, stated))
+    }
+
+    /// Agents name the fees that another's money pays: they belong to whom the actor belongs to (CIP-1 §7).
+    fn may_bid_for(&self, agent: Address, actor: Address) -> bool {
+        let owner = |actor| self.state.get(&ActorKey { actor }).map(|record| record.owner);
+        agent == actor || owner(agent).is_some_and(|whose| whose == owner(actor).unwrap_or(actor))
     }
 
     /// An actor's own timer.

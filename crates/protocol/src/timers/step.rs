@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bucket of this height → due        expired before this height → out of the lane
-//! cleaning lane: expired timers, first expired first
+//! cleaning lane: expired timers, first expired first, at most half of it
 //! agents: at most 256, greatest stored max_fee first
 //! timer lane: in order, until nothing that waits fits
 //!     payer cannot pay → cleaned away, or passed over if the cleaning lane is used up
@@ -87,6 +87,14 @@ impl Step {
         Room { cycles: self.lane.room().min(self.gas_cap), cells }
     }
 
+    /// How full the lane is, in cycles: by cells if these are scarcer. Whoever fills it with few cycles and
+    /// many cells keeps others out, too, and would do that at a price that never rises.
+    fn fullness(&self) -> u64 {
+        let by_cells = u128::from(self.cells.min(self.cells_max)) * u128::from(self.lane.limit());
+        // A part of the limit.
+        self.lane.used().max((by_cells / u128::from(self.cells_max.max(1))) as u64)
+    }
+
     /// Counts a fire.
     fn count(&mut self, actor: Address, priority: u64, used: (u64, u64), tip: Amount) {
         self.lane.consume(used.0);
@@ -116,19 +124,19 @@ impl Step {
 }
 
 /// What a fire pays for.
-struct Price {
+pub(super) struct Price {
     /// Both basefees of a cycle.
-    base: u128,
+    pub(super) base: u128,
     /// Per cycle.
-    tip: u128,
-    cell: u128,
+    pub(super) tip: u128,
+    pub(super) cell: u128,
 }
 
 impl Price {
     /// What a fire costs at most.
-    fn max_cost(&self, entry: &Entry) -> Option<Amount> {
+    pub(super) fn max_cost(&self, gas_limit: u64, max_cells: u64) -> Option<Amount> {
         let cycle = self.base.saturating_add(self.tip);
-        cost(entry.gas_limit, cycle)?.plus(cost(entry.max_cells, self.cell)?)
+        cost(gas_limit, cycle)?.plus(cost(max_cells, self.cell)?)
     }
 
     /// What is burned and what is tipped; not more than the maximum in sum.
@@ -171,9 +179,12 @@ impl Exec<'_> {
         self.close_timer_lane(step, new);
     }
 
+    /// The other half is for those who cannot pay: expired timers delay nobody, and those do, who stand in
+    /// the lane's order again in each block until they are cleaned away.
     fn collect_expired(&mut self, step: &mut Step) {
+        let half = step.cleaning_left / 2;
         while let Some(id) = self.timers.first_expired() {
-            if !step.clean() {
+            if step.cleaning_left < half + GC_REMOVAL_CYCLES || !step.clean() {
                 return;
             }
             let timer =
@@ -260,7 +271,7 @@ impl Exec<'_> {
         let (timer, actor, payer) = (entry.id, entry.actor, entry.fee_payer);
         let balance = step.payers.get(&payer).map(|payer| payer.account.balance);
         let balance = balance.unwrap_or_else(|| self.account(payer).balance);
-        let deposit = price.max_cost(&entry);
+        let deposit = price.max_cost(entry.gas_limit, entry.max_cells);
         let Some((deposit, left)) = deposit.and_then(|d| Some((d, balance.minus(d)?))) else {
             if !step.clean() {
                 step.passed += 1;
@@ -323,11 +334,13 @@ impl Exec<'_> {
             exec.charge(FIRE_CYCLES, 0)?;
             exec.call_timer(payer, call)
         });
+        let mut cells = max_cells - left.1;
         if result.is_err() {
-            self.tell_fault();
+            // Its words are in the receipts: cells like any other event's.
+            cells += self.tell_fault_within(left.1);
         }
         let code = result.map_or_else(|refusal| refusal.code(), |()| 0);
-        (code, gas_limit - left.0, max_cells - left.1)
+        (code, gas_limit - left.0, cells)
     }
 
     /// Counts what fired, pays the proposer, prices the next block's lane.
@@ -339,6 +352,7 @@ impl Exec<'_> {
         if step.code_ran {
             waiting = waiting.iter().filter_map(|entry| self.as_it_is_now(entry, &step)).collect();
         }
+        let fullness = step.fullness();
         let Step { was, lane, cells, mut fires, mut priorities, tips, ended, .. } = step;
         self.credit(self.env.fee_recipient, tips);
 
@@ -367,7 +381,7 @@ impl Exec<'_> {
         let quotient = self.params.lane_adjustment_quotient;
         let next = TimerLane {
             // A basefee that does not fit any more stays as it is.
-            basefee: next_basefee_of(lane.limit(), was.basefee, lane.used(), quotient)
+            basefee: next_basefee_of(lane.limit(), was.basefee, fullness, quotient)
                 .unwrap_or(was.basefee),
             median_tip: u128::from(median_tip),
             block_cycles: self.used.cycles.get(),

@@ -116,6 +116,15 @@ fn schedule_cases() -> Vec<Case> {
         case(ForeignFeePayer, "the treasury pays", |w| {
             w.spoiled_timer(|timer| timer.fee_payer = Some(remuda_protocol::system::TREASURY))
         }),
+        case(ForeignAgent, "somebody else's code names the fees", |w| {
+            let agent = w.stranger().address();
+            w.spoiled_timer(|timer| timer.agent = Some(agent))
+        }),
+        case(ForeignAgent, "nobody names the fees", |w| {
+            w.spoiled_timer(|timer| {
+                timer.agent = Some(remuda_protocol::primitives::Address::repeat_byte(0xa9))
+            })
+        }),
         case(TimerFeeTooHigh, "a fee above all bounds", |w| {
             w.spoiled_timer(|timer| timer.max_fee_per_cycle = Some(FEE_MAX + 1))
         }),

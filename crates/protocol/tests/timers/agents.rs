@@ -2,12 +2,11 @@
 
 use crate::scripts::{Scripted, at, fired, world};
 use remuda_protocol::event::Event;
-use remuda_protocol::primitives::{Address, Amount};
+use remuda_protocol::primitives::Amount;
 use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TxFeeParams};
 use remuda_protocol::timers::host::ScheduleTimer;
+use remuda_protocol::timers::record::FEE_MAX;
 use std::collections::BTreeSet;
-
-const AGENT: Address = Address::repeat_byte(0xa9);
 
 fn answer(cycles: u64, max_fee: u128, tip: u128) -> BidAnswer {
     let bid = TxFeeParams { max_fee_per_cycle: max_fee, max_priority_fee_per_cycle: tip };
@@ -26,7 +25,8 @@ fn race(agent: fn(&GbaContext) -> BidAnswer) -> (bool, u128, u16) {
         ..at(due)
     };
     let plain = ScheduleTimer { max_priority_fee_per_cycle: Some(11), ..timer.clone() };
-    let with_agent = ScheduleTimer { agent: Some(AGENT), ..timer };
+    // Code of its own account.
+    let with_agent = ScheduleTimer { agent: Some(w.stranger().address()), ..timer };
     let ids = w.schedule_all([(w.customer(), plain), (w.stranger(), with_agent)]);
     w.step_to(due.minus(1));
     let before = w.balance(&w.stranger());
@@ -63,7 +63,7 @@ fn an_agent_may_stand_back() {
 #[test]
 fn what_a_faulty_agent_says_does_not_count() {
     type Case = (fn(&GbaContext) -> BidAnswer, AgentFault);
-    let cases: [Case; 6] = [
+    let cases: [Case; 7] = [
         // Loops: the machine stops it at its limit.
         (
             |_| BidAnswer { cycles: 10_000, bid: Err(AgentFault::OutOfCycles) },
@@ -76,6 +76,8 @@ fn what_a_faulty_agent_says_does_not_count() {
         // Lies: fees that no timer may have.
         (|_| answer(77, u128::MAX, 1), AgentFault::BadBid),
         (|_| answer(77, 5_000, u128::MAX), AgentFault::BadBid),
+        // More than its payer has: the timer is not cleaned away for that.
+        (|_| answer(77, FEE_MAX, FEE_MAX), AgentFault::BadBid),
     ];
     for (agent, fault) in cases {
         let (first, paid, told) = race(agent);
@@ -100,7 +102,7 @@ fn no_more_than_256_agents_are_asked_in_a_block_greatest_stored_fee_first() {
     w.chain.paranoid = false;
     let due = w.next().plus(4);
     let timer = |n: u128| ScheduleTimer {
-        agent: Some(AGENT),
+        agent: Some(w_customer().address()),
         gas_limit: Some(1_000),
         max_cells: Some(0),
         max_fee_per_cycle: Some(2_000 + n),

@@ -8,7 +8,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::{Form, Sink, read};
+pub(crate) use read::{Form, Sink, read, text_under};
 pub(crate) use write::{put_big, put_bytes, put_float, put_head, put_int, put_text};
 
 use std::fmt;

@@ -46,6 +46,61 @@ pub(crate) fn read<S: Sink>(bytes: &[u8], form: Form, sink: &mut S) -> Result<S:
     Ok(value)
 }
 
+/// A text of a map, if the bytes hold a map in canonical form with a text under this name. Nothing else
+/// is made of them: it takes as long as they are, whatever they hold.
+pub(crate) fn text_under<'a>(bytes: &'a [u8], name: &str) -> Option<&'a str> {
+    if bytes.first()? >> 5 != major::MAP {
+        return None;
+    }
+    read(bytes, Form::Canonical, &mut Nothing).ok()?;
+    let mut wanted = Vec::with_capacity(name.len() + 9);
+    super::put_text(&mut wanted, name);
+    let mut reader = Reader { bytes, at: 0, form: Form::Canonical };
+    for _ in 0..reader.head().ok()?.argument {
+        let start = reader.at;
+        reader.value(&mut Nothing, 1).ok()?;
+        if bytes[start..reader.at] == wanted {
+            let head = reader.head().ok().filter(|head| head.major == major::TEXT)?;
+            return std::str::from_utf8(reader.take(head.argument).ok()?).ok();
+        }
+        reader.value(&mut Nothing, 1).ok()?;
+    }
+    None
+}
+
+/// Makes nothing: lists of it take no memory.
+struct Nothing;
+
+impl Sink for Nothing {
+    type Item = ();
+    type Fault = CborError;
+
+    fn pay(&mut self, _: usize) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn none(&mut self) {}
+    fn truth(&mut self, _: bool) {}
+    fn float(&mut self, _: f64) {}
+    fn int(&mut self, _: i128) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn big(&mut self, _: BigInt) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn text(&mut self, _: &str) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn bytes(&mut self, _: &[u8]) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn list(&mut self, _: Vec<()>) -> Result<(), CborError> {
+        Ok(())
+    }
+    fn map(&mut self, _: Vec<((), ())>) -> Result<(), CborError> {
+        Ok(())
+    }
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -155,3 +155,25 @@ fn claims_that_outnumber_the_bytes_make_nothing() {
     bytes.resize(1 << 20, 0);
     assert_eq!(decode(&bytes), Err(CborError::Truncated));
 }
+
+#[test]
+fn a_text_is_found_in_a_map_and_nowhere_else() {
+    use HostValue::{Dict, Int, Str};
+    let text = |text: &str| Str(text.to_owned());
+    let map = Dict(vec![
+        (text("a"), list(vec![Dict(vec![(text("method"), text("inner"))])])),
+        (text("method"), text("go")),
+        (Int(7), big("-18446744073709551617")),
+        (text("longer than it"), Int(1)),
+    ]);
+    let bytes = encode(&map).unwrap();
+    assert_eq!(text_under(&bytes, "method"), Some("go"));
+    assert_eq!(text_under(&bytes, "longer than it"), None, "no text");
+    assert_eq!(text_under(&bytes, "metho"), None);
+    for end in 0..bytes.len() {
+        assert_eq!(text_under(&bytes[..end], "method"), None, "{end}");
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    assert_eq!(text_under(&longer, "method"), None);
+    assert_eq!(text_under(&encode(&list(vec![map])).unwrap(), "method"), None);
+}

@@ -141,11 +141,7 @@ pub(super) fn timer(timer: &TimerCall) -> HostValue {
 
 /// The method that a timer's payload names: canonical CBOR of a map with a text under `method`.
 pub(super) fn named_method(payload: &[u8]) -> Option<String> {
-    let Ok(HostValue::Dict(pairs)) = cbor::decode(payload) else { return None };
-    pairs.into_iter().find_map(|pair| match pair {
-        (HostValue::Str(name), HostValue::Str(method)) if name == "method" => Some(method),
-        _ => None,
-    })
+    cbor::text_under(payload, "method").map(str::to_owned)
 }
 
 /// What an agent gets.
