@@ -1,6 +1,7 @@
 //! Timers that call code, agents that name fees.
 
 use crate::setup::{int, said, text, world};
+use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Address;
 use remuda_vm::HostValue;
@@ -70,6 +71,34 @@ fn a_timer_may_name_its_method_and_be_called_off() {
     assert_eq!(said(&events), [("named".to_owned(), int(1))]);
     let fired = |event: &&Event| matches!(event, Event::TimerFired { .. });
     assert_eq!(events.iter().filter(fired).count(), 1);
+}
+
+#[test]
+fn what_a_timer_carries_is_paid_for_before_it_is_looked_at() {
+    let mut world = world(0);
+    let actor = world.deploy(
+        "import cowboy\ndef start(m):\n    return cowboy.schedule_timer(m[0], m[1], gas_limit=m[2])\n\
+         def on_timer(message):\n    pass\n",
+    );
+    let due = world.chain.height().get() as i64 + 4;
+    // 30,000 lists of one number each: 7,500 cycles to walk over, and no call of it can have begun.
+    let lists = [&[0xa1, 0x00, 0x99, 0x75, 0x30][..], &[0x81, 0x00].repeat(30_000)].concat();
+    for gas_limit in [8_000, 100_000] {
+        let argument = crate::setup::list([int(due), tick_bytes(&lists), int(gas_limit)]);
+        world.asked(actor, "start", argument);
+    }
+    let events: Vec<Event> = (0..5).flat_map(|_| world.step()).collect();
+    let mut fires: Vec<(u16, u64)> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::TimerFired { code, cycles, .. } => Some((*code, *cycles)),
+            _ => None,
+        })
+        .collect();
+    fires.sort_unstable();
+    assert_eq!(fires.len(), 2, "{fires:?}");
+    assert!(fires[0].0 == 0 && fires[0].1 > 7_500, "{fires:?}");
+    assert_eq!(fires[1], (Refusal::OutOfCycles.code(), 8_000));
 }
 
 /// Schedules a timer with an agent and steps past it; the agent's faults and how the fire ended.
