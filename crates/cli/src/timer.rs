@@ -137,7 +137,7 @@ struct Terms {
     /// The most of it that is tip.
     #[arg(long, value_name = "UNITS")]
     tip: Option<u128>,
-    /// An actor that names its fees when it is due.
+    /// An actor of yours that names its fees when it is due (its method `getGasBid`).
     #[arg(long, value_name = "ADDRESS")]
     agent: Option<HexAddress>,
 }
