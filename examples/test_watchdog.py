@@ -31,6 +31,18 @@ def test_only_the_one_it_watches_counts():
     dog.alive({}, sender="ann")
 
 
+def test_it_can_pay_for_all_its_barks_and_then_gives_up():
+    dog = deployed(patience=10)
+    chain.blocks(150)
+    assert len(chain.events(dog, "bark")) == 8
+
+
+def test_nobody_makes_it_bark():
+    dog = deployed()
+    with chain.raises("PermissionError"):
+        dog.on_timer({})
+
+
 def test_calm_ends_the_barking():
     dog = deployed(patience=10)
     chain.blocks(25)

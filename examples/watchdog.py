@@ -10,6 +10,8 @@ from cowboy import storage
 
 FEE = 1_000
 BARKS_MAX = 8
+# What a bark needs: the whole of it must be there when the timer is due, what is not used comes back.
+CYCLES = 30_000
 
 
 def init(message):
@@ -22,7 +24,9 @@ def init(message):
 
 def _watch(fee):
     due = cowboy.height() + storage["patience"]
-    storage["timer"] = cowboy.schedule_timer(due, "late", max_fee_per_cycle=fee * 2, max_priority_fee_per_cycle=fee)
+    storage["timer"] = cowboy.schedule_timer(
+        due, "late", gas_limit=CYCLES, max_fee_per_cycle=fee * 2, max_priority_fee_per_cycle=fee
+    )
 
 
 def alive(message):
@@ -40,6 +44,8 @@ def alive(message):
 
 
 def on_timer(message):
+    if cowboy.caller() != cowboy.address():
+        raise PermissionError("only its own timers make it bark")
     barks = storage["barks"] + 1
     storage["barks"] = barks
     cowboy.emit("bark", {"barks": barks, "height": cowboy.height()})
@@ -48,7 +54,7 @@ def on_timer(message):
 
 
 def calm(message):
-    # Somebody looks after it: no more barks until it is alive again.
+    # Somebody, whoever that is, looks after it: no more barks until it is alive again.
     try:
         cowboy.cancel_timer(storage["timer"])
     except cowboy.HostError:

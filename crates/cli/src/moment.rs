@@ -274,7 +274,9 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
             plain("a timer fires; there is no code here to be called").who(actor).money(Loses(fee))
         }
         E::TimerFired { actor, code, fee, .. } => {
-            bad(format!("a timer fires, and its call fails ({code})")).who(actor).money(Loses(fee))
+            let why = Refusal::from_code(code).map_or_else(String::new, |why| format!(", {why}"));
+            let words = format!("a timer fires, and its call fails ({code}{why})");
+            bad(words).who(actor).money(Loses(fee))
         }
         E::TimerExpired { actor, .. } => bad("a timer expires").who(actor),
         E::TimerCancelledInsufficientFunds { payer, .. } => {
@@ -285,12 +287,24 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
             plain(format!("a timer may wait until {expires_at}"))
         }
         E::GasBidFailed { agent, code, .. } => {
-            bad(format!("names no fees for a timer ({code})")).who(agent)
+            bad(format!("names no fees for a timer ({})", agent_fault(code))).who(agent)
         }
         E::TimerConfigUpdated { .. } => plain("limits on timers change"),
         _ => return None,
     };
     Some(vec![one])
+}
+
+/// Why an agent was not heard.
+fn agent_fault(code: u16) -> String {
+    match code {
+        1 => "there is no code with getGasBid".into(),
+        2 => "it took more than its cycles, or its payer has not so many".into(),
+        3 => "it failed".into(),
+        4 => "it tried to change something".into(),
+        5 => "its fees are out of range, or more than the payer has".into(),
+        _ => code.to_string(),
+    }
 }
 
 /// Characters of what an actor says in a line; `--json` has all of them.

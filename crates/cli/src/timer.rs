@@ -16,13 +16,16 @@ use remuda_protocol::primitives::Height;
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;
+use serde_json::json;
 use std::process::ExitCode;
 
 /// Set a timer, follow it, call it off; see what the timer lane asks.
 ///
 /// A timer is a call at a later height. It pays when it fires: the cycle basefee, the lane's own basefee and
-/// a tip, by which timers that are due at the same time are ordered. Actors set timers for themselves;
-/// an account may, too, and its timer calls nobody but shows when it would have.
+/// a tip, by which timers that are due at the same time are ordered. Its payer must then have what it may
+/// cost at most, all of --gas-limit and --max-cells, and gets back what the call did not use; without that
+/// the timer ends. Actors set timers for themselves; an account may, too, and its timer calls nobody but
+/// shows when it would have.
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda timer lane
@@ -46,7 +49,8 @@ enum Command {
   $ remuda timer schedule --after 10 --key my.key
   $ remuda timer schedule --at 5000 --text 'wake up' --tip 3 --key my.key
 
-What is not given is as the chain sees fit: twice the lane's basefee at most, the usual tip, the longest life.")]
+What is not given is as the chain sees fit: 100,000 cycles, 16,384 cells, twice the lane's basefee at most, the usual
+tip, the longest life. `remuda timer lane` shows the limits.")]
     Schedule {
         #[command(flatten)]
         terms: Box<Terms>,
@@ -59,7 +63,7 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
         /// Its id.
         id: HexHash,
     },
-    /// Follow a timer until it ends; fail if it ended without firing.
+    /// Follow a timer that has not ended; fail if it ends without firing.
     #[command(after_help = "Example:\n  $ remuda timer watch 0x…")]
     Watch {
         /// Its id.
@@ -76,7 +80,7 @@ What is not given is as the chain sees fit: twice the lane's basefee at most, th
         #[command(flatten)]
         send: SendArgs,
     },
-    /// Let a timer wait for longer.
+    /// Let a timer wait for longer. When it is due stays as it is.
     #[command(after_help = "Example:
   $ remuda timer schedule --after 10 --expires-at 1000 --key my.key
   $ remuda timer extend 0x… --until 5000 --key my.key
@@ -107,15 +111,23 @@ What is not given stays as it is. On a development chain the faucet's key may.")
     },
 }
 
-/// When, and on what terms.
+/// When it is due.
+#[derive(clap::Args, Debug)]
+#[group(required = true, multiple = false)]
+struct When {
+    /// The height at which it is due.
+    #[arg(long, value_name = "HEIGHT")]
+    at: Option<u64>,
+    /// So many blocks after the next one, which takes the transaction if nothing holds it up.
+    #[arg(long, value_name = "BLOCKS", value_parser = clap::value_parser!(u64).range(1..))]
+    after: Option<u64>,
+}
+
+/// On what terms.
 #[derive(clap::Args, Debug)]
 struct Terms {
-    /// The height at which it is due.
-    #[arg(long, value_name = "HEIGHT", required_unless_present = "after")]
-    at: Option<u64>,
-    /// So many blocks from now, instead of --at.
-    #[arg(long, value_name = "BLOCKS", conflicts_with = "at")]
-    after: Option<u64>,
+    #[command(flatten)]
+    when: When,
     /// What it carries, as text.
     #[arg(long, value_name = "TEXT", conflicts_with = "payload")]
     text: Option<String>,
@@ -134,7 +146,7 @@ struct Terms {
     /// The most it pays per cycle in the lane, in base units.
     #[arg(long, value_name = "UNITS")]
     max_fee: Option<u128>,
-    /// The most of it that is tip.
+    /// The most of it that is tip, in base units.
     #[arg(long, value_name = "UNITS")]
     tip: Option<u128>,
     /// An actor of yours that names its fees when it is due (its method `getGasBid`).
@@ -201,10 +213,11 @@ pub fn main(args: &Args) -> ExitCode {
 
 impl Terms {
     async fn call(&self, session: &Session) -> Result<ScheduleTimer, Failure> {
-        let height = match (self.at, self.after) {
-            (Some(at), _) => at,
-            (None, after) => {
-                session.client.timers().await?.height.0.saturating_add(after.unwrap_or(1))
+        let height = match self.when {
+            When { at: Some(at), .. } => at,
+            When { after, .. } => {
+                let next = session.client.timers().await?.height.0.saturating_add(1);
+                next.saturating_add(after.unwrap_or(1))
             }
         };
         let payload = match (&self.text, &self.payload) {
@@ -239,6 +252,8 @@ impl NewLimits {
     }
 }
 
+const BROKE: &str = "its payer did not have what the call may cost at most (its gas limit and cells at their prices)";
+
 /// What happens to it, until it ends. One that has ended already is unknown to the node.
 async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
     let timer = session.client.timer(id.0).await?;
@@ -248,8 +263,9 @@ async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
     let mut events = session.client.events(&EventFilter::default(), Some(Height(timer.height.0)));
     while let Some(block) = events.next().await.transpose()? {
         for happened in block.events.iter().filter(|event| about(&event.event) == Some(id)) {
-            session.out.show(&happened.event, |event, style| {
-                let sentences = moment::of(event).into_iter();
+            let said = json!({ "height": block.height, "event": happened.event });
+            session.out.show(&said, |_, style| {
+                let sentences = moment::of(&happened.event).into_iter();
                 sentences
                     .map(|one| format!("block {}: {}\n", block.height, one.sentence(style)))
                     .collect()
@@ -261,7 +277,7 @@ async fn watch(session: &Session, id: HexHash) -> Result<(), Failure> {
                     return Err(Failure::TimerOver("it was called off"));
                 }
                 EventBody::TimerCancelledInsufficientFunds { .. } => {
-                    return Err(Failure::TimerOver("its payer could not pay for the call"));
+                    return Err(Failure::TimerOver(BROKE));
                 }
                 _ => {}
             }
@@ -313,6 +329,7 @@ fn words(timer: &TimerView, style: Style) -> String {
     card.add("of", timer.actor.to_string());
     let wait = match timer.due.0.checked_sub(timer.height.0) {
         Some(0) | None => "due".to_owned(),
+        Some(1) => "in the next block".to_owned(),
         Some(blocks) => format!("in {} blocks", grouped(blocks)),
     };
     card.add("due", format!("{} ({wait})", timer.due));
@@ -323,7 +340,10 @@ fn words(timer: &TimerView, style: Style) -> String {
         format!("at most {}, {}", grouped(timer.gas_limit.0), grouped(timer.max_cells.0)),
     );
     let (most, tip) = (timer.max_fee_per_cycle, timer.max_priority_fee_per_cycle);
-    card.add("pays per cycle", format!("at most {most}, of that a tip of at most {tip}"));
+    card.add(
+        "pays per cycle",
+        format!("at most {most} besides the cycle basefee, of that a tip of at most {tip}"),
+    );
     if let Some(agent) = timer.agent {
         card.add("fees named by", agent.to_string());
     }

@@ -42,7 +42,7 @@ pub(super) async fn timer(
     let tip = app.tip();
     let timer = read(&tip.state, &TimerKey { timer: id }).ok_or_else(|| {
         Failure::new(code::UNKNOWN_TIMER, "there is no such timer, or it has ended")
-            .hint("a timer's id is in the TimerScheduled event of its transaction's receipt; /events says how it ended")
+            .hint("a timer's id is in the TimerScheduled event of its transaction's receipt; /events?from=HEIGHT says how it ended, from a height before")
     })?;
     // Short ones are in the record itself.
     let payload = match timer.payload.here() {

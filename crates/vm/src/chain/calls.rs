@@ -123,8 +123,11 @@ fn answer(host: &mut Host<'_, '_>, name: &str, args: &[V], heap_bytes: usize) ->
             none(host.resume_cycles(as_u64(cycles).ok_or_else(|| form(name))?))
         }
         ("schedule_timer", [height, V::Bytes(payload), V::Dict(options)]) => {
-            let timer = as_u64(height).and_then(|at| convert::schedule(at, payload, options));
-            let timer = timer.ok_or_else(|| form(name))?;
+            let height = as_u64(height).ok_or_else(|| form(name))?;
+            let timer = convert::schedule(height, payload, options).map_err(|option| {
+                let told = format!("schedule_timer has no option '{option}' with such a value");
+                Trouble::Told(Refusal::BadHostCall, told)
+            })?;
             value(bytes(host.schedule_timer_ex(&timer)?.as_slice()))
         }
         ("cancel_timer", [id]) => none(host.cancel_timer(as_hash(id).ok_or_else(|| form(name))?)),

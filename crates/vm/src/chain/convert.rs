@@ -161,34 +161,39 @@ pub(super) fn gas_context(context: &GbaContext) -> HostValue {
     ])
 }
 
-/// The options of `schedule_timer`, by CIP-1's names.
-pub(super) fn schedule(
+/// The options of `schedule_timer`, by CIP-1's names. The name of one that there is not, or whose value
+/// is none, if there is such a one.
+pub(super) fn schedule<'o>(
     height: u64,
     payload: &[u8],
-    options: &[(HostValue, HostValue)],
-) -> Option<ScheduleTimer> {
+    options: &'o [(HostValue, HostValue)],
+) -> Result<ScheduleTimer, &'o str> {
     let height = Height(height);
     let mut timer = ScheduleTimer { height, payload: payload.into(), ..ScheduleTimer::default() };
     for (name, value) in options {
-        let HostValue::Str(name) = name else { return None };
-        if matches!(value, HostValue::None) {
-            continue;
-        }
-        match &name[..] {
-            "fee_payer" => timer.fee_payer = Some(as_address(value)?),
-            "gas_limit" => timer.gas_limit = Some(as_u64(value)?),
-            "max_cells" => timer.max_cells = Some(as_u64(value)?),
-            "expires_at" => timer.expires_at = Some(Height(as_u64(value)?)),
-            "max_fee_per_cycle" => timer.max_fee_per_cycle = Some(as_u128(value)?),
-            "max_priority_fee_per_cycle" => {
-                timer.max_priority_fee_per_cycle = Some(as_u128(value)?);
-            }
-            "gas_bidding_agent" | "agent" => timer.agent = Some(as_address(value)?),
-            "bid" => timer.bid = Some(as_u128(value)?),
-            _ => return None,
+        let HostValue::Str(name) = name else { return Err("of another kind than a name") };
+        if !matches!(value, HostValue::None) {
+            option(&mut timer, name, value).ok_or(name.as_str())?;
         }
     }
-    Some(timer)
+    Ok(timer)
+}
+
+fn option(timer: &mut ScheduleTimer, name: &str, value: &HostValue) -> Option<()> {
+    match name {
+        "fee_payer" => timer.fee_payer = Some(as_address(value)?),
+        "gas_limit" => timer.gas_limit = Some(as_u64(value)?),
+        "max_cells" => timer.max_cells = Some(as_u64(value)?),
+        "expires_at" => timer.expires_at = Some(Height(as_u64(value)?)),
+        "max_fee_per_cycle" => timer.max_fee_per_cycle = Some(as_u128(value)?),
+        "max_priority_fee_per_cycle" => {
+            timer.max_priority_fee_per_cycle = Some(as_u128(value)?);
+        }
+        "gas_bidding_agent" | "agent" => timer.agent = Some(as_address(value)?),
+        "bid" => timer.bid = Some(as_u128(value)?),
+        _ => return None,
+    }
+    Some(())
 }
 
 /// How many values a value is made of, and the bytes of its texts. The machine has bounded both.
