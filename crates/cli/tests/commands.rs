@@ -379,7 +379,7 @@ fn a_timer_fires_ends_or_waits_for_longer_as_told() {
     assert_eq!((text(&shown["actor"]), text(&shown["payload"])), (&*address, "0x7469636b"));
     let watched = network.run(&["timer", "watch", &fires]).ok().stdout;
     assert!(watched.contains("fires"), "{watched}");
-    let followed = network.run(&["timer", "watch", &schedule("3"), "--json"]).ok().json();
+    let followed = network.run(&["timer", "watch", &schedule("40"), "--json"]).ok().json();
     assert!(followed["height"].is_u64() && followed["event"]["TimerFired"].is_object());
     for when in [&["--after", "0"][..], &[], &["--after", "1", "--at", "9"]] {
         let args = [&["timer", "schedule", "--key", &key][..], when].concat();
