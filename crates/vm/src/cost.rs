@@ -135,6 +135,17 @@ pub(crate) const fn values(count: usize) -> u64 {
     count as u64 / 2
 }
 
+/// Slots of a set that are walked over, most of them empty: four for a cycle.
+pub(crate) const fn slots(count: usize) -> u64 {
+    count as u64 / 4
+}
+
+/// Slots of a set that are looked at for a key, beyond those that a look-up covers: they are next to each other
+/// mostly, and some are often in the way.
+pub(crate) const fn looks(count: usize) -> u64 {
+    count.saturating_sub(8) as u64
+}
+
 /// Entries of a table that are made or looked up: four cycles each.
 pub(crate) const fn entries(count: usize) -> u64 {
     count as u64 * 4

@@ -50,10 +50,9 @@
 //! `limits::NESTING_MAX`.
 //!
 //! # Where it differs from CPython, on purpose
-//! - Sets of whole numbers iterate as CPython's do as long as nothing was removed (`heap::set_order`), others
-//!   in the order of insertion;
-//!   hashes of strings are fixed; there is no `id`, and objects without a `__repr__` are shown without an
-//!   address.
+//! - Sets iterate as CPython's do (`heap::set`) wherever that does not change from run to run there: hashes
+//!   of numbers and of what is made of them are the same. Hashes of strings are fixed. There is no `id`, and
+//!   objects without a `__repr__` are shown without an address.
 //! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 256 frames deep, that
 //!   of a script 1,000.
 //! - A source may nest 32 functions, 48 blocks and 96 brackets, a `with` has at most 32 managers and a

@@ -62,14 +62,13 @@ fn theirs(sources: &[String]) -> Option<Vec<String>> {
     Some(texts)
 }
 
-#[test]
-fn generated_programs_do_what_they_do_under_cpython() {
+fn compare(program: fn(u64) -> String) {
     let seed = number("REMUDA_SEED").unwrap_or(0x5eed);
     let count = number("REMUDA_PROGRAMS").unwrap_or(150);
     println!("REMUDA_SEED={seed}");
     let seeds: Vec<u64> = (seed..seed + count).collect();
     for seeds in seeds.chunks(250) {
-        let sources: Vec<String> = seeds.iter().map(|seed| writer::program(*seed)).collect();
+        let sources: Vec<String> = seeds.iter().map(|seed| program(*seed)).collect();
         let Some(expected) = theirs(&sources) else {
             panic!("there is no python3 to compare with: as root, apt-get install python3");
         };
@@ -87,6 +86,16 @@ fn generated_programs_do_what_they_do_under_cpython() {
             );
         }
     }
+}
+
+#[test]
+fn generated_programs_do_what_they_do_under_cpython() {
+    compare(writer::program);
+}
+
+#[test]
+fn sets_are_walked_over_as_they_are_under_cpython() {
+    compare(writer::program_of_sets);
 }
 
 #[test]

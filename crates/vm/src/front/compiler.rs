@@ -1,5 +1,7 @@
 //! The compiler's state: the code objects that are done, and the one being made for each open scope.
 
+use std::collections::BTreeMap;
+
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -29,6 +31,8 @@ pub(super) struct Compiler<'a> {
     pub(super) optional_imports: usize,
     /// Instructions and protected ranges of the code objects that are done.
     instructions: usize,
+    /// Displays of sets that are constants, by their elements; the first ones of their kind.
+    pub(super) constant_sets: BTreeMap<Vec<String>, &'a [Expr]>,
     /// Where the statement or expression begins that is being compiled.
     offset: u32,
 }
@@ -48,6 +52,7 @@ impl<'a> Compiler<'a> {
             classes: Vec::new(),
             optional_imports: 0,
             instructions: 0,
+            constant_sets: BTreeMap::new(),
             offset: 0,
         }
     }

@@ -42,7 +42,7 @@ impl<'a> Compiler<'a> {
                 self.expr(&first.iter)?;
                 self.emit(Op::Call, 0, 1);
             } else {
-                self.expr(&first.iter)?;
+                self.walked(&first.iter, true)?;
                 self.emit(Op::GetIter, 0, 0);
             }
         }
@@ -105,7 +105,7 @@ impl<'a> Compiler<'a> {
             self.expr(&generator.iter)?;
             self.emit(Op::Call, 0, 1);
         } else {
-            self.expr(&generator.iter)?;
+            self.walked(&generator.iter, true)?;
             self.emit(Op::GetIter, 0, 0);
         }
         let depth = self.depth();

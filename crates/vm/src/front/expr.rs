@@ -79,7 +79,7 @@ impl<'a> Compiler<'a> {
             Expr::Lambda(node) => self.lambda(node),
             Expr::Tuple(node) => self.sequence(&node.elts, Op::BuildTuple),
             Expr::List(node) => self.sequence(&node.elts, Op::BuildList),
-            Expr::Set(node) => self.sequence(&node.elts, Op::BuildSet),
+            Expr::Set(node) => self.set_display(&node.elts),
             Expr::Dict(node) => self.dict(node),
             Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => {
                 self.comprehension(expr)
@@ -229,14 +229,18 @@ impl<'a> Compiler<'a> {
         self.expr(&node.left)?;
         let last = node.ops.len() - 1;
         if last == 0 {
-            self.expr(&node.comparators[0])?;
+            self.compared(node.ops[0], &node.comparators[0])?;
             self.at(node);
             self.comparison(node.ops[0]);
             return Ok(());
         }
         let (shortcut, end) = (self.label(), self.label());
         for (index, (op, right)) in node.ops.iter().zip(&node.comparators).enumerate() {
-            self.expr(right)?;
+            if index == last {
+                self.compared(*op, right)?;
+            } else {
+                self.expr(right)?;
+            }
             if index < last {
                 self.emit(Op::Copy, 0, 0);
                 self.emit(Op::Rot3, 0, 0);
@@ -255,6 +259,13 @@ impl<'a> Compiler<'a> {
         self.place(end);
         self.set_depth(depth);
         Ok(())
+    }
+
+    fn compared(&mut self, op: ast::CmpOp, right: &'a Expr) -> Done {
+        match op {
+            ast::CmpOp::In | ast::CmpOp::NotIn => self.walked(right, false),
+            _ => self.expr(right),
+        }
     }
 
     fn comparison(&mut self, op: ast::CmpOp) {
@@ -277,13 +288,22 @@ impl<'a> Compiler<'a> {
     fn sequence(&mut self, elements: &'a [Expr], op: Op) -> Done {
         let starred = elements.iter().any(|element| matches!(element, Expr::Starred(_)));
         // A long display would need as many values on the stack.
-        if !starred && elements.len() <= 64 && op != Op::BuildSet {
+        if !starred && elements.len() <= 64 {
             for element in elements {
                 self.expr(element)?;
             }
             self.emit(op, 0, elements.len() as u32);
             return Ok(());
         }
+        self.elements(elements, op)?;
+        if op == Op::BuildTuple {
+            self.emit(Op::ListToTuple, 0, 0);
+        }
+        Ok(())
+    }
+
+    /// The same, one element after the other.
+    pub(super) fn elements(&mut self, elements: &'a [Expr], op: Op) -> Done {
         let set = op == Op::BuildSet;
         self.emit(if set { Op::BuildSet } else { Op::BuildList }, 0, 0);
         for element in elements {
@@ -294,13 +314,6 @@ impl<'a> Compiler<'a> {
                 self.expr(element)?;
                 self.emit(if set { Op::SetAdd } else { Op::ListAppend }, 0, 0);
             }
-        }
-        if op == Op::BuildTuple {
-            self.emit(Op::ListToTuple, 0, 0);
-        }
-        // CPython keeps such a set as a constant and copies it, which its order shows.
-        if set && elements.len() >= 3 && elements.iter().all(is_number) {
-            self.emit(Op::BuildSet, 1, 1);
         }
         Ok(())
     }
@@ -380,15 +393,5 @@ impl<'a> Compiler<'a> {
         }
         self.emit(Op::FormatValue, operand, 0);
         Ok(parts)
-    }
-}
-
-/// A whole number as it is written, with a sign or without.
-fn is_number(element: &Expr) -> bool {
-    match element {
-        Expr::NumberLiteral(node) => matches!(node.value, ast::Number::Int(_)),
-        Expr::BooleanLiteral(_) => true,
-        Expr::UnaryOp(node) => node.op == ast::UnaryOp::USub && is_number(&node.operand),
-        _ => false,
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod code;
 mod compiler;
 mod comprehension;
 mod digest;
+mod display;
 mod emit;
 mod expr;
 mod function;

@@ -128,7 +128,7 @@ impl<'a> Compiler<'a> {
         }
         let depth = self.depth();
         let (next, orelse, end) = (self.label(), self.label(), self.label());
-        self.expr(&node.iter)?;
+        self.walked(&node.iter, true)?;
         self.emit(Op::GetIter, 0, 0);
         self.place(next);
         self.jump(Op::ForIter, orelse);

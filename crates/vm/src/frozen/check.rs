@@ -141,7 +141,9 @@ fn iterator(vm: &Vm, iter: &Iter) -> Checked {
         Iter::Sequence { source, .. } | Iter::Reversed { source, .. } => {
             sure(sequence(*source), "an iterator")
         }
-        Iter::Dict { source, .. } => sure(vm.table(*source).is_some(), "an iterator"),
+        Iter::Dict { source, .. } => {
+            sure(vm.table(*source).is_some() || vm.set(*source).is_some(), "an iterator")
+        }
         Iter::Enumerate { inner, .. } => sure(plain(inner), "an iterator"),
         Iter::Zip { inner, .. } => sure(inner.iter().all(plain), "an iterator"),
         Iter::Range { .. } | Iter::Done => Ok(()),

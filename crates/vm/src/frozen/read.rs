@@ -7,6 +7,7 @@ use super::{FROZEN_BYTES_MAX, MAGIC, ThawError, kind, tag};
 use crate::front::Program;
 use crate::heap::dict::{Dict, Entry};
 use crate::heap::object::{Instance, Obj, View};
+use crate::heap::set::{Item, Set};
 use crate::heap::value::{Handle, Value, kept_float};
 use crate::limits::Limits;
 use crate::run::Vm;
@@ -17,9 +18,19 @@ pub(super) type Read<T> = Result<T, ThawError>;
 struct Table {
     handle: Handle,
     kind: u8,
-    /// Of a set, see `Dict::history`.
-    history: (bool, u32, u32),
-    entries: Vec<(Option<u64>, Value, Value)>,
+    /// Of a set: its room, and where it goes on to give items away.
+    room: usize,
+    finger: u32,
+    entries: Vec<Written>,
+}
+
+/// A key that is Unbound was removed.
+struct Written {
+    /// Of a set.
+    slot: usize,
+    hash: Option<u64>,
+    key: Value,
+    value: Value,
 }
 
 pub(super) struct Thaw<'a> {
@@ -269,60 +280,75 @@ impl Thaw<'_> {
     }
 
     fn table(&mut self, handle: Handle, kind: u8) -> Read<Obj> {
-        let history = match kind {
-            kind::DICT => (false, 0, 0),
-            _ => (self.bytes.flag()?, self.bytes.small()?, self.bytes.small()?),
-        };
+        let set = kind != kind::DICT;
+        let (room, finger) = if set { (self.size()?, self.bytes.small()?) } else { (0, 0) };
         let count = self.bytes.count()?;
         let mut entries = Vec::with_capacity(count);
+        let mut next = 0usize;
         for _ in 0..count {
+            let slot = if set { next.saturating_add(self.size()?) } else { 0 };
+            next = slot.saturating_add(1);
             let key = self.value()?;
-            if key.is_unbound() {
-                entries.push((Some(0), key, Value::Unbound));
-                continue;
-            }
             let hash = match key {
                 Value::Ref(_) if self.bytes.flag()? => {
                     Some(u64::from_le_bytes(self.bytes.array()?))
                 }
                 _ => None,
             };
-            entries.push((hash, key, self.value()?));
+            let value = if set || key.is_unbound() { Value::Unbound } else { self.value()? };
+            entries.push(Written { slot, hash, key, value });
         }
-        self.tables.push(Table { handle, kind, history, entries });
+        self.tables.push(Table { handle, kind, room, finger, entries });
         // An empty one of the right kind, until all keys are there.
         Ok(match kind {
             kind::DICT => Obj::Dict(Dict::default()),
-            kind::SET => Obj::Set(Dict::default()),
-            _ => Obj::FrozenSet(Dict::default()),
+            kind::SET => Obj::Set(Set::default()),
+            _ => Obj::FrozenSet(Set::default()),
         })
+    }
+
+    fn hash_of(&mut self, entry: &Written) -> Read<u64> {
+        match (entry.hash, self.vm.obj(entry.key)) {
+            (Some(hash), _) => Ok(hash),
+            _ if entry.key.is_unbound() => Ok(0),
+            (None, Some(Obj::Str(text))) => Ok(text.hash),
+            (None, Some(_)) => Err(ThawError::Malformed("a key without hash")),
+            (None, None) => {
+                let hash = self.vm.hash(entry.key, 0);
+                hash.map_err(|_| ThawError::Malformed("a key"))
+            }
+        }
     }
 
     fn fill_tables(&mut self) -> Read<()> {
         for table in std::mem::take(&mut self.tables) {
-            let mut entries = Vec::with_capacity(table.entries.len());
-            for (hash, key, value) in table.entries {
-                let hash = match (hash, self.vm.obj(key)) {
-                    (Some(hash), _) => hash,
-                    (None, Some(Obj::Str(text))) => text.hash,
-                    (None, Some(_)) => return Err(ThawError::Malformed("a key without hash")),
-                    (None, None) => {
-                        let hash = self.vm.hash(key, 0);
-                        hash.map_err(|_| ThawError::Malformed("a key"))?
-                    }
-                };
-                entries.push(Entry { hash, key, value });
-            }
-            let (settled, known, room) = table.history;
-            let dict = Dict::from_entries(entries).with_history(settled, known, room);
-            let dict = dict.ok_or(ThawError::Malformed("a set's room"))?;
             let obj = match table.kind {
-                kind::DICT => Obj::Dict(dict),
-                kind::SET => Obj::Set(dict),
-                _ => Obj::FrozenSet(dict),
+                kind::DICT => Obj::Dict(self.filled_dict(&table)?),
+                kind::SET => Obj::Set(self.filled_set(&table)?),
+                _ => Obj::FrozenSet(self.filled_set(&table)?),
             };
             self.put(table.handle, obj)?;
         }
         Ok(())
+    }
+
+    fn filled_dict(&mut self, table: &Table) -> Read<Dict> {
+        let mut entries = Vec::with_capacity(table.entries.len());
+        for entry in &table.entries {
+            let hash = self.hash_of(entry)?;
+            entries.push(Entry { hash, key: entry.key, value: entry.value });
+        }
+        Ok(Dict::from_entries(entries))
+    }
+
+    fn filled_set(&mut self, table: &Table) -> Read<Set> {
+        self.vm.heap.check(table.room.saturating_mul(4)).map_err(|_| ThawError::Memory)?;
+        let mut taken = Vec::with_capacity(table.entries.len());
+        for entry in &table.entries {
+            let item = Item { hash: self.hash_of(entry)?, key: entry.key };
+            taken.push((entry.slot, (!entry.key.is_unbound()).then_some(item)));
+        }
+        let set = Set::from_parts(table.room, table.finger, taken);
+        set.ok_or(ThawError::Malformed("a set's slots"))
     }
 }

@@ -7,6 +7,7 @@ use super::{FROZEN_BYTES_MAX, FreezeError, MAGIC, kind, tag};
 use crate::front::code::Kind;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Class, Exception, Function, Generator, Iter, Obj, View};
+use crate::heap::set::Set;
 use crate::heap::value::{Handle, Value};
 use crate::run::Vm;
 
@@ -180,9 +181,9 @@ impl Writer<'_> {
                 self.out.push(kind::TUPLE);
                 self.values(items)?;
             }
-            Obj::Dict(table) => self.table(kind::DICT, table)?,
-            Obj::Set(table) => self.table(kind::SET, table)?,
-            Obj::FrozenSet(table) => self.table(kind::FROZEN_SET, table)?,
+            Obj::Dict(table) => self.table(table)?,
+            Obj::Set(set) => self.set(kind::SET, set)?,
+            Obj::FrozenSet(set) => self.set(kind::FROZEN_SET, set)?,
             Obj::Range { start, stop, step } => {
                 self.out.push(kind::RANGE);
                 for part in [*start, *stop, *step] {
@@ -233,35 +234,56 @@ impl Writer<'_> {
         parts.iter().for_each(|part| self.value(*part));
     }
 
-    /// Deleted entries keep their places, which iterators count; so does a set that is settled.
-    fn table(&mut self, kind: u8, table: &Dict) -> Written {
+    /// Deleted entries keep their places, which iterators count.
+    fn table(&mut self, table: &Dict) -> Written {
         let entries = table.all_entries();
         if entries.len() > FROZEN_BYTES_MAX {
             return Err(FreezeError::TooLarge);
         }
-        self.out.push(kind);
-        if kind != kind::DICT {
-            let (settled, known, room) = table.history();
-            self.out.push(u8::from(settled));
-            self.number(u64::from(known));
-            self.number(u64::from(room));
-        }
+        self.out.push(kind::DICT);
         self.number(entries.len() as u64);
         for entry in entries {
             self.value(entry.key);
-            match self.vm.obj(entry.key) {
-                _ if entry.key.is_unbound() => continue,
-                // Strings, and numbers and the like, hash to the same wherever they are.
-                Some(Obj::Str(text)) if text.hash == entry.hash => self.out.push(0),
-                None => {}
-                Some(_) => {
-                    self.out.push(1);
-                    self.out.extend(entry.hash.to_le_bytes());
-                }
+            if !entry.key.is_unbound() {
+                self.hash(entry.key, entry.hash);
+                self.value(entry.value);
             }
-            self.value(entry.value);
         }
         Ok(())
+    }
+
+    /// Slots that are not empty, each by its distance from the one before; no key where an item was removed.
+    fn set(&mut self, kind: u8, set: &Set) -> Written {
+        let taken = set.taken().count();
+        if taken > FROZEN_BYTES_MAX {
+            return Err(FreezeError::TooLarge);
+        }
+        self.out.push(kind);
+        self.number(set.room() as u64);
+        self.number(u64::from(set.finger()));
+        self.number(taken as u64);
+        let mut next = 0;
+        for (slot, item) in set.taken() {
+            self.number((slot - next) as u64);
+            next = slot + 1;
+            self.value(item.map_or(Value::Unbound, |item| item.key));
+            if let Some(item) = item {
+                self.hash(item.key, item.hash);
+            }
+        }
+        Ok(())
+    }
+
+    /// Strings, and numbers and the like, hash to the same wherever they are.
+    fn hash(&mut self, key: Value, hash: u64) {
+        match self.vm.obj(key) {
+            Some(Obj::Str(text)) if text.hash == hash => self.out.push(0),
+            None => {}
+            Some(_) => {
+                self.out.push(1);
+                self.out.extend(hash.to_le_bytes());
+            }
+        }
     }
 
     fn function(&mut self, function: &Function) {

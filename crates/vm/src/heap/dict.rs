@@ -1,7 +1,6 @@
-//! The ordered hash table under dict, set, namespaces and attributes: entries in order of insertion,
+//! The ordered hash table under dict, namespaces and attributes: entries in order of insertion,
 //! an index of their places by hash. Nothing about it depends on addresses or seeds.
 
-use super::set_order::{merged_room, order};
 use super::value::Value;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +19,6 @@ pub(crate) struct Dict {
     live: usize,
     /// Places of the index that are not empty.
     used: usize,
-    /// Of a set: whether its numbers are in their order.
-    settled: bool,
-    /// Of a set: entries that had this room when they came in.
-    known: (u32, u32),
 }
 
 const EMPTY: u32 = u32::MAX;
@@ -31,8 +26,6 @@ const EMPTY: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 /// Small tables are searched without an index.
 const UNINDEXED_MAX: usize = 8;
-/// More room than a set in the heap can have grown to.
-const ROOM_MAX: u32 = 1 << 22;
 /// Places of the index that may be taken before a key finds its own without being counted.
 const SPREAD: usize = 16;
 
@@ -138,7 +131,6 @@ impl Dict {
         let place = self.entries.len();
         self.entries.push(Entry { hash, key, value });
         self.live += 1;
-        self.settled = false;
         if self.index.is_empty() && self.entries.len() <= UNINDEXED_MAX {
             return 0;
         }
@@ -183,8 +175,7 @@ impl Dict {
         steps
     }
 
-    /// Makes the index a function of the entries alone; no entry moves, and a set stays settled, as
-    /// somebody may be walking over it. Returns how many steps that took beyond those of keys that are
+    /// Makes the index a function of the entries alone; no entry moves, as somebody may be walking over it. Returns how many steps that took beyond those of keys that are
     /// spread well.
     pub(crate) fn normalise(&mut self) -> usize {
         self.index.clear();
@@ -273,8 +264,6 @@ impl Dict {
         self.entries.clear();
         self.used = 0;
         self.live = 0;
-        self.settled = false;
-        self.known = (0, 0);
     }
 
     /// Gives back room that the entries do not explain, but for so many of them.
@@ -286,58 +275,6 @@ impl Dict {
     /// Bytes that it really holds.
     pub(super) fn held(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>() + self.index.capacity() * 4
-    }
-
-    /// Of a set, what its order follows from beside its entries.
-    pub(crate) fn history(&self) -> (bool, u32, u32) {
-        (self.settled, self.known.0, self.known.1)
-    }
-
-    /// None if no set could have come by it.
-    pub(crate) fn with_history(mut self, settled: bool, known: u32, room: u32) -> Option<Self> {
-        let sized = room.is_power_of_two() && (8..=ROOM_MAX).contains(&room) && known < room;
-        if (known, room) != (0, 0) && !sized {
-            return None;
-        }
-        self.settled = settled;
-        self.known = (known, room);
-        Some(self)
-    }
-
-    /// Of a set: places that are walked over to settle it, beyond those that its entries explain.
-    pub(crate) fn spare_room(&self) -> usize {
-        (self.known.1 as usize).saturating_sub(16 * self.live + 64)
-    }
-
-    pub(crate) fn is_settled(&self) -> bool {
-        self.settled
-    }
-
-    /// Of a set that took all its entries at once.
-    pub(crate) fn merged(&mut self) -> usize {
-        let steps = self.settle();
-        self.settled = false;
-        self.known = (self.live as u32, merged_room(self.live) as u32);
-        steps
-    }
-
-    /// Puts the numbers of a set into their order; sets of anything else stay as they are. Returns how
-    /// many steps keys took that are in each other's way.
-    pub(crate) fn settle(&mut self) -> usize {
-        self.settled = true;
-        let number = |entry: &Entry| match entry.key {
-            Value::Int(int) if int.unsigned_abs() < (1 << 61) - 1 => Some(int),
-            Value::Bool(truth) => Some(i64::from(truth)),
-            _ => None,
-        };
-        let Some(numbers) = self.iter().map(number).collect::<Option<Vec<i64>>>() else {
-            return 0;
-        };
-        let (order, room, steps) = order(&numbers, self.known.0 as usize, self.known.1 as usize);
-        self.known = (self.live as u32, room as u32);
-        let live: Vec<Entry> = self.iter().copied().collect();
-        self.entries = order.into_iter().map(|place| live[place as usize]).collect();
-        if self.index.is_empty() { steps } else { steps + self.reindex() }
     }
 }
 

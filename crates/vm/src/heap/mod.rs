@@ -6,7 +6,7 @@ pub(crate) mod dict;
 pub(crate) mod interned;
 pub(crate) mod object;
 mod room;
-pub(crate) mod set_order;
+pub(crate) mod set;
 mod slots;
 pub(crate) mod types;
 pub(crate) mod value;
@@ -190,9 +190,16 @@ impl Heap {
         let own = self.taken.places().into_iter().map(|place| place + shared);
         for place in known.into_iter().chain(own) {
             let slot = self.slots.get_mut(place);
-            if let Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) = &mut slot.obj {
-                done.steps += table.normalise();
-                done.entries += table.places();
+            match &mut slot.obj {
+                Obj::Dict(table) => {
+                    done.steps += table.normalise();
+                    done.entries += table.places();
+                }
+                Obj::Set(set) | Obj::FrozenSet(set) => {
+                    done.steps += set.normalise();
+                    done.entries += set.len() + set.room() / 8;
+                }
+                _ => {}
             }
             if matches!(slot.obj, Obj::Free) {
                 continue;

@@ -3,6 +3,7 @@
 use num_bigint::BigInt;
 
 use super::dict::Dict;
+use super::set::Set;
 use super::types::Type;
 use super::value::{Handle, Value};
 use crate::front::code::Kind;
@@ -151,8 +152,8 @@ pub(crate) enum Obj {
     List(Vec<Value>),
     Tuple(Box<[Value]>),
     Dict(Dict),
-    Set(Dict),
-    FrozenSet(Dict),
+    Set(Set),
+    FrozenSet(Set),
     Range {
         start: i64,
         stop: i64,
@@ -208,7 +209,8 @@ impl Obj {
                 Obj::ByteArray(bytes) => bytes.len(),
                 Obj::List(items) => items.len() * 16,
                 Obj::Tuple(items) => items.len() * 16,
-                Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => 48 + dict.size(),
+                Obj::Dict(dict) => 48 + dict.size(),
+                Obj::Set(set) | Obj::FrozenSet(set) => 48 + set.size(),
                 Obj::Function(_) => 128,
                 Obj::Class(class) => 256 + (class.mro.len() + class.bases.len()) * 4,
                 Obj::Instance(_) => 48,
@@ -248,9 +250,8 @@ impl Obj {
             | Obj::PendingAny(_) => {}
             Obj::List(items) => items.iter().for_each(|item| see(*item)),
             Obj::Tuple(items) => items.iter().for_each(|item| see(*item)),
-            Obj::Dict(dict) | Obj::Set(dict) | Obj::FrozenSet(dict) => {
-                dict.all_values().for_each(see)
-            }
+            Obj::Dict(dict) => dict.all_values().for_each(see),
+            Obj::Set(set) | Obj::FrozenSet(set) => set.keys().for_each(see),
             Obj::Slice(parts) => parts.iter().for_each(|part| see(*part)),
             Obj::Property(parts) => parts.iter().for_each(|part| see(*part)),
             Obj::Function(function) => {

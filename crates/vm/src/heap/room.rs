@@ -22,7 +22,8 @@ impl Obj {
         match self {
             Obj::List(items) => trim(items, SPARE_VALUES),
             Obj::ByteArray(bytes) => trim(bytes, SPARE_BYTES),
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.trim(SPARE_VALUES),
+            Obj::Dict(table) => table.trim(SPARE_VALUES),
+            Obj::Set(set) | Obj::FrozenSet(set) => set.trim(SPARE_VALUES),
             _ => {}
         }
     }
@@ -32,7 +33,8 @@ impl Obj {
         match self {
             Obj::List(items) => items.capacity() * size_of::<super::value::Value>(),
             Obj::ByteArray(bytes) => bytes.capacity(),
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.held(),
+            Obj::Dict(table) => table.held(),
+            Obj::Set(set) | Obj::FrozenSet(set) => set.held(),
             other => other.size(),
         }
     }

@@ -75,10 +75,13 @@ class Fraction:
         return str(self._numerator) + '/' + str(self._denominator)
 
     def __hash__(self):
-        if self._denominator == 1:
-            return hash(self._numerator)
-        value = self._numerator / self._denominator
-        return hash(value) if Fraction(value) == self else hash((self._numerator, self._denominator))
+        # Numbers hash to their value modulo this prime; a denominator that it divides has no inverse.
+        prime = (1 << 61) - 1
+        if self._denominator % prime == 0:
+            result = 314159
+        else:
+            result = abs(self._numerator) % prime * pow(self._denominator, -1, prime) % prime
+        return result if self._numerator >= 0 else -result
 
     def _operate(self, other, exact, inexact, swapped):
         if isinstance(other, int):

@@ -6,9 +6,9 @@ def _hash(value):
         result = method(value)
         if not isinstance(result, int):
             raise TypeError('__hash__ method should return an integer')
-        return hash(result)
+        return -2 if result == -1 else result if -0x8000000000000000 <= result < 0x8000000000000000 else hash(result)
     if isinstance(value, (tuple, frozenset)):
-        return hash(tuple([hash(item) for item in value]))
+        return _hash_of(value, [hash(item) for item in value])
     return hash(value)
 
 
@@ -157,30 +157,49 @@ def _set_remove(target, item):
     _remove_place(target, place)
 
 
+# Sets as CPython makes them, where natives would need a program's own methods: their order shows the way.
+
+def _hashed(source):
+    return isinstance(source, (set, frozenset)) or type(source) is dict
+
+
 def _set_update(target, source):
+    if _hashed(source) and source is not target:
+        _set_reserve(target, source)
     for item in source:
-        target.add(item)
+        set.add(target, item)
 
 
 def _set_update_all(target, *sources):
     for source in sources:
-        for item in source:
-            target.add(item)
+        if len(sources) == 1:
+            _set_update(target, source)
+        else:
+            set.update(target, source)
 
 
-def _set_new(cls, source=()):
+def _set_ior(target, source):
+    _set_update(target, source)
+    return target
+
+
+def _set_of(source):
     result = set()
     for item in source:
         result.add(item)
     return result
 
 
+def _set_new(cls, source=()):
+    return _set_of(source)
+
+
 def _set_fill(target, source=()):
-    _set_replace(target, _set_new(None, source))
+    _set_replace(target, set(source))
 
 
 def _frozenset_new(cls, source=()):
-    made = _freeze(_set_new(None, source))
+    made = _freeze(_set_of(source))
     return made if cls is frozenset else _wrap(cls, made)
 
 
@@ -189,45 +208,98 @@ def _like(model, result):
 
 
 def _as_set(source):
-    return source if isinstance(source, (set, frozenset)) else _set_new(None, source)
+    return source if isinstance(source, (set, frozenset)) else set(source)
 
 
 def _set_union(first, *others):
-    result = _set_new(None, first)
+    result = set(first)
     for other in others:
-        for item in other:
-            result.add(item)
+        if other is not first:
+            set.update(result, other)
     return _like(first, result)
+
+
+def _intersect(a, b):
+    if a is b:
+        return set(a)
+    if isinstance(b, (set, frozenset)) and len(b) > len(a):
+        a, b = b, a
+    return _set_of([item for item in b if item in a])
 
 
 def _set_intersection(first, *others):
-    result = _set_new(None, first)
+    result = first
     for other in others:
-        other = _as_set(other)
-        result = _set_new(None, [item for item in result if item in other])
+        result = _intersect(result, other)
     return _like(first, result)
-
-
-def _set_difference(first, *others):
-    result = _set_new(None, first)
-    for other in others:
-        other = _as_set(other)
-        result = _set_new(None, [item for item in result if item not in other])
-    return _like(first, result)
-
-
-def _set_symmetric(first, other):
-    other = _as_set(other)
-    result = [item for item in first if item not in other] + [item for item in other if item not in first]
-    return _like(first, _set_new(None, result))
 
 
 def _set_intersection_update(target, *others):
-    _set_replace(target, _set_intersection(_set_new(None, target), *others))
+    _set_replace(target, _set_intersection(target, *others))
+
+
+def _set_iand(target, other):
+    _set_replace(target, _intersect(target, other))
+    return target
+
+
+def _subtract(first, other):
+    if _hashed(other) and len(first) // 4 <= len(other):
+        return _set_of([item for item in first if item not in other])
+    result = set(first)
+    _remove_all(result, other)
+    return result
+
+
+def _set_difference(first, *others):
+    result = _subtract(first, others[0])
+    for other in others[1:]:
+        _remove_all(result, other)
+    return _like(first, result)
+
+
+def _remove_all(target, source):
+    if source is target:
+        target.clear()
+    for item in source:
+        set.discard(target, item)
+    _set_tidy(target)
 
 
 def _set_difference_update(target, *others):
-    _set_replace(target, _set_difference(_set_new(None, target), *others))
+    for other in others:
+        if len(others) == 1:
+            _remove_all(target, other)
+        else:
+            set.difference_update(target, other)
+
+
+def _set_isub(target, other):
+    _remove_all(target, other)
+    return target
+
+
+def _set_symmetric(first, other):
+    result = set(other)
+    _set_ixor(result, first)
+    return _like(first, result)
+
+
+def _set_ixor(target, other):
+    if other is target:
+        target.clear()
+        return target
+    for item in list(other):
+        place = _find_key(target, item)
+        if place < 0:
+            _insert_hashed(target, hash(item), item, None)
+        else:
+            _remove_place(target, place)
+    return target
+
+
+def _set_symmetric_update(target, other):
+    _set_ixor(target, other if _hashed(other) else set(other))
 
 
 def _issubset(a, b):
@@ -250,21 +322,29 @@ def _isdisjoint(a, b):
 
 
 def _view_and(a, b):
-    b = _as_set(b)
-    return {item for item in a if item in b}
+    if not _is_view(a):
+        a, b = b, a
+    if type(b) is set and len(a) <= len(b) or _is_view(b) and len(b) > len(a):
+        a, b = b, a
+    return _set_of([item for item in b if item in a])
 
 
 def _view_or(a, b):
-    return {*a, *b}
+    result = _view_set(a)
+    result.update(b)
+    return result
 
 
 def _view_sub(a, b):
-    b = _as_set(b)
-    return {item for item in a if item not in b}
+    result = _view_set(a)
+    result.difference_update(b)
+    return result
 
 
 def _view_xor(a, b):
-    return _set_symmetric(_as_set(a), b)
+    result = _view_set(a)
+    result.symmetric_difference_update(b)
+    return result
 
 
 def _list_extend(target, source):

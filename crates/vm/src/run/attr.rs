@@ -276,7 +276,7 @@ impl Vm {
 
     pub(crate) fn copy_dict(&mut self, dict: Handle) -> Outcome {
         let copy = match self.heap.get(dict) {
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => table.clone(),
+            Obj::Dict(table) => table.clone(),
             _ => return Err(Fatal::Internal.into()),
         };
         self.charge(cost::entries(copy.places()))?;

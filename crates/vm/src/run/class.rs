@@ -4,8 +4,10 @@ use super::Vm;
 use super::call::Turn;
 use super::fault::{Fatal, Fault, Outcome, shown};
 use super::frame::After;
+use crate::cost;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Class, Obj};
+use crate::heap::set::Set;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 use crate::limits::NAME_BYTES_MAX;
@@ -220,8 +222,12 @@ impl Vm {
 
     fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {
         let items = self.plain_items(missing).ok().flatten().unwrap_or_default();
-        let names: Vec<String> =
-            items.iter().take(16).filter_map(|item| self.text(*item)).map(shown).collect();
+        if let Err(fault) = self.charge(cost::sort(items.len())) {
+            return fault;
+        }
+        let mut names: Vec<&str> = items.iter().filter_map(|item| self.text(*item)).collect();
+        names.sort_unstable();
+        let names: Vec<String> = names.into_iter().take(16).map(shown).collect();
         let kind = self.class_name(class);
         let plural = if names.len() == 1 { "" } else { "s" };
         self.type_error(format!(
@@ -241,7 +247,7 @@ impl Vm {
         let obj = match kind {
             Type::List => Obj::List(Vec::new()),
             Type::Dict => Obj::Dict(Dict::default()),
-            Type::Set => Obj::Set(Dict::default()),
+            Type::Set => Obj::Set(Set::default()),
             Type::ByteArray => Obj::ByteArray(Vec::new()),
             other => {
                 let kind = other.name();

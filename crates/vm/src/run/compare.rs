@@ -211,12 +211,11 @@ impl Vm {
                         if view == *second && view == View::Keys =>
                     {
                         let dict = *dict;
-                        Ok(self.table(d).map(|t| t.len()) == self.table(dict).map(|t| t.len())
+                        Ok(self.extent(d).0 == self.extent(dict).0
                             && self.is_subset(d, dict, depth)?)
                     }
                     Obj::Set(_) | Obj::FrozenSet(_) if view == View::Keys => {
-                        Ok(self.table(d).map(|t| t.len()) == self.table(b).map(|t| t.len())
-                            && self.is_subset(d, b, depth)?)
+                        Ok(self.extent(d).0 == self.extent(b).0 && self.is_subset(d, b, depth)?)
                     }
                     _ => Err(Fault::Fallback),
                 }
@@ -269,14 +268,11 @@ impl Vm {
 
     /// Whether every key of one table is in the other; both are `depth` deep in what is compared.
     fn is_subset(&mut self, a: Handle, b: Handle, depth: usize) -> Result<bool, Fault> {
-        let Some(table) = self.table(a) else { return Err(Fatal::Internal.into()) };
-        let (places, count) = (table.places(), table.len());
-        self.charge(cost::entries(count) + cost::values(places - count))?;
+        let (_, places) = self.extent(a);
+        self.charge_walk(a)?;
         for place in 0..places {
-            let Some(entry) = self.table(a).and_then(|table| table.entry(place).copied()) else {
-                continue;
-            };
-            if self.find_within(b, entry.key, entry.hash, depth)?.is_none() {
+            let Some((hash, key)) = self.hashed_at(a, place) else { continue };
+            if self.find_within(b, key, hash, depth)?.is_none() {
                 return Ok(false);
             }
         }

@@ -123,6 +123,7 @@ impl Vm {
             Wanted::Hash if !number => {
                 return self.hash(inner, 0).map(|hash| Value::Int(hash as i64));
             }
+            Wanted::Hash if inner.is(Value::Int(-1)) => return Ok(Value::Int(-2)),
             Wanted::Hash | Wanted::Len if matches!(inner, Value::Bool(_)) => {
                 return Ok(Value::Int(i64::from(matches!(inner, Value::Bool(true)))));
             }

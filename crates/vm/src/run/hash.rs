@@ -1,13 +1,13 @@
-//! Hashes, and the tables that use them. What needs a program's own `__hash__` or `__eq__` is done by
-//! the prelude: these functions say so and change nothing.
+//! Hashes. Those of numbers, of tuples and frozensets of them and the like are CPython's, as the order of
+//! sets follows from them. What needs a program's own `__hash__` is done by the prelude.
 
 use num_bigint::BigInt;
 
 use super::Vm;
-use super::fault::{Fatal, Fault};
+use super::fault::Fault;
 use super::iter::range_len;
 use crate::cost;
-use crate::heap::dict::{Dict, hash_bytes, mix};
+use crate::heap::dict::{hash_bytes, mix};
 use crate::heap::object::Obj;
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
@@ -15,6 +15,7 @@ use crate::limits::NESTING_MAX;
 
 /// Python's numbers hash to their value modulo this prime.
 const MODULUS: u64 = (1 << 61) - 1;
+const NONE: u64 = 0x5eed;
 
 pub(crate) fn hash_int(value: i64) -> u64 {
     let hash = (value.unsigned_abs() % MODULUS) as i64;
@@ -42,20 +43,66 @@ fn signed_hash(rest: u64, negative: bool) -> u64 {
 }
 
 fn hash_float(value: f64) -> u64 {
-    if value.is_finite() && libm::trunc(value) == value {
-        if value.abs() < 9e18 {
-            return hash_int(value as i64);
-        }
-        // A mantissa and a power of two, of which every 61st is one.
-        let bits = value.to_bits();
-        let (mantissa, exponent) = (bits & ((1 << 52) - 1) | 1 << 52, (bits >> 52) & 0x7ff);
-        let rest = reduced(u128::from(mantissa) << ((exponent - 1075) % 61));
-        return signed_hash(rest, value < 0.0);
+    if value.is_nan() {
+        return mix(value.to_bits()) >> 3;
     }
     if value.is_infinite() {
         return if value > 0.0 { 314_159 } else { (-314_159i64) as u64 };
     }
-    mix(value.to_bits()) >> 3
+    if value.abs() < 9e18 && libm::trunc(value) == value {
+        return hash_int(value as i64);
+    }
+    // A mantissa and a power of two, of which every 61st is one.
+    let bits = value.to_bits();
+    let (mantissa, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i64 & 0x7ff);
+    let (mantissa, exponent) =
+        if exponent == 0 { (mantissa, 1) } else { (mantissa | 1 << 52, exponent) };
+    let rest = reduced(u128::from(mantissa) << (exponent - 1075).rem_euclid(61));
+    signed_hash(rest, value < 0.0)
+}
+
+/// The hash of a tuple on its way, and how many items it has seen.
+struct TupleHash(u64, u64);
+
+const TUPLE_PRIMES: [u64; 3] =
+    [11_400_714_785_074_694_791, 14_029_467_366_897_019_727, 2_870_177_450_012_600_261];
+
+impl TupleHash {
+    fn new() -> Self {
+        Self(TUPLE_PRIMES[2], 0)
+    }
+
+    fn item(&mut self, hash: u64) {
+        let mixed = self.0.wrapping_add(hash.wrapping_mul(TUPLE_PRIMES[1]));
+        self.0 = mixed.rotate_left(31).wrapping_mul(TUPLE_PRIMES[0]);
+        self.1 += 1;
+    }
+
+    fn end(self) -> u64 {
+        match self.0.wrapping_add(self.1 ^ (TUPLE_PRIMES[2] ^ 3_527_539)) {
+            u64::MAX => 1_546_275_796,
+            hash => hash,
+        }
+    }
+}
+
+/// The hash of a tuple, from those of its items.
+pub(crate) fn hash_tuple(items: impl Iterator<Item = u64>) -> u64 {
+    let mut all = TupleHash::new();
+    items.for_each(|hash| all.item(hash));
+    all.end()
+}
+
+/// The hash of a frozenset, from those of its items in any order.
+pub(crate) fn hash_frozen(items: impl ExactSizeIterator<Item = u64>) -> u64 {
+    let spread = |hash: u64| ((hash ^ 89_869_747) ^ (hash << 16)).wrapping_mul(3_644_798_167);
+    let count = (items.len() as u64 + 1).wrapping_mul(1_927_868_237);
+    let all = items.fold(0, |all, hash| all ^ spread(hash)) ^ count;
+    let all = all ^ (all >> 11) ^ (all >> 25);
+    match all.wrapping_mul(69_069).wrapping_add(907_133_923) {
+        u64::MAX => 590_923_713,
+        hash => hash,
+    }
 }
 
 impl Vm {
@@ -65,7 +112,7 @@ impl Vm {
             Value::Int(int) => hash_int(int),
             Value::Bool(bool) => u64::from(bool),
             Value::Float(float) => hash_float(float),
-            Value::Unbound | Value::None => 0x5eed,
+            Value::Unbound | Value::None => NONE,
             Value::NotImplemented => 0x5eee,
             Value::Ellipsis => 0x5eef,
             Value::Native(id) => mix(u64::from(id)) >> 3,
@@ -86,9 +133,8 @@ impl Vm {
                     return self.hash_items(count, depth, |vm, place| vm.item_at(handle, place));
                 }
                 Obj::FrozenSet(set) => {
-                    let hashes: Vec<u64> = set.iter().map(|entry| entry.hash).collect();
-                    self.charge(hashes.len() as u64)?;
-                    mix(hashes.iter().fold(hashes.len() as u64, |all, one| all ^ mix(*one))) >> 3
+                    self.charge(set.len() as u64)?;
+                    self.frozen_hash(handle)
                 }
                 Obj::Instance(instance) => {
                     let (payload, serial) = (instance.payload, instance.serial);
@@ -103,9 +149,9 @@ impl Vm {
                 Obj::Range { start, stop, step } => {
                     // Equal ranges have the same numbers, however they were written.
                     let length = range_len(*start, *stop, *step);
-                    let start = if length > 0 { *start } else { 0 };
-                    let step = if length > 1 { *step } else { 0 };
-                    mix(mix(mix(start as u64) ^ length) ^ step as u64) >> 3
+                    let start = if length > 0 { hash_int(*start) } else { NONE };
+                    let step = if length > 1 { hash_int(*step) } else { NONE };
+                    hash_tuple([length % MODULUS, start, step].into_iter())
                 }
                 Obj::Method { function, receiver } => {
                     let (function, receiver) = (*function, *receiver);
@@ -118,6 +164,13 @@ impl Vm {
         })
     }
 
+    fn frozen_hash(&self, handle: Handle) -> u64 {
+        match self.heap.get(handle) {
+            Obj::FrozenSet(set) => hash_frozen(set.hashes()),
+            _ => 0,
+        }
+    }
+
     fn hash_items(
         &mut self,
         count: usize,
@@ -128,12 +181,12 @@ impl Vm {
             return Err(self.too_deep(" while hashing"));
         }
         self.charge(2 + count as u64)?;
-        let mut all = 0x7a91_u64.wrapping_add(count as u64);
+        let mut all = TupleHash::new();
         for place in 0..count {
             let Some(item) = item(self, place) else { break };
-            all = mix(all ^ self.hash(item, depth + 1)?);
+            all.item(self.hash(item, depth + 1)?);
         }
-        Ok(all >> 3)
+        Ok(all.end())
     }
 
     fn hash_instance(
@@ -152,169 +205,6 @@ impl Vm {
             Some(_) => return Err(Fault::Fallback),
         }
         if payload.is_unbound() { Ok(mix(serial) >> 3) } else { self.hash(payload, depth + 1) }
-    }
-
-    pub(crate) fn table(&self, handle: Handle) -> Option<&Dict> {
-        match self.heap.get(handle) {
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => Some(table),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn table_mut(&mut self, handle: Handle) -> Option<&mut Dict> {
-        match self.heap.get_mut(handle) {
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => Some(table),
-            _ => None,
-        }
-    }
-
-    /// The place of a key in a dict or set.
-    pub(crate) fn find(
-        &mut self,
-        table: Handle,
-        key: Value,
-        hash: u64,
-    ) -> Result<Option<usize>, Fault> {
-        self.find_within(table, key, hash, 0)
-    }
-
-    /// The same in a table that is `depth` deep in what is compared: keys can be sets of sets.
-    pub(super) fn find_within(
-        &mut self,
-        table: Handle,
-        key: Value,
-        hash: u64,
-        depth: usize,
-    ) -> Result<Option<usize>, Fault> {
-        // Keys with the same hash that are not plainly equal or different are compared one by one.
-        let mut unsure: Vec<(usize, Value)> = Vec::new();
-        let Some(dict) = self.table(table) else { return Err(Fatal::Internal.into()) };
-        let mut place = None;
-        let probes = {
-            let mut seen = 0;
-            let found = dict.find(hash, |place, entry| {
-                seen += 1;
-                match self.quick_same(entry.key, key) {
-                    Some(same) => Ok::<bool, ()>(same),
-                    None => {
-                        unsure.push((place, entry.key));
-                        Ok(false)
-                    }
-                }
-            });
-            match found {
-                Ok((at, probes)) => {
-                    place = at;
-                    probes
-                }
-                Err(()) => seen,
-            }
-        };
-        if probes > 2 {
-            self.charge(probes as u64 * 2)?;
-        }
-        if unsure.is_empty() || place.is_some() {
-            return Ok(place);
-        }
-        // No Python code runs in between, so places stay what they are.
-        for (place, candidate) in unsure {
-            if self.equal(candidate, key, depth + 1)? {
-                return Ok(Some(place));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Equality of the common keys; None for those that need a closer look.
-    #[inline]
-    fn quick_same(&self, a: Value, b: Value) -> Option<bool> {
-        if a.is(b) {
-            return Some(true);
-        }
-        match (a, b) {
-            (Value::Int(a), Value::Int(b)) => Some(a == b),
-            (Value::Ref(a), Value::Ref(b)) => match (self.heap.get(a), self.heap.get(b)) {
-                (Obj::Str(a), Obj::Str(b)) if a.text.len() != b.text.len() => Some(false),
-                // Long ones are paid for where they are compared.
-                (Obj::Str(a), Obj::Str(b)) if cost::long(a.text.len()) == 0 => {
-                    Some(a.text == b.text)
-                }
-                _ => None,
-            },
-            (Value::Int(_), Value::Ref(b)) => match self.heap.get(b) {
-                Obj::Str(_) => Some(false),
-                _ => None,
-            },
-            (Value::Ref(a), Value::Int(_)) => match self.heap.get(a) {
-                Obj::Str(_) => Some(false),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    pub(crate) fn dict_get(&mut self, dict: Handle, key: Value) -> Result<Option<Value>, Fault> {
-        let hash = self.hash(key, 0)?;
-        let place = self.find(dict, key, hash)?;
-        Ok(place.and_then(|place| self.table(dict).map(|table| table.value_at(place))))
-    }
-
-    pub(crate) fn dict_insert(
-        &mut self,
-        dict: Handle,
-        key: Value,
-        value: Value,
-    ) -> Result<(), Fault> {
-        let hash = self.hash(key, 0)?;
-        let place = self.find(dict, key, hash)?;
-        self.dict_put(dict, place, hash, key, value)
-    }
-
-    /// Writes an entry whose place is known, or adds one.
-    pub(crate) fn dict_put(
-        &mut self,
-        dict: Handle,
-        place: Option<usize>,
-        hash: u64,
-        key: Value,
-        value: Value,
-    ) -> Result<(), Fault> {
-        let Some(table) = self.table_mut(dict) else { return Err(Fatal::Internal.into()) };
-        match place {
-            Some(place) => table.set_value_at(place, value),
-            None => {
-                let steps = table.push(hash, key, value);
-                self.heap.resized(dict)?;
-                self.charge(steps as u64)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn dict_remove(&mut self, dict: Handle, key: Value) -> Result<bool, Fault> {
-        Ok(self.dict_take(dict, key)?.is_some())
-    }
-
-    pub(crate) fn dict_take(&mut self, dict: Handle, key: Value) -> Result<Option<Value>, Fault> {
-        let hash = self.hash(key, 0)?;
-        let place = self.find(dict, key, hash)?;
-        let Some(place) = place else { return Ok(None) };
-        let Some(table) = self.table_mut(dict) else { return Err(Fatal::Internal.into()) };
-        let (value, steps) = table.remove_at(place);
-        self.heap.resized(dict)?;
-        self.charge(steps as u64)?;
-        Ok(Some(value))
-    }
-
-    /// Adds to a set; says whether it was new.
-    pub(crate) fn set_add(&mut self, set: Value, item: Value) -> Result<bool, Fault> {
-        let Value::Ref(handle) = self.inner(set) else { return Err(Fatal::Internal.into()) };
-        let hash = self.hash(item, 0)?;
-        if self.find(handle, item, hash)?.is_some() {
-            return Ok(false);
-        }
-        self.dict_put(handle, None, hash, item, Value::None)?;
-        Ok(true)
     }
 }
 

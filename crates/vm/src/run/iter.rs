@@ -12,7 +12,6 @@ impl Vm {
     /// `iter(value)`.
     pub(crate) fn iter(&mut self, value: Value) -> Outcome {
         let Value::Ref(handle) = value else { return Err(self.not_iterable(value)) };
-        self.settle_set(handle)?;
         let iter = match self.heap.get(handle) {
             Obj::Iter(_) | Obj::Generator(_) => {
                 return match self.heap.get(handle) {
@@ -30,8 +29,8 @@ impl Vm {
             Obj::Range { start, stop, step } => {
                 Iter::Range { next: *start, left: range_len(*start, *stop, *step), step: *step }
             }
-            Obj::Dict(table) | Obj::Set(table) | Obj::FrozenSet(table) => {
-                let length = table.len();
+            Obj::Dict(_) | Obj::Set(_) | Obj::FrozenSet(_) => {
+                let (length, _) = self.extent(handle);
                 Iter::Dict { source: handle, view: View::Keys, next: 0, length, reversed: false }
             }
             Obj::DictView { dict, view } => {
@@ -185,15 +184,27 @@ impl Vm {
         handle: Handle,
         (source, view, next, length, reversed): (Handle, View, usize, usize, bool),
     ) -> Outcome {
-        let Some(table) = self.table(source) else { return Err(Fatal::Internal.into()) };
-        if table.len() != length {
+        let (count, places) = self.extent(source);
+        if count != length {
             let word =
                 if matches!(self.heap.get(source), Obj::Dict(_)) { "dictionary" } else { "Set" };
             return Err(
                 self.raise(Type::RuntimeError, format!("{word} changed size during iteration"))
             );
         }
-        let places = table.places();
+        let table = match self.heap.get(source) {
+            Obj::Dict(table) => table,
+            Obj::Set(set) | Obj::FrozenSet(set) => {
+                let found = (next..places).find_map(|slot| Some((slot, set.at(slot)?.key)));
+                let (at, key) =
+                    found.map_or((places, Value::Unbound), |(slot, key)| (slot + 1, key));
+                self.charge(cost::slots(at - next.min(at)))?;
+                let walked = Iter::Dict { source, view, next: at, length, reversed };
+                self.set_iter(handle, if key.is_unbound() { Iter::Done } else { walked });
+                return Ok(key);
+            }
+            _ => return Err(Fatal::Internal.into()),
+        };
         let mut at = next;
         while at < places {
             let place = if reversed { places - 1 - at } else { at };
@@ -271,22 +282,6 @@ impl Vm {
             }
             _ => None,
         }
-    }
-
-    /// Before a set is walked over: its numbers come in the order that CPython has.
-    pub(crate) fn settle_set(&mut self, handle: Handle) -> Result<(), Fault> {
-        let (Obj::Set(table) | Obj::FrozenSet(table)) = self.heap.get(handle) else {
-            return Ok(());
-        };
-        if table.is_settled() {
-            return Ok(());
-        }
-        let (length, spare) = (table.len(), table.spare_room());
-        self.charge(crate::cost::entries(length) + crate::cost::values(spare))?;
-        let steps = self.table_mut(handle).map_or(0, |table| table.settle());
-        self.heap.resized(handle)?;
-        // Bounded by what it took to bring these keys in.
-        self.charge(steps as u64)
     }
 
     pub(crate) fn range_items(&self, handle: Handle) -> (u64, i64, i64) {

@@ -13,6 +13,21 @@ use crate::types::operators;
 /// The stage before the first one.
 const IN_PLACE: u8 = u8::MAX;
 
+/// What the prelude does where a program's own `__eq__` is needed.
+const SET_OPERATORS: [&str; 4] =
+    ["_set_intersection", "_set_union", "_set_symmetric", "_set_difference"];
+const VIEW_OPERATORS: [&str; 4] = ["_view_and", "_view_or", "_view_xor", "_view_sub"];
+const SET_UPDATES: [&str; 4] = ["_set_iand", "_set_ior", "_set_ixor", "_set_isub"];
+
+fn set_operator(op: BinOp) -> usize {
+    match op {
+        BinOp::And => 0,
+        BinOp::Or => 1,
+        BinOp::Xor => 2,
+        _ => 3,
+    }
+}
+
 fn method(op: BinOp, family: Handle) -> Handle {
     Handle(family.0 + op as u32)
 }
@@ -229,7 +244,7 @@ impl Vm {
 
     /// `|`, `&`, `-`, `^` of sets and key views; `|` of dicts.
     fn set_operator(&mut self, op: BinOp, left: Value, right: Value) -> Outcome {
-        let (Some(a), Some(b)) = (self.set_like(left), self.set_like(right)) else {
+        if !(self.set_like(left) && self.set_like(right)) {
             if op == BinOp::Or
                 && let (Some(Obj::Dict(_)), Some(Obj::Dict(_))) = (self.obj(left), self.obj(right))
             {
@@ -239,67 +254,34 @@ impl Vm {
                 // A union in an annotation: checked by isinstance as a tuple.
                 return self.tuple(vec![left, right]);
             }
-            let view = |vm: &Vm, value| matches!(vm.obj(value), Some(Obj::DictView { .. }));
-            if view(self, left) || view(self, right) {
-                let name = ["_view_and", "_view_or", "_view_xor", "_view_sub"][match op {
-                    BinOp::And => 0,
-                    BinOp::Or => 1,
-                    BinOp::Xor => 2,
-                    _ => 3,
-                }];
+            if self.is_view(left) || self.is_view(right) {
+                let name = VIEW_OPERATORS[set_operator(op)];
                 return Err(self.prelude_tail(name, vec![left, right]));
             }
             return Err(self.unsupported(op, left, right));
-        };
-        let frozen = matches!(self.obj(left), Some(Obj::FrozenSet(_)));
-        let entries_of = |vm: &Vm, handle| {
-            vm.table(handle)
-                .map(|table| table.iter().copied().collect::<Vec<_>>())
-                .unwrap_or_default()
-        };
-        let (xs, ys) = (entries_of(self, a), entries_of(self, b));
-        self.charge(cost::entries(xs.len() + ys.len()))?;
-        self.heap.check((xs.len() + ys.len()) * 48)?;
-        let mut result = crate::heap::dict::Dict::default();
-        let mut steps = 0;
-        for entry in &xs {
-            let shared = match op {
-                BinOp::Or => false,
-                _ => self.find(b, entry.key, entry.hash)?.is_some(),
-            };
-            let keep = match op {
-                BinOp::Or => true,
-                BinOp::And => shared,
-                _ => !shared,
-            };
-            if keep {
-                steps += result.push(entry.hash, entry.key, Value::None);
-            }
         }
-        self.charge(steps as u64)?;
-        steps = 0;
-        if matches!(op, BinOp::Or | BinOp::Xor) {
-            for entry in &ys {
-                if self.find(a, entry.key, entry.hash)?.is_none() {
-                    steps += result.push(entry.hash, entry.key, Value::None);
-                }
+        match self.set_binary(op, left, right) {
+            Err(Fault::Fallback) => {
+                let views = self.is_view(left) || self.is_view(right);
+                let names = if views { VIEW_OPERATORS } else { SET_OPERATORS };
+                Err(self.prelude_tail(names[set_operator(op)], vec![left, right]))
             }
+            other => other,
         }
-        self.charge(steps as u64)?;
-        self.alloc(if frozen { Obj::FrozenSet(result) } else { Obj::Set(result) })
+    }
+
+    fn is_view(&self, value: Value) -> bool {
+        matches!(self.obj(value), Some(Obj::DictView { .. }))
     }
 
     fn type_like(&self, value: Value) -> bool {
         value.is_none() || matches!(self.obj(value), Some(Obj::Class(_) | Obj::Tuple(_)))
     }
 
-    fn set_like(&self, value: Value) -> Option<Handle> {
-        let handle = self.inner(value).handle()?;
-        match self.heap.get(handle) {
-            Obj::Set(_) | Obj::FrozenSet(_) => Some(handle),
-            Obj::DictView { dict, view: View::Keys } => Some(*dict),
-            _ => None,
-        }
+    fn set_like(&self, value: Value) -> bool {
+        let inner = self.inner(value);
+        let keys = matches!(self.obj(inner), Some(Obj::DictView { view: View::Keys, .. }));
+        keys || self.is_set(inner)
     }
 
     pub(crate) fn in_place(&mut self, op: BinOp, left: Value, right: Value) -> Outcome {
@@ -340,19 +322,16 @@ impl Vm {
                 Err(self.prelude_tail("_dict_ior", vec![left, right]))
             }
             (BinOp::Or | BinOp::And | BinOp::Sub | BinOp::Xor, Some(Obj::Set(_)))
-                if self.set_like(right).is_some() =>
+                if self.is_set(self.inner(right)) =>
             {
-                let Value::Ref(made) = self.set_operator(op, inner, right)? else {
-                    return Err(Fatal::Internal.into());
-                };
                 let Value::Ref(target) = inner else { return Err(Fatal::Internal.into()) };
-                let table = self.table_mut(made).map(std::mem::take).unwrap_or_default();
-                self.heap.resized(made)?;
-                if let Some(set) = self.table_mut(target) {
-                    *set = table;
+                match self.set_in_place(op, target, right) {
+                    Err(Fault::Fallback) => {
+                        let name = SET_UPDATES[set_operator(op)];
+                        Err(self.prelude_tail(name, vec![left, right]))
+                    }
+                    done => done.map(|()| left),
                 }
-                self.heap.resized(target)?;
-                Ok(left)
             }
             (BinOp::Add, Some(Obj::ByteArray(_))) => {
                 let Some(more) = self.byte_vec(right) else {

@@ -125,7 +125,6 @@ impl Vm {
         open: &mut Vec<Handle>,
     ) -> Result<(), Fault> {
         let value = Value::Ref(handle);
-        self.settle_set(handle)?;
         match self.heap.get(handle) {
             Obj::Str(text) => {
                 let length = text.text.len();
@@ -168,12 +167,14 @@ impl Vm {
             }
             Obj::Set(table) if table.len() == 0 => out.push_str("set()"),
             Obj::Set(table) => {
-                let count = table.places();
+                let count = table.room();
+                self.charge(cost::slots(count))?;
                 self.repr_sequence(handle, count, ["{", "}", "set(...)"], out, open)?;
             }
             Obj::FrozenSet(table) if table.len() == 0 => out.push_str("frozenset()"),
             Obj::FrozenSet(table) => {
-                let count = table.places();
+                let count = table.room();
+                self.charge(cost::slots(count))?;
                 let shape = ["frozenset({", "})", "frozenset(...)"];
                 self.repr_sequence(handle, count, shape, out, open)?;
             }
@@ -248,8 +249,9 @@ impl Vm {
                     let class = self.class_of(value);
                     out.push_str(&format!("<{} object>", self.dotted_name(class)));
                 } else if let Some(Obj::Set(table) | Obj::FrozenSet(table)) = self.obj(payload) {
-                    let count = table.places();
+                    let count = table.room();
                     let empty = table.len() == 0;
+                    self.charge(cost::slots(count))?;
                     let kind = self.type_name(value);
                     let Value::Ref(payload) = payload else { return Ok(()) };
                     let begin = if empty { format!("{kind}(") } else { format!("{kind}({{") };
@@ -341,7 +343,7 @@ impl Vm {
             Obj::List(items) => items.get(place).copied(),
             Obj::Tuple(items) => items.get(place).copied(),
             Obj::Slice(parts) => parts.get(place).copied(),
-            Obj::Set(table) | Obj::FrozenSet(table) => table.entry(place).map(|entry| entry.key),
+            Obj::Set(set) | Obj::FrozenSet(set) => set.at(place).map(|item| item.key),
             Obj::DictView { dict, view } => {
                 let view = *view;
                 let entry = self.table(*dict).and_then(|table| table.entry(place).copied());

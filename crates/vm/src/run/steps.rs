@@ -185,18 +185,14 @@ impl Vm {
                 let dict = self.alloc(Obj::Dict(Dict::default()))?;
                 self.stack.push(dict);
             }
-            Op::BuildSet if instr.a == 1 => {
-                let set = self.stack[self.stack.len() - 1];
-                let length = self.length(set)?;
-                self.charge(crate::cost::entries(length))?;
-                if let Some(table) = set.handle().and_then(|handle| self.table_mut(handle)) {
-                    let steps = table.merged();
-                    self.charge(steps as u64)?;
-                }
+            Op::BuildSet if instr.a > 0 => {
+                let Value::Ref(made) = self.pop()? else { return Err(Fatal::Internal.into()) };
+                let constant = self.constant_set(made, instr.a == 1)?;
+                self.stack.push(constant.into());
             }
             Op::BuildSet => {
-                let set = self.alloc(Obj::Set(Dict::default()))?;
-                self.stack.push(set);
+                let set = self.new_set()?;
+                self.stack.push(set.into());
             }
             Op::BuildString => {
                 let parts = self.pop_many(operand);
@@ -253,6 +249,12 @@ impl Vm {
                         self.list_push(target, item)?;
                     }
                     return Ok(Flow::Next);
+                }
+                if let (Op::SetUpdate, Value::Ref(set)) = (instr.op, target) {
+                    match self.set_update(set, source) {
+                        Err(Fault::Fallback) => {}
+                        other => return other.map(|()| Flow::Next),
+                    }
                 }
                 let function = self.prelude_function(function)?;
                 return Err(tail_after(function, vec![target, source], After::Discard));

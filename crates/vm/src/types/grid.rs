@@ -7,6 +7,7 @@ use num_bigint::BigInt;
 
 use crate::heap::dict::Dict;
 use crate::heap::object::{Iter, Obj, View};
+use crate::heap::set::Set;
 use crate::heap::value::{Handle, Value};
 use crate::limits::Limits;
 use crate::run::Vm;
@@ -39,7 +40,9 @@ fn receivers(vm: &mut Vm) -> Vec<Value> {
     let items = vec![Value::Int(1), Value::Int(2), text];
     let mut table = Dict::default();
     table.push(1, Value::Int(1), text);
-    let dict = vm.heap.alloc(Obj::Dict(table.clone())).unwrap();
+    let mut set = Set::default();
+    set.push(1, Value::Int(1));
+    let dict = vm.heap.alloc(Obj::Dict(table)).unwrap();
     let ends = Value::Int(i64::MIN);
     all.extend([Value::None, Value::Bool(true), Value::Float(1e308), text]);
     all.push(range(vm, i64::MIN, i64::MAX, 1));
@@ -52,8 +55,8 @@ fn receivers(vm: &mut Vm) -> Vec<Value> {
         Obj::ByteArray(vec![1, 2, 3]),
         Obj::List(items.clone()),
         Obj::Tuple(items.into()),
-        Obj::Set(table.clone()),
-        Obj::FrozenSet(table),
+        Obj::Set(set.clone()),
+        Obj::FrozenSet(set),
         Obj::Slice([ends, ends, ends]),
         Obj::Slice([Value::None, Value::None, ends]),
         Obj::DictView { dict, view: View::Items },

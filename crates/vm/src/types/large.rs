@@ -3,6 +3,7 @@
 
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
+use crate::heap::set::Set;
 use crate::heap::types::Type;
 use crate::heap::value::Value;
 use crate::limits::Limits;
@@ -28,9 +29,11 @@ fn text(vm: &mut Vm, text: String) -> Value {
 
 fn larges(vm: &mut Vm) -> Vec<Value> {
     let long = text(vm, "x".repeat(LARGE));
-    let mut table = Dict::default();
+    let (mut table, mut set) = (Dict::default(), Set::default());
     for key in 0..LARGE as i64 / 48 {
-        table.push(crate::run::hash::hash_int(key), Value::Int(key), long);
+        let hash = crate::run::hash::hash_int(key);
+        table.push(hash, Value::Int(key), long);
+        set.push(hash, Value::Int(key));
     }
     let ints = vec![Value::Int(7); LARGE / 16];
     let texts = vec![long; LARGE / 16];
@@ -46,9 +49,9 @@ fn larges(vm: &mut Vm) -> Vec<Value> {
         Obj::Tuple(ints.into()),
         Obj::Tuple(texts.into()),
         Obj::Tuple(classes.into()),
-        Obj::Dict(table.clone()),
-        Obj::Set(table.clone()),
-        Obj::FrozenSet(table),
+        Obj::Dict(table),
+        Obj::Set(set.clone()),
+        Obj::FrozenSet(set),
     ] {
         all.push(alloc(vm, obj));
     }

@@ -1,5 +1,7 @@
 //! What only the prelude calls: classes, tables, identities, the host.
 
+use std::convert::Infallible;
+
 use super::builtins::attr_name;
 use crate::front::code::Kind;
 use crate::heap::object::Obj;
@@ -9,6 +11,7 @@ use crate::limits::HOST_ARGUMENTS_MAX;
 use crate::run::Vm;
 use crate::run::fault::{Fatal, Fault, Outcome, Tail};
 use crate::run::frame::After;
+use crate::run::hash::{hash_frozen, hash_tuple};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -30,6 +33,7 @@ pub(crate) const TABLE: Table = &[
     ("_", "_remove_place", remove_place, ""),
     ("_", "_value_at", value_at, ""),
     ("_", "_set_value_at", set_value_at, ""),
+    ("_", "_hash_of", hash_of, ""),
     ("_", "_user_method", user_method, ""),
     ("_", "_own_names", own_names, ""),
     ("_", "_is_async", is_async, ""),
@@ -242,14 +246,19 @@ fn candidates(vm: &mut Vm, args: Args) -> Outcome {
         return Err(vm.type_error("__hash__ method should return an integer"));
     };
     let mut pairs = Vec::new();
-    let Some(dict) = vm.table(handle) else { return Err(Fatal::Internal.into()) };
-    let found = dict.find(hash as u64, |place, entry| {
-        pairs.extend([Value::Int(place as i64), entry.key]);
-        Ok::<bool, ()>(false)
-    });
-    if let Ok((_, probes)) = found
-        && probes > 2
-    {
+    let mut see = |place: usize, key: Value| {
+        pairs.extend([Value::Int(place as i64), key]);
+        Ok::<bool, Infallible>(false)
+    };
+    let found = match vm.heap.get(handle) {
+        Obj::Dict(dict) => dict.find(hash as u64, |place, entry| see(place, entry.key)),
+        Obj::Set(set) | Obj::FrozenSet(set) => {
+            set.find(hash as u64, |place, item| see(place, item.key))
+        }
+        _ => return Err(Fatal::Internal.into()),
+    };
+    let Ok((_, probes)) = found;
+    if probes > 2 {
         vm.charge(probes as u64 * 2)?;
     }
     vm.list(pairs)
@@ -261,7 +270,11 @@ fn insert_hashed(vm: &mut Vm, args: Args) -> Outcome {
     let (Value::Ref(handle), Some(hash)) = (vm.inner(table), vm.as_index(hash)) else {
         return Err(Fatal::Internal.into());
     };
-    vm.dict_put(handle, None, hash as u64, key, value)?;
+    if vm.is_set(handle.into()) {
+        vm.change_set(handle, |set| set.push(hash as u64, key))?;
+    } else {
+        vm.dict_put(handle, None, hash as u64, key, value)?;
+    }
     Ok(Value::None)
 }
 
@@ -275,6 +288,10 @@ fn place_of(vm: &mut Vm, table: Value, place: Value) -> Result<(Handle, usize), 
 fn remove_place(vm: &mut Vm, args: Args) -> Outcome {
     let [table, place] = vm.take(args, "_remove", ["table", "place"], 2)?;
     let (handle, place) = place_of(vm, table, place)?;
+    if vm.is_set(handle.into()) {
+        vm.change_set(handle, |set| set.remove(place))?;
+        return Ok(Value::None);
+    }
     let Some(dict) = vm.table_mut(handle) else { return Err(Fatal::Internal.into()) };
     let (value, steps) = dict.remove_at(place);
     vm.heap.resized(handle)?;
@@ -295,6 +312,22 @@ fn set_value_at(vm: &mut Vm, args: Args) -> Outcome {
         dict.set_value_at(place, value);
     }
     Ok(Value::None)
+}
+
+/// The hash of a tuple or frozenset, from those of its items.
+fn hash_of(vm: &mut Vm, args: Args) -> Outcome {
+    let [value, hashes] = vm.take(args, "_hash_of", ["value", "hashes"], 2)?;
+    let hashes = vm.items(hashes)?;
+    vm.charge(crate::cost::values(hashes.len()))?;
+    let whole = hashes.iter().map(|hash| vm.as_index(*hash).map(|hash| hash as u64));
+    let Some(hashes) = whole.collect::<Option<Vec<u64>>>() else {
+        return Err(Fatal::Internal.into());
+    };
+    let hash = match vm.obj(vm.inner(value)) {
+        Some(Obj::FrozenSet(_)) => hash_frozen(hashes.into_iter()),
+        _ => hash_tuple(hashes.into_iter()),
+    };
+    Ok(Value::Int(hash as i64))
 }
 
 /// A special method written in Python, or None.

@@ -2,12 +2,12 @@
 
 use crate::cost;
 use crate::front::code::{BinOp, CmpOp};
-use crate::heap::dict::Dict;
-use crate::heap::object::Obj;
+use crate::heap::object::{Obj, View};
+use crate::heap::set::Set;
 use crate::heap::types::Type;
 use crate::heap::value::{Handle, Value};
 use crate::run::Vm;
-use crate::run::fault::{Fatal, Fault, Outcome};
+use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
 
 pub(crate) const TABLE: Table = &[
@@ -32,7 +32,7 @@ pub(crate) const TABLE: Table = &[
     ("frozenset", "symmetric_difference", symmetric, "_set_symmetric"),
     ("set", "intersection_update", intersection_update, "_set_intersection_update"),
     ("set", "difference_update", difference_update, "_set_difference_update"),
-    ("set", "symmetric_difference_update", symmetric_update, ""),
+    ("set", "symmetric_difference_update", symmetric_update, "_set_symmetric_update"),
     ("set", "issubset", issubset, "_issubset"),
     ("frozenset", "issubset", issubset, "_issubset"),
     ("set", "issuperset", issuperset, "_issuperset"),
@@ -47,6 +47,9 @@ pub(crate) const TABLE: Table = &[
     ("frozenset", "__contains__", super::tuple::contains, "_contains"),
     ("_", "_freeze", freeze, ""),
     ("_", "_set_replace", set_replace, ""),
+    ("_", "_set_reserve", set_reserve, ""),
+    ("_", "_set_tidy", set_tidy, ""),
+    ("_", "_view_set", view_set, "_set_of"),
 ];
 
 impl Vm {
@@ -71,51 +74,57 @@ impl Vm {
         let kind = self.type_name(value);
         Err(self.type_error(format!("descriptor requires a 'set' object but received '{kind}'")))
     }
-
-    /// A new set of an iterable's items.
-    fn set_of(&mut self, source: Value) -> Result<Handle, Fault> {
-        let items = if source.is_unbound() { Vec::new() } else { self.items(source)? };
-        self.charge(cost::entries(items.len()))?;
-        let set = self.alloc(Obj::Set(Dict::default()))?;
-        for item in &items {
-            match self.set_add(set, *item) {
-                Err(Fault::Fallback) => {
-                    self.put_back(source, items)?;
-                    return Err(Fault::Fallback);
-                }
-                other => other?,
-            };
-        }
-        set.handle().ok_or(Fatal::Internal.into())
-    }
 }
 
 fn new(vm: &mut Vm, args: Args) -> Outcome {
     let [_, source] = vm.take(args, "set", ["cls", "iterable"], 1)?;
-    vm.set_of(source).map(Value::Ref)
+    made_of(vm, source).map(Value::Ref)
+}
+
+fn made_of(vm: &mut Vm, source: Value) -> Result<Handle, Fault> {
+    if source.is_unbound() { vm.new_set() } else { vm.set_from(source) }
 }
 
 fn init(vm: &mut Vm, args: Args) -> Outcome {
     let [set, source] = vm.take(args, "set", ["self", "iterable"], 1)?;
-    let made = vm.set_of(source)?;
+    let made = made_of(vm, source)?;
     let handle = vm.own_set(set)?;
-    replace(vm, handle, made)
-}
-
-fn replace(vm: &mut Vm, target: Handle, made: Handle) -> Outcome {
-    let table = vm.table_mut(made).map(std::mem::take).unwrap_or_default();
-    vm.heap.resized(made)?;
-    if let Some(set) = vm.table_mut(target) {
-        *set = table;
-    }
-    vm.heap.resized(target)?;
+    vm.replace_set(handle, made)?;
     Ok(Value::None)
 }
 
 fn set_replace(vm: &mut Vm, args: Args) -> Outcome {
     let [target, made] = vm.take(args, "_set_replace", ["target", "made"], 2)?;
     let (target, made) = (vm.own_set(target)?, vm.set_handle(made)?);
-    replace(vm, target, made)
+    vm.replace_set(target, made)?;
+    Ok(Value::None)
+}
+
+/// Makes room in a set for as many as another table has, before they come one by one.
+fn set_reserve(vm: &mut Vm, args: Args) -> Outcome {
+    let [target, source] = vm.take(args, "_set_reserve", ["target", "source"], 2)?;
+    let (target, more) = (vm.set_handle(target)?, vm.length(source)?);
+    vm.charge_walk(target)?;
+    vm.heap.check(more.saturating_mul(16))?;
+    vm.change_set(target, |set| set.reserve(more))?;
+    Ok(Value::None)
+}
+
+fn set_tidy(vm: &mut Vm, args: Args) -> Outcome {
+    let [target] = vm.take(args, "_set_tidy", ["target"], 1)?;
+    let target = vm.set_handle(target)?;
+    vm.change_set(target, Set::tidy)?;
+    Ok(Value::None)
+}
+
+/// What operators make of a view of keys: room for all of them at once.
+fn view_set(vm: &mut Vm, args: Args) -> Outcome {
+    let [view] = vm.take(args, "_view_set", ["view"], 1)?;
+    let source = match vm.obj(view) {
+        Some(Obj::DictView { dict, view: View::Keys }) => (*dict).into(),
+        _ => view,
+    };
+    vm.set_from(source).map(Value::Ref)
 }
 
 fn frozen_new(vm: &mut Vm, args: Args) -> Outcome {
@@ -128,20 +137,14 @@ fn frozen_made(vm: &mut Vm, args: Args) -> Outcome {
     if matches!(vm.obj(source), Some(Obj::FrozenSet(_))) {
         return Ok(source);
     }
-    let made = vm.set_of(source)?;
-    frozen(vm, made)
-}
-
-fn frozen(vm: &mut Vm, made: Handle) -> Outcome {
-    let table = vm.table_mut(made).map(std::mem::take).unwrap_or_default();
-    vm.heap.resized(made)?;
-    vm.alloc(Obj::FrozenSet(table))
+    let made = made_of(vm, source)?;
+    vm.freeze_set(made)
 }
 
 fn freeze(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "_freeze", ["set"], 1)?;
     let handle = vm.set_handle(set)?;
-    frozen(vm, handle)
+    vm.freeze_set(handle)
 }
 
 fn add(vm: &mut Vm, args: Args) -> Outcome {
@@ -154,14 +157,14 @@ fn add(vm: &mut Vm, args: Args) -> Outcome {
 fn discard(vm: &mut Vm, args: Args) -> Outcome {
     let [set, item] = vm.take(args, "discard", ["self", "item"], 2)?;
     let handle = vm.own_set(set)?;
-    vm.dict_remove(handle, item)?;
+    vm.set_discard(handle, item)?;
     Ok(Value::None)
 }
 
 fn remove(vm: &mut Vm, args: Args) -> Outcome {
     let [set, item] = vm.take(args, "remove", ["self", "item"], 2)?;
     let handle = vm.own_set(set)?;
-    if vm.dict_remove(handle, item)? {
+    if vm.set_discard(handle, item)? {
         return Ok(Value::None);
     }
     Err(vm.raise_with(Type::KeyError, item))
@@ -170,101 +173,128 @@ fn remove(vm: &mut Vm, args: Args) -> Outcome {
 fn pop(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "pop", ["self"], 1)?;
     let handle = vm.own_set(set)?;
-    vm.settle_set(handle)?;
-    let first = vm.table(handle).and_then(|table| table.first());
-    let Some(place) = first else {
+    let Some((place, slot, walked)) = vm.set(handle).and_then(Set::next_out) else {
         return Err(vm.raise(Type::KeyError, "pop from an empty set"));
     };
-    vm.charge(cost::values(place))?;
-    let key = vm.table(handle).and_then(|table| table.entry(place)).map_or(Value::None, |e| e.key);
-    let removed = vm.table_mut(handle).map(|table| table.remove_at(place));
-    vm.heap.resized(handle)?;
-    vm.charge(removed.map_or(0, |(_, steps)| steps as u64))?;
+    vm.charge(cost::slots(walked))?;
+    let key = vm.set(handle).and_then(|set| set.key(place)).unwrap_or(Value::None);
+    vm.change_set(handle, |set| {
+        set.set_finger(slot + 1);
+        set.remove(place)
+    })?;
     Ok(key)
 }
 
 fn clear(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "clear", ["self"], 1)?;
     let handle = vm.own_set(set)?;
-    if let Some(table) = vm.table_mut(handle) {
-        table.clear();
-    }
-    vm.heap.resized(handle)?;
+    vm.clear_set(handle)?;
     Ok(Value::None)
 }
 
 fn copy(vm: &mut Vm, args: Args) -> Outcome {
     let [set] = vm.take(args, "copy", ["self"], 1)?;
     let handle = vm.set_handle(set)?;
-    let frozen = matches!(vm.heap.get(handle), Obj::FrozenSet(_));
-    let table = vm.table(handle).cloned().unwrap_or_default();
-    vm.charge(cost::entries(table.places()))?;
-    vm.heap.check(table.size())?;
-    vm.alloc(if frozen { Obj::FrozenSet(table) } else { Obj::Set(table) })
+    if matches!(vm.obj(set), Some(Obj::FrozenSet(_))) {
+        return Ok(set);
+    }
+    let made = vm.set_from(handle.into())?;
+    vm.like(handle, made)
 }
 
-/// The set and, one by one, its partners as sets.
-fn combine(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
+impl Vm {
+    /// Frozen if the first one is.
+    fn like(&mut self, model: Handle, made: Handle) -> Outcome {
+        match self.heap.get(model) {
+            Obj::FrozenSet(_) => self.freeze_set(made),
+            _ => Ok(made.into()),
+        }
+    }
+}
+
+/// What makes a new set of a set and one partner.
+type Combination = fn(&mut Vm, Handle, Value) -> Result<Handle, Fault>;
+
+/// Several partners are the prelude's, which takes them one by one.
+fn combine(vm: &mut Vm, args: Args, combination: Combination) -> Outcome {
     let receiver = vm.receiver(args, "set method")?;
+    let handle = vm.set_handle(receiver)?;
     let values = vm.positional(args, "set")?;
-    let mut result = vm.inner(receiver);
-    if values.len() == 1 {
-        return copy(vm, args);
+    match values[..] {
+        [_] => copy(vm, args),
+        [_, other] => {
+            let made = combination(vm, handle, other)?;
+            vm.like(handle, made)
+        }
+        _ => Err(Fault::Fallback),
     }
-    // Of several iterators the first ones would be walked through before another one needs Python code.
-    if values.len() > 2 && values.iter().any(|value| matches!(vm.obj(*value), Some(Obj::Iter(_)))) {
-        return Err(Fault::Fallback);
-    }
-    for value in &values[1..] {
-        let other = match vm.obj(vm.inner(*value)) {
-            Some(Obj::Set(_) | Obj::FrozenSet(_)) => vm.inner(*value),
-            _ => vm.set_of(*value)?.into(),
-        };
-        result = vm.binary(op, result, other)?;
-    }
-    Ok(result)
 }
 
 fn union(vm: &mut Vm, args: Args) -> Outcome {
-    combine(vm, args, BinOp::Or)
+    combine(vm, args, |vm, set, other| {
+        let made = vm.set_from(set.into())?;
+        if vm.inner(other).handle() != Some(set) {
+            vm.set_update(made, other)?;
+        }
+        Ok(made)
+    })
 }
 
 fn intersection(vm: &mut Vm, args: Args) -> Outcome {
-    combine(vm, args, BinOp::And)
+    combine(vm, args, Vm::intersection)
 }
 
 fn difference(vm: &mut Vm, args: Args) -> Outcome {
-    combine(vm, args, BinOp::Sub)
+    combine(vm, args, Vm::difference)
 }
 
 fn symmetric(vm: &mut Vm, args: Args) -> Outcome {
-    combine(vm, args, BinOp::Xor)
+    let [set, other] = vm.take(args, "symmetric_difference", ["self", "other"], 2)?;
+    let set = vm.set_handle(set)?;
+    let made = vm.set_from(other)?;
+    vm.symmetric_update(made, set.into())?;
+    vm.like(set, made)
 }
 
-fn in_place(vm: &mut Vm, args: Args, op: BinOp) -> Outcome {
+/// What changes a set by one partner.
+type Update = fn(&mut Vm, Handle, Value) -> Result<(), Fault>;
+
+fn in_place(vm: &mut Vm, args: Args, update: Update) -> Outcome {
     let set = vm.receiver(args, "set method")?;
     let handle = vm.own_set(set)?;
-    if args.count == 1 {
-        return Ok(Value::None);
+    match vm.positional(args, "set")?[..] {
+        [_] => {}
+        [_, other] => update(vm, handle, other)?,
+        _ => return Err(Fault::Fallback),
     }
-    let Value::Ref(made) = combine(vm, args, op)? else { return Err(Fatal::Internal.into()) };
-    replace(vm, handle, made)
+    Ok(Value::None)
 }
 
 fn update(vm: &mut Vm, args: Args) -> Outcome {
-    in_place(vm, args, BinOp::Or)
+    in_place(vm, args, Vm::set_update)
 }
 
 fn intersection_update(vm: &mut Vm, args: Args) -> Outcome {
-    in_place(vm, args, BinOp::And)
+    let set = vm.receiver(args, "set method")?;
+    let handle = vm.own_set(set)?;
+    let made = match vm.positional(args, "set")?[..] {
+        [_] => vm.set_from(handle.into())?,
+        [_, other] => vm.intersection(handle, other)?,
+        _ => return Err(Fault::Fallback),
+    };
+    vm.replace_set(handle, made)?;
+    Ok(Value::None)
 }
 
 fn difference_update(vm: &mut Vm, args: Args) -> Outcome {
-    in_place(vm, args, BinOp::Sub)
+    in_place(vm, args, Vm::difference_update)
 }
 
 fn symmetric_update(vm: &mut Vm, args: Args) -> Outcome {
-    in_place(vm, args, BinOp::Xor)
+    let [set, other] = vm.take(args, "symmetric_difference_update", ["self", "other"], 2)?;
+    let set = vm.own_set(set)?;
+    vm.symmetric_update(set, other)?;
+    Ok(Value::None)
 }
 
 fn pair(vm: &mut Vm, args: Args) -> Result<(Value, Value), Fault> {
@@ -272,7 +302,7 @@ fn pair(vm: &mut Vm, args: Args) -> Result<(Value, Value), Fault> {
     let set = vm.set_handle(set)?;
     let other = match vm.obj(vm.inner(other)) {
         Some(Obj::Set(_) | Obj::FrozenSet(_)) => vm.inner(other),
-        _ => vm.set_of(other)?.into(),
+        _ => vm.set_from(other)?.into(),
     };
     Ok((set.into(), other))
 }

@@ -2,6 +2,7 @@
 //! that always end. What fails is caught and printed by its type.
 
 mod expression;
+mod sets;
 
 /// Types of variables that programs have.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,17 +29,16 @@ pub(crate) struct Writer {
     loops: usize,
 }
 
+/// The program of a seed that does things to sets.
+pub(crate) fn program_of_sets(seed: u64) -> String {
+    let mut writer = Writer::new(seed);
+    writer.sets();
+    writer.text
+}
+
 /// The program of a seed.
 pub(crate) fn program(seed: u64) -> String {
-    let mut writer = Writer {
-        state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
-        text: String::new(),
-        indent: 0,
-        variables: Vec::new(),
-        functions: Vec::new(),
-        names: 0,
-        loops: 0,
-    };
+    let mut writer = Writer::new(seed);
     writer.line("def clip(x):\n    return x if -1e9 < x < 1e9 else 1.5");
     for kind in KINDS {
         writer.assignment(kind);
@@ -57,6 +57,18 @@ pub(crate) fn program(seed: u64) -> String {
 }
 
 impl Writer {
+    fn new(seed: u64) -> Self {
+        Self {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            text: String::new(),
+            indent: 0,
+            variables: Vec::new(),
+            functions: Vec::new(),
+            names: 0,
+            loops: 0,
+        }
+    }
+
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
