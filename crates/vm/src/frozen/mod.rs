@@ -44,7 +44,7 @@ use std::fmt;
 pub const FROZEN_BYTES_MAX: usize = 64 * 1024;
 
 /// First bytes; the last one is the version of the form.
-const MAGIC: [u8; 4] = *b"RVF\x02";
+const MAGIC: [u8; 4] = *b"RVF\x03";
 
 /// Why a call cannot be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
