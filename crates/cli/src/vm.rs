@@ -11,6 +11,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// What a script may print: more than anybody reads.
+const OUTPUT_BYTES: usize = 64 << 20;
 /// Lines and functions that a profile shows.
 const DEAREST: usize = 15;
 
@@ -50,6 +52,9 @@ Ten cycles of the machine are one of the chain's, which fees are paid for and wh
         /// `finally` runs, what it printed so far is shown, and the exit status is 2.
         #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
         cycles: u64,
+        /// MiB of memory that its objects may take. An actor has ten, whatever is said here.
+        #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=16_384))]
+        heap: u16,
         /// Show where the cycles went.
         #[arg(long)]
         profile: bool,
@@ -61,8 +66,10 @@ Ten cycles of the machine are one of the chain's, which fees are paid for and wh
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    let Command::Run { file, cycles, profile, json } = &args.command;
-    match run_file(file, *cycles, *profile, *json) {
+    let Command::Run { file, cycles, heap, profile, json } = &args.command;
+    let heap_bytes = usize::from(*heap) << 20;
+    let limits = Limits { cycles: *cycles, heap_bytes, output_bytes: OUTPUT_BYTES };
+    match run_file(file, limits, *profile, *json) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("remuda vm run: {error}");
@@ -71,11 +78,10 @@ pub fn main(args: &Args) -> ExitCode {
     }
 }
 
-fn run_file(file: &Path, cycles: u64, profile: bool, json: bool) -> Result<ExitCode, String> {
+fn run_file(file: &Path, limits: Limits, profile: bool, json: bool) -> Result<ExitCode, String> {
     let bytes = read_input(file).map_err(|error| error.to_string())?;
     let name = file.display().to_string();
     let source = String::from_utf8(bytes).map_err(|_| format!("{name} is no UTF-8 text"))?;
-    let limits = Limits { cycles, ..Limits::default() };
     let report = run(&source, &name, Options { limits, profile });
     let out = match json {
         true => {

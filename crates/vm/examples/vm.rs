@@ -14,7 +14,8 @@ fn main() {
         std::process::exit(3);
     }
     let source = std::fs::read_to_string(&file).unwrap_or_default();
-    let report = run(&source, &file, Options { limits: Limits::with_cycles(cycles), profile });
+    let limits = Limits { cycles, heap_bytes: 256 << 20, output_bytes: 64 << 20 };
+    let report = run(&source, &file, Options { limits, profile });
     print!("{}", report.stdout);
     eprint!("{}", report.stderr);
     for line in report.profile.iter().flat_map(|profile| profile.lines.iter().take(10)) {

@@ -9,6 +9,7 @@ pub(crate) const fn base(op: Op) -> u8 {
     match op {
         // Moves of a value between stack and slots.
         Op::Pop
+        | Op::DropIter
         | Op::Copy
         | Op::Swap
         | Op::Rot3

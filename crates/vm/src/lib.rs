@@ -54,24 +54,23 @@
 //!   of numbers and of what is made of them are the same. Hashes of strings are fixed. There is no `id`, and
 //!   objects without a `__repr__` are shown without an address.
 //! - Integers have at most 4,096 bits, ranges lie within 64 bits; the stack is 256 frames deep, that
-//!   of a script 1,000.
+//!   of a script 1,000, and up to 20,000 if it asks for them.
 //! - A source may nest 32 functions, 48 blocks and 96 brackets, a `with` has at most 32 managers and a
 //!   comprehension 32 clauses, names have 255 bytes; code that would be far longer than its source, as
 //!   nested `finally` with a way out in each would be, is refused. See `limits`.
 //! - Texts of a program are cut to 200 bytes where a message shows them as names.
-//! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed.
-//! - Annotations are their text. `except*` and type parameters are refused, as are modules that would
-//!   see the machine.
+//! - Nothing is finalised: a generator that is dropped runs its `finally` only if it is closed, or if it was
+//!   made for a `for` loop that is left by `break` or `return`.
+//! - `except*` and type parameters are refused, as are modules that would see the machine. `asyncio` is for
+//!   plain scripts, and has no clock.
 //! - `re` has no backtracking (see `regex`); a group in a repetition that can match nothing keeps what it
 //!   matched last, where CPython sets it to nothing once more (`(a*)*`). Powers, exponentials, logarithms, lengths and the functions of
 //!   angles are rounded right (`types::precise`), which a C library does nearly always; what is rarer in
 //!   `math` may differ from one in its last digit. Nothing differs between machines.
 //! - A NaN that `float('nan')` made is the same as itself only, as in CPython; those that arithmetic makes
 //!   are all the same one.
-//! - Classes do not know what is derived from them (`__subclasses__`), functions not their code
-//!   (`__code__`), exceptions no traceback; `list[int]` is `list`.
-//! - `match` takes lists, tuples, ranges and what is built on them for sequences, dicts for mappings: no `deque`,
-//!   and no class of `collections.abc`.
+//! - Classes that come with the machine do not know what programs derive from them (`__subclasses__`); a
+//!   function's `__code__` has no code, and the frames of a traceback no variables.
 //!
 //! # Limits are not exceptions
 //! Running out of cycles or memory ends the run; no `except` sees it.

@@ -43,7 +43,9 @@ pub(crate) const INT_BITS_MAX: u64 = 4_096;
 /// Python frames on the stack of an actor.
 pub(crate) const FRAME_DEPTH_MAX: usize = 256;
 /// The same of a plain script: as many as CPython has unless it is told otherwise.
-pub(crate) const SCRIPT_FRAME_DEPTH_MAX: usize = 1_000;
+pub(crate) const SCRIPT_FRAME_DEPTH: usize = 1_000;
+/// As many as it may ask for by `sys.setrecursionlimit`.
+pub(crate) const SCRIPT_FRAME_DEPTH_MAX: usize = 20_000;
 /// How deep containers may be nested for `repr`, `==`, `hash` and the like.
 pub(crate) const NESTING_MAX: usize = 200;
 /// Bytes of one argument of a call of the host, 32 for each value in it beside its contents.

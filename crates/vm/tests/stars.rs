@@ -6,12 +6,16 @@ use remuda_vm::{Ending, Limits, run_script};
 fn what_a_star_brings_is_there() {
     let modules = [
         "collections",
+        "collections.abc",
+        "contextlib",
         "dataclasses",
         "enum",
         "functools",
+        "heapq",
         "itertools",
         "math",
         "operator",
+        "statistics",
         "string",
         "typing",
     ];

@@ -100,6 +100,7 @@ pub(crate) enum Op {
     MakeFunction,
     Return,
     GetIter,
+    DropIter,
     ForIter,
     UnpackSequence,
     UnpackEx,
@@ -178,8 +179,6 @@ pub(crate) struct Code {
     pub(crate) handlers: Vec<Handler>,
     /// First instruction of each run of instructions of one line.
     pub(crate) lines: Vec<(u32, u32)>,
-    /// Parameters, and `return`, with their annotations as written.
-    pub(crate) annotations: Vec<(String, String)>,
     /// Operands on the stack while the frame is put aside at a yield, by the instruction after it.
     pub(crate) yields: Vec<(u32, u16)>,
     /// Only simple positional parameters, no cells among them: calls need no binding.
@@ -202,7 +201,6 @@ impl Code {
             Const::Names(names) => text(names),
             _ => 0,
         };
-        let annotations = self.annotations.iter().map(|(name, kind)| name.len() + kind.len() + 48);
         size_of::<Self>()
             + self.name.len()
             + self.qualname.len()
@@ -213,7 +211,6 @@ impl Code {
             + self.consts.iter().map(|value| constant(value) + size_of::<Const>()).sum::<usize>()
             + self.handlers.len() * size_of::<Handler>()
             + (self.lines.len() + self.yields.len()) * 8
-            + annotations.sum::<usize>()
     }
 
     /// The source line of an instruction.

@@ -20,6 +20,8 @@ const SHORTEN: &str = "leave fewer finally and with blocks at once, by return, b
 pub(super) struct Compiler<'a> {
     source: &'a str,
     pub(super) file: &'a str,
+    /// Whether it is a plain script, and no actor.
+    pub(super) script: bool,
     line_starts: Vec<u32>,
     pub(super) scopes: Scopes,
     pub(super) codes: Vec<Option<Code>>,
@@ -38,12 +40,13 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    pub(super) fn new(source: &'a str, file: &'a str, scopes: Scopes) -> Self {
+    pub(super) fn new(source: &'a str, file: &'a str, scopes: Scopes, script: bool) -> Self {
         let newlines = source.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at as u32 + 1)).collect();
         Self {
             source,
             file,
+            script,
             line_starts,
             scopes,
             codes: Vec::new(),
@@ -61,6 +64,7 @@ impl<'a> Compiler<'a> {
         self.codes.push(None);
         self.open("<module>", "<module>", 0);
         self.unit().code.doc = docstring(body);
+        self.annotation_table();
         self.body(body)?;
         self.emit(Op::LoadNone, 0, 0);
         self.emit(Op::Return, 0, 0);

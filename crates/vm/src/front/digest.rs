@@ -42,10 +42,6 @@ fn absorb(hasher: &mut Sha256, code: &Code) {
     counts.iter().for_each(|count| hasher.update(count.to_le_bytes()));
     strings(hasher, &code.slot_names);
     strings(hasher, &code.names);
-    for (name, text) in &code.annotations {
-        blob(hasher, name.as_bytes());
-        blob(hasher, text.as_bytes());
-    }
     hasher.update((code.instrs.len() as u64).to_le_bytes());
     for instr in &code.instrs {
         hasher.update([instr.op as u8, instr.cost]);

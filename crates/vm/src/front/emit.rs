@@ -55,7 +55,6 @@ impl Unit {
             names: Vec::new(),
             handlers: Vec::new(),
             lines: Vec::new(),
-            annotations: Vec::new(),
             yields: Vec::new(),
             simple: false,
         };
@@ -235,6 +234,7 @@ fn effect(op: Op, a: u16, b: u32) -> (usize, usize) {
         Op::MakeCell | Op::Jump | Op::DeleteLocal | Op::DeleteCell => (0, 0),
         Op::DeleteGlobal | Op::DeleteName => (0, 0),
         Op::Pop
+        | Op::DropIter
         | Op::StoreLocal
         | Op::StoreCell
         | Op::StoreGlobal

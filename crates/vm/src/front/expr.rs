@@ -134,8 +134,11 @@ impl<'a> Compiler<'a> {
                 }
             },
             Number::Float(float) => self.constant(Const::Float(float.to_bits())),
-            Number::Complex { .. } => {
-                return self.refuse(node, "complex numbers are not supported", "use two floats");
+            Number::Complex { real, imag } => {
+                self.prelude("_complex");
+                self.constant(Const::Float(real.to_bits()));
+                self.constant(Const::Float(imag.to_bits()));
+                self.emit(Op::Call, 0, 2);
             }
         }
         Ok(())

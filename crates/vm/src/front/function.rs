@@ -13,6 +13,7 @@ use crate::limits::QUALNAME_BYTES_MAX;
 const DEFAULTS: u16 = 1;
 const KEYWORD_DEFAULTS: u16 = 2;
 const CLOSURE: u16 = 4;
+const ANNOTATIONS: u16 = 8;
 
 /// What a scope computes.
 pub(super) enum Inside<'a> {
@@ -30,7 +31,7 @@ impl<'a> Compiler<'a> {
         for decorator in &node.decorator_list {
             self.expr(&decorator.expression)?;
         }
-        let flags = self.defaults(&node.parameters)?;
+        let flags = self.defaults(&node.parameters)? | self.annotations(node)?;
         let scope = self.scopes.of(ScopeKind::Function, node.range);
         let kind = match (node.is_async, self.scopes.list[scope].is_generator) {
             (false, false) => Kind::Plain,
@@ -39,12 +40,7 @@ impl<'a> Compiler<'a> {
             (true, true) => Kind::AsyncGenerator,
         };
         let inside = Inside::Statements(&node.body);
-        let place = self.codes.len();
         self.function(node.name.as_str(), scope, Some(&node.parameters), kind, flags, inside)?;
-        let annotations = self.annotations(node);
-        if let Some(Some(code)) = self.codes.get_mut(place) {
-            code.annotations = annotations;
-        }
         for _ in &node.decorator_list {
             self.emit(Op::Call, 0, 1);
         }
@@ -52,18 +48,43 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn annotations(&self, node: &ast::StmtFunctionDef) -> Vec<(String, String)> {
-        let written = |expr: &Expr| self.text(expr.range()).to_owned();
-        let mut all = Vec::new();
-        for parameter in node.parameters.iter() {
+    /// Names and what stands behind their colons, in one tuple.
+    fn annotations(&mut self, node: &'a ast::StmtFunctionDef) -> Result<u16, CompileError> {
+        let mut count = 0;
+        let written = &node.parameters;
+        let plain = written.args.iter().chain(&written.posonlyargs).map(|one| &one.parameter);
+        let rest = written.vararg.as_deref().into_iter();
+        let rest = rest.chain(written.kwonlyargs.iter().map(|one| &one.parameter));
+        for parameter in plain.chain(rest).chain(written.kwarg.as_deref()) {
             if let Some(annotation) = parameter.annotation() {
-                all.push((parameter.name().as_str().to_owned(), written(annotation)));
+                self.constant(Const::Str(self.mangled(parameter.name.as_str())));
+                self.annotation(annotation)?;
+                count += 2;
             }
         }
         if let Some(returns) = &node.returns {
-            all.push(("return".to_owned(), written(returns)));
+            self.constant(Const::Str("return".to_owned()));
+            self.annotation(returns)?;
+            count += 2;
         }
-        all
+        if count == 0 {
+            return Ok(0);
+        }
+        self.emit(Op::BuildTuple, 0, count);
+        Ok(ANNOTATIONS)
+    }
+
+    pub(super) fn annotation(&mut self, annotation: &'a Expr) -> Done {
+        if self.scopes.annotations_as_text {
+            let text = self.text(annotation.range()).to_owned();
+            self.constant(Const::Str(text));
+            return Ok(());
+        }
+        match annotation {
+            // `*args: *Ts` is the one item that Ts unpacks to.
+            Expr::Starred(starred) => self.expr(&starred.value),
+            other => self.expr(other),
+        }
     }
 
     pub(super) fn lambda(&mut self, node: &'a ast::ExprLambda) -> Done {
@@ -260,12 +281,7 @@ impl<'a> Compiler<'a> {
             let index = self.unit().name("__doc__");
             self.emit(Op::StoreName, 0, index);
         }
-        let annotated = |stmt: &Stmt| matches!(stmt, Stmt::AnnAssign(_));
-        if body.iter().any(annotated) {
-            self.emit(Op::BuildMap, 0, 0);
-            let index = self.unit().name("__annotations__");
-            self.emit(Op::StoreName, 0, index);
-        }
+        self.annotation_table();
         self.body(body)?;
         let scope = self.unit().scope;
         if self.scopes.list[scope].cells.contains("__class__") {
@@ -275,5 +291,14 @@ impl<'a> Compiler<'a> {
             self.emit(Op::LoadNone, 0, 0);
         }
         Ok(())
+    }
+
+    /// The table for what a class body or a module says of its names.
+    pub(super) fn annotation_table(&mut self) {
+        let scope = self.unit().scope;
+        if self.scopes.list[scope].annotates {
+            self.emit(Op::BuildMap, 0, 0);
+            self.store("__annotations__");
+        }
     }
 }

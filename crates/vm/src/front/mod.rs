@@ -103,14 +103,24 @@ impl Program {
 /// Parser, compiler and destructor follow the tree by calling themselves. How deep it is has a bound; the
 /// stack is always the same, so that no thread refuses, or dies of, what another one compiles.
 pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
-    let compiled = stacker::grow(COMPILE_STACK_BYTES, || contained(|| compile_here(source, file)));
+    compile_as(source, file, false)
+}
+
+/// Compiles a plain script, which may import what means nothing to an actor.
+pub(crate) fn compile_script(source: &str, file: &str) -> Result<Program, CompileError> {
+    compile_as(source, file, true)
+}
+
+fn compile_as(source: &str, file: &str, script: bool) -> Result<Program, CompileError> {
+    let compile = || contained(|| compile_here(source, file, script));
+    let compiled = stacker::grow(COMPILE_STACK_BYTES, compile);
     compiled.unwrap_or_else(|| {
         let message = "the compiler stopped at a rule of its own";
         Err(CompileError::at(file, source, 0, message, "write it differently, and report it"))
     })
 }
 
-fn compile_here(source: &str, file: &str) -> Result<Program, CompileError> {
+fn compile_here(source: &str, file: &str, script: bool) -> Result<Program, CompileError> {
     prescan::prescan(source, file)?;
     let parsed = ruff_python_parser::parse_module(source).map_err(|error| {
         let offset = error.location.start().to_usize();
@@ -119,5 +129,5 @@ fn compile_here(source: &str, file: &str) -> Result<Program, CompileError> {
     prescan::names(source, file, parsed.tokens())?;
     let body = parsed.suite();
     let scopes = scope::analyse(body, source, file)?;
-    compiler::Compiler::new(source, file, scopes).module(body)
+    compiler::Compiler::new(source, file, scopes, script).module(body)
 }

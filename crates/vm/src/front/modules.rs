@@ -11,6 +11,7 @@ const MODULES: &[&str] = &[
     "base64",
     "binascii",
     "bisect",
+    "cmath",
     "collections",
     "collections.abc",
     "contextlib",
@@ -59,6 +60,10 @@ const MODULES: &[&str] = &[
     "typing",
 ];
 
+/// Modules for plain scripts alone. A loop of tasks inside of one call would know nothing of the chain's
+/// answers, for which an actor waits over blocks.
+pub(super) const SCRIPTS: &[&str] = &["asyncio"];
+
 /// Why a module that people expect is not there.
 pub(super) fn advice_for(module: &str) -> &'static str {
     match module.split('.').next().unwrap_or("") {
@@ -76,7 +81,10 @@ pub(super) fn advice_for(module: &str) -> &'static str {
         "inspect" | "ast" | "importlib" | "builtins" | "gc" | "ctypes" => {
             "a program does not see the machine that runs it"
         }
-        "threading" | "asyncio" | "multiprocessing" => "use async def and await",
+        "asyncio" => {
+            "an actor's async def and await need no loop; cowboy.gather runs calls side by side"
+        }
+        "threading" | "multiprocessing" => "use async def and await",
         _ => "see the list of modules in the guide",
     }
 }

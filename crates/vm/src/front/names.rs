@@ -51,6 +51,7 @@ impl Walker<'_> {
             cells: BTreeSet::new(),
             free: BTreeSet::new(),
             is_generator: false,
+            annotates: false,
         });
         let key = (kind, range.start().to_u32(), range.end().to_u32());
         self.scopes.index.insert(key, index);
@@ -158,8 +159,10 @@ impl Walker<'_> {
 }
 
 impl<'a> Visitor<'a> for Walker<'_> {
-    fn visit_annotation(&mut self, _: &'a Expr) {
-        // Annotations are kept as text and never run.
+    fn visit_annotation(&mut self, annotation: &'a Expr) {
+        if !self.scopes.annotations_as_text {
+            self.visit_expr(annotation);
+        }
     }
 
     fn visit_stmt(&mut self, stmt: &'a Stmt) {
@@ -169,6 +172,11 @@ impl<'a> Visitor<'a> for Walker<'_> {
                     self.visit_decorator(decorator);
                 }
                 self.defaults(&def.parameters);
+                let annotated =
+                    def.parameters.iter().filter_map(|parameter| parameter.annotation());
+                annotated
+                    .chain(def.returns.as_deref())
+                    .for_each(|kind| self.visit_annotation(kind));
                 self.bind(def.name.as_str());
                 let outer = self.open(ScopeKind::Function, def.range, None);
                 self.parameters(&def.parameters);
@@ -187,6 +195,17 @@ impl<'a> Visitor<'a> for Walker<'_> {
                 let outer = self.open(ScopeKind::Class, class.range, Some(name));
                 self.visit_body(&class.body);
                 self.current = outer;
+            }
+            Stmt::AnnAssign(node) => {
+                // Those of a function's own variables are never looked at.
+                if !self.scope().kind.is_function() {
+                    self.visit_annotation(&node.annotation);
+                    self.scope().annotates |= node.simple;
+                }
+                if let Some(value) = &node.value {
+                    self.visit_expr(value);
+                }
+                self.visit_expr(&node.target);
             }
             Stmt::Global(global) => {
                 for name in &global.names {

@@ -91,7 +91,10 @@ impl<'a> Compiler<'a> {
                         break;
                     }
                     if iterator {
-                        self.drop_under(exit);
+                        if exit == Exit::Return {
+                            self.emit(Op::Swap, 0, 0);
+                        }
+                        self.emit(Op::DropIter, 0, 0);
                     }
                     if exit == Exit::Break {
                         jump = Some(end);

@@ -57,6 +57,8 @@ pub(super) struct Scope {
     pub(super) cells: BTreeSet<String>,
     pub(super) free: BTreeSet<String>,
     pub(super) is_generator: bool,
+    /// Whether its body says of a name what it is.
+    pub(super) annotates: bool,
 }
 
 impl Scope {
@@ -95,6 +97,8 @@ impl Scope {
 pub(super) struct Scopes {
     pub(super) list: Vec<Scope>,
     pub(super) index: BTreeMap<(ScopeKind, u32, u32), usize>,
+    /// `from __future__ import annotations`: they are kept as they are written.
+    pub(super) annotations_as_text: bool,
 }
 
 impl Scopes {
@@ -115,9 +119,20 @@ pub(crate) fn mangle(class_name: Option<&str>, name: &str) -> String {
     }
 }
 
+/// `from __future__ import annotations`.
+fn keeps_annotations(stmt: &Stmt) -> bool {
+    let Stmt::ImportFrom(import) = stmt else { return false };
+    import.module.as_ref().is_some_and(|module| module.as_str() == "__future__")
+        && import.names.iter().any(|alias| alias.name.as_str() == "annotations")
+}
+
 pub(super) fn analyse(body: &[Stmt], source: &str, file: &str) -> Result<Scopes, CompileError> {
     let mut walker = Walker {
-        scopes: Scopes { list: Vec::new(), index: BTreeMap::new() },
+        scopes: Scopes {
+            list: Vec::new(),
+            index: BTreeMap::new(),
+            annotations_as_text: body.iter().any(keeps_annotations),
+        },
         current: 0,
         source,
         file,

@@ -7,6 +7,17 @@ pub(super) const STARS: &[(&str, &[&str])] = &[
         "ChainMap", "Counter", "OrderedDict", "UserDict", "UserList", "UserString", "defaultdict",
         "deque", "namedtuple",
     ]),
+    ("collections.abc", &[
+        "AsyncGenerator", "AsyncIterable", "AsyncIterator", "Awaitable", "ByteString", "Callable",
+        "Collection", "Container", "Coroutine", "Generator", "Hashable", "ItemsView", "Iterable",
+        "Iterator", "KeysView", "Mapping", "MappingView", "MutableMapping", "MutableSequence",
+        "MutableSet", "Reversible", "Sequence", "Set", "Sized", "ValuesView",
+    ]),
+    ("contextlib", &[
+        "AbstractAsyncContextManager", "AbstractContextManager", "AsyncExitStack",
+        "ContextDecorator", "ExitStack", "aclosing", "asynccontextmanager", "closing",
+        "contextmanager", "nullcontext", "redirect_stderr", "redirect_stdout", "suppress",
+    ]),
     ("dataclasses", &[
         "Field", "FrozenInstanceError", "InitVar", "KW_ONLY", "MISSING", "asdict", "astuple",
         "dataclass", "field", "fields", "is_dataclass", "make_dataclass", "replace",
@@ -18,6 +29,10 @@ pub(super) const STARS: &[(&str, &[&str])] = &[
         "cache", "cached_property", "cmp_to_key", "lru_cache", "partial", "partialmethod",
         "reduce", "singledispatch", "singledispatchmethod", "total_ordering", "update_wrapper",
         "wraps",
+    ]),
+    ("heapq", &[
+        "heapify", "heappop", "heappush", "heappushpop", "heapreplace", "merge", "nlargest",
+        "nsmallest",
     ]),
     ("itertools", &[
         "accumulate", "chain", "combinations", "combinations_with_replacement", "compress",
@@ -42,6 +57,11 @@ pub(super) const STARS: &[(&str, &[&str])] = &[
     ("string", &[
         "Template", "ascii_letters", "ascii_lowercase", "ascii_uppercase", "capwords", "digits",
         "hexdigits", "octdigits", "printable", "punctuation", "whitespace",
+    ]),
+    ("statistics", &[
+        "StatisticsError", "correlation", "covariance", "fmean", "geometric_mean",
+        "harmonic_mean", "mean", "median", "median_high", "median_low", "mode", "multimode",
+        "pstdev", "pvariance", "quantiles", "stdev", "variance",
     ]),
     ("typing", &[
         "AbstractSet", "Annotated", "Any", "AnyStr", "AsyncContextManager", "AsyncGenerator",

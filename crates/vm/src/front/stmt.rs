@@ -160,7 +160,8 @@ impl<'a> Compiler<'a> {
 
     fn check_module(&self, node: &impl ruff_text_size::Ranged, name: &str) -> Done {
         // Where the program says what to do without it, it is told when it gets there.
-        if modules::exists(name) || self.file.starts_with('<') || self.optional_imports > 0 {
+        let known = modules::exists(name) || self.script && modules::SCRIPTS.contains(&name);
+        if known || self.file.starts_with('<') || self.optional_imports > 0 {
             return Ok(());
         }
         self.refuse(node, &format!("there is no module '{name}' here"), modules::advice_for(name))
@@ -245,14 +246,20 @@ impl<'a> Compiler<'a> {
             self.assign(&node.target)?;
         }
         let scope = self.unit().scope;
-        let in_class = self.scopes.list[scope].kind == ScopeKind::Class;
-        if let (Expr::Name(name), true) = (&*node.target, in_class && node.simple) {
-            let text = self.text(ruff_text_size::Ranged::range(&*node.annotation)).to_owned();
-            self.constant(Const::Str(text));
-            let index = self.unit().name("__annotations__");
-            self.emit(Op::LoadName, 0, index);
-            self.constant(Const::Str(self.mangled(name.id.as_str())));
-            self.emit(Op::StoreIndex, 0, 0);
+        if self.scopes.list[scope].kind.is_function() {
+            return Ok(());
+        }
+        match &*node.target {
+            Expr::Name(name) if node.simple => {
+                self.annotation(&node.annotation)?;
+                self.load("__annotations__");
+                self.constant(Const::Str(self.mangled(name.id.as_str())));
+                self.emit(Op::StoreIndex, 0, 0);
+            }
+            _ => {
+                self.annotation(&node.annotation)?;
+                self.emit(Op::Pop, 0, 0);
+            }
         }
         Ok(())
     }

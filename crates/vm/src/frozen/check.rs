@@ -91,6 +91,8 @@ fn function(vm: &Vm, function: &Function) -> Checked {
         _ => 0,
     };
     sure(cells == code.free as usize, "a closure")?;
+    let noted = function.annotations;
+    sure(noted.is_unbound() || matches!(vm.obj(noted), Some(Obj::Dict(_))), "annotations")?;
     sure(function.dict.is_none_or(|dict| is_dict(vm, dict)), "attributes")
 }
 

@@ -16,6 +16,7 @@ impl Thaw<'_> {
             closure: self.value()?,
             name: self.value()?,
             qualname: self.value()?,
+            annotations: self.value()?,
             dict: self.maybe()?,
         })))
     }
@@ -24,11 +25,12 @@ impl Thaw<'_> {
         let name = self.value()?;
         let bases = self.handles()?;
         let mro = self.handles()?;
+        let derived = self.handles()?;
         let dict = self.handle()?;
         let meta = self.handle()?;
         let layout = TYPES.get(self.size()?).ok_or(ThawError::Malformed("a layout"))?.0;
         let builtin = self.bytes.flag()?;
-        Ok(Obj::Class(Box::new(Class { name, bases, mro, dict, meta, layout, builtin })))
+        Ok(Obj::Class(Box::new(Class { name, bases, mro, derived, dict, meta, layout, builtin })))
     }
 
     pub(super) fn exception(&mut self) -> Read<Obj> {
@@ -62,6 +64,7 @@ impl Thaw<'_> {
         };
         let name = self.value()?;
         let running = self.bytes.flag()?;
+        let owned = self.bytes.flag()?;
         let frame = if self.bytes.flag()? {
             Some(Suspended {
                 code: self.code()?,
@@ -73,7 +76,7 @@ impl Thaw<'_> {
         } else {
             None
         };
-        Ok(Obj::Generator(Box::new(Generator { kind, name, frame, running })))
+        Ok(Obj::Generator(Box::new(Generator { kind, name, frame, running, owned })))
     }
 
     pub(super) fn iter(&mut self, kind: u8) -> Read<Iter> {

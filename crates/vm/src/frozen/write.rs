@@ -296,6 +296,7 @@ impl Writer<'_> {
             function.closure,
             function.name,
             function.qualname,
+            function.annotations,
         ];
         parts.iter().for_each(|part| self.value(*part));
         self.maybe(function.dict);
@@ -306,6 +307,7 @@ impl Writer<'_> {
         self.value(class.name);
         self.handles(&class.bases);
         self.handles(&class.mro);
+        self.handles(&class.derived);
         self.reference(class.dict);
         self.reference(class.meta);
         self.number(class.layout as u64);
@@ -332,6 +334,7 @@ impl Writer<'_> {
         self.out.extend([kind::GENERATOR, kind_number(generator.kind)]);
         self.value(generator.name);
         self.out.push(u8::from(generator.running));
+        self.out.push(u8::from(generator.owned));
         self.out.push(u8::from(generator.frame.is_some()));
         if let Some(frame) = &generator.frame {
             self.number(u64::from(frame.code));

@@ -39,6 +39,8 @@ pub(crate) struct Function {
     pub(crate) closure: Value,
     pub(crate) name: Value,
     pub(crate) qualname: Value,
+    /// A dict, or Unbound.
+    pub(crate) annotations: Value,
     /// Attributes set by the program.
     pub(crate) dict: Option<Handle>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Class {
     pub(crate) mro: Vec<Handle>,
     pub(crate) dict: Handle,
     pub(crate) meta: Handle,
+    /// Classes of the program that have it as a base, unless it is part of the image.
+    pub(crate) derived: Vec<Handle>,
     /// The builtin type that its instances are built on.
     pub(crate) layout: Type,
     pub(crate) builtin: bool,
@@ -97,6 +101,8 @@ pub(crate) struct Generator {
     /// Nothing while it runs and after it has ended.
     pub(crate) frame: Option<Suspended>,
     pub(crate) running: bool,
+    /// Whether a `for` loop alone has it: it is closed where the loop is left.
+    pub(crate) owned: bool,
 }
 
 /// Iterators that need no Python code for a step.
@@ -212,7 +218,9 @@ impl Obj {
                 Obj::Dict(dict) => 48 + dict.size(),
                 Obj::Set(set) | Obj::FrozenSet(set) => 48 + set.size(),
                 Obj::Function(_) => 128,
-                Obj::Class(class) => 256 + (class.mro.len() + class.bases.len()) * 4,
+                Obj::Class(class) => {
+                    256 + (class.mro.len() + class.bases.len() + class.derived.len()) * 4
+                }
                 Obj::Instance(_) => 48,
                 Obj::Exception(exception) => 112 + exception.traceback.len() * 8,
                 Obj::Generator(generator) => {
@@ -261,6 +269,7 @@ impl Obj {
                 see(function.closure);
                 see(function.name);
                 see(function.qualname);
+                see(function.annotations);
                 function.dict.into_iter().for_each(|dict| see(dict.into()));
             }
             Obj::Method { function, receiver } => {
@@ -271,7 +280,8 @@ impl Obj {
                 see(class.name);
                 see(class.dict.into());
                 see(class.meta.into());
-                class.mro.iter().chain(&class.bases).for_each(|base| see((*base).into()));
+                let bases = class.mro.iter().chain(&class.bases);
+                bases.chain(&class.derived).for_each(|class| see((*class).into()));
             }
             Obj::Instance(instance) => {
                 see(instance.class.into());

@@ -47,7 +47,8 @@ known_names! {
     FGET "fget" FSET "fset" FDEL "fdel" SEND "send" THROW "throw" CLOSE "close"
     INSTANCECHECK "__instancecheck__" SUBCLASSCHECK "__subclasscheck__"
     NOTES "__notes__" ABSTRACT "__abstractmethods__" COPY "__copy__" KEYS "keys" BYTES "__bytes__"
-    PROTOCOL "_protocol"
+    PROTOCOL "_protocol" REGISTRY "_abc_registry" SUBCLASSHOOK "__subclasshook__"
+    DATACLASS "__dataclass_parameters__" BASE "__base__"
 }
 
 macro_rules! types {

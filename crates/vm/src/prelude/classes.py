@@ -2,10 +2,13 @@
 
 def _build_class(body, name, bases, keywords):
     resolved = []
+    stood_for = False
+    written = bases
     for base in bases:
         entries = _user_method(base, '__mro_entries__')
         if entries is not None:
             resolved.extend(entries(base, bases))
+            stood_for = True
         else:
             resolved.append(base)
     bases = tuple(resolved)
@@ -21,6 +24,8 @@ def _build_class(body, name, bases, keywords):
     if prepare is not None:
         namespace = prepare(name, bases, **keywords)
     cell = _run_body(body, namespace)
+    if stood_for:
+        namespace['__orig_bases__'] = written
     if meta is type:
         cls = _finish_class(type, name, bases, namespace, keywords, cell)
     else:
@@ -87,15 +92,6 @@ def _new_of(layout):
         value = layout(*args, **kwargs)
         return value if cls is layout else _wrap(cls, value)
     return new
-
-
-def _class_getitem(cls, key):
-    method = getattr(cls, '__class_getitem__', None)
-    if method is not None:
-        return method(key)
-    if cls in (list, dict, set, tuple, frozenset, type):
-        return cls
-    raise TypeError("type '" + cls.__name__ + "' is not subscriptable")
 
 
 def _match_keys(subject, keys, rest):

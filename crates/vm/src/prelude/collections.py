@@ -1,4 +1,7 @@
 class OrderedDict(dict):
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __eq__(self, other):
         if isinstance(other, OrderedDict):
             return list(self.items()) == list(other.items())
@@ -8,6 +11,8 @@ class OrderedDict(dict):
         return not self == other
 
     def __repr__(self):
+        if _showing(self):
+            return '...'
         return type(self).__name__ + '(' + (repr(list(self.items())) if self else '') + ')'
 
     def move_to_end(self, key, last=True):
@@ -48,6 +53,9 @@ class OrderedDict(dict):
 
 
 class defaultdict(dict):
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __init__(self, default_factory=None, /, *args, **kwargs):
         if default_factory is not None and not callable(default_factory):
             raise TypeError('first argument must be callable or None')
@@ -83,6 +91,9 @@ class defaultdict(dict):
 
 
 class Counter(dict):
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __init__(self, iterable=None, /, **kwargs):
         dict.__init__(self)
         self.update(iterable, **kwargs)
@@ -219,6 +230,9 @@ def _second(pair):
 
 
 class ChainMap:
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __init__(self, *maps):
         self.maps = list(maps) or [{}]
 
@@ -253,6 +267,25 @@ class ChainMap:
 
     def copy(self):
         return ChainMap(self.maps[0].copy(), *self.maps[1:])
+
+    def __or__(self, other):
+        if not hasattr(other, 'keys'):
+            return NotImplemented
+        made = self.copy()
+        made.maps[0].update(other)
+        return made
+
+    def __ror__(self, other):
+        if not hasattr(other, 'keys'):
+            return NotImplemented
+        made = dict(other)
+        for table in reversed(self.maps):
+            made.update(table)
+        return type(self)(made)
+
+    def __ior__(self, other):
+        self.maps[0].update(other)
+        return self
 
     def __iter__(self):
         seen = {}

@@ -1,53 +1,9 @@
-class _Subscripted:
-    # What is in the brackets is for readers.
-    def __class_getitem__(cls, key):
-        return cls
+# Containers of which a program writes a few methods and gets the others.
 
-
-class Iterable(_Subscripted):
-    _protocol = ('__iter__',)
-
-
-class Iterator(_Subscripted):
-    _protocol = ('__iter__', '__next__')
-
-    def __iter__(self):
-        return self
-
-
-class Generator(Iterator):
-    _protocol = ('__iter__', '__next__', 'send', 'throw')
-
-    def __next__(self):
-        return self.send(None)
-
-
-class Sized(_Subscripted):
-    _protocol = ('__len__',)
-
-
-class Container(_Subscripted):
-    _protocol = ('__contains__',)
-
-
-class Collection(_Subscripted):
-    _protocol = ('__len__', '__iter__', '__contains__')
-
-
-class Callable(_Subscripted):
-    _protocol = ('__call__',)
-
-
-class Hashable(_Subscripted):
-    _protocol = ('__hash__',)
-
-
-class Reversible(_Subscripted):
-    _protocol = ('__reversed__',)
-
-
-class Sequence(_Subscripted):
-    _protocol = ('__len__', '__getitem__', 'index', 'count')
+class Sequence(Reversible, Collection):
+    @abstractmethod
+    def __getitem__(self, index):
+        raise IndexError
 
     def __contains__(self, item):
         for found in self:
@@ -57,9 +13,12 @@ class Sequence(_Subscripted):
 
     def __iter__(self):
         index = 0
-        while index < len(self):
-            yield self[index]
-            index += 1
+        try:
+            while True:
+                yield self[index]
+                index += 1
+        except IndexError:
+            return
 
     def __reversed__(self):
         index = len(self) - 1
@@ -67,25 +26,44 @@ class Sequence(_Subscripted):
             yield self[index]
             index -= 1
 
-    def index(self, item):
-        at = 0
-        for found in self:
-            if found == item:
-                return at
-            at += 1
+    def index(self, value, start=0, stop=None):
+        if start < 0:
+            start = max(len(self) + start, 0)
+        if stop is not None and stop < 0:
+            stop += len(self)
+        while stop is None or start < stop:
+            try:
+                found = self[start]
+            except IndexError:
+                break
+            if found is value or found == value:
+                return start
+            start += 1
         raise ValueError
 
     def count(self, item):
-        return sum([1 for found in self if found == item])
+        return sum([1 for found in self if found is item or found == item])
 
 
 class MutableSequence(Sequence):
-    _protocol = ('__setitem__', 'append', 'insert')
+    @abstractmethod
+    def __setitem__(self, index, value):
+        raise IndexError
+
+    @abstractmethod
+    def __delitem__(self, index):
+        raise IndexError
+
+    @abstractmethod
+    def insert(self, index, value):
+        raise IndexError
 
     def append(self, item):
         self.insert(len(self), item)
 
     def extend(self, items):
+        if items is self:
+            items = list(items)
         for item in items:
             self.append(item)
 
@@ -111,8 +89,12 @@ class MutableSequence(Sequence):
         return self
 
 
-class Mapping(_Subscripted):
-    _protocol = ('keys', '__getitem__', 'items', 'get')
+class Mapping(Collection):
+    __reversed__ = None
+
+    @abstractmethod
+    def __getitem__(self, key):
+        raise KeyError
 
     def get(self, key, default=None):
         try:
@@ -128,20 +110,28 @@ class Mapping(_Subscripted):
         return True
 
     def keys(self):
-        return list(iter(self))
+        return KeysView(self)
 
     def items(self):
-        return [(key, self[key]) for key in self]
+        return ItemsView(self)
 
     def values(self):
-        return [self[key] for key in self]
+        return ValuesView(self)
 
     def __eq__(self, other):
+        if not isinstance(other, Mapping):
+            return NotImplemented
         return dict(self.items()) == dict(other.items())
 
 
 class MutableMapping(Mapping):
-    _protocol = ('keys', '__setitem__', 'items', 'pop')
+    @abstractmethod
+    def __setitem__(self, key, value):
+        raise KeyError
+
+    @abstractmethod
+    def __delitem__(self, key):
+        raise KeyError
 
     def pop(self, key, *default):
         try:
@@ -180,9 +170,7 @@ class MutableMapping(Mapping):
             del self[key]
 
 
-class Set(_Subscripted):
-    _protocol = ('isdisjoint', '__contains__', '__len__')
-
+class Set(Collection):
     @classmethod
     def _from_iterable(cls, items):
         return cls(items)
@@ -247,7 +235,13 @@ class Set(_Subscripted):
 
 
 class MutableSet(Set):
-    _protocol = ('add', 'discard', '__contains__')
+    @abstractmethod
+    def add(self, item):
+        raise NotImplementedError
+
+    @abstractmethod
+    def discard(self, item):
+        raise NotImplementedError
 
     def remove(self, item):
         if item not in self:
@@ -280,15 +274,13 @@ class MutableSet(Set):
             self.discard(item)
         return self
 
-
-class Awaitable(_Subscripted):
-    _protocol = ('__await__',)
-
-
-class Coroutine(_Subscripted):
-    _protocol = ('send', 'throw', 'close')
-
-
-KeysView = type({}.keys())
-ValuesView = type({}.values())
-ItemsView = type({}.items())
+    def __ixor__(self, other):
+        if other is self:
+            self.clear()
+            return self
+        for item in (other if isinstance(other, Set) else self._from_iterable(other)):
+            if item in self:
+                self.discard(item)
+            else:
+                self.add(item)
+        return self

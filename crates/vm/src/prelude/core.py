@@ -8,8 +8,9 @@ def _collect(items):
 def _plain(value):
     if not _iterates_natively(value):
         return [item for item in value]
-    method = _user_method(value, '__index__')
-    return value if method is None else _index(value)
+    if _user_method(value, '__index__') is not None:
+        return _index(value)
+    return value if _user_method(value, '__float__') is None else float(value)
 
 
 def _index(value):
@@ -34,7 +35,7 @@ def _getitem_index(sequence, key):
 
 
 def _with_lists(function, names, *args):
-    # A native met an iterable or an integer in Python: it gets a list or a number instead.
+    # A native met an iterable or a number in Python: it gets a list or a number of ours instead.
     args = [_plain(arg) for arg in args]
     if names is None:
         return function(*args)
@@ -65,6 +66,14 @@ def _throw_class(generator, kind, value=None):
     elif not isinstance(value, BaseException):
         value = kind(value)
     return generator.throw(value)
+
+
+def _close_generator(generator):
+    # What it raises meanwhile is nobody's.
+    try:
+        generator.close()
+    except BaseException:
+        pass
 
 
 def exit(code=None):

@@ -97,6 +97,8 @@ def _make_init(cls, fields, frozen):
 
 
 def _repr(self):
+    if _showing(self):
+        return '...'
     shown = [one.name + '=' + repr(getattr(self, one.name)) for one in self.__dataclass_fields__.values() if one.repr]
     return type(self).__qualname__ + '(' + ', '.join(shown) + ')'
 
@@ -141,10 +143,17 @@ def _process(cls, init, show, eq, order, unsafe_hash, frozen, match_args, kw_onl
     annotations = own.get('__annotations__', {})
     only_keywords = kw_only
     for name, kind in annotations.items():
-        text = kind if isinstance(kind, str) else ''
-        if text.startswith('ClassVar') or text.startswith('typing.ClassVar'):
+        if isinstance(kind, str):
+            text = kind.removeprefix('typing.').removeprefix('dataclasses.')
+            outside = text.startswith('ClassVar')
+            given = text.startswith('InitVar')
+        else:
+            text = 'KW_ONLY' if kind is KW_ONLY else ''
+            given = kind is InitVar or isinstance(kind, InitVar)
+            outside = not given and not isinstance(kind, type) and getattr(kind, '_name', None) == 'ClassVar'
+        if outside:
             continue
-        if text == 'KW_ONLY' or text == 'dataclasses.KW_ONLY':
+        if text == 'KW_ONLY':
             only_keywords = True
             continue
         value = own.get(name, MISSING)
@@ -162,11 +171,12 @@ def _process(cls, init, show, eq, order, unsafe_hash, frozen, match_args, kw_onl
         one.type = kind
         if only_keywords:
             one.kw_only = True
-        if text.startswith('InitVar'):
+        if given:
             init_only.append(name)
         fields[name] = one
     cls.__dataclass_init_only__ = init_only
     every = list(fields.values())
+    cls.__dataclass_parameters__ = (MISSING, [one for one in every if one.init])
     seen_default = None
     for one in every:
         if one.init and not one.kw_only:
@@ -257,9 +267,9 @@ def make_dataclass(cls_name, fields, *, bases=(), namespace=None, **options):
     annotations = {}
     for one in fields:
         if isinstance(one, str):
-            annotations[one] = 'Any'
+            annotations[one] = 'typing.Any'
             continue
-        annotations[one[0]] = one[1] if isinstance(one[1], str) else getattr(one[1], '__name__', 'Any')
+        annotations[one[0]] = one[1]
         if len(one) == 3:
             body[one[0]] = one[2]
     body['__annotations__'] = annotations
@@ -281,5 +291,11 @@ class KW_ONLY:
 
 
 class InitVar:
+    def __init__(self, type):
+        self.type = type
+
     def __class_getitem__(cls, kind):
-        return cls
+        return cls(kind)
+
+    def __repr__(self):
+        return 'dataclasses.InitVar[' + _kind_text(self.type) + ']'

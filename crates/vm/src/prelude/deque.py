@@ -1,4 +1,7 @@
 class deque:
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     # A list with a head: what was taken from the left is cut off now and then.
     def __init__(self, iterable=(), maxlen=None):
         if maxlen is not None and maxlen < 0:
@@ -171,5 +174,7 @@ class deque:
         return self
 
     def __repr__(self):
+        if _showing(self):
+            return '[...]'
         tail = '' if self.maxlen is None else ', maxlen=' + str(self.maxlen)
         return type(self).__name__ + '(' + repr(self._list()) + tail + ')'

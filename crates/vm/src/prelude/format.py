@@ -117,7 +117,7 @@ def _percent_one(value, kind, flags, width, precision):
         spec += '0'
     spec += width
     if kind in 'diu':
-        if not isinstance(value, (int, float)):
+        if not isinstance(value, (int, float)) and _user_method(value, '__int__') is None and _user_method(value, '__trunc__') is None:
             raise TypeError('%' + kind + ' format: a real number is required, not ' + type(value).__name__)
         value = int(value)
         if precision is not None:
@@ -130,7 +130,7 @@ def _percent_one(value, kind, flags, width, precision):
             raise TypeError('%' + kind + ' format: an integer is required, not ' + type(value).__name__)
         return format(value, spec + kind)
     if kind in 'eEfFgG':
-        if not isinstance(value, (int, float)):
+        if not isinstance(value, (int, float)) and _user_method(value, '__float__') is None:
             raise TypeError('must be real number, not ' + type(value).__name__)
         return format(float(value), spec + '.' + str(6 if precision is None else precision) + kind)
     raise ValueError("unsupported format character '" + kind + "' (" + hex(ord(kind)) + ')')

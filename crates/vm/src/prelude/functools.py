@@ -45,6 +45,11 @@ def update_wrapper(wrapper, wrapped, assigned=(), updated=()):
                 setattr(wrapper, name, value)
             except AttributeError:
                 pass
+    more = getattr(wrapped, '__dict__', None)
+    if more and not isinstance(wrapped, type):
+        for name, value in more.items():
+            if name not in ('__doc__', '__module__', '__wrapped__'):
+                setattr(wrapper, name, value)
     wrapper.__wrapped__ = wrapped
     return wrapper
 
@@ -206,6 +211,13 @@ def total_ordering(cls):
     return cls
 
 
+def _either(kind):
+    # The types of a union.
+    if isinstance(kind, _UnionType) or isinstance(kind, _GenericAlias) and getattr(kind.__origin__, '_name', None) == 'Union':
+        return kind.__args__
+    return ()
+
+
 def singledispatch(function):
     table = {object: function}
 
@@ -217,14 +229,20 @@ def singledispatch(function):
 
     def register(kind, implementation=None):
         if implementation is None:
-            if isinstance(kind, type):
+            if isinstance(kind, type) or _either(kind):
                 return lambda implementation: register(kind, implementation)
             implementation = kind
-            written = [text for name, text in kind.__annotations__.items() if name != 'return' and name != 'self']
+            written = [one for name, one in getattr(kind, '__annotations__', {}).items() if name != 'return' and name != 'self']
             if not written:
                 raise TypeError('Invalid first argument to `register()`: ' + repr(kind) + '. Use either `@register(some_class)` or plain `@register` on an annotated function.')
-            kind = _resolve(kind, written[0].strip('\'"'))
-        table[kind] = implementation
+            kind = written[0]
+            if isinstance(kind, str):
+                import typing
+                kind = list(typing.get_type_hints(implementation).values())[0]
+        for one in _either(kind) or (kind,):
+            if not isinstance(one, type):
+                raise TypeError('Invalid annotation. ' + repr(kind) + ' is not a class.')
+            table[one] = implementation
         return implementation
 
     def wrapper(*args, **kwargs):

@@ -62,7 +62,9 @@ def _zip_steps(iterators, strict):
         yield tuple(items)
 
 
-def map(function, iterable, /, *more):
+def map(function=None, iterable=_nothing, /, *more):
+    if iterable is _nothing:
+        raise TypeError('map() must have at least two arguments.')
     if more:
         return _map_many(function, zip(iterable, *more))
     return _map_one(function, iter(iterable))
@@ -78,7 +80,9 @@ def _map_many(function, rows):
         yield function(*row)
 
 
-def filter(function, iterable, /):
+def filter(function, iterable=_nothing, /):
+    if iterable is _nothing:
+        raise TypeError('filter expected 2 arguments, got 1')
     return _filter_steps(function, iter(iterable))
 
 
@@ -158,13 +162,17 @@ def _extreme(args, key, default, largest):
     return best
 
 
-def _sorted(iterable, /, *, key=None, reverse=False):
-    items = [item for item in iterable]
+def _sorted(*args, key=None, reverse=False):
+    if len(args) != 1:
+        raise TypeError('sorted expected 1 argument, got ' + str(len(args)))
+    items = [item for item in args[0]]
     keys = items if key is None else [key(item) for item in items]
     return _sort_by(items, keys, reverse)
 
 
-def _list_sort(items, /, *, key=None, reverse=False):
+def _list_sort(items, /, *args, key=None, reverse=False):
+    if args:
+        raise TypeError('sort() takes no positional arguments')
     copy = items[:]
     keys = copy if key is None else [key(item) for item in copy]
     items[:] = _sort_by(copy, keys, reverse)

@@ -196,3 +196,19 @@ def correlation(x, y, /):
     if not first * second:
         raise StatisticsError('at least one of the inputs is constant')
     return both / _math.sqrt(first * second)
+
+
+def linear_regression(x, y, /, *, proportional=False):
+    from collections import namedtuple
+    if len(x) != len(y):
+        raise StatisticsError('linear regression requires that both inputs have same number of data points')
+    if len(x) < 2:
+        raise StatisticsError('linear regression requires at least two data points')
+    import math
+    middle_x, middle_y = (0, 0) if proportional else (math.fsum(x) / len(x), math.fsum(y) / len(y))
+    both = math.fsum([(a - middle_x) * (b - middle_y) for a, b in zip(x, y)])
+    own = math.fsum([(a - middle_x) ** 2.0 for a in x])
+    if own == 0:
+        raise StatisticsError('x is constant')
+    slope = both / own
+    return namedtuple('LinearRegression', ('slope', 'intercept'))(slope, 0.0 if proportional else middle_y - slope * middle_x)

@@ -22,11 +22,12 @@ class Template:
         out = []
         at = 0
         while at < len(text):
-            char = text[at]
-            if char != '$':
-                out.append(char)
-                at += 1
-                continue
+            found = text.find('$', at)
+            if found < 0:
+                out.append(text[at:])
+                break
+            out.append(text[at:found])
+            at = found
             if text[at + 1:at + 2] == '$':
                 out.append('$')
                 at += 2
@@ -34,21 +35,42 @@ class Template:
             brace = text[at + 1:at + 2] == '{'
             start = at + 2 if brace else at + 1
             end = start
-            while end < len(text) and (text[end].isalnum() or text[end] == '_'):
+            while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] == '_'):
                 end += 1
             name = text[start:end]
             after = end + 1 if brace else end
-            if name in table:
+            if not name or name[0].isdigit() or brace and text[end:after] != '}':
+                if not safe:
+                    lines = text[:at].split('\n')
+                    raise ValueError('Invalid placeholder in string: line ' + str(len(lines)) + ', col ' + str(len(lines[-1]) + 1))
+                out.append('$')
+                at += 1
+                continue
+            if name in table or not safe:
                 out.append(str(table[name]))
-            elif safe:
-                out.append(text[at:after])
             else:
-                raise KeyError(name)
+                out.append(text[at:after])
             at = after
         return ''.join(out)
 
+    def get_identifiers(self):
+        class Names(dict):
+            def __missing__(self, key):
+                self[key] = ''
+                return ''
+        names = Names()
+        self._fill(names, False)
+        return list(names)
+
+    def is_valid(self):
+        try:
+            self.get_identifiers()
+        except ValueError:
+            return False
+        return True
+
     def substitute(self, table={}, /, **more):
-        return self._fill({**table, **more}, False)
+        return self._fill({**table, **more} if more else table, False)
 
     def safe_substitute(self, table={}, /, **more):
-        return self._fill({**table, **more}, True)
+        return self._fill({**table, **more} if more else table, True)

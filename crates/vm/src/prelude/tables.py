@@ -115,7 +115,9 @@ def _dict_init(table, source=(), /, **more):
         dict.__setitem__(table, key, more[key])
 
 
-def _dict_new(cls, source=(), /, **more):
+def _dict_new(cls, source=(), /, *rest, **more):
+    if rest:
+        raise TypeError('dict expected at most 1 argument, got ' + str(1 + len(rest)))
     table = {}
     _dict_init(table, source, **more)
     return table
@@ -360,3 +362,18 @@ def _list_iadd(target, source):
 
 def _set_slice(target, place, source):
     target[place] = [item for item in source]
+
+
+def _iadd_list(target, source):
+    list.extend(target, source)
+    return target
+
+
+def _imul_list(target, count):
+    list.__setitem__(target, slice(None), list(target) * count)
+    return target
+
+
+def _ior_dict(target, source):
+    dict.update(target, source)
+    return target

@@ -10,11 +10,26 @@ def _print(*args, sep=' ', end='\n', file=None, flush=False, **unknown):
     for name, part in (('sep', sep), ('end', end)):
         if not isinstance(part, str):
             raise TypeError(name + ' must be None or a string, not ' + type(part).__name__)
-    text = sep.join([str(arg) for arg in args]) + end
     if file is None:
-        _write(text)
+        file = _redirected()
+        if file is ...:
+            _write(sep.join([str(arg) for arg in args]) + end)
+            return
+        if file is None:
+            return
+    if type(file).__module__ in ('io', 'sys'):
+        file.write(sep.join([str(arg) for arg in args]) + end)
     else:
-        file.write(text)
+        # Whoever takes the text sees its parts.
+        first = True
+        for arg in args:
+            if not first:
+                file.write(sep)
+            first = False
+            file.write(str(arg))
+        file.write(end)
+    if flush:
+        file.flush()
 
 
 def _repr_items(items):
@@ -25,6 +40,8 @@ def _repr(value):
     method = _user_method(value, '__repr__')
     if method is not None:
         return method(value)
+    if _showing(value):
+        return '[...]' if isinstance(value, list) else '(...)' if isinstance(value, tuple) else '{...}' if isinstance(value, dict) else '...'
     if isinstance(value, list):
         return '[' + _repr_items(value) + ']'
     if isinstance(value, tuple):

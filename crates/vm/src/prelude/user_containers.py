@@ -1,4 +1,7 @@
 class UserDict:
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __init__(self, source=None, /, **kwargs):
         self.data = {}
         if source is not None:
@@ -106,6 +109,9 @@ def _data(value):
 
 
 class UserList:
+    def __class_getitem__(cls, key):
+        return _GenericAlias(cls, key)
+
     def __init__(self, source=None):
         self.data = [] if source is None else list(_data(source))
 

@@ -214,9 +214,7 @@ impl Vm {
             return Err(self.zero_division("0.0 cannot be raised to a negative power"));
         }
         if a < 0.0 && b.is_finite() && libm::trunc(b) != b {
-            let message =
-                "a negative number raised to a fractional power is complex; not supported";
-            return Err(self.value_error(message));
+            return Err(self.prelude_tail("_negative_root", vec![float(a), float(b)]));
         }
         let result = crate::types::precise::pow(a, b);
         if result.is_infinite() && a.is_finite() && b.is_finite() {

@@ -153,7 +153,7 @@ impl Vm {
         }
     }
 
-    pub(super) fn own_dict(&self, object: Value) -> Option<Handle> {
+    pub(crate) fn own_dict(&self, object: Value) -> Option<Handle> {
         match self.obj(object)? {
             Obj::Instance(instance) => instance.dict,
             Obj::Exception(exception) => exception.dict,

@@ -236,6 +236,11 @@ impl Vm {
                     _ => Err(self.type_error("__defaults__ must be set to a tuple object")),
                 }
             }
+            (Some(Obj::Function(_)), name::ANNOTATIONS) => match self.obj(value) {
+                Some(Obj::Dict(_)) => Ok(value),
+                None if value.is_none() => Ok(Value::Unbound),
+                _ => Err(self.type_error("__annotations__ must be set to a dict object")),
+            },
             (Some(Obj::Instance(_)), name::CLASS) => {
                 let layout = self.class_info(class).map(|info| info.layout);
                 match value.handle().and_then(|new| self.class_info(new)) {
@@ -270,6 +275,7 @@ impl Vm {
             | name::NAME
             | name::QUALNAME
             | name::DEFAULTS
+            | name::ANNOTATIONS
             | name::CLASS
             | name::DICT => self.special_value(object, class, key, value)?,
             _ => value,
@@ -288,6 +294,7 @@ impl Vm {
             (Obj::Function(function), name::NAME) => function.name = value,
             (Obj::Function(function), name::QUALNAME) => function.qualname = value,
             (Obj::Function(function), name::DEFAULTS) => function.defaults = value,
+            (Obj::Function(function), name::ANNOTATIONS) => function.annotations = value,
             (Obj::Instance(instance), name::CLASS) => match value {
                 Value::Ref(class) => instance.class = class,
                 _ => return Ok(false),
@@ -316,10 +323,13 @@ impl Vm {
             return Err(tail_after(hook, vec![object, name], After::Discard));
         }
         if let Some(found) = self.class_attr(class, key) {
-            if let Some(Obj::Property([_, _, delete, _])) = self.obj(found)
-                && !delete.is_none()
-            {
-                return Err(tail_after(*delete, vec![object], After::Discard));
+            if let Some(Obj::Property([_, _, delete, _])) = self.obj(found) {
+                if !delete.is_none() {
+                    return Err(tail_after(*delete, vec![object], After::Discard));
+                }
+                let (attr, kind) = (self.shown_name(key.into()), self.class_name(class));
+                let message = format!("property '{attr}' of '{kind}' object has no deleter");
+                return Err(self.raise(Type::AttributeError, message));
             }
             if let Some(method) = self.user_method(found, name::DELETE) {
                 return Err(tail_after(method, vec![found, object], After::Discard));

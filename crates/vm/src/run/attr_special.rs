@@ -24,7 +24,13 @@ impl Vm {
             name::NAME => own_name,
             name::QUALNAME => self.dict_get_name(dict, name::QUALNAME).unwrap_or(own_name),
             name::CLASS => info.meta.into(),
-            name::DOC => self.dict_get_name(dict, name::DOC).unwrap_or(Value::None),
+            name::DOC => match self.dict_get_name(dict, name::DOC) {
+                Some(doc) => doc,
+                None if self.dict_get_name(dict, name::DATACLASS).is_some() => {
+                    return Err(self.prelude_tail("_dataclass_doc", vec![object]));
+                }
+                None => Value::None,
+            },
             name::MODULE => match self.dict_get_name(dict, name::MODULE) {
                 Some(module) => module,
                 None if builtin => self.intern("builtins")?.into(),
@@ -37,6 +43,15 @@ impl Vm {
             name::BASES => {
                 let items = info.bases.iter().map(|base| Value::Ref(*base)).collect();
                 self.tuple(items)?
+            }
+            // The first, or the one that says how instances are built.
+            name::BASE => {
+                let layout = info.layout;
+                let built = |base: &&Handle| {
+                    self.class_info(**base).is_some_and(|base| base.layout == layout)
+                };
+                let found = info.bases.iter().find(built).or(info.bases.first());
+                found.map_or(Value::None, |base| Value::Ref(*base))
             }
             name::DICT => return self.copy_dict(dict).map(Some),
             name::ANNOTATIONS => match self.dict_get_name(dict, key) {
@@ -79,6 +94,9 @@ impl Vm {
                 name::CAUSE => none_if_unbound(exception.cause),
                 name::CONTEXT => none_if_unbound(exception.context),
                 name::SUPPRESS => Value::Bool(exception.suppress),
+                name::TRACEBACK if !exception.traceback.is_empty() => {
+                    return Err(self.prelude_tail("_traceback_of", vec![object]));
+                }
                 name::TRACEBACK | name::DOC => Value::None,
                 name::VALUE => match self.obj(exception.args) {
                     Some(Obj::Tuple(args)) => args.first().copied().unwrap_or(Value::None),
@@ -95,7 +113,17 @@ impl Vm {
                     Some(doc) => self.string(doc.as_str())?,
                     None => Value::None,
                 },
-                name::ANNOTATIONS => return self.annotations(function.code).map(Some),
+                name::ANNOTATIONS if function.annotations.is_unbound() => {
+                    let made = self.alloc(Obj::Dict(Dict::default()))?;
+                    if let Some(Obj::Function(function)) =
+                        object.handle().map(|handle| self.heap.get_mut(handle))
+                    {
+                        function.annotations = made;
+                    }
+                    made
+                }
+                name::ANNOTATIONS => function.annotations,
+                name::CODE => return Err(self.prelude_tail("_code_of", vec![object])),
                 _ => return Ok(None),
             },
             Some(Obj::Method { function, receiver }) => match key {
@@ -226,17 +254,16 @@ impl Vm {
         }
     }
 
-    /// The annotations of a function, as they are written.
-    fn annotations(&mut self, code: u32) -> Outcome {
-        let codes = std::sync::Arc::clone(&self.codes);
-        let written = &codes[code as usize].code.annotations;
-        self.charge((crate::cost::entries(1) + crate::cost::NAME_LOOKUP) * written.len() as u64)?;
+    /// The table of a function's annotations, from names and values in turns.
+    pub(super) fn annotations(&mut self, pairs: Value) -> Outcome {
+        let pairs = self.items(pairs)?;
+        self.charge(
+            (crate::cost::entries(1) + crate::cost::NAME_LOOKUP) * (pairs.len() / 2) as u64,
+        )?;
         let dict = self.alloc(Obj::Dict(Dict::default()))?;
         let Value::Ref(handle) = dict else { return Err(Fatal::Internal.into()) };
-        for (name, text) in written {
-            let name = self.intern(name)?;
-            let text = self.string(text.as_str())?;
-            self.dict_set_name(handle, name, text)?;
+        for pair in pairs.chunks_exact(2) {
+            self.dict_insert(handle, pair[0], pair[1])?;
         }
         Ok(dict)
     }

@@ -76,6 +76,7 @@ impl Vm {
             waiting: BTreeMap::new(),
             host_room: 0,
             frame_depth: crate::limits::FRAME_DEPTH_MAX,
+            frame_depth_max: crate::limits::FRAME_DEPTH_MAX,
             kept: Value::Unbound,
             profiler: None,
             entering: None,
@@ -110,6 +111,7 @@ impl Vm {
             waiting: BTreeMap::new(),
             host_room: 0,
             frame_depth: crate::limits::FRAME_DEPTH_MAX,
+            frame_depth_max: crate::limits::FRAME_DEPTH_MAX,
             kept: Value::Unbound,
             profiler: None,
             entering: None,
@@ -212,6 +214,7 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
             name: Value::None,
             bases: Vec::new(),
             mro: Vec::new(),
+            derived: Vec::new(),
             dict: Handle(0),
             meta: Type::Type.handle(),
             layout,
@@ -260,6 +263,21 @@ fn types(vm: &mut Vm) -> Result<(), Fault> {
         ];
         if !hidden.contains(text) {
             vm.dict_set_name(vm.builtins, name, kind.handle().into())?;
+        }
+    }
+    // What changes has no hash.
+    let changing = [
+        Type::List,
+        Type::Dict,
+        Type::Set,
+        Type::ByteArray,
+        Type::DictKeys,
+        Type::DictItems,
+        Type::Slice,
+    ];
+    for kind in changing {
+        if let Obj::Class(class) = vm.heap.get(kind.handle()) {
+            vm.dict_set_name(class.dict, name::HASH, Value::None)?;
         }
     }
     for (text, value) in [("NotImplemented", Value::NotImplemented), ("Ellipsis", Value::Ellipsis)]

@@ -215,12 +215,10 @@ impl Vm {
             };
             let suspended = Suspended { code, pc: 0, globals, handling: Value::Unbound, slots };
             let frame = Some(suspended);
-            let generator = self.alloc(Obj::Generator(Box::new(Generator {
-                kind,
-                name,
-                frame,
-                running: false,
-            })))?;
+            let owned = kind == Kind::Generator && self.is_for_a_loop(after);
+            let running = false;
+            let generator = Generator { kind, name, frame, running, owned };
+            let generator = self.alloc(Obj::Generator(Box::new(generator)))?;
             return self.complete(after, generator);
         }
         self.frames.push(frame);

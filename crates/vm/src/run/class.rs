@@ -70,6 +70,11 @@ impl Vm {
                 );
             }
         }
+        if let Some(twice) = (1..bases.len()).find(|place| bases[..*place].contains(&bases[*place]))
+        {
+            let kind = self.class_name(bases[twice]);
+            return Err(self.type_error(format!("duplicate base class {kind}")));
+        }
         let tails: Vec<Vec<Handle>> = bases
             .iter()
             .map(|base| self.class_info(*base).map(|info| info.mro.clone()).unwrap_or_default())
@@ -92,8 +97,9 @@ impl Vm {
         }
         let class = self.alloc(Obj::Class(Box::new(Class {
             name,
-            bases,
+            bases: bases.clone(),
             mro: Vec::new(),
+            derived: Vec::new(),
             dict: namespace,
             meta,
             layout,
@@ -104,6 +110,13 @@ impl Vm {
             info.mro = std::iter::once(handle).chain(order).collect();
         }
         self.heap.resized(handle)?;
+        let pinned = self.heap.pinned();
+        for base in bases.into_iter().filter(|base| base.0 as usize >= pinned) {
+            if let Obj::Class(info) = self.heap.get_mut(base) {
+                info.derived.push(handle);
+            }
+            self.heap.resized(base)?;
+        }
         // __eq__ without __hash__ makes instances unhashable.
         let defines_eq = self.dict_get_name(namespace, name::EQ).is_some();
         if defines_eq && self.dict_get_name(namespace, name::HASH).is_none() {
@@ -220,7 +233,7 @@ impl Vm {
         }
     }
 
-    fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {
+    pub(crate) fn abstract_error(&mut self, class: Handle, missing: Value) -> Fault {
         let items = self.plain_items(missing).ok().flatten().unwrap_or_default();
         if let Err(fault) = self.charge(cost::sort(items.len())) {
             return fault;

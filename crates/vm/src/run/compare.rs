@@ -8,7 +8,7 @@ use super::frame::After;
 use crate::cost;
 use crate::front::code::CmpOp;
 use crate::heap::object::{Obj, View};
-use crate::heap::types::name;
+use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
 use crate::types::operators;
@@ -29,7 +29,12 @@ impl Vm {
     }
 
     fn has_compare(&self, value: Value) -> bool {
-        matches!(self.obj(value), Some(Obj::Instance(_) | Obj::Exception(_)))
+        match self.obj(value) {
+            Some(Obj::Instance(_) | Obj::Exception(_)) => true,
+            // Its metaclass may say how.
+            Some(Obj::Class(class)) => class.meta != Type::Type.handle(),
+            _ => false,
+        }
     }
 
     fn compare_plain(&mut self, op: CmpOp, left: Value, right: Value) -> Outcome {

@@ -56,7 +56,7 @@ pub struct Output {
 
 /// Runs a plain script with so many cycles.
 pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
-    let program = match front::compile(source, file) {
+    let program = match front::compile_script(source, file) {
         Ok(program) => program,
         Err(error) => {
             return Output { stdout: String::new(), cycles: 0, ending: Ending::Refused(error) };

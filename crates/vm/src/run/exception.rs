@@ -2,12 +2,13 @@
 
 use super::Vm;
 use super::fault::{Fatal, Fault};
+use crate::front::code::BinOp;
 use crate::heap::object::{Exception, Obj};
 use crate::heap::types::Type;
 use crate::heap::value::Value;
 
 /// Lines that a traceback keeps: those of the deepest stack.
-const TRACEBACK_MAX: usize = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
+const TRACEBACK_MAX: usize = crate::limits::SCRIPT_FRAME_DEPTH;
 
 impl Vm {
     fn exception_mut(&mut self, value: Value) -> Option<&mut Exception> {
@@ -150,5 +151,28 @@ impl Vm {
             }
         }
         Ok(found)
+    }
+}
+
+impl Vm {
+    /// What an operator said of operands that it does not take, with the operator that is written there.
+    pub(super) fn said_in_place(&mut self, op: BinOp, error: Value) -> Fault {
+        let symbol = op.symbol();
+        let args = match self.obj(error) {
+            Some(Obj::Exception(exception)) => exception.args,
+            _ => return Fault::Raise(error),
+        };
+        let said = match self.obj(args) {
+            Some(Obj::Tuple(args)) => args.first().and_then(|said| self.text(*said)),
+            _ => None,
+        };
+        let before = format!("unsupported operand type(s) for {symbol}: ");
+        match said.and_then(|said| said.strip_prefix(&before)) {
+            Some(rest) => {
+                let message = format!("unsupported operand type(s) for {symbol}=: {rest}");
+                self.type_error(message)
+            }
+            None => Fault::Raise(error),
+        }
     }
 }

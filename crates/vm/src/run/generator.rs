@@ -1,8 +1,8 @@
 //! Generators and coroutines: frames that are put aside and taken up again.
 
 use super::Vm;
-use super::fault::{Fatal, Fault, Outcome, tail};
-use super::frame::{After, Frame};
+use super::fault::{Fatal, Fault, Outcome, tail, tail_after};
+use super::frame::{After, Frame, Wanted};
 use super::steps::Flow;
 use crate::cost;
 use crate::front::code::{Kind, Op};
@@ -11,6 +11,31 @@ use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};
 
 impl Vm {
+    /// Whether a generator that is made now is the result of the instruction before a `for` loop, or of the
+    /// `__iter__` that the loop calls: then nobody else has it.
+    pub(super) fn is_for_a_loop(&self, after: After) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        let place = match after {
+            After::Push => frame.pc as usize,
+            After::Checked(Wanted::Iterator) => (frame.pc as usize).wrapping_sub(1),
+            _ => return false,
+        };
+        let instrs = &self.codes[frame.code as usize].code.instrs;
+        instrs.get(place).is_some_and(|instr| instr.op == Op::GetIter)
+    }
+
+    /// Lets go of the iterator of a loop that is left. A generator that only the loop had is closed.
+    pub(super) fn drop_iterator(&mut self) -> Result<(), Fault> {
+        let iterator = self.pop()?;
+        match self.obj(iterator) {
+            Some(Obj::Generator(generator)) if generator.owned && generator.frame.is_some() => {
+                let close = self.prelude_function("_close_generator")?;
+                Err(tail_after(close, vec![iterator], After::Discard))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn generator_word(&self, handle: Handle) -> &'static str {
         match self.heap.get(handle) {
             Obj::Generator(generator) if generator.kind == Kind::Coroutine => "coroutine",

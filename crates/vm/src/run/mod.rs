@@ -154,6 +154,8 @@ pub struct Vm {
     pub(crate) host_room: usize,
     /// How many frames there may be at once.
     pub(crate) frame_depth: usize,
+    /// What a program may raise it to.
+    pub(crate) frame_depth_max: usize,
     /// Held for the one who embeds the machine.
     pub(crate) kept: Value,
     pub(crate) profiler: Option<Box<crate::script::Profiler>>,

@@ -55,6 +55,12 @@ pub(crate) fn name_of(id: u16) -> &'static str {
     NATIVES[id as usize].name
 }
 
+/// The builtin type whose method it is.
+pub(crate) fn owner_of(id: u16) -> Option<&'static str> {
+    let owner = NATIVES[id as usize].owner;
+    crate::heap::types::TYPES.iter().map(|entry| entry.1).find(|kind| *kind == owner)
+}
+
 impl Vm {
     /// The arguments in the order of `names`; Unbound where one is missing and not required.
     pub(crate) fn take<const N: usize>(

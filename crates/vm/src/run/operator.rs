@@ -250,9 +250,8 @@ impl Vm {
             {
                 return Err(self.prelude_tail("_dict_or", vec![left, right]));
             }
-            if op == BinOp::Or && self.type_like(left) && self.type_like(right) {
-                // A union in an annotation: checked by isinstance as a tuple.
-                return self.tuple(vec![left, right]);
+            if op == BinOp::Or && self.are_types(left, right) {
+                return Err(self.prelude_tail("_union", vec![left, right]));
             }
             if self.is_view(left) || self.is_view(right) {
                 let name = VIEW_OPERATORS[set_operator(op)];
@@ -274,8 +273,10 @@ impl Vm {
         matches!(self.obj(value), Some(Obj::DictView { .. }))
     }
 
-    fn type_like(&self, value: Value) -> bool {
-        value.is_none() || matches!(self.obj(value), Some(Obj::Class(_) | Obj::Tuple(_)))
+    /// Two classes, or one and None.
+    fn are_types(&self, left: Value, right: Value) -> bool {
+        let class = |value| matches!(self.obj(value), Some(Obj::Class(_)));
+        (class(left) && (class(right) || right.is_none())) || (left.is_none() && class(right))
     }
 
     fn set_like(&self, value: Value) -> bool {
@@ -346,7 +347,10 @@ impl Vm {
                 }
                 Ok(left)
             }
-            _ => self.binary(op, left, right),
+            _ => match self.binary(op, left, right) {
+                Err(Fault::Raise(error)) => Err(self.said_in_place(op, error)),
+                other => other,
+            },
         }
     }
 

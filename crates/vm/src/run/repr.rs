@@ -109,7 +109,14 @@ impl Vm {
                 out.push_str(&text);
             }
             Value::Native(id) => {
-                out.push_str(&format!("<built-in function {}>", super::native::name_of(id)));
+                let name = super::native::name_of(id);
+                match super::native::owner_of(id) {
+                    Some(kind) if name.starts_with("__") => {
+                        out.push_str(&format!("<slot wrapper '{name}' of '{kind}' objects>"));
+                    }
+                    Some(kind) => out.push_str(&format!("<method '{name}' of '{kind}' objects>")),
+                    None => out.push_str(&format!("<built-in function {name}>")),
+                }
             }
             Value::Ref(handle) => self.repr_object(handle, out, open)?,
         }
@@ -290,8 +297,10 @@ impl Vm {
             return name;
         }
         let module = self.dict_get_name(dict, name::MODULE);
-        let module = module.and_then(|module| self.text(module)).unwrap_or("__main__");
-        format!("{module}.{name}")
+        match module.and_then(|module| self.text(module)).unwrap_or("__main__") {
+            "builtins" => name,
+            module => format!("{module}.{name}"),
+        }
     }
 
     fn class_repr(&mut self, class: Handle) -> String {

@@ -35,6 +35,10 @@ impl Vm {
             if instr.a & flag != 0 { vm.pop() } else { Ok(Value::Unbound) }
         };
         let closure = take(self, 4)?;
+        let annotations = match take(self, 8)? {
+            Value::Unbound => Value::Unbound,
+            pairs => self.annotations(pairs)?,
+        };
         let keyword_defaults = take(self, 2)?;
         let defaults = take(self, 1)?;
         let code = loaded.first + instr.b;
@@ -52,6 +56,7 @@ impl Vm {
             closure,
             name,
             qualname,
+            annotations,
             dict: None,
         })))?;
         self.stack.push(function);
@@ -116,7 +121,6 @@ impl Vm {
             "eval" | "exec" | "compile" | "__import__" | "breakpoint" | "locals" | "id" => {
                 " (a program cannot look into the machine that runs it)"
             }
-            "complex" => " (use two floats)",
             "memoryview" => " (use bytes or bytearray)",
             "ExceptionGroup" | "BaseExceptionGroup" => " (raise and catch single exceptions)",
             _ => "",

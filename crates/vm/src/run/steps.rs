@@ -1,11 +1,12 @@
 //! The instructions that are not in the loop itself.
 
 use super::fault::{Fatal, Fault, tail_after};
-use super::frame::After;
+use super::frame::{After, Wanted};
 use super::{Loaded, Vm};
 use crate::front::code::{Instr, Op};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
+use crate::heap::types::name;
 use crate::heap::value::Value;
 
 /// How the loop goes on.
@@ -281,6 +282,7 @@ impl Vm {
                 let iterator = self.iter(value)?;
                 self.stack.push(iterator);
             }
+            Op::DropIter => self.drop_iterator()?,
             Op::UnpackSequence => {
                 let value = self.pop()?;
                 let items = self.unpacked(value, operand, None)?;
@@ -354,15 +356,22 @@ impl Vm {
                 let matches = matches!(
                     self.obj(subject),
                     Some(Obj::List(_) | Obj::Tuple(_) | Obj::Range { .. })
-                );
+                ) || self.is_abstractly(subject, "Sequence")?;
                 self.stack.push(Value::Bool(matches));
             }
             Op::MatchMapping => {
                 let subject = self.inner(self.stack[self.stack.len() - 1]);
-                self.stack.push(Value::Bool(matches!(self.obj(subject), Some(Obj::Dict(_)))));
+                let matches = matches!(self.obj(subject), Some(Obj::Dict(_)))
+                    || self.is_abstractly(subject, "Mapping")?;
+                self.stack.push(Value::Bool(matches));
             }
             Op::GetLen => {
-                let length = self.length(self.stack[self.stack.len() - 1])?;
+                let subject = self.stack[self.stack.len() - 1];
+                if let Some(method) = self.user_method(subject, name::LEN) {
+                    let after = After::Checked(Wanted::Len);
+                    return Err(tail_after(method, vec![subject], after));
+                }
+                let length = self.length(subject)?;
                 self.stack.push(Value::Int(length as i64));
             }
             _ => return Err(Fatal::Internal.into()),

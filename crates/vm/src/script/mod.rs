@@ -44,12 +44,13 @@ pub struct Report {
 
 /// Runs a script from its source. `file` is only a name, for messages.
 pub fn run(source: &str, file: &str, options: Options) -> Report {
-    let program = match front::compile(source, file) {
+    let program = match front::compile_script(source, file) {
         Ok(program) => program,
         Err(error) => return refused(source, error),
     };
     let mut vm = Vm::new(options.limits);
-    vm.frame_depth = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
+    vm.frame_depth = crate::limits::SCRIPT_FRAME_DEPTH;
+    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
     if options.profile {
         vm.profiler = Some(Box::new(Profiler::new(options.limits.cycles)));
     }

@@ -4,9 +4,9 @@ use crate::cost;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
-use crate::heap::value::{Handle, Value};
+use crate::heap::value::Value;
 use crate::run::Vm;
-use crate::run::fault::{Fatal, Fault, Outcome, tail, tail_after};
+use crate::run::fault::{Fatal, Fault, Outcome, tail_after};
 use crate::run::frame::{After, Wanted};
 use crate::run::native::{Args, Table};
 
@@ -15,8 +15,6 @@ pub(crate) const TABLE: Table = &[
     ("", "len", len, ""),
     ("", "repr", repr, "_repr"),
     ("", "ascii", ascii, "_ascii"),
-    ("", "isinstance", isinstance, ""),
-    ("", "issubclass", issubclass, ""),
     ("", "callable", callable, ""),
     ("", "getattr", getattr, "_getattr_default"),
     ("", "hasattr", hasattr, "_hasattr"),
@@ -62,7 +60,7 @@ impl Vm {
 }
 
 fn print(vm: &mut Vm, args: Args) -> Outcome {
-    if args.keywords.is_some() {
+    if args.keywords.is_some() || vm.redirected().is_some() {
         return Err(Fault::Fallback);
     }
     let mut line = String::new();
@@ -120,84 +118,6 @@ fn ascii(vm: &mut Vm, args: Args) -> Outcome {
         }
     }
     vm.string(out)
-}
-
-impl Vm {
-    /// Whether a class is one of `kinds`: a class, a tuple of them, or a class with a protocol.
-    pub(crate) fn class_is(
-        &mut self,
-        class: Handle,
-        kinds: Value,
-        depth: usize,
-    ) -> Result<bool, Fault> {
-        self.charge(2)?;
-        match self.obj(kinds) {
-            Some(Obj::Tuple(items)) if depth < 20 => {
-                let count = items.len();
-                let Value::Ref(tuple) = kinds else { return Err(Fatal::Internal.into()) };
-                // Each is looked for among the bases, and may have a protocol.
-                self.charge(cost::many(count) * 32)?;
-                for place in 0..count {
-                    let kind = self.item_at(tuple, place).unwrap_or(Value::None);
-                    if self.class_is(class, kind, depth + 1)? {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
-            }
-            Some(Obj::Class(_)) => {
-                let Value::Ref(kind) = kinds else { return Err(Fatal::Internal.into()) };
-                if self.is_subclass(class, kind) {
-                    return Ok(true);
-                }
-                self.has_protocol(class, kind)
-            }
-            _ if kinds.is_none() => Ok(class == Type::NoneType.handle()),
-            _ => {
-                Err(self
-                    .type_error("isinstance() arg 2 must be a type, a tuple of types, or a union"))
-            }
-        }
-    }
-
-    /// Classes like Iterable: whoever has their methods is one of them.
-    fn has_protocol(&mut self, class: Handle, kind: Handle) -> Result<bool, Fault> {
-        let Some(info) = self.class_info(kind) else { return Ok(false) };
-        let Some(methods) = self.dict_get_name(info.dict, name::PROTOCOL) else { return Ok(false) };
-        for method in self.plain_items(methods)?.unwrap_or_default() {
-            let Value::Ref(method) = method else { return Ok(false) };
-            self.charge(cost::CLASS_LOOKUP)?;
-            // The machine calls these without looking for a method.
-            let called = [Type::Function, Type::Native, Type::Method, Type::Type];
-            if method == name::CALL && called.iter().any(|kind| kind.handle() == class) {
-                continue;
-            }
-            if self.class_attr(class, method).is_none_or(|found| found.is_none()) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-}
-
-fn isinstance(vm: &mut Vm, args: Args) -> Outcome {
-    let [value, kinds] = vm.take(args, "isinstance", ["obj", "class"], 2)?;
-    if let Some(hook) = vm.user_method(kinds, name::INSTANCECHECK) {
-        return Err(tail(hook, vec![kinds, value]));
-    }
-    let class = vm.class_of(value);
-    vm.class_is(class, kinds, 0).map(Value::Bool)
-}
-
-fn issubclass(vm: &mut Vm, args: Args) -> Outcome {
-    let [class, kinds] = vm.take(args, "issubclass", ["cls", "class"], 2)?;
-    if let Some(hook) = vm.user_method(kinds, name::SUBCLASSCHECK) {
-        return Err(tail(hook, vec![kinds, class]));
-    }
-    match (class, vm.obj(class)) {
-        (Value::Ref(class), Some(Obj::Class(_))) => vm.class_is(class, kinds, 0).map(Value::Bool),
-        _ => Err(vm.type_error("issubclass() arg 1 must be a class")),
-    }
 }
 
 fn callable(vm: &mut Vm, args: Args) -> Outcome {

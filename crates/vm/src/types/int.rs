@@ -19,7 +19,6 @@ pub(crate) const TABLE: Table = &[
     ("int", "to_bytes", to_bytes, "_to_bytes"),
     ("_", "_from_bytes", from_bytes, "_from_bytes_of"),
     ("int", "conjugate", identity, ""),
-    ("int", "is_integer", int_is_integer, ""),
     ("int", "__index__", identity, ""),
     ("int", "__int__", identity, ""),
     ("int", "as_integer_ratio", int_ratio, ""),
@@ -34,7 +33,10 @@ pub(crate) const TABLE: Table = &[
 
 fn identity(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "__index__", ["self"], 1)?;
-    Ok(vm.inner(value))
+    Ok(match vm.inner(value) {
+        Value::Bool(truth) => Value::Int(truth.into()),
+        number => number,
+    })
 }
 
 /// The number as a float.
@@ -251,10 +253,6 @@ fn bit_length(vm: &mut Vm, args: Args) -> Outcome {
 fn bit_count(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "bit_count", ["self"], 1)?;
     Ok(Value::Int(this(vm, value)?.magnitude().count_ones() as i64))
-}
-
-fn int_is_integer(_: &mut Vm, _: Args) -> Outcome {
-    Ok(Value::Bool(true))
 }
 
 fn int_ratio(vm: &mut Vm, args: Args) -> Outcome {

@@ -382,8 +382,9 @@ fn host_call(vm: &mut Vm, args: Args) -> Outcome {
 fn resolve(vm: &mut Vm, args: Args) -> Outcome {
     let [function, name] = vm.take(args, "_resolve", ["function", "name"], 2)?;
     let text = vm.want_text(name, "name")?;
-    let globals = match vm.obj(function) {
-        Some(Obj::Function(function)) => function.globals,
+    let globals = match (vm.obj(function), vm.main) {
+        (Some(Obj::Function(function)), _) => function.globals,
+        (_, Some(main)) => main,
         _ => return Err(vm.type_error("a function is needed")),
     };
     let found = vm.interned.get(&text).copied().and_then(|name| {

@@ -71,9 +71,8 @@ pub(crate) const TABLE: Table = &[
 ];
 
 fn real(vm: &mut Vm, value: Value) -> Result<f64, Fault> {
-    if let Some(method) = vm.user_method(value, name::FLOAT) {
-        let _ = method;
-        return Err(vm.type_error("convert with float() first"));
+    if vm.user_method(value, name::FLOAT).is_some() {
+        return Err(Fault::Fallback);
     }
     match vm.as_float(value) {
         Some(number) if number.is_infinite() && !matches!(vm.inner(value), Value::Float(_)) => {
@@ -101,6 +100,13 @@ fn one(vm: &mut Vm, args: Args, word: &str, function: fn(f64) -> f64) -> Outcome
     let [x] = vm.take(args, word, ["x"], 1)?;
     vm.charge(cost::LIBM)?;
     let x = real(vm, x)?;
+    // Where it has a pole there is no value; elsewhere it is too large.
+    if word == "gamma" && (x == 0.0 || x == f64::NEG_INFINITY) {
+        return Err(vm.value_error("math domain error"));
+    }
+    if word == "lgamma" && x <= 0.0 && libm::floor(x) == x && x.is_finite() {
+        return Err(vm.value_error("math domain error"));
+    }
     checked(vm, function(x), x.is_finite())
 }
 
@@ -108,6 +114,11 @@ fn two(vm: &mut Vm, args: Args, word: &str, function: fn(f64, f64) -> f64) -> Ou
     let [x, y] = vm.take(args, word, ["x", "y"], 2)?;
     vm.charge(cost::LIBM)?;
     let (x, y) = (real(vm, x)?, real(vm, y)?);
+    let pole = word == "pow" && x == 0.0 && y < 0.0 && y.is_finite();
+    let endless = matches!(word, "fmod" | "remainder") && x.is_infinite() && !y.is_nan();
+    if pole || endless {
+        return Err(vm.value_error("math domain error"));
+    }
     checked(vm, function(x, y), x.is_finite() && y.is_finite())
 }
 

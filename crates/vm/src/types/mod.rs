@@ -14,6 +14,7 @@ mod grid;
 mod hashlib;
 mod int;
 mod iterators;
+mod kinds;
 #[cfg(test)]
 mod large;
 mod list;
@@ -24,6 +25,7 @@ mod object;
 pub(crate) mod operators;
 pub(crate) mod precise;
 mod reduce;
+mod reflect;
 mod regex;
 mod set;
 mod sort;
@@ -60,4 +62,6 @@ pub(crate) const TABLES: &[Table] = &[
     structs::TABLE,
     tuple::TABLE,
     codec::TABLE,
+    reflect::TABLE,
+    kinds::TABLE,
 ];

@@ -68,11 +68,13 @@ fn object_new(vm: &mut Vm, args: Args) -> Outcome {
         let args = vm.tuple(Vec::new())?;
         return vm.new_exception(handle, args);
     }
+    if handle == Type::Object.handle() && args.count > 1 {
+        return Err(vm.type_error("object() takes no arguments"));
+    }
     if let Some(missing) = vm.class_attr(handle, name::ABSTRACT)
         && vm.length(missing)? > 0
     {
-        let kind = vm.class_name(handle);
-        return Err(vm.type_error(format!("Can't instantiate abstract class {kind}")));
+        return Err(vm.abstract_error(handle, missing));
     }
     vm.new_instance(handle, Value::Unbound)
 }
@@ -87,7 +89,10 @@ fn default_repr(vm: &mut Vm, args: Args) -> Outcome {
     let text = match vm.obj(value) {
         Some(Obj::Instance(instance)) if !instance.payload.is_unbound() => {
             let payload = instance.payload;
-            vm.repr(payload)?
+            match vm.repr(payload) {
+                Err(Fault::Fallback) => return Err(vm.prelude_tail("_repr", vec![payload])),
+                text => text?,
+            }
         }
         Some(Obj::Instance(_)) => {
             let class = vm.class_of(value);

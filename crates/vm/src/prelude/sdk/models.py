@@ -1,75 +1,61 @@
-# Data with fields. Annotations are text here: `_parse` reads the forms that the package knows.
+# Data with fields: a dataclass with bytes and a JSON schema.
 import dataclasses
+from typing import get_args, get_origin, Union
 from cowboy_sdk import codec
 from cowboy_sdk.errors import DeterminismError
+from cowboy_sdk.types import SoftFloat
 
 _BASE = {
-    'str': {'type': 'string'},
-    'int': {'type': 'integer'},
-    'float': {'type': 'number', 'format': 'softfloat'},
-    'bool': {'type': 'boolean'},
-    'bytes': {'type': 'string', 'format': 'base64'},
-    'bytearray': {'type': 'string', 'format': 'base64'},
-    'None': {},
-    'list': {'type': 'array'},
-    'dict': {'type': 'object'},
-    'tuple': {'type': 'array'},
+    str: {'type': 'string'},
+    int: {'type': 'integer'},
+    float: {'type': 'number', 'format': 'softfloat'},
+    SoftFloat: {'type': 'number', 'format': 'softfloat'},
+    bool: {'type': 'boolean'},
+    bytes: {'type': 'string', 'format': 'base64'},
+    bytearray: {'type': 'string', 'format': 'base64'},
+    type(None): {},
+    list: {'type': 'array'},
+    dict: {'type': 'object'},
+    tuple: {'type': 'array'},
 }
-# Other names for the same.
-_ALSO = {'SoftFloat': 'float', 'List': 'list', 'Dict': 'dict', 'Tuple': 'tuple'}
 
-# Models by name: what an annotation can mean beside these.
+# Models by name: what an annotation that is text can mean beside the types above.
 _models = {}
+_named = {kind.__name__: kind for kind in _BASE}
 
 
 def _parse(text):
-    # The name and the arguments between its brackets.
-    text = text.strip()
-    if not text.endswith(']'):
-        return text.rpartition('.')[2], []
-    name, _, inside = text[:-1].partition('[')
-    return name.strip().rpartition('.')[2], _split(inside, ',')
+    # What a text means, if it is the name of a type that is known; else the text.
+    name = text.strip().rpartition('.')[2]
+    return _named.get(name) or _models.get(name) or text
 
 
-def _split(text, mark):
-    parts = []
-    depth = 0
-    part = ''
-    for char in text:
-        if char == mark and depth == 0:
-            parts.append(part)
-            part = ''
-            continue
-        depth += (char in '[(') - (char in '])')
-        part += char
-    if part.strip():
-        parts.append(part)
-    return parts
-
-
-def _schema(text):
-    text = text.strip()
-    if text[:1] in ('"', "'"):
-        return {'type': 'string', '$comment': 'forward_ref: ' + text[1:-1]}
-    name, args = _parse(text)
-    either = _split(text, '|')
-    if name in ('Optional', 'Union') or len(either) > 1:
-        args = either if len(either) > 1 else args
-        left = [arg for arg in args if arg.strip() != 'None']
+def _schema(kind):
+    if isinstance(kind, str):
+        meant = _parse(kind)
+        if isinstance(meant, str):
+            return {'type': 'string', '$comment': 'forward_ref: ' + kind.strip('"\' ')}
+        kind = meant
+    if kind is None:
+        kind = type(None)
+    origin = get_origin(kind)
+    args = get_args(kind)
+    if origin is Union or isinstance(kind, _UnionType):
+        left = [arg for arg in args if arg is not type(None)]
         if len(left) == 1:
             return {**_schema(left[0]), 'nullable': True}
-        return {'$comment': 'unknown_type: ' + name}
-    name = _ALSO.get(name, name)
-    if name in _models:
-        return _models[name].schema()
-    if name not in _BASE:
-        return {'$comment': 'unknown_type: ' + name}
-    schema = dict(_BASE[name])
-    if name == 'list' and args:
+        return {'$comment': 'unknown_type: Union'}
+    base = kind if origin is None else origin
+    if isinstance(base, type) and issubclass(base, CowboyModel):
+        return base.schema()
+    if base not in _BASE:
+        return {'$comment': 'unknown_type: ' + getattr(base, '__name__', repr(base))}
+    schema = dict(_BASE[base])
+    if base is list and args:
         schema['items'] = _schema(args[0])
-    elif name == 'dict' and len(args) == 2:
+    elif base is dict and len(args) == 2:
         schema['additionalProperties'] = _schema(args[1])
-    elif name == 'tuple' and args:
+    elif base is tuple and args:
         schema['prefixItems'] = [_schema(arg) for arg in args]
         schema['maxItems'] = schema['minItems'] = len(args)
     return schema
@@ -85,7 +71,7 @@ class CowboyModel:
         super().__init_subclass__(**kwargs)
         dataclasses.dataclass(cls)
         for field in dataclasses.fields(cls):
-            if field.type.strip('"\' ') in ('set', 'frozenset'):
+            if field.type in (set, frozenset, 'set', 'frozenset'):
                 raise DeterminismError(cls.__name__ + '.' + field.name + ' is a set, which has no CBOR form; a list has')
         _models[cls.__name__] = cls
 
@@ -116,8 +102,8 @@ class CowboyModel:
                 # The dataclass knows its defaults, and what is missing.
                 continue
             value = d[field.name]
-            model = _models.get(field.type.strip())
-            if model is not None and isinstance(value, dict):
+            model = _parse(field.type) if isinstance(field.type, str) else field.type
+            if isinstance(model, type) and issubclass(model, CowboyModel) and isinstance(value, dict):
                 value = model.from_dict(value)
             given[field.name] = value
         return cls(**given)
