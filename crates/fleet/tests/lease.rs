@@ -4,10 +4,12 @@ mod common;
 
 use common::{Fleet, job, lease_id, run_id, submission};
 use remuda_fleet::lease::{
-    Action, AttemptState, EndReason, Event, LeaseState, Refusal, Reply, RunStatus,
+    Action, AttemptState, EndReason, Event, Idempotency, LeaseState, Refusal, Reply, Rows,
+    RunStatus,
 };
 use remuda_fleet::message::{
-    CompleteStatus, Failure, Label, LogChunk, Phase, Retry, StaleReason, Tag, UploadRequest,
+    CompleteStatus, Failure, JobSubmission, Label, LogChunk, Phase, Retry, StaleReason, Tag,
+    UploadRequest,
 };
 
 fn stale(refusal: Result<Reply, Refusal>) -> StaleReason {
@@ -523,4 +525,84 @@ fn the_same_key_is_the_same_run_and_a_rerun_is_another() {
     assert_eq!(fleet.handle(rerun(4)).reply, submitted(4, false));
     assert_eq!(fleet.handle(rerun(5)).reply, submitted(4, true));
     assert_eq!(fleet.tables.jobs().count(), 2);
+}
+
+/// A cancel and a drain together: it was stopped because somebody wished it.
+#[test]
+fn what_is_given_back_after_a_cancel_is_canceled() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![job("a")]);
+    let lease = fleet.active("r1");
+    fleet.handle(Event::CancelJob { job_id: id.clone() }).reply.expect("asked");
+    fleet.fail(&lease, Failure::RunnerShutdown).expect("given back");
+    assert_eq!(
+        (fleet.state(&id), fleet.end(&id)),
+        (AttemptState::Canceled, EndReason::CancelAcked)
+    );
+}
+
+/// A step failed, and there is no time for another attempt: that is no cancellation.
+#[test]
+fn what_failed_and_is_too_late_for_its_next_attempt_has_failed() {
+    let again = |backoff_seconds| {
+        let retry = Retry { max_attempts: 3, backoff_seconds, ..Retry::default() };
+        JobSubmission { retry, start_within_seconds: Some(60), ..job("a") }
+    };
+    let mut fleet = Fleet::new();
+    let [long, short] =
+        [again(100), again(1)].map(|order| fleet.submit::<1>(vec![order])[0].clone());
+    for runner in ["r1", "r2"] {
+        let lease = fleet.active(runner);
+        fleet.fail(&lease, Failure::StepFailed).expect("accepted");
+    }
+    assert_eq!(fleet.end(&long), EndReason::AttemptsExhausted, "it would only be too late then");
+    assert_eq!(fleet.state(&short), AttemptState::Queued);
+    fleet.pass(60);
+    fleet.sweep();
+    assert_eq!(
+        (fleet.state(&short), fleet.end(&short)),
+        (AttemptState::Failed, EndReason::AttemptsExhausted)
+    );
+    assert_eq!(fleet.run().status(), RunStatus::Failed);
+}
+
+#[test]
+fn a_run_that_an_operator_repeats_stays_its_submitters() {
+    let mut fleet = Fleet::new();
+    let key = |who: &str, word: &str| Some(Idempotency::key(who, word));
+    let submission = submission(vec![job("a")]);
+    let submit = Event::Submit { run_id: run_id(1), key: key("ada", "1"), submission };
+    fleet.handle(submit).reply.expect("submitted");
+    let rerun = |of, n, who: &str| Event::Rerun {
+        of: run_id(of),
+        run_id: run_id(n),
+        key: key(who, &n.to_string()),
+    };
+    fleet.handle(rerun(1, 2, "operator")).reply.expect("repeated");
+    fleet.handle(rerun(2, 3, "other operator")).reply.expect("repeated");
+    fleet.handle(rerun(1, 4, "ada")).reply.expect("repeated");
+    let run = |n| fleet.tables.run(&run_id(n)).expect("a run");
+    for n in [2, 3, 4] {
+        assert_eq!(run(n).submitter(), Some("ada"));
+        assert_eq!(run(n).cache_scope(), run(1).cache_scope(), "its steps find ada's caches");
+    }
+    assert_eq!(run(4).rerun_for, None);
+    assert!(fleet.handle(rerun(1, 2, "operator")).reply.is_ok(), "the same again");
+}
+
+#[test]
+fn one_submitters_sets_of_tags_have_a_bound_and_are_counted_while_jobs_are_open() {
+    let mut fleet = Fleet::new();
+    fleet.policy.tag_sets_max = 2;
+    let submit = |n: u64, who: &str, tag: &str| {
+        let tags = [Tag::new(tag).expect("a tag")].into();
+        let jobs = vec![JobSubmission { tags, ..job("a") }, job("b")];
+        let key = Some(Idempotency::key(who, &n.to_string()));
+        Event::Submit { run_id: run_id(n), key, submission: submission(jobs) }
+    };
+    fleet.handle(submit(1, "eve", "x1")).reply.expect("two sets");
+    assert_eq!(fleet.handle(submit(2, "eve", "x2")).reply, Err(Refusal::TagsFull));
+    fleet.handle(submit(3, "ada", "x3")).reply.expect("others' are not counted");
+    fleet.handle(Event::CancelRun { run_id: run_id(1) }).reply.expect("canceled");
+    fleet.handle(submit(2, "eve", "x2")).reply.expect("what ended is not counted");
 }

@@ -306,3 +306,48 @@ async fn logs_do_not_fill_the_disk() {
         assert!(store.handle(NOW, Event::Heartbeat(beat)).await.expect("a store").reply.is_ok());
     }
 }
+
+/// Pieces of any length: each place in a log is found, and what is behind it.
+#[tokio::test]
+async fn a_log_is_read_from_any_place() {
+    let store = Sqlite::open(&fresh("places"), Policy::default(), NOW).await.expect("a store");
+    submit(&store, run_id(1)).await;
+    let request = LeaseRequest {
+        runner_id: runner_id("1"),
+        capabilities: BTreeSet::new(),
+        max_wait_seconds: 0,
+    };
+    let event = Event::Lease { lease_id: lease_id(1), cancel_token: None, request };
+    let Ok(Reply::Granted(granted)) = store.handle(NOW, event).await.expect("a store").reply else {
+        panic!("no work");
+    };
+    let (job_id, runner) = (granted.job_id.clone(), runner_id("1"));
+    assert_eq!(store.log(&job_id, granted.fence, 0, 10).await.expect("a log"), b"");
+    let ack = AckLease {
+        job_id: job_id.clone(),
+        lease_id: lease_id(1),
+        runner_id: runner.clone(),
+        accepted_at: None,
+    };
+    assert!(store.handle(NOW, Event::Ack(ack)).await.expect("a store").reply.is_ok());
+    let mut all: Vec<u8> = vec![];
+    for number in 0..40 {
+        let data: Vec<u8> = (0..=number % 7).map(|n| b'a' + (number + n) as u8 % 26).collect();
+        let log = LogChunk {
+            lease_id: lease_id(1),
+            runner_id: runner.clone(),
+            number,
+            offset: all.len() as u64,
+            data: data.clone(),
+        };
+        assert!(store.handle(NOW, Event::Log(log)).await.expect("a store").reply.is_ok());
+        all.extend(data);
+    }
+    for offset in 0..all.len() + 3 {
+        let rest = all.get(offset..).unwrap_or_default();
+        let log = store.log(&job_id, granted.fence, offset as u64, usize::MAX).await;
+        assert_eq!(log.expect("a log"), rest, "{offset}");
+        let some = store.log(&job_id, granted.fence, offset as u64, 1).await.expect("a log");
+        assert!(rest.starts_with(&some) && some.is_empty() == rest.is_empty(), "{offset}");
+    }
+}

@@ -5,12 +5,12 @@ use super::logs::jobs;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
 use crate::style::{Align, Cell, Style, Table, clean};
-use futures::StreamExt as _;
+use futures::{Stream, StreamExt as _};
 use remuda_fleet::view::JobView;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 /// Where objects are, for whoever has a viewer's token.
@@ -22,6 +22,9 @@ const PART_BYTES_MAX: usize = 255;
 const CUT_BYTES: usize = 240;
 /// What a file is called until it is whole: no object's name has such a sign.
 const HALF: &str = "~half";
+
+/// Says in a job's folder what it was fetched from. No object's name has such a sign either.
+const NOTE: &str = ".~fetched";
 
 #[derive(Debug, Serialize)]
 struct Kept {
@@ -48,9 +51,14 @@ pub(super) async fn artifacts(
     let (mut artifacts, mut failed) = (Vec::new(), None);
     for job in jobs(session, target, name, false).await? {
         let folder = to.map(|to| to.join(folder(&job)));
-        for mut kept in kept(&job) {
+        let kept = kept(&job);
+        let own = match &folder {
+            Some(folder) if !kept.is_empty() => is_own(folder, &job),
+            _ => false,
+        };
+        for mut kept in kept {
             if let Some(folder) = &folder {
-                match fetch(session, &kept, folder).await {
+                match fetch(session, &kept, folder, own).await {
                     Ok(file) => kept.file = Some(file),
                     // One that cannot be written keeps nobody from the others.
                     Err(
@@ -121,18 +129,60 @@ fn file_name(name: &str) -> PathBuf {
     name.split('/').map(cut).collect()
 }
 
-/// Writes an object to FOLDER/NAME. What is there stays: a file of the same length was fetched before, and any
-/// other is an error.
-async fn fetch(session: &Session, kept: &Kept, folder: &Path) -> Result<PathBuf, Failure> {
+/// Whether all that is in a folder was fetched from this grant of this job, which a file in it says. A new folder
+/// gets one.
+fn is_own(folder: &Path, job: &JobView) -> bool {
+    let note = folder.join(NOTE);
+    let text = format!("{} {}-{}\n", job.job_id, job.attempt, job.fence);
+    match folder.symlink_metadata() {
+        Ok(_) => fs::read_to_string(&note).is_ok_and(|noted| noted == text),
+        // If it cannot be made, that is told with its first file.
+        Err(_) => fs::create_dir_all(folder).and_then(|()| fs::write(&note, text)).is_ok(),
+    }
+}
+
+/// Whether a file has what comes.
+async fn same(
+    at: &Path,
+    mut pieces: impl Stream<Item = Result<Vec<u8>, Failure>> + Unpin,
+) -> Result<bool, Failure> {
+    let failed = |source: io::Error| Failure::File { path: at.to_owned(), source };
+    let mut file = io::BufReader::new(fs::File::open(at).map_err(failed)?);
+    let mut there = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece?;
+        there.resize(piece.len(), 0);
+        match file.read_exact(&mut there) {
+            Ok(()) if there == piece => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(file.fill_buf().map_err(failed)?.is_empty())
+}
+
+/// Writes an object to FOLDER/NAME. What is there stays, and is an error if it is something else. In a folder
+/// that is this job's own, a file of the same length was fetched before; in any other it is compared.
+async fn fetch(
+    session: &Session,
+    kept: &Kept,
+    folder: &Path,
+    own: bool,
+) -> Result<PathBuf, Failure> {
     let at = folder.join(file_name(&kept.name));
     let failed = |source: io::Error| Failure::File { path: at.clone(), source };
     let path = kept.uri.strip_prefix(OBJECTS).unwrap_or_default();
     let (bytes, pieces) =
         session.client.object(path).await.map_err(|error| session.explain(error))?;
-    match at.symlink_metadata() {
-        Ok(there) if there.is_file() && Some(there.len()) == bytes => return Ok(at),
-        Ok(_) => return Err(FleetFailure::Differs(at).into()),
-        Err(_) => {}
+    let mut pieces =
+        std::pin::pin!(pieces.map(|piece| piece.map_err(|error| session.explain(error))));
+    if let Ok(there) = at.symlink_metadata() {
+        let long = there.is_file() && bytes.is_none_or(|bytes| bytes == there.len());
+        return match long && ((own && bytes.is_some()) || same(&at, pieces).await?) {
+            true => Ok(at),
+            false => Err(FleetFailure::Differs(at).into()),
+        };
     }
     if let Some(folder) = at.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
@@ -142,10 +192,8 @@ async fn fetch(session: &Session, kept: &Kept, folder: &Path) -> Result<PathBuf,
     let _ = fs::remove_file(&half);
     let mut file = OpenOptions::new().write(true).create_new(true).open(&half).map_err(failed)?;
     let fetched = async {
-        let mut pieces = std::pin::pin!(pieces);
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|error| session.explain(error))?;
-            file.write_all(&piece).map_err(failed)?;
+            file.write_all(&piece?).map_err(failed)?;
         }
         fs::rename(&half, &whole).map_err(failed)
     };
@@ -214,6 +262,28 @@ mod tests {
         let long: BTreeSet<_> =
             (0..2).map(|place| folder(&job(&"\u{e9}".repeat(300), place, &[]))).collect();
         assert!(long.len() == 2 && long.iter().all(|name| name.len() < 255), "{long:?}");
+    }
+
+    /// Two runs of one build leave files of the same names and lengths.
+    #[tokio::test]
+    async fn a_file_of_another_run_is_not_taken_for_this_ones() {
+        let folder = std::env::temp_dir().join(format!("remuda-fetched-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        let (first, second) = (job("build", 0, &[]), job("build", 1, &[]));
+        assert!(is_own(&folder, &first) && is_own(&folder, &first));
+        assert!(!is_own(&folder, &second), "it is another's");
+        fs::write(folder.join("version"), "1.2.3").expect("a file");
+        for (pieces, wanted) in [
+            (vec!["1.2", ".3"], true),
+            (vec!["1.2.4"], false),
+            (vec!["1.2."], false),
+            (vec!["1.2.3", "4"], false),
+        ] {
+            let pieces = pieces.into_iter().map(|piece| Ok(piece.as_bytes().to_vec()));
+            let same = same(&folder.join("version"), futures::stream::iter(pieces)).await;
+            assert_eq!(same.expect("read"), wanted);
+        }
+        fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
             FleetFailure::of_refusal(code, message, url.clone(), fleet.token_file.as_deref())
         }
         LinkError::Unreachable(why) => FleetFailure::Unreachable { url: url.clone(), why },
+        LinkError::Between(_) => {
+            FleetFailure::Unreachable { url: url.clone(), why: error.to_string() }
+        }
         LinkError::Failing { code, message } => {
             FleetFailure::Unreachable { url: url.clone(), why: format!("{message} ({code})") }
         }

@@ -72,6 +72,11 @@ pub(super) fn complete(
     };
     lease.attempt_state = status;
     match RetryClass::of(job, message.status, message.failure) {
+        // It was stopped, whoever wished it first.
+        RetryClass::Returned if lease.cancel.is_some() => {
+            lease.attempt_state = AttemptState::Canceled;
+            retry::end(job, AttemptState::Canceled, EndReason::CancelAcked, now);
+        }
         _ if lease.cancel.is_some() => retry::end(job, status, EndReason::Reported, now),
         RetryClass::Permanent => retry::end(job, status, EndReason::Reported, now),
         // Given back by somebody who may have begun.

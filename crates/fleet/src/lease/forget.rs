@@ -9,7 +9,7 @@ use crate::time::Millis;
 /// may send it again, and has to find that it was done.
 const KEPT_MILLIS_MIN: u64 = 60_000;
 /// Jobs that are forgotten at a time: whoever beats meanwhile waits for it.
-const JOBS_MAX: usize = 1_000;
+pub(crate) const JOBS_MAX: usize = 1_000;
 
 impl<R: Rows> Desk<'_, R> {
     /// Forgets runs that were kept long enough, and those that there is no room for, the earliest first.

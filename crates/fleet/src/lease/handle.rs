@@ -4,12 +4,12 @@ use super::event::{Action, Event, Handled, Reply};
 use super::finish::{self, BodyHash, repeated};
 use super::lapse::{self, lapse};
 use super::policy::Policy;
-use super::record::{EndReason, Idempotency, JobRecord, LeaseRecord, Standing, WorkerRecord};
+use super::record::{Idempotency, JobRecord, LeaseRecord, RunRecord, Standing, WorkerRecord};
 use super::refusal::Refusal;
 use super::rows::Rows;
-use super::state::{AttemptState, LeaseState};
+use super::state::LeaseState;
 use super::{beat, cancel, grant, keep, retry, submit};
-use crate::id::{CancelToken, Fence, LeaseId, RunId, RunnerId};
+use crate::id::{CancelToken, LeaseId, RunId, RunnerId};
 use crate::message::{
     AckLease, CancelAck, CancelAckAck, CancelReason, Complete, CompleteAck, Heartbeat,
     LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, Tag, UploadRequest,
@@ -161,13 +161,14 @@ impl<R: Rows> Desk<'_, R> {
         Err(Refusal::Stale(StaleLease::new(lease.lease_id, reason)))
     }
 
-    fn submit(
+    pub(super) fn submit(
         &mut self,
         run_id: RunId,
-        rerun_of: Option<RunId>,
+        old: Option<&RunRecord>,
         key: Option<String>,
         submission: RunSubmission,
     ) -> Result<Reply, Refusal> {
+        let rerun_of = old.map(|old| old.run_id.clone());
         let hash = BodyHash::of(&submission);
         if let Some(before) = key.as_ref().and_then(|key| self.rows.run_by_key(key)) {
             let same = before.idempotency.is_some_and(|i| i.hash == hash);
@@ -184,48 +185,27 @@ impl<R: Rows> Desk<'_, R> {
             return Err(Refusal::Full);
         }
         let idempotency = key.map(|key| Idempotency { key, hash });
-        let submitter = idempotency.as_ref().and_then(Idempotency::submitter);
+        let own = idempotency.as_ref().and_then(Idempotency::submitter);
+        let submitter = old.and_then(RunRecord::submitter).or(own);
+        let rerun_for = submitter.filter(|_| submitter != own).map(str::to_owned);
         let share = self.policy.rows_bytes_max / 2;
         if submitter.is_some_and(|submitter| self.rows.open_bytes_of(submitter) >= share) {
             return Err(Refusal::Full);
         }
+        let sets = submitter.map_or(0, |submitter| self.rows.tag_sets_of(submitter));
+        if sets >= self.policy.tag_sets_max {
+            return Err(Refusal::TagsFull);
+        }
         let rows = &mut *self.rows;
         let (mut run, jobs) =
             submit::rows(self.now, run_id.clone(), idempotency, submission, || rows.next_seq());
-        run.rerun_of = rerun_of;
+        (run.rerun_of, run.rerun_for) = (rerun_of, rerun_for);
         self.rows.put_run(run);
         for job in jobs {
             self.ready(&job);
             self.rows.put_job(job);
         }
         Ok(Reply::Submitted { run_id, before: false })
-    }
-
-    fn rerun(&mut self, of: RunId, run_id: RunId, key: Option<String>) -> Result<Reply, Refusal> {
-        let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
-        let jobs: Vec<_> =
-            self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
-        let begun = |job: &JobRecord| job.outcome().is_none() || job.fence > Fence(0);
-        let once = jobs.iter().any(|job| job.order.retry.once);
-        // Two that repeat it would both begin it. The same request again is one.
-        let known = key.as_ref().and_then(|key| self.rows.run_by_key(key));
-        let taken =
-            old.rerun_by.is_some() && known.is_none_or(|run| old.rerun_by != Some(run.run_id));
-        if once && (taken || jobs.iter().any(|job| job.order.retry.once && begun(job))) {
-            return Err(Refusal::OnceOnly);
-        }
-        let orders = jobs.iter().map(|job| (*job.order).clone());
-        let submission = RunSubmission {
-            name: old.name.clone(),
-            max_parallel: old.max_parallel,
-            jobs: orders.collect(),
-        };
-        let reply = self.submit(run_id, Some(of), key, submission)?;
-        if let (true, Reply::Submitted { run_id, before: false }) = (once, &reply) {
-            old.rerun_by = Some(run_id.clone());
-            self.rows.put_run(old);
-        }
-        Ok(reply)
     }
 
     fn cancel(&mut self, mut job: JobRecord, reason: CancelReason) {
@@ -317,7 +297,7 @@ impl<R: Rows> Desk<'_, R> {
 
     /// Nobody wants it any more.
     fn late(&mut self, mut job: JobRecord) {
-        retry::end(&mut job, AttemptState::Canceled, EndReason::TooLate, self.now);
+        retry::late(self.now, &mut job);
         self.ended(job);
     }
 

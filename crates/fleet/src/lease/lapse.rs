@@ -56,9 +56,7 @@ pub(super) fn apply(
             retry::end(job, AttemptState::Failed, EndReason::Lost, now);
         }
         // Nobody else would begin it.
-        Lapse::NeverAcked | Lapse::Expired if job.too_late(now) => {
-            retry::end(job, AttemptState::Canceled, EndReason::TooLate, now);
-        }
+        Lapse::NeverAcked | Lapse::Expired if job.too_late(now) => retry::late(now, job),
         Lapse::NeverAcked | Lapse::Expired => retry::lost(policy, now, job),
         Lapse::RuntimeOver if job.order.retry.on_timeout => {
             retry::failed(policy, now, job, AttemptState::TimedOut);
@@ -69,6 +67,17 @@ pub(super) fn apply(
         Lapse::CancelForced => {
             retry::end(job, AttemptState::Canceled, EndReason::CancelForced, now);
         }
+    }
+}
+
+/// Nobody could be heard for so long, but it was known from when on: that time does not count. The same as
+/// [`grace`] where it is given again and again: nobody who is gone is kept by it for longer than that.
+pub(crate) fn missed(millis: u64, lease: &mut LeaseRecord) {
+    let later = |at: Millis| Millis(at.0.saturating_add(millis));
+    lease.expires_at = later(lease.expires_at);
+    lease.runtime_ends_at = lease.runtime_ends_at.map(later);
+    if let Some(cancel) = &mut lease.cancel {
+        cancel.deadline_at = later(cancel.deadline_at);
     }
 }
 

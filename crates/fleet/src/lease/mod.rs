@@ -41,6 +41,7 @@ mod policy;
 mod queue;
 mod record;
 mod refusal;
+mod rerun;
 mod retry;
 mod room;
 mod rows;
@@ -50,7 +51,9 @@ mod wait;
 
 pub use event::{Action, Event, Handled, Reply};
 pub use finish::BodyHash;
+pub(crate) use forget::JOBS_MAX;
 pub use handle::handle;
+pub(crate) use lapse::missed;
 pub use lapse::{Lapse, lapse};
 pub use policy::Policy;
 pub use queue::{Gate, Place, Queue, Waiting};

@@ -43,6 +43,9 @@ pub struct Policy {
     /// ended are forgotten before their time; at the end of it no more are taken. Open runs of one
     /// submitter take half of it at most.
     pub rows_bytes_max: u64,
+    /// From so many different sets of tags on that one submitter's open jobs want, no more of its runs are taken,
+    /// in stores that keep rows in memory: whoever asks for work may have to look at each.
+    pub tag_sets_max: usize,
 }
 
 impl Default for Policy {
@@ -64,6 +67,7 @@ impl Default for Policy {
             backoff_seconds_max: 600,
             logs_bytes_max: 16 * 1024 * 1024 * 1024,
             rows_bytes_max: 1024 * 1024 * 1024,
+            tag_sets_max: 1_024,
         }
     }
 }

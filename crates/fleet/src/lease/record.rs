@@ -39,6 +39,9 @@ pub struct RunRecord {
     pub idempotency: Option<Idempotency>,
     /// The run that this one repeats.
     pub rerun_of: Option<RunId>,
+    /// Whose run that is, if another one's token repeats it: it stays theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rerun_for: Option<String>,
     /// The run that has begun anew what this one never began and that may be begun once only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun_by: Option<RunId>,
@@ -90,9 +93,10 @@ impl RunRecord {
         }
     }
 
-    /// Whose token it was submitted with, if that is known.
+    /// Whose it is, if that is known: whose token it was submitted with, or the run that it repeats.
     pub fn submitter(&self) -> Option<&str> {
-        self.idempotency.as_ref()?.submitter()
+        let own = || self.idempotency.as_ref()?.submitter();
+        self.rerun_for.as_deref().or_else(own)
     }
 
     /// What its jobs' caches are kept under: what one submitter leaves in a cache, no other's job runs. A hash,

@@ -53,6 +53,11 @@ pub enum Refusal {
     /// More runs are open than the orchestrator can remember.
     #[error("the orchestrator has as many runs as it can remember; submit this again later")]
     Full,
+    /// Open jobs of one submitter want too many different sets of tags.
+    #[error(
+        "open jobs of this token want too many different sets of tags; submit this again later"
+    )]
+    TagsFull,
 }
 
 impl Refusal {
@@ -75,6 +80,7 @@ impl Refusal {
             Self::TooMuch(_) => "TOO_MUCH",
             Self::OnceOnly => "ONCE_ONLY",
             Self::Full => "RUNS_FULL",
+            Self::TagsFull => "TAGS_FULL",
         }
     }
 
@@ -84,7 +90,7 @@ impl Refusal {
             Self::WrongRunner | Self::WrongPath | Self::Expelled => 403,
             Self::UnknownRun | Self::UnknownJob | Self::UnknownWorker => 404,
             Self::TooMuch(_) => 413,
-            Self::Full => 429,
+            Self::Full | Self::TagsFull => 429,
             _ => 409,
         }
     }

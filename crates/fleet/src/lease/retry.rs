@@ -3,6 +3,7 @@
 use super::policy::Policy;
 use super::record::{EndReason, JobRecord, Outcome, Standing};
 use super::state::AttemptState;
+use crate::id::Attempt;
 use crate::message::{CompleteStatus, Failure};
 use crate::time::Millis;
 
@@ -63,10 +64,24 @@ pub(super) fn failed(policy: &Policy, now: Millis, job: &mut JobRecord, status: 
         end(job, status, EndReason::AttemptsExhausted, now);
         return;
     }
-    job.not_before = now.plus_seconds(pause(policy, retry.backoff_seconds, job.attempt.0));
+    let next = now.plus_seconds(pause(policy, retry.backoff_seconds, job.attempt.0));
+    // It would only be too late then, and what it has come to would not be told.
+    if job.too_late(next) {
+        end(job, status, EndReason::AttemptsExhausted, now);
+        return;
+    }
+    job.not_before = next;
     job.attempt = job.attempt.next();
     (job.losses, job.returns) = (0, 0);
     job.standing = Standing::Queued;
+}
+
+/// Nobody wants it begun any more. If an attempt of it has failed, then that is how it went.
+pub(super) fn late(now: Millis, job: &mut JobRecord) {
+    match job.attempt > Attempt::FIRST {
+        true => end(job, AttemptState::Failed, EndReason::AttemptsExhausted, now),
+        false => end(job, AttemptState::Canceled, EndReason::TooLate, now),
+    }
 }
 
 /// Twice as long after each attempt, up to the policy's longest.

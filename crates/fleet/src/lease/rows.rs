@@ -35,6 +35,8 @@ pub trait Rows {
     fn bytes(&self) -> u64;
     /// About how much of it a submitter's open runs take.
     fn open_bytes_of(&self, submitter: &str) -> u64;
+    /// How many different sets of tags a submitter's open jobs want, if the store counts them.
+    fn tag_sets_of(&self, submitter: &str) -> usize;
     /// Bytes of all logs. Zero, if the store does not count them.
     fn log_bytes(&self) -> u64;
     /// Removes a run that ended, and all that is its own: jobs, leases, logs.

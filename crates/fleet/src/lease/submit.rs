@@ -27,6 +27,7 @@ pub(super) fn rows(
         created_at: now,
         idempotency,
         rerun_of: None,
+        rerun_for: None,
         rerun_by: None,
         max_parallel: submission.max_parallel,
         in_use: 0,

@@ -8,6 +8,7 @@ use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
 use super::places::Places;
+use super::removal::Removals;
 use super::roster::Roster;
 use super::server::ServeError;
 use super::sight::Crew;
@@ -42,6 +43,7 @@ pub(super) struct Inner {
     pub(super) objects: Objects,
     pub(super) grants: Grants,
     pub(super) under_way: UnderWay,
+    pub(super) removals: Removals,
     pub(super) audit: Audit,
     pub(super) door: Door,
     pub(super) roster: Roster,
@@ -87,6 +89,7 @@ impl App {
             objects,
             grants: Grants::default(),
             under_way: UnderWay::default(),
+            removals: Removals::default(),
             audit,
             door,
             roster: Roster::default(),
@@ -199,12 +202,15 @@ impl App {
         self.0.stopping.send_replace(true);
     }
 
-    /// Looks for leases that are over, again and again. Never returns.
+    /// Looks for leases that are over, again and again. Returns when the store is closed.
     pub(super) async fn sweep(self) {
         let mut every = tokio::time::interval(self.0.config.sweep_every);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             every.tick().await;
+            if !self.0.store.is_open() {
+                return;
+            }
             self.0.door.look();
             while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
                 // Between two sweeps whoever waits for the store has its turn.
@@ -224,11 +230,7 @@ impl App {
             else {
                 return;
             };
-            for run in runs {
-                if let Err(error) = self.0.objects.forget(&format!("runs/{run}")).await {
-                    tracing::warn!(%error, %run, "objects of a run are left behind");
-                }
-            }
+            self.0.removals.add(runs);
             if !more {
                 return;
             }

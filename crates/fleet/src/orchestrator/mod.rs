@@ -22,6 +22,7 @@ mod openapi;
 mod pages;
 mod people;
 mod places;
+mod removal;
 mod reports;
 mod roster;
 mod router;

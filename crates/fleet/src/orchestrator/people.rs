@@ -145,7 +145,14 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
     let bytes = app.read(&parts.headers, body).await?;
     let submission: RunSubmission = decode(&bytes)?;
     let run_id = match parts.headers.get(RUN_ID) {
-        Some(chosen) => id(chosen.to_str().unwrap_or_default(), RunId::chosen)?,
+        Some(chosen) => {
+            let chosen = id(chosen.to_str().unwrap_or_default(), RunId::chosen)?;
+            if app.0.removals.has(&chosen) {
+                let text = "objects of a run with this id are being removed; submit it again later";
+                return Err(Failure::new(StatusCode::CONFLICT, "CONFLICT", text));
+            }
+            chosen
+        }
         None => random_id(RunId::PREFIX, RunId::new),
     };
     let key = Some(key(&parts.headers, &who, &run_id)?);

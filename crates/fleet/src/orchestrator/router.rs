@@ -45,13 +45,21 @@ pub(super) fn api() -> Api {
         .on(
             Get,
             "/health",
-            async || "ok",
-            anybody("health", "It is there").gives_text("text/plain"),
+            health,
+            anybody("health", "It is there, and keeps rows").gives_text("text/plain"),
         )
         .on(Get, "/openapi.json", openapi, {
             anybody("openapi", "This document").gives_text("application/json")
         });
     human(api)
+}
+
+/// For those who start it again.
+async fn health(State(app): State<App>) -> (StatusCode, &'static str) {
+    match app.0.store.is_open() {
+        true => (StatusCode::OK, "ok"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "the store is closed"),
+    }
 }
 
 fn worker(id: &str, text: &str) -> About {

@@ -41,6 +41,9 @@ pub enum ServeError {
     /// Its socket.
     #[error("the socket cannot be used: {0}")]
     Socket(io::Error),
+    /// Nobody looks after leases any more, or nobody keeps rows: a mistake in this program.
+    #[error("a part of it broke down, and leases would never end; start it again")]
+    Broken,
     /// Everybody may do everything, and everybody can reach it.
     #[error("without tokens it serves this machine only; listen on loopback, or set tokens")]
     Open,
@@ -59,13 +62,27 @@ pub async fn serve(
     }
     let app = App::open(config).await?;
     let mut beside = JoinSet::new();
-    beside.spawn(app.clone().sweep());
     beside.spawn(app.clone().hear());
     beside.spawn(app.clone().announce());
+    // Without these it must not go on.
+    let mut needed = JoinSet::new();
+    needed.spawn(app.clone().sweep());
+    needed.spawn(app.clone().remove_objects());
     tracing::info!(%address, "the orchestrator serves");
+    let mut broken = false;
+    let stop = async {
+        tokio::select! {
+            () = stop => {}
+            _ = needed.join_next() => broken = true,
+        }
+    };
     accept(listener, &app, stop).await;
     // They end at their next rest; then nobody has the app but this.
     beside.shutdown().await;
+    needed.shutdown().await;
+    if broken {
+        return Err(ServeError::Broken);
+    }
     match Arc::try_unwrap(app.0) {
         Ok(inner) => Ok(inner.store.close().await?),
         // Somebody did not end in time. Everything that was answered is kept all the same.

@@ -72,7 +72,8 @@ impl Within {
     pub async fn start(config: Config) -> Result<Self, ServeError> {
         let app = App::open(config).await?;
         let link = Link::within(app.clone(), router(app.clone()));
-        let sweeping = tokio::spawn(app.clone().sweep());
+        let (sweep, remove) = (app.clone().sweep(), app.clone().remove_objects());
+        let sweeping = tokio::spawn(async { tokio::join!(sweep, remove).0 });
         Ok(Self { app, link, sweeping })
     }
 

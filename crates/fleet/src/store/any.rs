@@ -31,6 +31,16 @@ macro_rules! each {
 }
 
 impl AnyStore {
+    /// Whether anybody is there to decide. A mistake in this program may have ended that; nothing is decided
+    /// or lost afterwards.
+    pub fn is_open(&self) -> bool {
+        match self {
+            Self::Memory(store) => store.is_open(),
+            Self::Sqlite(store) => store.is_open(),
+            Self::Postgres(store) => store.is_open(),
+        }
+    }
+
     /// Finishes what waits and lets go of the database.
     pub async fn close(self) -> Result<(), StoreError> {
         match self {

@@ -75,6 +75,10 @@ impl Rows for Journal<'_> {
         self.tables.open_bytes_of(submitter)
     }
 
+    fn tag_sets_of(&self, submitter: &str) -> usize {
+        self.tables.tag_sets_of(submitter)
+    }
+
     fn log_bytes(&self) -> u64 {
         self.tables.log_bytes()
     }
@@ -88,8 +92,13 @@ impl Rows for Journal<'_> {
         let places = jobs.iter().filter_map(|id| self.tables.job(id)).map(|job| job.seq).collect();
         self.changes.forgotten.push((id.clone(), places));
         // Whoever comes under the same name afterwards has nothing of it.
-        self.changes.jobs.retain(|job, _| !jobs.contains(job));
-        self.changes.logs.retain(|(job, _, _)| !jobs.contains(job));
+        for job in &jobs {
+            self.changes.jobs.remove(job);
+        }
+        if !self.changes.logs.is_empty() {
+            let jobs: BTreeSet<&JobId> = jobs.iter().collect();
+            self.changes.logs.retain(|(job, _, _)| !jobs.contains(job));
+        }
         self.tables.remove_run(id);
     }
 

@@ -21,6 +21,10 @@ impl Memory {
         Self { policy, tables: Mutex::default() }
     }
 
+    pub(super) fn is_open(&self) -> bool {
+        !self.tables.is_poisoned()
+    }
+
     /// A panic while deciding leaves rows half written: nobody reads them.
     fn read<T>(&self, read: impl FnOnce(&Tables) -> T) -> Result<T, StoreError> {
         self.tables.lock().map(|tables| read(&tables)).map_err(|_| StoreError::Closed)

@@ -6,6 +6,7 @@ mod journal;
 mod memory;
 mod postgres;
 mod row;
+mod sets;
 mod size;
 mod sqlite;
 mod tables;

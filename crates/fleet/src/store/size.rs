@@ -73,18 +73,21 @@ impl Sizes {
         }
     }
 
-    pub(super) fn add(&mut self, run: &RunId, rows: u64, logs: u64) {
-        if rows == 0 && logs == 0 {
+    /// A row of a run took so much, and takes so much now: in memory, and in logs.
+    pub(super) fn change(&mut self, run: &RunId, old: (u64, u64), new: (u64, u64)) {
+        if old == new {
             return;
         }
         let size = self.runs.entry(run.clone()).or_default();
-        size.rows += rows;
-        size.logs += logs;
+        // What was there is in each of these sums.
+        let moved = |sum: &mut u64, old: u64, new: u64| *sum = (*sum + new).saturating_sub(old);
+        moved(&mut size.rows, old.0, new.0);
+        moved(&mut size.logs, old.1, new.1);
         if let Some(submitter) = &size.open {
-            *self.open.entry(submitter.clone()).or_default() += rows;
+            moved(self.open.entry(submitter.clone()).or_default(), old.0, new.0);
         }
-        self.total += rows;
-        self.logs += logs;
+        moved(&mut self.total, old.0, new.0);
+        moved(&mut self.logs, old.1, new.1);
     }
 
     pub(super) fn remove(&mut self, run: &RunId) {

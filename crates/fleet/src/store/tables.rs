@@ -1,5 +1,6 @@
 //! Rows in memory, with the indices that decisions need.
 
+use super::sets::Sets;
 use super::size::{self, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
@@ -39,6 +40,7 @@ pub struct Tables {
     queue: Queue,
     waiting: u64,
     sizes: Sizes,
+    sets: Sets,
 }
 
 impl Tables {
@@ -211,6 +213,10 @@ impl Rows for Tables {
         self.sizes.open_of(submitter)
     }
 
+    fn tag_sets_of(&self, submitter: &str) -> usize {
+        self.sets.of(submitter)
+    }
+
     fn log_bytes(&self) -> u64 {
         self.sizes.logs()
     }
@@ -244,11 +250,14 @@ impl Rows for Tables {
         self.seq = self.seq.max(job.seq);
         let old = self.jobs.get(&job.job_id);
         if old.is_none() {
-            self.sizes.add(&job.run_id, size::job(&job), 0);
+            self.sizes.change(&job.run_id, (0, 0), (size::job(&job), 0));
             self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
             for need in &job.needs {
                 self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
             }
+        }
+        if let Some(submitter) = self.runs.get(&job.run_id).and_then(RunRecord::submitter) {
+            self.sets.change(submitter, old, &job);
         }
         if let Some(end) = old.and_then(JobRecord::queued_until) {
             self.late.remove(&(end, job.job_id.clone()));
@@ -288,8 +297,7 @@ impl Rows for Tables {
         let id = lease.lease_id.clone();
         let size = |lease: &LeaseRecord| (size::lease(lease), lease.log.next_offset);
         let (old, new) = (self.leases.get(&id).map(size).unwrap_or_default(), size(&lease));
-        let (rows, logs) = (new.0.saturating_sub(old.0), new.1.saturating_sub(old.1));
-        self.sizes.add(&lease.run_id, rows, logs);
+        self.sizes.change(&lease.run_id, old, new);
         if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
             self.due.remove(&(due, id.clone()));
         }

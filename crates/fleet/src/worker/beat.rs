@@ -185,5 +185,7 @@ mod tests {
             }
         });
         assert_eq!(asked.await, Ok(()));
+        let asked = insist_for(Duration::ZERO, async || Err::<(), _>(LinkError::Between(413)));
+        assert_eq!(asked.await, Err(LinkError::Between(413)), "what lies between stays so");
     }
 }

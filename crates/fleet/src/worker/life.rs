@@ -1,10 +1,8 @@
 //! The life of one lease, from its grant to the answer to its last message.
 
-use super::artifact;
 use super::beat::{Beats, insist};
 use super::cache::{self, Caches};
 use super::config::{Config, Images};
-use super::files;
 use super::image::{self, Image, ImageError};
 use super::leftover;
 use super::link::Link;
@@ -14,12 +12,11 @@ use super::pace;
 use super::place::Place;
 use super::status::{Control, Status};
 use super::steps::{Ended, Steps};
-use super::upload::{blame, upload};
 use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
-use crate::message::{AckLease, AckLeaseAck, Artifact, Failure, JobSpec, LeaseGranted, Phase};
+use crate::message::{AckLease, AckLeaseAck, Failure, JobSpec, LeaseGranted, Phase};
 use crate::time::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -32,7 +29,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Work that takes as long as a disk does. Heartbeats go on meanwhile.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
 }
 
@@ -44,9 +43,6 @@ async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Res
     });
     restored.await?
 }
-
-/// Why what a job left is not kept, and whose failure that is; none: the worker's.
-type Unkept = (String, Option<Failure>);
 
 /// What a worker has for all of its leases.
 pub(super) struct Workshop {
@@ -97,7 +93,12 @@ impl Workshop {
             accepted_at: Some(self.time()),
         };
         let sent = Instant::now();
-        let acked: AckLeaseAck = match insist(|| self.link.send("ack-lease", &ack)).await {
+        let taken = tokio::select! {
+            taken = insist(|| self.link.send("ack-lease", &ack)) => taken,
+            // Nobody hears it, and nothing has begun.
+            () = self.drained(&mut drain) => return,
+        };
+        let acked: AckLeaseAck = match taken {
             Ok(acked) => acked,
             Err(error) => {
                 tracing::warn!(%error, job = %granted.job_id, "a lease cannot be taken");
@@ -133,10 +134,11 @@ impl Workshop {
             held_until: life.held_until.clone(),
         };
         let patience = async {
-            let _ = drain.wait_for(|drain| *drain).await;
-            tokio::time::sleep(self.config.drain).await;
+            self.drained(&mut drain).await;
             life.control.send_if_modified(|control| control.raise(Control::Shutdown));
-            std::future::pending::<()>().await;
+            // Who has not been heard by then has no lease any more.
+            tokio::time::sleep(ttl + self.config.grace).await;
+            tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
         };
         let stops = async {
             let told = async {
@@ -153,8 +155,18 @@ impl Workshop {
         // Beats last until the last message is answered: the lease is needed until then.
         tokio::select! {
             () = life.live(sent) => {}
-            () = async { tokio::join!(beats.run(), patience, stops); } => {}
+            () = patience => {}
+            () = async { tokio::join!(beats.run(), stops, std::future::pending::<()>()); } => {}
         }
+    }
+
+    /// Until the worker was told to end, and what it has had its time to.
+    async fn drained(&self, drain: &mut watch::Receiver<bool>) {
+        if drain.wait_for(|drain| *drain).await.is_err() {
+            // Nobody is left who could tell it.
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(self.config.drain).await;
     }
 
     /// The time between two questions. A little more or less keeps those that wait apart. Within a process
@@ -211,10 +223,19 @@ impl Life<'_> {
             return blocking(move || drop(place)).await.unwrap_or_default();
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
-        let (artifacts, kept) = self.keep(spec, caches, &place, &ended).await;
-        let (ended, failure) = match kept {
-            Err((why, failure)) if ended == Ended::Succeeded => (Ended::Broken(why), failure),
-            _ => (ended, None),
+        let mut control = self.control.subscribe();
+        let (ended, failure, artifacts) = tokio::select! {
+            biased;
+            // There is a deadline, or nobody who would look.
+            wish = control.wait_for(|control| *control != Control::Go) => {
+                (ended.cut(Ended::wished(wish.ok().as_deref())), None, vec![self.log_kept()])
+            }
+            (artifacts, kept) = self.keep(spec, caches, &place, &ended) => match kept {
+                Err((why, failure)) if ended == Ended::Succeeded => {
+                    (Ended::Broken(why), failure, artifacts)
+                }
+                _ => (ended, None, artifacts),
+            },
         };
         // Gone before it is said that it is over.
         blocking(move || drop(place)).await.unwrap_or_default();
@@ -315,56 +336,6 @@ impl Life<'_> {
             }
         }
         ended
-    }
-
-    /// Artifacts, of failed jobs too: they say why. Caches, of jobs that went well.
-    async fn keep(
-        &self,
-        spec: &JobSpec,
-        caches: &Caches,
-        place: &Arc<Place>,
-        ended: &Ended,
-    ) -> (Vec<Artifact>, Result<(), Unkept>) {
-        let log_uri =
-            format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
-        let mut artifacts = vec![Artifact { kind: "log".to_owned(), uri: log_uri }];
-        if matches!(ended, Ended::Canceled | Ended::Shutdown) {
-            // There is a deadline, or nobody who would look.
-            return (artifacts, Ok(()));
-        }
-        let lease = &self.granted.lease_id;
-        let (at, specs) = (place.clone(), spec.artifacts.clone());
-        let found = blocking(move || {
-            files::defuse(&at.folder);
-            artifact::find(&at, &specs)
-        });
-        let found = match found.await.and_then(|found| found) {
-            Ok(found) => found,
-            Err(error) => {
-                let why = format!("the job's files cannot be looked at: {error}");
-                return (artifacts, Err((why, None)));
-            }
-        };
-        for found in found {
-            match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
-                Ok(artifact) => artifacts.push(artifact),
-                Err(error) => {
-                    let why = format!("{} is not kept: {error}", found.name);
-                    return (artifacts, Err((why, blame(&error))));
-                }
-            }
-        }
-        if *ended == Ended::Succeeded {
-            for cache in spec.caches.clone() {
-                let (caches, place) = (caches.clone(), place.clone());
-                let saved = blocking(move || caches.save(&cache, &place)).await;
-                if let Err(error) = saved.and_then(|saved| saved) {
-                    // The next job does without.
-                    tracing::warn!(%error, "a cache is not saved");
-                }
-            }
-        }
-        (artifacts, Ok(()))
     }
 }
 

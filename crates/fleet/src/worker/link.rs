@@ -27,6 +27,9 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) const BAD_CLOCK: &str = "BAD_CLOCK";
 /// What an orchestrator has trouble with that need not pass.
 const MAY_LAST: [&str; 3] = ["DISK_FAILED", "OBJECTS_UNAVAILABLE", "TOO_SLOW"];
+/// What proxies say while an orchestrator is away.
+const AWAY: [StatusCode; 3] =
+    [StatusCode::BAD_GATEWAY, StatusCode::SERVICE_UNAVAILABLE, StatusCode::GATEWAY_TIMEOUT];
 /// What messages are: no page of a browser can send that to others unasked.
 const JSON: &str = "application/json";
 
@@ -55,6 +58,9 @@ pub enum LinkError {
     /// What was to be sent cannot be read: this side's trouble.
     #[error("the file cannot be read: {0}")]
     Own(String),
+    /// Not the orchestrator answers, but something before it, and does not let it through. It can be sent again.
+    #[error("something before the orchestrator answers with status {0}")]
+    Between(u16),
     /// Nobody knows whether it arrived. It can be sent again.
     #[error("the orchestrator cannot be reached: {0}")]
     Unreachable(String),
@@ -63,12 +69,17 @@ pub enum LinkError {
 impl LinkError {
     /// Whether sending it again may help.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Failing { .. })
+        matches!(self, Self::Unreachable(_) | Self::Between(_) | Self::Failing { .. })
     }
 
-    /// Whether it may stay so for as long as anybody tries: the disk, or the line, and not a moment's load.
+    /// Whether it may stay so for as long as anybody tries: the disk, the line, or what lies between, and not
+    /// a moment's load.
     pub(super) fn may_last(&self) -> bool {
-        matches!(self, Self::Failing { code, .. } if MAY_LAST.contains(&code.as_str()))
+        match self {
+            Self::Failing { code, .. } => MAY_LAST.contains(&code.as_str()),
+            Self::Between(_) => true,
+            Self::Stale(_) | Self::Refused { .. } | Self::Own(_) | Self::Unreachable(_) => false,
+        }
     }
 }
 
@@ -290,8 +301,11 @@ impl Link {
                 LinkError::Refused { code: body.error.code, message: body.error.message }
             }
             Ok(body) => LinkError::Failing { code: body.error.code, message: body.error.message },
-            // Not the orchestrator: something in between.
-            Err(_) => LinkError::Unreachable(format!("status {status}")),
+            // Not the orchestrator: something in between, which does not reach it either.
+            Err(_) if AWAY.contains(&status) || passes.contains(&status) => {
+                LinkError::Unreachable(format!("status {status}"))
+            }
+            Err(_) => LinkError::Between(status.as_u16()),
         }
     }
 }

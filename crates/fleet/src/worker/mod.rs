@@ -13,6 +13,7 @@ mod end;
 mod files;
 mod hidden;
 mod image;
+mod keep;
 mod leftover;
 mod life;
 mod link;

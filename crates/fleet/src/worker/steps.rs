@@ -63,6 +63,15 @@ impl Ended {
             _ => Self::Stale,
         }
     }
+
+    /// The steps ended so, and then others wished that what they left is not sent. Of those that failed it is
+    /// said all the same before the worker ends; those that went well are done again.
+    pub(super) fn cut(self, wish: Self) -> Self {
+        match (self, wish) {
+            (ended, Self::Shutdown) if ended != Self::Succeeded => ended,
+            (_, wish) => wish,
+        }
+    }
 }
 
 /// What steps need.

@@ -48,6 +48,8 @@ async fn measure(at: &Path) -> io::Result<(u64, String)> {
 pub(super) fn blame(error: &LinkError) -> Option<Failure> {
     let code = match error {
         LinkError::Refused { code, .. } | LinkError::Failing { code, .. } => code.as_str(),
+        // As large to every worker's way there.
+        LinkError::Between(_) => return Some(Failure::NotKept),
         LinkError::Own(_) | LinkError::Stale(_) | LinkError::Unreachable(_) => return None,
     };
     (![BAD_GRANT, BAD_CLOCK, TOO_SLOW].contains(&code)).then_some(Failure::NotKept)
@@ -113,5 +115,6 @@ mod tests {
             |code: &str| LinkError::Failing { code: code.to_owned(), message: String::new() };
         assert_eq!(blame(&failing("DISK_FAILED")), Some(Failure::NotKept));
         assert_eq!(blame(&failing(TOO_SLOW)), None);
+        assert_eq!(blame(&LinkError::Between(413)), Some(Failure::NotKept));
     }
 }

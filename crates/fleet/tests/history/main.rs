@@ -9,7 +9,7 @@ use remuda_fleet::lease::Event;
 use remuda_fleet::store::{Memory, Sqlite, Store};
 use remuda_fleet::time::Millis;
 use std::path::{Path, PathBuf};
-use suite::{Place, histories, policy, seeds};
+use suite::{Place, histories, policy, seeds, several};
 
 struct InMemory;
 
@@ -30,7 +30,7 @@ struct OnDisk;
 
 impl OnDisk {
     fn path() -> PathBuf {
-        let name = format!("history-{}.db", std::process::id());
+        let name = format!("history-{}-{:?}.db", std::process::id(), std::thread::current().id());
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
     }
 }
@@ -66,4 +66,10 @@ fn over_http_every_job_and_lease_is_accounted_for() {
 #[test]
 fn on_disk_every_job_and_lease_is_accounted_for() {
     histories::<OnDisk>(&seeds(3), 4);
+}
+
+/// While one is written, the next are decided.
+#[test]
+fn on_disk_what_is_asked_together_is_accounted_for() {
+    several::<OnDisk>(&seeds(3), 8, 12);
 }

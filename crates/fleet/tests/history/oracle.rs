@@ -1,5 +1,8 @@
 //! Remembers what was answered and what was final, and compares.
 
+#[path = "together.rs"]
+mod together;
+
 use super::common::{
     cancel_ack, complete, heartbeat, job, lease_id, run_id, runner_id, submission,
 };
@@ -104,6 +107,19 @@ impl<P: Place> Oracle<P> {
     }
 
     fn compare(&mut self, before: &Tables, event: &Event, handled: &Handled) -> Checked {
+        self.compare_ends()?;
+        prop_assert_eq!(before.leases().count() as u64 <= self.leases, true);
+        self.compare_final(event, handled)?;
+        let messages = matches!(event, Event::Ack(_) | Event::Heartbeat(_) | Event::Upload(_));
+        if messages && handled.reply.is_err() {
+            let ends = |tables: &Tables| tables.jobs().filter(|j| j.outcome().is_some()).count();
+            let lapsed = before.leases().filter(|l| lapse(self.now, l).is_some()).count();
+            prop_assert!(ends(before) == ends(&self.tables) || lapsed > 0, "refused, yet changed");
+        }
+        Ok(())
+    }
+
+    fn compare_ends(&mut self) -> Checked {
         for job in self.tables.jobs() {
             let outcome = job.outcome();
             if let Some(ended) = self.outcomes.get(&job.job_id) {
@@ -115,14 +131,6 @@ impl<P: Place> Oracle<P> {
         for lease in self.tables.leases().filter(|lease| !lease.state.live()) {
             let ended = self.ended.entry(lease.lease_id.clone()).or_insert_with(|| lease.clone());
             prop_assert_eq!(&*ended, lease, "what has ended never changes");
-        }
-        prop_assert_eq!(before.leases().count() as u64 <= self.leases, true);
-        self.compare_final(event, handled)?;
-        let messages = matches!(event, Event::Ack(_) | Event::Heartbeat(_) | Event::Upload(_));
-        if messages && handled.reply.is_err() {
-            let ends = |tables: &Tables| tables.jobs().filter(|j| j.outcome().is_some()).count();
-            let lapsed = before.leases().filter(|l| lapse(self.now, l).is_some()).count();
-            prop_assert!(ends(before) == ends(&self.tables) || lapsed > 0, "refused, yet changed");
         }
         Ok(())
     }
@@ -250,28 +258,7 @@ impl<P: Place> Oracle<P> {
             return Ok(());
         };
         let Some(lease) = self.lease(n) else { return Ok(()) };
-        let (id, runner_id) = (lease.lease_id.clone(), lease.runner_id.clone());
-        let event = match op {
-            Op::Ack(_) => Event::Ack(ack(&lease)),
-            Op::Beat(_, seq) => Event::Heartbeat(heartbeat(&id, &runner_id, seq)),
-            Op::Complete(_, status, failure) => {
-                let mut message = complete(&id, &runner_id, status);
-                message.failure = failure.filter(|_| status == CompleteStatus::Failed);
-                Event::Complete(message)
-            }
-            Op::CancelAck(_) => Event::CancelAck(cancel_ack(&id, &runner_id)),
-            Op::Log(_, number, length) => {
-                let data = vec![number as u8; length.into()];
-                let offset = lease.log.next_offset;
-                Event::Log(LogChunk { lease_id: id.clone(), runner_id, number, offset, data })
-            }
-            Op::Upload(_) => {
-                // The same again would not count.
-                let name = format!("out{}", lease.uploads);
-                Event::Upload(UploadRequest { lease_id: id.clone(), runner_id, name, bytes: 1 })
-            }
-            _ => Event::Heartbeat(heartbeat(&id, &super::common::runner_id("thief"), 99)),
-        };
+        let (id, event) = (lease.lease_id.clone(), about(&lease, op));
         let lapsed = lapse(self.now, &lease).is_some();
         let handled = self.send(event.clone()).await?;
         if let (Event::Log(chunk), Ok(Reply::Logged(ack))) = (&event, &handled.reply) {
@@ -363,6 +350,32 @@ impl<P: Place> Oracle<P> {
             self.work(&runner_id(&format!("last{round}")), CompleteStatus::Failed).await?;
         }
         Err(TestCaseError::fail(format!("jobs that do not end: {:#?}", self.tables)))
+    }
+}
+
+/// A message about a lease.
+fn about(lease: &LeaseRecord, op: Op) -> Event {
+    let (id, runner_id) = (lease.lease_id.clone(), lease.runner_id.clone());
+    match op {
+        Op::Ack(_) => Event::Ack(ack(lease)),
+        Op::Beat(_, seq) => Event::Heartbeat(heartbeat(&id, &runner_id, seq)),
+        Op::Complete(_, status, failure) => {
+            let mut message = complete(&id, &runner_id, status);
+            message.failure = failure.filter(|_| status == CompleteStatus::Failed);
+            Event::Complete(message)
+        }
+        Op::CancelAck(_) => Event::CancelAck(cancel_ack(&id, &runner_id)),
+        Op::Log(_, number, length) => {
+            let data = vec![number as u8; length.into()];
+            let offset = lease.log.next_offset;
+            Event::Log(LogChunk { lease_id: id, runner_id, number, offset, data })
+        }
+        Op::Upload(_) => {
+            // The same again would not count.
+            let name = format!("out{}", lease.uploads);
+            Event::Upload(UploadRequest { lease_id: id, runner_id, name, bytes: 1 })
+        }
+        _ => Event::Heartbeat(heartbeat(&id, &super::common::runner_id("thief"), 99)),
     }
 }
 

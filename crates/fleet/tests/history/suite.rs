@@ -53,6 +53,11 @@ pub trait Place {
 
 /// Histories for each seed, each on a store of its own.
 pub fn histories<P: Place>(seeds: &[u64], cases: u32) {
+    several::<P>(seeds, cases, 1);
+}
+
+/// The same, so many steps at the same time.
+pub fn several<P: Place>(seeds: &[u64], cases: u32, together: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
     for seed in seeds {
@@ -61,8 +66,11 @@ pub fn histories<P: Place>(seeds: &[u64], cases: u32) {
         let outcome = TestRunner::new(config).run(&plan::history(), |ops: Vec<Op>| {
             runtime.block_on(async {
                 let mut oracle = Oracle::<P>::new(policy()).await;
-                for op in ops {
-                    oracle.perform(op).await?;
+                for ops in ops.chunks(together) {
+                    match ops {
+                        [op] => oracle.perform(op.clone()).await?,
+                        ops => oracle.together(ops.to_vec()).await?,
+                    }
                 }
                 oracle.finish().await
             })

@@ -3,6 +3,7 @@
 #![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
 mod access;
+mod bucket;
 mod goodbye;
 mod objects;
 mod openapi;

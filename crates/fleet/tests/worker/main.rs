@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
+mod between;
 mod bounds;
 mod calls;
 mod client;

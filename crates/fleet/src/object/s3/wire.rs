@@ -3,7 +3,7 @@
 use axum::body::Body;
 use futures::Stream;
 use hyper::body::{Body as _, Incoming};
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use std::io;
 use std::pin::Pin;
@@ -22,7 +22,9 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// The time for a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The time for the head of an answer, the sending of a large object included.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+const SENT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// The same where nothing is sent, and for the whole of a short answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest page of a list.
 const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -89,7 +91,8 @@ impl Wire {
         tokio::spawn(async move {
             let _ = connection.await;
         });
-        let answer = tokio::time::timeout(ANSWER_TIMEOUT, sender.send_request(request));
+        let patience = if request.method() == Method::PUT { SENT_TIMEOUT } else { ANSWER_TIMEOUT };
+        let answer = tokio::time::timeout(patience, sender.send_request(request));
         answer.await.map_err(|_| other("it does not answer"))?.map_err(other)
     }
 
@@ -115,7 +118,9 @@ pub(in crate::object) fn file_body(file: File) -> Body {
 
 /// A short answer.
 pub(super) async fn text(body: Incoming) -> io::Result<String> {
-    let bytes = axum::body::to_bytes(Body::new(body), TEXT_BYTES_MAX).await.map_err(other)?;
+    let bytes = axum::body::to_bytes(Body::new(body), TEXT_BYTES_MAX);
+    let bytes = tokio::time::timeout(ANSWER_TIMEOUT, bytes).await;
+    let bytes = bytes.map_err(|_| other("its answer does not end"))?.map_err(other)?;
     String::from_utf8(bytes.into()).map_err(other)
 }
 

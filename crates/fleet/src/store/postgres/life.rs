@@ -18,6 +18,11 @@ impl Life {
         Millis(self.seen.load(Ordering::Relaxed))
     }
 
+    /// Whether the database took nothing, the last time that it was tried.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+
     /// There is an event at this time. While the database takes nothing that is no sign of life:
     /// heartbeats are not kept, and their senders must have their grace afterwards.
     pub(super) fn saw(&self, now: Millis) {

@@ -142,6 +142,20 @@ pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>
     Ok(rows)
 }
 
+/// A log from an offset on: the piece that it is in is found by halves, as in SQLite.
+const LOG: &str = "
+WITH RECURSIVE half (low, high) AS (
+    SELECT 0::bigint, max(number) FROM log WHERE job_id = $1 AND fence = $2
+    UNION ALL
+    SELECT CASE WHEN byte_offset <= $3 THEN number ELSE low END,
+        CASE WHEN byte_offset <= $3 THEN high ELSE number - 1 END
+    FROM half JOIN log ON job_id = $1 AND fence = $2 AND number = (low + high + 1) / 2
+    WHERE low < high
+)
+SELECT byte_offset, data FROM log
+WHERE job_id = $1 AND fence = $2 AND number >= (SELECT low FROM half WHERE low >= high)
+ORDER BY number";
+
 pub(super) async fn log(
     pool: &PgPool,
     job: &JobId,
@@ -149,9 +163,7 @@ pub(super) async fn log(
     offset: u64,
     bytes: usize,
 ) -> Result<Vec<u8>, StoreError> {
-    let pieces = "SELECT byte_offset, data FROM log
-        WHERE job_id = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
-    let query = sqlx::query(pieces);
+    let query = sqlx::query(LOG);
     let query = query.bind(job.as_str()).bind(number(fence.0)).bind(number(offset));
     let mut rows = query.fetch(pool);
     let mut log = Vec::new();

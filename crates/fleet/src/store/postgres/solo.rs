@@ -5,14 +5,14 @@ use super::load::{self, jobs, records};
 use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
 use crate::lease::{
-    Event, Handled, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing, WorkerRecord,
-    handle, lapse,
+    Event, Handled, JOBS_MAX, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing,
+    WorkerRecord, handle, lapse,
 };
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
 use crate::store::row::number;
 use crate::time::Millis;
-use sqlx::PgConnection;
+use sqlx::{PgConnection, Row};
 use std::collections::BTreeSet;
 
 /// Decides about one event.
@@ -33,13 +33,22 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
         },
         _ => core.clock(&mut sql, given, submissions, Order::Any).await?,
     };
-    let mut tables = rows(&mut sql, now, event).await?;
+    let (mut tables, left) = match event {
+        Event::Forget { keep_seconds } => {
+            let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
+            ended(&mut sql, before, core.policy.sweep_lapses_max).await?
+        }
+        _ => (rows(&mut sql, event).await?, false),
+    };
     let block = blocks.first().copied().unwrap_or_default();
     tables.set_seq(block.saturating_mul(BLOCK).unsigned_abs());
     tables.set_seen(now);
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
-    let handled = handle(&mut journal, &core.policy, now, event.clone());
+    let mut handled = handle(&mut journal, &core.policy, now, event.clone());
+    if let Ok(Reply::Forgot { more, .. }) = &mut handled.reply {
+        *more |= left;
+    }
     save::changes(&mut sql, &[(&tables, &changes)]).await?;
     if *event == Event::Start {
         schema::saw(&mut sql, now).await?;
@@ -53,7 +62,7 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
 }
 
 /// All that an event can touch.
-async fn rows(sql: &mut PgConnection, now: Millis, event: &Event) -> Result<Tables, Trouble> {
+async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> {
     let mut tables = Tables::default();
     match event {
         Event::Start => {
@@ -78,20 +87,36 @@ async fn rows(sql: &mut PgConnection, now: Millis, event: &Event) -> Result<Tabl
             save::new_label(sql, label).await?;
             load::labels(sql, &mut tables, [label.as_str().to_owned()]).await?;
         }
-        Event::Forget { keep_seconds } => {
-            // Those that another is at, it forgets. More than one event forgets are not needed.
-            let ended = "SELECT record FROM run WHERE ended < $1 ORDER BY ended LIMIT 1000
-                FOR UPDATE SKIP LOCKED";
-            let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
-            let rows = sqlx::query(ended).bind(number(before)).fetch_all(sql).await?;
-            load::put_runs(&mut tables, &rows)?;
-        }
         Event::Enrol(worker) => worker_row(sql, &mut tables, &worker.key.id()).await?,
         Event::Expel(id) => worker_row(sql, &mut tables, id).await?,
-        // Sweeps are below, all others in batches.
+        // Sweeps and what is forgotten are below, all others in batches.
         _ => {}
     }
     Ok(tables)
+}
+
+/// Runs that ended before a time, as many as one event forgets, and whether there are more. Their jobs are
+/// only counted: nothing is decided by them.
+async fn ended(
+    sql: &mut PgConnection,
+    before: u64,
+    most: usize,
+) -> Result<(Tables, bool), Trouble> {
+    // Those that another is at, it forgets.
+    let ended = "WITH ended AS (SELECT run_id, ended, record FROM run WHERE ended < $1
+            ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED)
+        SELECT record, (SELECT count(*) FROM job WHERE job.run_id = ended.run_id)
+        FROM ended ORDER BY ended.ended";
+    let query = sqlx::query(ended).bind(number(before)).bind(number(most as u64));
+    let (mut tables, mut jobs) = (Tables::default(), 0);
+    for (place, row) in query.fetch_all(sql).await?.iter().enumerate() {
+        jobs += row.get::<i64, _>(1).unsigned_abs();
+        if place > 0 && jobs > JOBS_MAX as u64 {
+            return Ok((tables, true));
+        }
+        load::put_runs(&mut tables, std::slice::from_ref(row))?;
+    }
+    Ok((tables, false))
 }
 
 /// A run with its jobs, their labels and their live leases.

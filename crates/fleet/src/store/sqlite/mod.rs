@@ -49,6 +49,10 @@ impl Sqlite {
         Ok(Self { asks, writer })
     }
 
+    pub(super) fn is_open(&self) -> bool {
+        !self.writer.is_finished()
+    }
+
     /// Finishes what waits and lets go of the file.
     pub async fn close(self) -> Result<(), StoreError> {
         drop(self.asks);
@@ -173,6 +177,22 @@ impl From<sqlx::Error> for StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_store_whose_owner_is_gone_is_closed() {
+        let folder = std::env::temp_dir().join(format!("fleet-closed-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let opened = Sqlite::open(&folder.join("fleet.db"), Policy::default(), Millis(1)).await;
+        let store = opened.expect("a store");
+        assert!(store.is_open());
+        store.writer.abort();
+        while store.is_open() {
+            tokio::task::yield_now().await;
+        }
+        let asked = store.handle(Millis(2), Event::Sweep).await;
+        assert!(matches!(asked, Err(StoreError::Closed)), "{asked:?}");
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
 
     #[tokio::test]
     async fn the_disk_is_waited_for() {

@@ -37,6 +37,21 @@ CREATE TABLE log (
 ) WITHOUT ROWID;
 ";
 
+/// A log from an offset on. Pieces have numbers without a gap, and each begins where the one before it ends: the
+/// one that an offset is in is found by halves, and not by reading all that come before it.
+const LOG: &str = "
+WITH RECURSIVE half (low, high) AS (
+    SELECT 0, max(number) FROM log WHERE seq = $1 AND fence = $2
+    UNION ALL
+    SELECT CASE WHEN byte_offset <= $3 THEN number ELSE low END,
+        CASE WHEN byte_offset <= $3 THEN high ELSE number - 1 END
+    FROM half JOIN log ON seq = $1 AND fence = $2 AND number = (low + high + 1) / 2
+    WHERE low < high
+)
+SELECT byte_offset, data FROM log
+WHERE seq = $1 AND fence = $2 AND number >= (SELECT low FROM half WHERE low >= high)
+ORDER BY number";
+
 /// Rows in one statement: five columns each stay far below SQLite's limit of 32,766 values.
 const STATEMENT_ROWS_MAX: usize = 1_000;
 
@@ -87,9 +102,7 @@ pub(super) async fn log(
     offset: u64,
     bytes: usize,
 ) -> Result<Vec<u8>, StoreError> {
-    let pieces = "SELECT byte_offset, data FROM log
-        WHERE seq = $1 AND fence = $2 AND byte_offset + length(data) > $3 ORDER BY number";
-    let mut rows = sqlx::query(pieces)
+    let mut rows = sqlx::query(LOG)
         .bind(number(seq))
         .bind(number(fence.0))
         .bind(number(offset))

@@ -1,26 +1,28 @@
 //! The owner of the file.
 
+mod inbox;
+
 use super::super::journal::{Changes, Journal};
 use super::{StoreError, Tables, rows};
 use crate::id::{Fence, JobId};
-use crate::lease::{Event, Handled, Policy, Rows, handle};
+use crate::lease::{Event, Handled, Policy, Rows, handle, missed};
 use crate::time::Millis;
+use inbox::Inbox;
 use sqlx::{Connection, SqliteConnection};
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
 /// Events decided in one transaction at most: a bound on how long the first one waits.
 const BATCH_MAX: usize = 1_024;
-/// How long more asks are waited for before a write.
-const GATHER_MAX: Duration = Duration::from_micros(500);
-/// Others had so many turns, and nobody asked.
-const STILL_MAX: u32 = 3;
+/// Jobs that change in one transaction, about: a submission may have a thousand.
+const JOBS_MAX: usize = 4_096;
 /// A database that cannot be read is tried again so often.
 const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 /// Events decided at a time while the disk works: then it is looked after.
 const MEANWHILE_MAX: usize = 8;
+/// While the disk fails, leases have so much time back at once.
+const MAKE_UP_MILLIS: u64 = 1_000;
 /// Fewer asks than this are one batch.
 const HALVES_MIN: usize = 16;
 
@@ -53,6 +55,11 @@ struct Batch {
 }
 
 impl Batch {
+    /// Whoever comes now waits for the next one.
+    fn is_full(&self) -> bool {
+        self.asks >= BATCH_MAX || self.changes.jobs.len() >= JOBS_MAX
+    }
+
     /// None of its decisions holds. Who reads still waits.
     fn fail(&mut self, error: &StoreError) {
         for (answer, _) in self.answers.drain(..) {
@@ -69,13 +76,6 @@ pub(super) struct Writer {
     connection: Option<SqliteConnection>,
     decider: Decider,
     pace: Pace,
-}
-
-/// Those who ask.
-struct Inbox {
-    asks: mpsc::Receiver<Ask>,
-    /// Who has been heard already, and is first.
-    heard: VecDeque<Ask>,
 }
 
 /// How long the last batch took.
@@ -107,10 +107,19 @@ struct Decider {
 /// When there was somebody who kept leases alive.
 #[derive(Default)]
 struct Life {
-    /// The time of the last batch that the disk has.
-    written: Millis,
+    /// The time of the last batch that went well.
+    well: Millis,
     /// The disk did not take the last one.
     failing: bool,
+    /// While it is so: leases have back what they missed until then.
+    made_up: Millis,
+}
+
+impl Life {
+    /// What was decided is not there.
+    fn failed(&mut self) {
+        (self.failing, self.made_up) = (true, self.well);
+    }
 }
 
 impl Writer {
@@ -133,7 +142,7 @@ impl Writer {
         }
         let mut connection = super::connect(&self.path).await?;
         self.decider.tables = rows::load(&mut connection).await?;
-        self.decider.tables.set_seen(self.decider.life.written);
+        self.decider.tables.set_seen(self.decider.life.well);
         self.connection = Some(connection);
         Ok(())
     }
@@ -144,13 +153,13 @@ impl Writer {
         let _ = self.decider.handle(&mut changes, now, Event::Start);
         let ready = rows::ready(&self.decider.tables, changes)?;
         rows::write(self.connection.as_mut(), ready).await?;
-        self.decider.life.written = now;
+        self.decider.life.well = now;
         Ok(())
     }
 
     /// Until nobody can ask any more.
     pub(super) async fn run(mut self, asks: mpsc::Receiver<Ask>) {
-        let mut inbox = Inbox { asks, heard: VecDeque::new() };
+        let mut inbox = Inbox::new(asks);
         let mut next = Batch::default();
         let mut came = Vec::new();
         loop {
@@ -176,9 +185,10 @@ impl Writer {
             }
             // Nobody was heard while the disk worked: all wait for the same write, and would again.
             if next.asks == 0 && self.pace.halves(came.len()) {
-                inbox.first(came.split_off(came.len() / 2));
+                inbox.first(&mut came.split_off(came.len() / 2));
             }
             self.decider.decide(&mut next, &mut came);
+            inbox.first(&mut came);
             let batch = std::mem::take(&mut next);
             self.batch(batch, &mut inbox, &mut next).await;
         }
@@ -219,7 +229,7 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the fleet's database takes nothing");
-                self.decider.life.failing = true;
+                self.decider.life.failed();
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
@@ -253,41 +263,6 @@ impl Writer {
     }
 }
 
-impl Inbox {
-    /// Whoever was answered may have something to say at once: into one batch with it. A write costs the
-    /// same for few and for many, so it waits as long as more keep coming, but for a small part of what it
-    /// takes.
-    async fn gather(&mut self) {
-        let began = Instant::now();
-        let (mut there, mut still) = (self.asks.len(), 0);
-        while still < STILL_MAX && there < BATCH_MAX && began.elapsed() < GATHER_MAX {
-            tokio::task::yield_now().await;
-            still = if self.asks.len() > there { 0 } else { still + 1 };
-            there = self.asks.len();
-        }
-    }
-
-    /// Waits for somebody. None are left if it returns nothing. Whoever stops waiting has lost nobody.
-    async fn hear(&mut self, came: &mut Vec<Ask>, most: usize) -> usize {
-        if self.heard.is_empty() {
-            return self.asks.recv_many(came, most).await;
-        }
-        let count = self.heard.len().min(most);
-        came.extend(self.heard.drain(..count));
-        count
-    }
-
-    /// Somebody who is there.
-    fn heard(&mut self) -> Option<Ask> {
-        self.heard.pop_front().or_else(|| self.asks.try_recv().ok())
-    }
-
-    /// These come before all others.
-    fn first(&mut self, asks: Vec<Ask>) {
-        asks.into_iter().rev().for_each(|ask| self.heard.push_front(ask));
-    }
-}
-
 fn refuse(came: &mut Vec<Ask>, error: &StoreError) {
     for ask in came.drain(..) {
         if let Ask::Handle(_, _, answer) = ask {
@@ -303,31 +278,54 @@ impl Decider {
     }
 
     /// A batch is done that was decided at this time. Where the disk fails, one that had nothing to write
-    /// is no sign of life: heartbeats are not kept, and their senders must have their grace afterwards.
+    /// is no sign of life: heartbeats are not kept, and their senders must have their time back afterwards.
     fn lived(&mut self, seen: Millis, writes: bool) {
-        if writes {
-            self.life = Life { written: seen, failing: false };
-        } else if self.life.failing {
-            self.tables.set_seen(self.life.written);
+        if writes || !self.life.failing {
+            self.life = Life { well: seen, ..Life::default() };
+        } else {
+            self.tables.set_seen(self.life.well);
         }
     }
 
-    /// Into the batch.
+    /// Leases have the time back in which nobody could be heard, however short it was: some end after three
+    /// seconds without a word.
+    fn make_up(&mut self, changes: &mut Changes, now: Millis) {
+        let millis = now.0.saturating_sub(self.life.made_up.0);
+        let first = self.life.made_up == self.life.well;
+        if !self.life.failing || millis < if first { 1 } else { MAKE_UP_MILLIS } {
+            return;
+        }
+        self.life.made_up = now;
+        let mut journal = Journal { tables: &mut self.tables, changes };
+        for id in journal.live_leases() {
+            if let Some(mut lease) = journal.lease(&id) {
+                missed(millis, &mut lease);
+                journal.put_lease(lease);
+            }
+        }
+    }
+
+    /// Into the batch. Those who come when it is full are left.
     fn decide(&mut self, batch: &mut Batch, came: &mut Vec<Ask>) {
         let began = Instant::now();
-        batch.asks += came.len();
-        for ask in came.drain(..) {
+        let mut asks = std::mem::take(came).into_iter();
+        while !batch.is_full()
+            && let Some(ask) = asks.next()
+        {
+            batch.asks += 1;
             match ask {
                 // A runner that left would hold what it is granted until its time to acknowledge is over.
                 Ask::Handle(_, event, answer)
                     if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
                 Ask::Handle(now, event, answer) => {
+                    self.make_up(&mut batch.changes, now);
                     let handled = self.handle(&mut batch.changes, now, *event);
                     batch.answers.push((answer, handled));
                 }
                 reader => batch.readers.push(reader),
             }
         }
+        came.extend(asks);
         batch.deciding += began.elapsed();
     }
 
@@ -348,7 +346,7 @@ impl Decider {
         let mut came = Vec::new();
         let mut closed = false;
         loop {
-            let room = (BATCH_MAX - next.asks).min(MEANWHILE_MAX);
+            let room = if next.is_full() { 0 } else { MEANWHILE_MAX.min(BATCH_MAX - next.asks) };
             tokio::select! {
                 // The disk first: its next statement is not to wait for decisions.
                 biased;
@@ -356,6 +354,7 @@ impl Decider {
                 count = inbox.hear(&mut came, room), if room > 0 && !closed => {
                     closed = count == 0;
                     self.decide(next, &mut came);
+                    inbox.first(&mut came);
                 }
             }
         }

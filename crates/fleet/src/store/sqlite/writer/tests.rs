@@ -83,7 +83,7 @@ impl Writer {
     /// Writes one batch while other asks come. Returns what was decided about them.
     async fn writes(&mut self, mut first: Vec<Ask>, then: Vec<Ask>) -> Batch {
         let (sender, asks) = mpsc::channel(8);
-        let mut inbox = Inbox { asks, heard: VecDeque::new() };
+        let mut inbox = Inbox::new(asks);
         for ask in then {
             assert!(sender.try_send(ask).is_ok(), "room");
         }
@@ -273,4 +273,110 @@ async fn who_was_heard_before_a_write_failed_is_decided_on_what_the_disk_has() {
     let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.to_string()).collect();
     assert_eq!(runs, kept);
     assert!(!kept.contains(&"run_a0".to_owned()));
+}
+
+fn progress(letters: usize) -> Event {
+    let Event::Heartbeat(mut beat) = beat() else { unreachable!("a beat") };
+    let said = serde_json::json!({ "message": "x".repeat(letters) });
+    beat.progress = Some(serde_json::from_value(said).expect("progress"));
+    Event::Heartbeat(beat)
+}
+
+fn short() -> Event {
+    let Event::Submit { run_id, key, mut submission } = submit("a") else { unreachable!("a run") };
+    submission.jobs[0].lease_ttl_seconds = Some(3);
+    Event::Submit { run_id, key, submission }
+}
+
+const FULL: &str =
+    "CREATE TRIGGER full BEFORE INSERT ON lease BEGIN SELECT RAISE(ABORT, 'full'); END";
+
+#[tokio::test]
+async fn a_short_outage_ends_no_lease_that_is_shorter() {
+    let (_folder, mut writer) = writer("short").await;
+    writer.one(0, short()).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    writer.one(0, ack(&writer.job())).await.expect("written");
+    writer.one(1, beat()).await.expect("written");
+    writer.sql(FULL).await;
+    for seconds in 2..=10 {
+        writer.one(seconds, beat()).await.expect_err("full");
+        let _ = writer.one(seconds, Event::Sweep).await;
+    }
+    writer.sql("DROP TRIGGER full").await;
+    let heard = writer.one(11, beat()).await.expect("written");
+    assert!(matches!(heard.reply, Ok(Reply::Beat(_))), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_disk_that_fails_now_and_then_keeps_nobody_who_is_gone() {
+    let (_folder, mut writer) = writer("gone").await;
+    writer.one(0, short()).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    writer.one(0, ack(&writer.job())).await.expect("written");
+    for seconds in 1..=10 {
+        writer.one(seconds, Event::Sweep).await.expect("nothing to write, or written");
+        if seconds % 5 == 2 {
+            writer
+                .sql("CREATE TRIGGER full BEFORE INSERT ON run BEGIN SELECT RAISE(ABORT, 'full'); END")
+                .await;
+            writer.one(seconds, submit(&format!("b{seconds}"))).await.expect_err("full");
+            writer.sql("DROP TRIGGER full").await;
+        }
+    }
+    writer.one(11, Event::Sweep).await.expect("written");
+    let row = writer.decider.tables.job(&writer.job()).expect("a job");
+    assert_eq!(row.state(None), AttemptState::Queued, "its time is over all the same");
+}
+
+#[tokio::test]
+async fn what_rows_take_is_what_they_would_take_if_they_were_read_anew() {
+    let (_folder, mut writer) = writer("sizes").await;
+    writer.one(0, submit("a")).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    writer.one(0, ack(&writer.job())).await.expect("written");
+    for (seconds, letters) in (1..).zip([4_000, 1, 4_000, 1, 300]) {
+        let told = writer.one(seconds, progress(letters)).await.expect("written");
+        assert!(told.reply.is_ok(), "{told:?}");
+        let anew = rows::load(writer.connection()).await.expect("rows");
+        assert_eq!(writer.decider.tables.bytes(), anew.bytes(), "{letters}");
+    }
+}
+
+#[tokio::test]
+async fn a_batch_has_no_more_jobs_than_it_may_and_nobody_is_lost_or_overtaken() {
+    let (_folder, mut writer) = writer("large").await;
+    let large = |name: usize| {
+        let job = |n| {
+            let name = format!("j{n}");
+            serde_json::json!({ "name": name, "job_spec": { "name": name, "steps": ["true"] } })
+        };
+        let jobs: Vec<_> = (0..1_000).map(job).collect();
+        let run = serde_json::json!({ "type": "RunSubmission", "jobs": jobs });
+        let run_id = RunId::new(&format!("run_{name}")).expect("an id");
+        let submission = serde_json::from_value(run).expect("a run");
+        Event::Submit { run_id, key: None, submission }
+    };
+    let (mut asks, told): (Vec<Ask>, Vec<Answered>) = (0..8).map(|n| ask(large(n))).unzip();
+    let mut batch = Batch::default();
+    writer.decider.decide(&mut batch, &mut asks);
+    assert_eq!((batch.asks, asks.len()), (5, 3));
+    let (sender, waiting) = mpsc::channel(8);
+    let mut inbox = Inbox::new(waiting);
+    inbox.first(&mut asks);
+    drop(sender);
+    let mut next = Batch::default();
+    writer.batch(batch, &mut inbox, &mut next).await;
+    assert_eq!(next.asks, 3);
+    let rest = std::mem::take(&mut next);
+    writer.batch(rest, &mut inbox, &mut next).await;
+    for told in told {
+        assert!(told.await.expect("told").expect("written").reply.is_ok());
+    }
+    let places: Vec<_> = (0..8)
+        .map(|n| RunId::new(&format!("run_{n}")).expect("an id"))
+        .map(|run| writer.decider.tables.jobs_of(&run)[0].clone())
+        .map(|job| writer.decider.tables.job(&job).expect("a job").seq)
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
 }

@@ -1,0 +1,44 @@
+//! A run once more.
+
+use super::event::Reply;
+use super::handle::Desk;
+use super::record::JobRecord;
+use super::refusal::Refusal;
+use super::rows::Rows;
+use crate::id::{Fence, RunId};
+use crate::message::RunSubmission;
+
+impl<R: Rows> Desk<'_, R> {
+    /// It stays whose it was, whoever asks for it: its steps are theirs, and so is what they find in caches.
+    pub(super) fn rerun(
+        &mut self,
+        of: RunId,
+        run_id: RunId,
+        key: Option<String>,
+    ) -> Result<Reply, Refusal> {
+        let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
+        let jobs: Vec<_> =
+            self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
+        let begun = |job: &JobRecord| job.outcome().is_none() || job.fence > Fence(0);
+        let once = jobs.iter().any(|job| job.order.retry.once);
+        // Two that repeat it would both begin it. The same request again is one.
+        let known = key.as_ref().and_then(|key| self.rows.run_by_key(key));
+        let taken =
+            old.rerun_by.is_some() && known.is_none_or(|run| old.rerun_by != Some(run.run_id));
+        if once && (taken || jobs.iter().any(|job| job.order.retry.once && begun(job))) {
+            return Err(Refusal::OnceOnly);
+        }
+        let orders = jobs.iter().map(|job| (*job.order).clone());
+        let submission = RunSubmission {
+            name: old.name.clone(),
+            max_parallel: old.max_parallel,
+            jobs: orders.collect(),
+        };
+        let reply = self.submit(run_id, Some(&old), key, submission)?;
+        if let (true, Reply::Submitted { run_id, before: false }) = (once, &reply) {
+            old.rerun_by = Some(run_id.clone());
+            self.rows.put_run(old);
+        }
+        Ok(reply)
+    }
+}

@@ -1,0 +1,65 @@
+//! What a job leaves behind.
+
+use super::cache::Caches;
+use super::life::{Life, blocking};
+use super::place::Place;
+use super::steps::Ended;
+use super::upload::{blame, upload};
+use super::{artifact, files};
+use crate::message::{Artifact, Failure, JobSpec};
+use std::sync::Arc;
+
+/// Why what a job left is not kept, and whose failure that is; none: the worker's.
+type Unkept = (String, Option<Failure>);
+
+impl Life<'_> {
+    /// The job's log, as an artifact.
+    pub(super) fn log_kept(&self) -> Artifact {
+        let uri = format!("/api/v1/jobs/{}/log?fence={}", self.granted.job_id, self.granted.fence);
+        Artifact { kind: "log".to_owned(), uri }
+    }
+
+    /// Artifacts, of failed jobs too: they say why. Caches, of jobs that went well.
+    pub(super) async fn keep(
+        &self,
+        spec: &JobSpec,
+        caches: &Caches,
+        place: &Arc<Place>,
+        ended: &Ended,
+    ) -> (Vec<Artifact>, Result<(), Unkept>) {
+        let mut artifacts = vec![self.log_kept()];
+        let lease = &self.granted.lease_id;
+        let (at, specs) = (place.clone(), spec.artifacts.clone());
+        let found = blocking(move || {
+            files::defuse(&at.folder);
+            artifact::find(&at, &specs)
+        });
+        let found = match found.await.and_then(|found| found) {
+            Ok(found) => found,
+            Err(error) => {
+                let why = format!("the job's files cannot be looked at: {error}");
+                return (artifacts, Err((why, None)));
+            }
+        };
+        for found in found {
+            match upload(&self.shop.link, lease, &self.shop.runner_id, &found).await {
+                Ok(artifact) => artifacts.push(artifact),
+                Err(error) => {
+                    let why = format!("{} is not kept: {error}", found.name);
+                    return (artifacts, Err((why, blame(&error))));
+                }
+            }
+        }
+        if *ended == Ended::Succeeded {
+            for cache in spec.caches.clone() {
+                let (caches, place) = (caches.clone(), place.clone());
+                let saved = blocking(move || caches.save(&cache, &place)).await;
+                if let Err(error) = saved.and_then(|saved| saved) {
+                    // The next job does without.
+                    tracing::warn!(%error, "a cache is not saved");
+                }
+            }
+        }
+        (artifacts, Ok(()))
+    }
+}
