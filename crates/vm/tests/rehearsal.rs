@@ -107,7 +107,7 @@ fn the_price_feed_passes_its_tests() {
 
 #[test]
 fn the_watchdog_passes_its_tests() {
-    example("watchdog", 4);
+    example("watchdog", 6);
 }
 
 #[test]
