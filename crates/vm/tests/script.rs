@@ -229,3 +229,31 @@ fn what_is_at_its_limit_says_which() {
     let printed = run("print('x' * 11)", "script.py", Options { limits, profile: false });
     assert!(printed.stderr.contains("10 bytes of output"), "{}", printed.stderr);
 }
+
+#[test]
+fn a_script_gets_the_deeper_stack_that_it_asks_for() {
+    let source = "\
+import sys
+def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
+try: depth(3000)
+except RecursionError: print('too deep')
+sys.setrecursionlimit(5000)
+print(depth(3000), sys.getrecursionlimit())
+sys.setrecursionlimit(10 ** 9)
+print(depth(15000), sys.getrecursionlimit())
+try: depth(10 ** 6)
+except RecursionError: print('too deep')
+";
+    let limits = Limits { cycles: 1_000_000_000, heap_bytes: 256 << 20, output_bytes: 1 << 20 };
+    let report = run(source, "deep.py", Options { limits, profile: false });
+    assert_eq!(report.stdout, "too deep\n3000 5000\n15000 20000\ntoo deep\n", "{}", report.stderr);
+}
+
+#[test]
+fn asyncio_is_for_scripts_and_an_actor_is_told_what_to_use() {
+    let refused = remuda_vm::compile("import asyncio\n", "actor.py").unwrap_err();
+    assert!(refused.advice.contains("cowboy.gather"), "{refused}");
+    let source = "import asyncio\nprint(asyncio.run(asyncio.sleep(5, 'at once')))\n";
+    let report = run(source, "script.py", Options::default());
+    assert_eq!(report.stdout, "at once\n", "{}", report.stderr);
+}

@@ -229,6 +229,8 @@ def _complex_power(a, b):
             base = base * base
         if b[0] > 0:
             return made
+        if a == (0.0, 0.0):
+            raise ZeroDivisionError('0.0 to a negative or complex power')
         return _complex_quotient((1.0, 0.0), (made.real, made.imag))
     if a == (0.0, 0.0):
         if b[1] != 0.0 or b[0] < 0.0:

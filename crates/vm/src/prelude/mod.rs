@@ -23,6 +23,7 @@ pub(crate) const MODULES: &[(&str, &str)] = &[
     ("itertools", include_str!("itertools.py")),
     ("abc", include_str!("abc.py")),
     ("collections", include_str!("collections.py")),
+    ("collections", include_str!("chain_map.py")),
     ("collections", include_str!("deque.py")),
     ("collections", include_str!("user_containers.py")),
     ("collections.abc", include_str!("collections_kinds.py")),

@@ -231,7 +231,7 @@ class _NamedTupleMeta(type):
     def __new__(meta, name, bases, namespace):
         if not bases or namespace.get('_root'):
             return type.__new__(meta, name, bases, namespace)
-        kinds = namespace.get('__annotations__', {})
+        kinds = {key: _argument(kind) for key, kind in namespace.get('__annotations__', {}).items()}
         fields = list(kinds)
         defaults = []
         for field in fields:
@@ -243,6 +243,7 @@ class _NamedTupleMeta(type):
                                 + ', '.join([one for one in fields if one in namespace][:len(defaults)]))
         base = _collections.namedtuple(name, fields, defaults=defaults)
         more = {key: value for key, value in namespace.items() if key not in fields}
+        more['__annotations__'] = kinds
         return type.__new__(type, name, (base,), more)
 
     def __init__(cls, name, bases, namespace):
@@ -266,7 +267,7 @@ class _TypedMeta(type):
         for base in bases:
             kinds.update(base.__dict__.get('__annotations__', {}))
             optional |= base.__dict__.get('__optional_keys__', frozenset())
-        own = namespace.get('__annotations__', {})
+        own = {key: _argument(kind) for key, kind in namespace.get('__annotations__', {}).items()}
         for key, kind in own.items():
             form = get_origin(kind)
             if form is NotRequired or not total and form is not Required:

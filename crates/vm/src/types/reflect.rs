@@ -1,7 +1,7 @@
 //! What programs ask about functions and classes, and what the machine asks of modules in Python.
 
 use crate::cost;
-use crate::front::code::Kind;
+use crate::front::code::{Kind, Op};
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::limits::{FRAME_DEPTH_MAX, SCRIPT_FRAME_DEPTH};
@@ -100,8 +100,18 @@ fn code_facts(vm: &mut Vm, args: Args) -> Outcome {
     let code = &loaded.code;
     vm.charge(cost::values(loaded.slot_names.len()))?;
     let own = code.slot_names.len() - code.free as usize;
-    let names = |from: usize, to: usize| loaded.slot_names[from..to].to_vec();
-    let (local, free) = (names(0, own), names(own, code.slot_names.len()));
+    // Variables that inner functions share are no locals, unless they are parameters.
+    let stars = usize::from(code.var_args) + usize::from(code.var_keywords);
+    let parameters = usize::from(code.positional) + usize::from(code.keyword_only) + stars;
+    let mut shared = vec![false; own];
+    for instr in code.instrs.iter().take_while(|instr| instr.op == Op::MakeCell) {
+        if let Some(cell) = shared.get_mut(instr.b as usize) {
+            *cell = instr.b as usize >= parameters;
+        }
+    }
+    let kept = loaded.slot_names[..own].iter().zip(&shared).filter(|(_, shared)| !**shared);
+    let local = kept.map(|(name, _)| *name).collect();
+    let free = loaded.slot_names[own..].to_vec();
     let mut flags = 0x03;
     flags |= if code.var_args { VAR_ARGS } else { 0 };
     flags |= if code.var_keywords { VAR_KEYWORDS } else { 0 };

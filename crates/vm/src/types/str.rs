@@ -234,14 +234,7 @@ fn split_args(
     let [text, sep, most] = vm.take(args, word, ["self", "sep", "maxsplit"], 1)?;
     let text = this(vm, text)?;
     let most = if most.is_unbound() { -1 } else { vm.want_int(most)? };
-    let sep = match vm.text(sep).is_some() {
-        _ if sep.is_unbound() || sep.is_none() => None,
-        true => Some(vm.want_text(sep, "sep")?),
-        false => {
-            let kind = vm.type_name(sep);
-            return Err(vm.type_error(format!("must be str or None, not {kind}")));
-        }
-    };
+    let sep = super::str_search::separator(vm, sep)?;
     if sep.as_deref() == Some("") {
         return Err(vm.value_error("empty separator"));
     }

@@ -153,3 +153,15 @@ fn removesuffix(vm: &mut Vm, args: Args) -> Outcome {
     let (text, part) = (this(vm, text)?, vm.want_text(part, "suffix")?);
     vm.string(text.strip_suffix(part.as_str()).unwrap_or(&text))
 }
+
+/// What `split` splits at; None for blanks.
+pub(super) fn separator(vm: &mut Vm, sep: Value) -> Result<Option<String>, Fault> {
+    match sep {
+        Value::Unbound | Value::None => Ok(None),
+        sep if vm.text(sep).is_some() => vm.want_text(sep, "sep").map(Some),
+        other => {
+            let kind = vm.type_name(other);
+            Err(vm.type_error(format!("must be str or None, not {kind}")))
+        }
+    }
+}

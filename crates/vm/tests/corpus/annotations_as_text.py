@@ -18,3 +18,9 @@ print(p, p.zz, [(q.name, q.type) for q in fields(P)])
 print({k: v for k, v in typing.get_type_hints(P).items() if k != "_"})
 x: undefined_name = 3
 print(__annotations__)
+class Row(typing.NamedTuple):
+    a: int
+    b: 'str' = 'q'
+class Table(typing.TypedDict):
+    row: Row
+print(Row.__annotations__, list(Table.__annotations__), Row(1), typing.get_type_hints(Row))
