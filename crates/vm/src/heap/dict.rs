@@ -1,7 +1,7 @@
 //! The ordered hash table under dict, namespaces and attributes: entries in order of insertion,
 //! an index of their places by hash. Nothing about it depends on addresses or seeds.
 
-use super::value::Value;
+use super::value::{Handle, Value};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
@@ -28,6 +28,30 @@ const GONE: u32 = u32::MAX - 1;
 const UNINDEXED_MAX: usize = 8;
 /// Places of the index that may be taken before a key finds its own without being counted.
 const SPREAD: usize = 16;
+
+/// Places that are looked at for a name before it is looked for by its text: fewer than are paid for.
+const PLAIN_STEPS: usize = 8;
+
+/// The hash of a name, and the same spread over all bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameHash {
+    pub(crate) hash: u64,
+    mixed: u64,
+}
+
+impl NameHash {
+    #[inline]
+    pub(crate) fn new(hash: u64) -> Self {
+        Self { hash, mixed: mix(hash) & (u64::MAX >> 1) }
+    }
+}
+
+/// What a plain look shows of a name.
+pub(crate) enum Plain {
+    Found(Value),
+    Absent,
+    Unsure,
+}
 
 /// Spreads what Python calls the hash over all bits.
 pub(crate) fn mix(hash: u64) -> u64 {
@@ -113,6 +137,34 @@ impl Dict {
             }
             at = (at + 1) & mask;
         }
+    }
+
+    /// Looks a name up as far as that is plain: where it is itself a key, or no key near its place is its
+    /// like. Everything else is for `find`, which counts as many entries and finds the same.
+    #[inline]
+    pub(crate) fn find_name(&self, name: Handle, known: NameHash) -> Plain {
+        if self.index.is_empty() {
+            let found = self.entries.iter().find(|entry| entry.key.is_ref(name));
+            return found.map_or(Plain::Unsure, |entry| Plain::Found(entry.value));
+        }
+        let mask = self.index.len() - 1;
+        for step in 0..PLAIN_STEPS {
+            let place = self.index[(known.mixed as usize + step) & mask];
+            if place == EMPTY {
+                return Plain::Absent;
+            }
+            if place == GONE {
+                continue;
+            }
+            let entry = &self.entries[place as usize];
+            if entry.key.is_ref(name) {
+                return Plain::Found(entry.value);
+            }
+            if entry.hash == known.hash {
+                return Plain::Unsure;
+            }
+        }
+        Plain::Unsure
     }
 
     pub(crate) fn value_at(&self, place: usize) -> Value {
