@@ -46,9 +46,10 @@ impl NameHash {
     }
 }
 
-/// What a plain look shows of a name.
-pub(crate) enum Plain {
-    Found(Value),
+/// What a plain look shows of a name. By reference: a value that is handed on in memory is written in parts
+/// and read as a whole, for which the processor waits.
+pub(crate) enum Plain<'a> {
+    Found(&'a Value),
     Absent,
     Unsure,
 }
@@ -142,10 +143,10 @@ impl Dict {
     /// Looks a name up as far as that is plain: where it is itself a key, or no key near its place is its
     /// like. Everything else is for `find`, which counts as many entries and finds the same.
     #[inline]
-    pub(crate) fn find_name(&self, name: Handle, known: NameHash) -> Plain {
+    pub(crate) fn find_name(&self, name: Handle, known: NameHash) -> Plain<'_> {
         if self.index.is_empty() {
             let found = self.entries.iter().find(|entry| entry.key.is_ref(name));
-            return found.map_or(Plain::Unsure, |entry| Plain::Found(entry.value));
+            return found.map_or(Plain::Unsure, |entry| Plain::Found(&entry.value));
         }
         let mask = self.index.len() - 1;
         for step in 0..PLAIN_STEPS {
@@ -158,7 +159,7 @@ impl Dict {
             }
             let entry = &self.entries[place as usize];
             if entry.key.is_ref(name) {
-                return Plain::Found(entry.value);
+                return Plain::Found(&entry.value);
             }
             if entry.hash == known.hash {
                 return Plain::Unsure;
@@ -169,6 +170,10 @@ impl Dict {
 
     pub(crate) fn value_at(&self, place: usize) -> Value {
         self.entries.get(place).map_or(Value::Unbound, |entry| entry.value)
+    }
+
+    pub(crate) fn value_ref(&self, place: usize) -> Option<&Value> {
+        self.entries.get(place).map(|entry| &entry.value)
     }
 
     pub(crate) fn set_value_at(&mut self, place: usize, value: Value) {

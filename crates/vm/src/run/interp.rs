@@ -166,9 +166,11 @@ impl Vm {
                                 }),
                             _ => None,
                         };
-                        match value {
-                            Some(value) => self.stack.push(value),
-                            None => attempt!(Err(self.undefined_name(loaded, instr.b))),
+                        if let Some(value) = value {
+                            let value = *value;
+                            self.stack.push(value);
+                        } else {
+                            attempt!(Err(self.undefined_name(loaded, instr.b)));
                         }
                     }
                     Op::Binary | Op::BinaryLocal | Op::BinaryInt | Op::InPlace => {

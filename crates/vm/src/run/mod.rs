@@ -272,7 +272,7 @@ impl Vm {
     #[inline]
     pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
         let Obj::Str(text) = self.heap.get(name) else { return None };
-        self.dict_get_known(dict, name, NameHash::new(text.hash))
+        self.dict_get_known(dict, name, NameHash::new(text.hash)).copied()
     }
 
     /// The same of a name whose hash is known.
@@ -282,7 +282,7 @@ impl Vm {
         dict: Handle,
         name: Handle,
         known: NameHash,
-    ) -> Option<Value> {
+    ) -> Option<&Value> {
         let Obj::Dict(table) = self.heap.get(dict) else { return None };
         match table.find_name(name, known) {
             Plain::Found(value) => Some(value),
@@ -292,8 +292,8 @@ impl Vm {
     }
 
     #[inline(never)]
-    fn dict_get_text(&self, dict: Handle, name: Handle) -> Option<Value> {
-        let (value, probes) = self.name_in(dict, name);
+    fn dict_get_text(&self, dict: Handle, name: Handle) -> Option<&Value> {
+        let (value, probes) = self.value_in(dict, name);
         let price = crate::cost::probes(probes);
         if price > 0 {
             self.spend(price);
@@ -304,6 +304,11 @@ impl Vm {
     /// The same, unpaid; with the number of entries that were looked at.
     #[inline]
     pub(crate) fn name_in(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
+        let (value, probes) = self.value_in(dict, name);
+        (value.copied(), probes)
+    }
+
+    fn value_in(&self, dict: Handle, name: Handle) -> (Option<&Value>, usize) {
         let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
         let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
         let found = table.find(text.hash, |_, entry| match entry.key {
@@ -315,7 +320,7 @@ impl Vm {
             _ => Ok(false),
         });
         let (place, probes) = found.unwrap_or((None, 0));
-        (place.map(|place| table.value_at(place)), probes)
+        (place.and_then(|place| table.value_ref(place)), probes)
     }
 
     pub(crate) fn dict_set_name(
