@@ -1,7 +1,7 @@
 //! The ordered hash table under dict, namespaces and attributes: entries in order of insertion,
 //! an index of their places by hash. Nothing about it depends on addresses or seeds.
 
-use super::value::Value;
+use super::value::{Handle, Value};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
@@ -28,6 +28,31 @@ const GONE: u32 = u32::MAX - 1;
 const UNINDEXED_MAX: usize = 8;
 /// Places of the index that may be taken before a key finds its own without being counted.
 const SPREAD: usize = 16;
+
+/// Places that are looked at for a name before it is looked for by its text: fewer than are paid for.
+const PLAIN_STEPS: usize = 8;
+
+/// The hash of a name, and the same spread over all bits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NameHash {
+    pub(crate) hash: u64,
+    mixed: u64,
+}
+
+impl NameHash {
+    #[inline]
+    pub(crate) fn new(hash: u64) -> Self {
+        Self { hash, mixed: mix(hash) & (u64::MAX >> 1) }
+    }
+}
+
+/// What a plain look shows of a name. By reference: a value that is handed on in memory is written in parts
+/// and read as a whole, for which the processor waits.
+pub(crate) enum Plain<'a> {
+    Found(&'a Value),
+    Absent,
+    Unsure,
+}
 
 /// Spreads what Python calls the hash over all bits.
 pub(crate) fn mix(hash: u64) -> u64 {
@@ -115,8 +140,40 @@ impl Dict {
         }
     }
 
+    /// Looks a name up as far as that is plain: where it is itself a key, or no key near its place is its
+    /// like. Everything else is for `find`, which counts as many entries and finds the same.
+    #[inline]
+    pub(crate) fn find_name(&self, name: Handle, known: NameHash) -> Plain<'_> {
+        if self.index.is_empty() {
+            let found = self.entries.iter().find(|entry| entry.key.is_ref(name));
+            return found.map_or(Plain::Unsure, |entry| Plain::Found(&entry.value));
+        }
+        let mask = self.index.len() - 1;
+        for step in 0..PLAIN_STEPS {
+            let place = self.index[(known.mixed as usize + step) & mask];
+            if place == EMPTY {
+                return Plain::Absent;
+            }
+            if place == GONE {
+                continue;
+            }
+            let entry = &self.entries[place as usize];
+            if entry.key.is_ref(name) {
+                return Plain::Found(&entry.value);
+            }
+            if entry.hash == known.hash {
+                return Plain::Unsure;
+            }
+        }
+        Plain::Unsure
+    }
+
     pub(crate) fn value_at(&self, place: usize) -> Value {
         self.entries.get(place).map_or(Value::Unbound, |entry| entry.value)
+    }
+
+    pub(crate) fn value_ref(&self, place: usize) -> Option<&Value> {
+        self.entries.get(place).map(|entry| &entry.value)
     }
 
     pub(crate) fn set_value_at(&mut self, place: usize, value: Value) {

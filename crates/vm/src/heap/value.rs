@@ -37,6 +37,11 @@ impl Value {
         }
     }
 
+    #[inline]
+    pub(crate) fn is_ref(self, handle: Handle) -> bool {
+        matches!(self, Value::Ref(own) if own == handle)
+    }
+
     pub(crate) fn is_unbound(self) -> bool {
         matches!(self, Value::Unbound)
     }

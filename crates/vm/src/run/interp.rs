@@ -155,19 +155,22 @@ impl Vm {
                         pop!();
                     }
                     Op::LoadGlobal => {
+                        let known = loaded.hashes[instr.b as usize];
                         let value = match loaded.names[instr.b as usize] {
                             Value::Ref(name) => self
-                                .dict_get_name(globals, name)
-                                .or_else(|| self.dict_get_name(self.builtins, name))
+                                .dict_get_known(globals, name, known)
+                                .or_else(|| self.dict_get_known(self.builtins, name, known))
                                 .or_else(|| match loaded.hidden {
-                                    true => self.dict_get_name(self.prelude, name),
+                                    true => self.dict_get_known(self.prelude, name, known),
                                     false => None,
                                 }),
                             _ => None,
                         };
-                        match value {
-                            Some(value) => self.stack.push(value),
-                            None => attempt!(Err(self.undefined_name(loaded, instr.b))),
+                        if let Some(value) = value {
+                            let value = *value;
+                            self.stack.push(value);
+                        } else {
+                            attempt!(Err(self.undefined_name(loaded, instr.b)));
                         }
                     }
                     Op::Binary | Op::BinaryLocal | Op::BinaryInt | Op::InPlace => {

@@ -8,6 +8,7 @@ use super::{Codes, Loaded, Vm};
 use crate::front::Program;
 use crate::front::code::{Code, Const};
 use crate::heap::Constants;
+use crate::heap::dict::NameHash;
 use crate::heap::object::Obj;
 use crate::heap::value::{Handle, Value, float};
 use crate::run::fault::Fault;
@@ -81,7 +82,15 @@ impl Vm {
         let qualname = self.intern(&code.qualname)?.into();
         let slot_names = self.interned_all(&code.slot_names)?;
         let code = Arc::clone(code);
-        Ok(Loaded { code, consts, names, name, qualname, slot_names, first, hidden })
+        let hashes = names.iter().map(|name| self.name_hash(*name)).collect();
+        Ok(Loaded { code, consts, names, hashes, name, qualname, slot_names, first, hidden })
+    }
+
+    fn name_hash(&self, name: Value) -> NameHash {
+        NameHash::new(match self.obj(name) {
+            Some(Obj::Str(text)) => text.hash,
+            _ => 0,
+        })
     }
 
     fn constant(&mut self, constant: &Const) -> Result<Value, Fault> {

@@ -49,6 +49,7 @@ use std::sync::Arc;
 
 use crate::front::code::Code;
 use crate::heap::Heap;
+use crate::heap::dict::{NameHash, Plain};
 use crate::heap::interned::Interned;
 use crate::heap::object::{Exception, Instance, Obj};
 use crate::heap::value::{Handle, Value};
@@ -64,6 +65,8 @@ pub(crate) struct Loaded {
     pub(crate) code: Arc<Code>,
     pub(crate) consts: Vec<Value>,
     pub(crate) names: Vec<Value>,
+    /// Of the names.
+    pub(crate) hashes: Vec<NameHash>,
     pub(crate) name: Value,
     pub(crate) qualname: Value,
     pub(crate) slot_names: Vec<Value>,
@@ -270,7 +273,29 @@ impl Vm {
     /// next instruction is not run.
     #[inline]
     pub(crate) fn dict_get_name(&self, dict: Handle, name: Handle) -> Option<Value> {
-        let (value, probes) = self.name_in(dict, name);
+        let Obj::Str(text) = self.heap.get(name) else { return None };
+        self.dict_get_known(dict, name, NameHash::new(text.hash)).copied()
+    }
+
+    /// The same of a name whose hash is known.
+    #[inline]
+    pub(crate) fn dict_get_known(
+        &self,
+        dict: Handle,
+        name: Handle,
+        known: NameHash,
+    ) -> Option<&Value> {
+        let Obj::Dict(table) = self.heap.get(dict) else { return None };
+        match table.find_name(name, known) {
+            Plain::Found(value) => Some(value),
+            Plain::Absent => None,
+            Plain::Unsure => self.dict_get_text(dict, name),
+        }
+    }
+
+    #[inline(never)]
+    fn dict_get_text(&self, dict: Handle, name: Handle) -> Option<&Value> {
+        let (value, probes) = self.value_in(dict, name);
         let price = crate::cost::probes(probes);
         if price > 0 {
             self.spend(price);
@@ -279,8 +304,13 @@ impl Vm {
     }
 
     /// The same, unpaid; with the number of entries that were looked at.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn name_in(&self, dict: Handle, name: Handle) -> (Option<Value>, usize) {
+        let (value, probes) = self.value_in(dict, name);
+        (value.copied(), probes)
+    }
+
+    fn value_in(&self, dict: Handle, name: Handle) -> (Option<&Value>, usize) {
         let Obj::Dict(table) = self.heap.get(dict) else { return (None, 0) };
         let Obj::Str(text) = self.heap.get(name) else { return (None, 0) };
         let found = table.find(text.hash, |_, entry| match entry.key {
@@ -292,7 +322,7 @@ impl Vm {
             _ => Ok(false),
         });
         let (place, probes) = found.unwrap_or((None, 0));
-        (place.map(|place| table.value_at(place)), probes)
+        (place.and_then(|place| table.value_ref(place)), probes)
     }
 
     pub(crate) fn dict_set_name(
