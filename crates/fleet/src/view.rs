@@ -359,7 +359,7 @@ impl From<&LabelRecord> for LimitView {
     }
 }
 
-/// Labels that have a limit, or had a job.
+/// Labels that have a limit, or a job that somebody has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LimitList {
     /// By their names.

@@ -283,7 +283,7 @@ mod tests {
         let letters = ["a", "b", "c", "d", "e", "f"];
         let subset = |bits: u32| {
             let own = letters.iter().enumerate().filter(move |(n, _)| bits >> n & 1 == 1);
-            own.map(|(_, letter)| Tag::new(*letter).expect("a tag")).collect::<BTreeSet<_>>()
+            own.map(|(_, letter)| Tag::new(letter).expect("a tag")).collect::<BTreeSet<_>>()
         };
         // Every third of all sets, and every runner.
         let heads = heads((0..64).step_by(3).map(subset));

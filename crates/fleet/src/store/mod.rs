@@ -146,7 +146,7 @@ pub trait Store {
         most: usize,
     ) -> impl Future<Output = Result<Vec<WorkerRecord>, StoreError>> + Send;
 
-    /// Labels that have a limit, or had a job, by their names; at most so many.
+    /// Labels that have a limit, or a job that somebody has, by their names; at most so many.
     fn labels(
         &self,
         most: usize,

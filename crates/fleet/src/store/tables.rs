@@ -59,7 +59,7 @@ impl Tables {
         self.leases.values()
     }
 
-    /// Every label that has a limit, or had a job.
+    /// Every label that has a limit, or a job that somebody has.
     pub fn labels(&self) -> impl Iterator<Item = &LabelRecord> {
         self.labels.values()
     }

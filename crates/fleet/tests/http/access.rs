@@ -205,7 +205,7 @@ async fn machines_and_limits_can_be_seen_and_what_is_done_to_them_is_written_dow
     let seen = viewer.limits().await.expect("a list").limits;
     assert_eq!(seen, [LimitView { label: label.clone(), limit: Some(1), running: 0 }]);
     operator.set_limit(&label, None).await.expect("cleared");
-    assert_eq!(viewer.limits().await.expect("a list").limits[0].limit, None);
+    assert!(viewer.limits().await.expect("a list").limits.is_empty(), "nothing is known of it");
     viewer.expel(&key.id()).await.expect_err("a viewer only looks");
     operator.expel(&key.id()).await.expect("expelled");
     let machines = viewer.machines().await.expect("a list").machines;
