@@ -122,7 +122,6 @@ impl Vm {
                 " (a program cannot look into the machine that runs it)"
             }
             "memoryview" => " (use bytes or bytearray)",
-            "ExceptionGroup" | "BaseExceptionGroup" => " (raise and catch single exceptions)",
             _ => "",
         };
         self.raise(Type::NameError, format!("name '{name}' is not defined{advice}"))
