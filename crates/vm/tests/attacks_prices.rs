@@ -368,3 +368,12 @@ fn names_that_are_looked_for_inside_an_operation_are_paid_for() {
         assert!(deep >= shallow + looked * 45 * 2, "{operation}: {deep} and {shallow}");
     }
 }
+
+#[test]
+fn an_actor_has_no_modules_of_scripts() {
+    let source = "try:\n    import asyncio\nexcept ImportError as e:\n    print(e)\n";
+    let program = remuda_vm::compile(source, "actor.py").expect("a program");
+    let mut vm = remuda_vm::Vm::new(remuda_vm::Limits::default());
+    vm.run_module(&program).expect("it ends");
+    assert_eq!(vm.output(), "No module named 'asyncio'\n");
+}

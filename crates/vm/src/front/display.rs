@@ -4,14 +4,21 @@
 
 use num_bigint::BigInt;
 use ruff_python_ast::{self as ast, Expr, Number, Operator, UnaryOp};
+use ruff_text_size::Ranged as _;
 
 use super::code::Op;
 use super::compiler::{Compiler, Done};
 
 /// Bits that the compiler's results have at most.
 const FOLDED_BITS_MAX: u64 = 128;
+/// Digits of a number of so many bits.
+const DIGITS_MAX: usize = 40;
 /// Fewer elements are added one by one.
 const COPIED_MIN: usize = 3;
+/// Bytes of what a constant is told apart by.
+const KEY_BYTES_MAX: usize = 1_024;
+/// How much longer than a display the one may be that stands for it.
+const LONGER_MAX: usize = 4;
 
 /// A value that is known: by its kind and itself, and as a number if it is a whole one.
 struct Known {
@@ -20,12 +27,19 @@ struct Known {
 }
 
 impl Known {
-    fn whole(number: BigInt) -> Self {
-        Self { key: format!("i{number}"), whole: Some(number) }
+    /// None for numbers that are long to write: each sign before one would write it again.
+    fn whole(number: BigInt) -> Option<Self> {
+        let short = number.bits() <= FOLDED_BITS_MAX;
+        short.then(|| Self { key: format!("i{number}"), whole: Some(number) })
     }
 
     fn other(key: String) -> Self {
         Self { key, whole: None }
+    }
+
+    /// Of parts: what is made of many of them would be written anew with each.
+    fn joined(key: String) -> Option<Self> {
+        (key.len() <= KEY_BYTES_MAX).then(|| Self::other(key))
     }
 }
 
@@ -33,7 +47,11 @@ impl Known {
 fn known(expr: &Expr) -> Option<Known> {
     Some(match expr {
         Expr::NumberLiteral(node) => match &node.value {
-            Number::Int(int) => Known::whole(int.to_string().parse().ok()?),
+            Number::Int(int) => {
+                let digits = int.to_string();
+                let short = digits.len() <= DIGITS_MAX;
+                Known::whole(if short { digits.parse().ok()? } else { return None })?
+            }
             Number::Float(float) => Known::other(format!("f{}", float.to_bits())),
             Number::Complex { .. } => return None,
         },
@@ -47,13 +65,13 @@ fn known(expr: &Expr) -> Option<Known> {
         Expr::Tuple(node) => {
             let items: Option<Vec<String>> =
                 node.elts.iter().map(|item| known(item).map(|item| item.key)).collect();
-            Known::other(format!("({})", items?.join(",")))
+            Known::joined(format!("({})", items?.join(",")))?
         }
         Expr::UnaryOp(node) => {
             let operand = known(&node.operand)?;
             match (node.op, operand.whole) {
-                (UnaryOp::USub, Some(whole)) => Known::whole(-whole),
-                (op, _) => Known::other(format!("{op:?}{}", operand.key)),
+                (UnaryOp::USub, Some(whole)) => Known::whole(-whole)?,
+                (op, _) => Known::joined(format!("{op:?}{}", operand.key))?,
             }
         }
         Expr::BinOp(node) => combined(node)?,
@@ -67,7 +85,7 @@ fn combined(node: &ast::ExprBinOp) -> Option<Known> {
     let (Some(a), Some(b)) = (left.whole, right.whole) else {
         let text = left.key.starts_with(['s', 'y']);
         let known = !(text && node.op == Operator::Mod) && node.op != Operator::MatMult;
-        return known.then(|| Known::other(key));
+        return if known { Known::joined(key) } else { None };
     };
     let size = u64::try_from(&b).ok();
     let zero = b == BigInt::ZERO;
@@ -85,12 +103,12 @@ fn combined(node: &ast::ExprBinOp) -> Option<Known> {
         return None;
     }
     Some(match (node.op, size) {
-        (Operator::Add, _) => Known::whole(a + b),
-        (Operator::Sub, _) => Known::whole(a - b),
-        (Operator::Mult, _) => Known::whole(a * b),
-        (Operator::LShift, Some(size)) => Known::whole(a << size),
-        (Operator::Pow, Some(size)) => Known::whole(a.pow(size as u32)),
-        _ => Known::other(key),
+        (Operator::Add, _) => Known::whole(a + b)?,
+        (Operator::Sub, _) => Known::whole(a - b)?,
+        (Operator::Mult, _) => Known::whole(a * b)?,
+        (Operator::LShift, Some(size)) => Known::whole(a << size)?,
+        (Operator::Pow, Some(size)) => Known::whole(a.pow(size as u32))?,
+        _ => Known::joined(key)?,
     })
 }
 
@@ -100,9 +118,19 @@ impl<'a> Compiler<'a> {
         let keys: Option<Vec<String>> =
             elements.iter().map(|element| known(element).map(|known| known.key)).collect();
         let mut keys = keys?;
+        // Of numbers that are equal the first one stays: which one that is shows where kinds are mixed.
+        let kinds =
+            ['i', 'f', 'b'].iter().filter(|kind| keys.iter().any(|key| key.starts_with(**kind)));
+        let in_order = (kinds.count() > 1).then(|| keys.join(","));
         keys.sort_unstable();
         keys.dedup();
-        Some(*self.constant_sets.entry(keys).or_insert(elements))
+        keys.extend(in_order);
+        let stands = *self.constant_sets.entry(keys).or_insert(elements);
+        // Code stays in proportion to its source, however often a long display has a short name.
+        let long = |elements: &[Expr]| {
+            elements.iter().map(|one| one.range().len().to_usize()).sum::<usize>()
+        };
+        Some(if long(stands) <= LONGER_MAX * long(elements) { stands } else { elements })
     }
 
     /// A display of a set.

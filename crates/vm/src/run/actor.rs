@@ -187,7 +187,7 @@ impl Vm {
         let mut value = value;
         for _ in 0..WRAPPERS_MAX {
             let Some(Obj::Function(function)) = self.obj(value) else { return None };
-            let wrapped = function.dict.and_then(|dict| self.name_in(dict, name::WRAPPED).0);
+            let wrapped = function.dict.and_then(|dict| self.dict_get_name(dict, name::WRAPPED));
             if let Some(wrapped) = wrapped {
                 value = wrapped;
                 continue;
@@ -208,7 +208,7 @@ impl Vm {
             let Value::Ref(handle) = entry.value else { continue };
             let Obj::Class(class) = self.heap.get(handle) else { continue };
             // Its own mark: a base class may have one, too.
-            if self.name_in(class.dict, mark).0.is_none() || found == Some(handle) {
+            if self.dict_get_name(class.dict, mark).is_none() || found == Some(handle) {
                 continue;
             }
             if found.is_some() {

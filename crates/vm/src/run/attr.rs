@@ -212,7 +212,7 @@ impl Vm {
         }
         // A module may have names that are worked out when somebody asks.
         if let Some(Obj::Module { dict, .. }) = self.obj(object)
-            && let Some(hook) = self.name_in(*dict, name::GETATTR).0
+            && let Some(hook) = self.dict_get_name(*dict, name::GETATTR)
         {
             return Err(tail(hook, vec![key.into()]));
         }

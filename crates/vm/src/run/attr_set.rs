@@ -141,7 +141,7 @@ impl Vm {
             if base.builtin && !base.layout.is_exception() {
                 return false;
             }
-            let (slots, _) = self.name_in(base.dict, name::SLOTS);
+            let slots = self.dict_get_name(base.dict, name::SLOTS);
             // Both are interned, see `slot_names`: no texts are compared.
             let is_key = |slot: &Value| slot.is(key.into()) || slot.is(name::DICT.into());
             match slots.map(|slots| (slots, self.obj(slots))) {

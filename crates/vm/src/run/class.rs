@@ -238,9 +238,11 @@ impl Vm {
         if let Err(fault) = self.charge(cost::sort(items.len())) {
             return fault;
         }
-        let mut names: Vec<&str> = items.iter().filter_map(|item| self.text(*item)).collect();
+        // Cut before they are compared: their number is paid for, and not how long they are.
+        let texts = items.iter().filter_map(|item| self.text(*item));
+        let mut names: Vec<String> = texts.map(shown).collect();
         names.sort_unstable();
-        let names: Vec<String> = names.into_iter().take(16).map(shown).collect();
+        names.truncate(16);
         let kind = self.class_name(class);
         let plural = if names.len() == 1 { "" } else { "s" };
         self.type_error(format!(

@@ -63,6 +63,7 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
         }
     };
     let mut vm = Vm::new(limits);
+    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
     let ending = match vm.run_module(&program) {
         Ok(()) => Ending::Done,
         // A script that leaves early has ended.

@@ -169,6 +169,11 @@ pub struct Vm {
 }
 
 impl Vm {
+    /// Whether it runs a plain script, and no actor.
+    pub(crate) fn is_script(&self) -> bool {
+        self.frame_depth_max > crate::limits::FRAME_DEPTH_MAX
+    }
+
     pub(crate) fn alloc(&mut self, obj: Obj) -> Outcome {
         self.charge(crate::cost::OBJECT)?;
         Ok(Value::Ref(self.heap.alloc(obj)?))

@@ -4,7 +4,7 @@ use crate::cost;
 use crate::front::code::{Kind, Op};
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
-use crate::limits::{FRAME_DEPTH_MAX, SCRIPT_FRAME_DEPTH};
+use crate::limits::SCRIPT_FRAME_DEPTH;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
@@ -37,7 +37,7 @@ impl Vm {
     fn in_module(&self, module: &str, name: &str) -> Option<Value> {
         let module = self.modules.get(module)?.handle()?;
         let Obj::Module { dict, .. } = self.heap.get(module) else { return None };
-        self.name_in(*dict, *self.interned.get(name)?).0
+        self.dict_get_name(*dict, *self.interned.get(name)?)
     }
 
     /// What `print` writes to, if the program has put something else in the place of `sys.stdout`.
@@ -148,7 +148,7 @@ fn way(vm: &mut Vm, args: Args) -> Outcome {
 fn frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "getrecursionlimit", [], 0)?;
     // An actor is told what CPython would say.
-    let script = vm.frame_depth_max > FRAME_DEPTH_MAX;
+    let script = vm.is_script();
     Ok(Value::Int(if script { vm.frame_depth } else { SCRIPT_FRAME_DEPTH } as i64))
 }
 
@@ -159,7 +159,7 @@ fn set_frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     if limit < 1 {
         return Err(vm.value_error("recursion limit must be greater or equal than 1"));
     }
-    if vm.frame_depth_max > FRAME_DEPTH_MAX {
+    if vm.is_script() {
         vm.frame_depth = (limit as usize).min(vm.frame_depth_max);
     }
     Ok(Value::None)

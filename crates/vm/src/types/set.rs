@@ -1,7 +1,7 @@
 //! set and frozenset.
 
 use crate::cost;
-use crate::front::code::{BinOp, CmpOp};
+use crate::front::code::CmpOp;
 use crate::heap::object::{Obj, View};
 use crate::heap::set::Set;
 use crate::heap::types::Type;
@@ -252,8 +252,12 @@ fn symmetric(vm: &mut Vm, args: Args) -> Outcome {
     let [set, other] = vm.take(args, "symmetric_difference", ["self", "other"], 2)?;
     let set = vm.set_handle(set)?;
     let made = vm.set_from(other)?;
-    vm.symmetric_update(made, set.into())?;
-    vm.like(set, made)
+    match vm.symmetric_update(made, set.into()) {
+        Err(Fault::Fallback) => {
+            Err(vm.prelude_tail("_set_symmetric", vec![set.into(), made.into()]))
+        }
+        done => done.and_then(|()| vm.like(set, made)),
+    }
 }
 
 /// What changes a set by one partner.
@@ -293,32 +297,51 @@ fn difference_update(vm: &mut Vm, args: Args) -> Outcome {
 fn symmetric_update(vm: &mut Vm, args: Args) -> Outcome {
     let [set, other] = vm.take(args, "symmetric_difference_update", ["self", "other"], 2)?;
     let set = vm.own_set(set)?;
-    vm.symmetric_update(set, other)?;
-    Ok(Value::None)
+    let other = as_set(vm, other)?;
+    match vm.symmetric_update(set, other) {
+        Err(Fault::Fallback) => {
+            Err(vm.prelude_tail("_set_symmetric_update", vec![set.into(), other]))
+        }
+        done => done.map(|()| Value::None),
+    }
 }
 
-fn pair(vm: &mut Vm, args: Args) -> Result<(Value, Value), Fault> {
+/// A set, or one of what comes from something else: an iterator can be walked over once.
+fn as_set(vm: &mut Vm, value: Value) -> Outcome {
+    match vm.obj(vm.inner(value)) {
+        Some(Obj::Set(_) | Obj::FrozenSet(_)) => Ok(vm.inner(value)),
+        _ => vm.set_from(value).map(Value::Ref),
+    }
+}
+
+/// What is asked of a set and another one; in Python where a program's own methods are needed, of the
+/// set that was made, not of the iterator that it came from.
+fn asked(
+    vm: &mut Vm,
+    args: Args,
+    in_python: &str,
+    ask: impl FnOnce(&mut Vm, Handle, Value) -> Result<bool, Fault>,
+) -> Outcome {
     let [set, other] = vm.take(args, "set", ["self", "other"], 2)?;
     let set = vm.set_handle(set)?;
-    let other = match vm.obj(vm.inner(other)) {
-        Some(Obj::Set(_) | Obj::FrozenSet(_)) => vm.inner(other),
-        _ => vm.set_from(other)?.into(),
-    };
-    Ok((set.into(), other))
+    let other = as_set(vm, other)?;
+    match ask(vm, set, other) {
+        Err(Fault::Fallback) => Err(vm.prelude_tail(in_python, vec![set.into(), other])),
+        answer => answer.map(Value::Bool),
+    }
 }
 
 fn issubset(vm: &mut Vm, args: Args) -> Outcome {
-    let (set, other) = pair(vm, args)?;
-    vm.order(CmpOp::Le, set, other, 0).map(Value::Bool)
+    asked(vm, args, "_issubset", |vm, set, other| vm.order(CmpOp::Le, set.into(), other, 0))
 }
 
 fn issuperset(vm: &mut Vm, args: Args) -> Outcome {
-    let (set, other) = pair(vm, args)?;
-    vm.order(CmpOp::Ge, set, other, 0).map(Value::Bool)
+    asked(vm, args, "_issuperset", |vm, set, other| vm.order(CmpOp::Ge, set.into(), other, 0))
 }
 
 fn isdisjoint(vm: &mut Vm, args: Args) -> Outcome {
-    let (set, other) = pair(vm, args)?;
-    let shared = vm.binary(BinOp::And, set, other)?;
-    Ok(Value::Bool(vm.length(shared)? == 0))
+    asked(vm, args, "_isdisjoint", |vm, set, other| {
+        let shared = vm.intersection(set, other)?;
+        Ok(vm.extent(shared).0 == 0)
+    })
 }
