@@ -377,3 +377,9 @@ fn an_actor_has_no_modules_of_scripts() {
     vm.run_module(&program).expect("it ends");
     assert_eq!(vm.output(), "No module named 'asyncio'\n");
 }
+
+#[test]
+fn annotations_do_not_name_what_the_machine_hides() {
+    let source = "import typing\nexit.__annotations__ = {'x': '_insert_hashed'}\ntry:\n    print(typing.get_type_hints(exit))\nexcept (NameError, TypeError) as e:\n    print(type(e).__name__)\n";
+    assert_eq!(run(source).1, "NameError\n");
+}

@@ -383,7 +383,10 @@ fn resolve(vm: &mut Vm, args: Args) -> Outcome {
     let [function, name] = vm.take(args, "_resolve", ["function", "name"], 2)?;
     let text = vm.want_text(name, "name")?;
     let globals = match (vm.obj(function), vm.main) {
-        (Some(Obj::Function(function)), _) => function.globals,
+        // What stands around the machine's own functions is not for programs.
+        (Some(Obj::Function(function)), _) if !vm.codes[function.code as usize].hidden => {
+            function.globals
+        }
         (_, Some(main)) => main,
         _ => return Err(vm.type_error("a function is needed")),
     };
