@@ -18,7 +18,7 @@ impl Vm {
     }
 
     /// A set, or a dict that is nothing else: their hashes are known, and how many there are.
-    fn hashed_source(&self, source: Value) -> Option<Handle> {
+    pub(crate) fn hashed_source(&self, source: Value) -> Option<Handle> {
         let inner = self.inner(source);
         let plain = matches!(self.obj(source), Some(Obj::Dict(_)));
         if plain || self.is_set(inner) { inner.handle() } else { None }

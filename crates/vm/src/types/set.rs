@@ -297,7 +297,8 @@ fn difference_update(vm: &mut Vm, args: Args) -> Outcome {
 fn symmetric_update(vm: &mut Vm, args: Args) -> Outcome {
     let [set, other] = vm.take(args, "symmetric_difference_update", ["self", "other"], 2)?;
     let set = vm.own_set(set)?;
-    let other = as_set(vm, other)?;
+    // A dict is walked over as it is.
+    let other = if vm.hashed_source(other).is_some() { other } else { as_set(vm, other)? };
     match vm.symmetric_update(set, other) {
         Err(Fault::Fallback) => {
             Err(vm.prelude_tail("_set_symmetric_update", vec![set.into(), other]))
