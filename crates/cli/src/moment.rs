@@ -274,9 +274,9 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
             plain("a timer fires; there is no code here to be called").who(actor).money(Loses(fee))
         }
         E::TimerFired { actor, code, fee, .. } => {
-            let why = Refusal::from_code(code).map_or_else(String::new, |why| format!(", {why}"));
-            let words = format!("a timer fires, and its call fails ({code}{why})");
-            bad(words).who(actor).money(Loses(fee))
+            let why = Refusal::from_code(code);
+            let why = why.map_or_else(|| code.to_string(), |why| format!("{why:?}"));
+            bad(format!("a timer's call fails: {why}")).who(actor).money(Loses(fee))
         }
         E::TimerExpired { actor, .. } => bad("a timer expires").who(actor),
         E::TimerCancelledInsufficientFunds { payer, .. } => {
@@ -287,7 +287,7 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
             plain(format!("a timer may wait until {expires_at}"))
         }
         E::GasBidFailed { agent, code, .. } => {
-            bad(format!("names no fees for a timer ({})", agent_fault(code))).who(agent)
+            bad(format!("names no fees: {}", agent_fault(code))).who(agent)
         }
         E::TimerConfigUpdated { .. } => plain("limits on timers change"),
         _ => return None,
@@ -297,14 +297,15 @@ fn timer(event: &EventBody) -> Option<Vec<Moment>> {
 
 /// Why an agent was not heard.
 fn agent_fault(code: u16) -> String {
-    match code {
-        1 => "there is no code with getGasBid".into(),
-        2 => "it took more than its cycles, or its payer has not so many".into(),
-        3 => "it failed".into(),
-        4 => "it tried to change something".into(),
-        5 => "its fees are out of range, or more than the payer has".into(),
-        _ => code.to_string(),
-    }
+    let why = match code {
+        1 => "no getGasBid",
+        2 => "out of cycles",
+        3 => "it failed",
+        4 => "it tried to write",
+        5 => "fees out of range or reach",
+        _ => return code.to_string(),
+    };
+    why.into()
 }
 
 /// Characters of what an actor says in a line; `--json` has all of them.
