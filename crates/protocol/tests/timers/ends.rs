@@ -1,18 +1,13 @@
 //! Never lost: every timer ever scheduled ends in exactly one way, or still waits.
 
-use crate::common::World;
 use crate::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::event::Event;
-use remuda_protocol::key::{DueBeaconKey, SystemDeployersKey, TimerKey};
-use remuda_protocol::primitives::{Amount, B256, Height};
-use remuda_protocol::state::{MemoryState, View, read};
-use remuda_protocol::timers::config::TimerConfig;
+use remuda_protocol::key::DueBeaconKey;
+use remuda_protocol::primitives::Amount;
+use remuda_protocol::state::{View, read};
 use remuda_protocol::timers::counts::AtHeight;
 use remuda_protocol::timers::host::ScheduleTimer;
-use remuda_protocol::timers::index::TimerIndex;
 use remuda_protocol::transaction::Instruction;
-use std::collections::BTreeMap;
 
 #[test]
 fn a_timer_that_does_not_fire_in_time_expires_and_is_told() {
