@@ -8,8 +8,8 @@ use remuda_fleet::lease::{
     AttemptState, EndReason, Event, Policy, Refusal, Reply, Rows as _, RunStatus,
 };
 use remuda_fleet::message::{
-    Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Retry, RunSubmission,
-    StaleReason,
+    Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Progress, Retry,
+    RunSubmission, StaleReason,
 };
 
 fn once() -> JobSubmission {
@@ -264,4 +264,56 @@ fn nothing_needs_what_may_be_given_up() {
     let jobs = vec![until(10), needing];
     let run = RunSubmission { name: String::new(), max_parallel: None, jobs };
     assert!(matches!(run.check(), Err(Problem::Invalid { field: "jobs.needs", .. })));
+}
+
+#[test]
+fn only_calls_have_an_output() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![job("a")]);
+    let lease = fleet.active("r1");
+    let mut message = complete(&lease, &runner_id("r1"), CompleteStatus::Succeeded);
+    message.output = Data::new(b"more");
+    assert_eq!(fleet.handle(Event::Complete(message)).reply, Err(Refusal::NoCall));
+    assert_eq!(fleet.state(&id), AttemptState::Starting, "nothing has changed");
+    fleet.complete(&lease, CompleteStatus::Succeeded).expect("without it");
+}
+
+/// What jobs give is remembered as long as there is room. Then they fail, and the orchestrator does not.
+#[test]
+fn results_do_not_fill_the_memory() {
+    let mut fleet = Fleet::new();
+    fleet.policy.rows_bytes_max = 1024 * 1024;
+    let call = |name: &str| {
+        let mut order = job(name);
+        let spec = order.job_spec.as_mut().expect("a spec");
+        spec.steps.clear();
+        spec.call = Some(Call { kind: "x".to_owned(), input: Data::default() });
+        order
+    };
+    // The last one is never done: the run stays open, and nothing of it is forgotten.
+    let ids: [_; 9] = fleet.submit((0..9).map(|n| call(&n.to_string())).collect());
+    let give = |lease: &_, runner: &str| {
+        let mut message = complete(lease, &runner_id(runner), CompleteStatus::Succeeded);
+        message.output = Data::new(&[7; 200 * 1024]);
+        Event::Complete(message)
+    };
+    let mut not_kept = 0;
+    for (n, id) in ids[..8].iter().enumerate() {
+        let runner = format!("r{n}");
+        let lease = fleet.active(&runner);
+        let mut beat = common::heartbeat(&lease, &runner_id(&runner), 1);
+        let message = Some("x".repeat(4_000));
+        beat.progress = Some(Progress { message, ..Progress::default() });
+        fleet.handle(Event::Heartbeat(beat)).reply.expect("heard");
+        let full = fleet.tables.bytes() >= fleet.policy.rows_bytes_max;
+        assert_eq!(fleet.lease(&lease).progress.is_none(), full, "{n}");
+        let first = fleet.handle(give(&lease, &runner)).reply;
+        assert!(matches!(first, Ok(Reply::Completed(_))), "{first:?}");
+        assert_eq!(fleet.handle(give(&lease, &runner)).reply, first, "the same again");
+        let rows = fleet.tables.job_rows(id).expect("rows");
+        let failure = rows.lease.and_then(|lease| lease.answer).and_then(|answer| answer.failure);
+        not_kept += usize::from(failure == Some(Failure::NotKept));
+    }
+    assert_eq!(not_kept, 3, "five times 200 KiB, and rows, are all that there is room for");
+    assert!(fleet.tables.bytes() < 1_300 * 1024);
 }

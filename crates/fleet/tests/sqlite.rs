@@ -6,7 +6,7 @@ use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, sub
 use futures::FutureExt as _;
 use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Idempotency, Policy, Refusal, Reply, Rows};
-use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest, LogChunk};
+use remuda_fleet::message::{AckLease, CompleteStatus, LeaseRequest, LogChunk, UploadRequest};
 use remuda_fleet::store::{Sqlite, Store, StoreError};
 use remuda_fleet::time::Millis;
 use std::collections::BTreeSet;
@@ -230,9 +230,10 @@ async fn what_ended_first_makes_room_and_what_is_open_stays() {
     assert_eq!(ask(&store, large(7)).await, Err(Refusal::Full), "counted anew");
     let keep = Event::Forget { keep_seconds: 1_000_000 };
     let early = ask(&store, keep.clone()).await;
-    assert_eq!(early, Ok(Reply::Forgot { runs: vec![], more: false }), "they ended just now");
+    let none = Reply::Forgot { runs: vec![], with_objects: vec![], more: false };
+    assert_eq!(early, Ok(none), "they ended just now");
     let ask = async |store: &Sqlite, event| store.handle(later, event).await.expect("ok").reply;
-    let Ok(Reply::Forgot { runs, more: false }) = ask(&store, keep.clone()).await else {
+    let Ok(Reply::Forgot { runs, more: false, .. }) = ask(&store, keep.clone()).await else {
         panic!("forgot nothing")
     };
     assert_eq!(runs, [run_id(1), run_id(2)], "three quarters are left");
@@ -305,6 +306,77 @@ async fn logs_do_not_fill_the_disk() {
         let beat = heartbeat(&lease_id(n), &runner_id(&n.to_string()), 1);
         assert!(store.handle(NOW, Event::Heartbeat(beat)).await.expect("a store").reply.is_ok());
     }
+}
+
+/// A quarter of the room for logs and objects is always for others than the one who has most.
+#[tokio::test]
+async fn one_submitters_logs_and_objects_leave_room_for_others() {
+    let policy = Policy { logs_bytes_max: 100, objects_bytes_max: 1_000, ..Policy::default() };
+    let path = fresh("kept");
+    let store = Sqlite::open(&path, policy.clone(), NOW).await.expect("a store");
+    // Who, how much of a log, how much of an object, and whether each is kept.
+    let turns = [
+        ("eve", 40, 600, true, true),
+        ("eve", 36, 151, false, false),
+        ("eve", 35, 150, true, true),
+        ("ada", 26, 250, false, true),
+        ("ada", 25, 1, true, true),
+    ];
+    let turn = async |store: &Sqlite, n: u64, (who, log, object, logged, stored)| {
+        let (lease_id, runner_id) = (lease_id(n), runner_id(&n.to_string()));
+        let ask = async |event| store.handle(NOW, event).await.expect("a store").reply;
+        let key = Some(Idempotency::key(who, &n.to_string()));
+        let submit =
+            Event::Submit { run_id: run_id(n), key, submission: submission(vec![job("a")]) };
+        ask(submit).await.expect("submitted");
+        let request = LeaseRequest {
+            runner_id: runner_id.clone(),
+            capabilities: BTreeSet::new(),
+            max_wait_seconds: 0,
+        };
+        let lease = Event::Lease { lease_id: lease_id.clone(), cancel_token: None, request };
+        let Ok(Reply::Granted(granted)) = ask(lease).await else { panic!("no work") };
+        let ack = AckLease {
+            job_id: granted.job_id.clone(),
+            lease_id: lease_id.clone(),
+            runner_id: runner_id.clone(),
+            accepted_at: None,
+        };
+        ask(Event::Ack(ack)).await.expect("acknowledged");
+        let chunk = LogChunk {
+            lease_id: lease_id.clone(),
+            runner_id: runner_id.clone(),
+            number: 0,
+            offset: 0,
+            data: vec![b'x'; log],
+        };
+        let reply = ask(Event::Log(chunk)).await;
+        assert_eq!(reply.is_ok(), logged, "{n}: {reply:?}");
+        let upload = UploadRequest { lease_id, runner_id, name: "o".to_owned(), bytes: object };
+        // The same again is the same: its answer was lost.
+        for _ in 0..2 {
+            let reply = ask(Event::Upload(upload.clone())).await;
+            assert_eq!(reply.is_ok(), stored, "{n}: {reply:?}");
+        }
+    };
+    for (n, expected) in (1..).zip(turns) {
+        turn(&store, n, expected).await;
+    }
+    // A restart knows what everybody has; what is forgotten is nobody's.
+    store.close().await.expect("closed");
+    let store = Sqlite::open(&path, policy, NOW).await.expect("a store");
+    turn(&store, 6, ("eve", 1, 1, false, false)).await;
+    for n in [1, 6] {
+        let cancel = Event::CancelRun { run_id: run_id(n) };
+        store.handle(NOW, cancel).await.expect("a store").reply.expect("canceled");
+        let done = complete(&lease_id(n), &runner_id(&n.to_string()), CompleteStatus::Succeeded);
+        store.handle(NOW, Event::Complete(done)).await.expect("a store").reply.expect("ended");
+    }
+    let forget = Event::Forget { keep_seconds: 1 };
+    let later = Millis(NOW.0 + 10_000);
+    let forgot = store.handle(later, forget).await.expect("a store").reply;
+    assert!(matches!(&forgot, Ok(Reply::Forgot { runs, .. }) if runs.len() == 2), "{forgot:?}");
+    turn(&store, 7, ("eve", 40, 600, true, true)).await;
 }
 
 /// Pieces of any length: each place in a log is found, and what is behind it.

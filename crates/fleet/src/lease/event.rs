@@ -121,6 +121,8 @@ pub enum Reply {
     Forgot {
         /// Runs that are gone.
         runs: Vec<RunId>,
+        /// Those of them that may have left objects.
+        with_objects: Vec<RunId>,
         /// Whether there are others: forget again soon.
         more: bool,
     },

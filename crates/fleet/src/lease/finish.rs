@@ -5,7 +5,7 @@ use super::record::{Answer, EndReason, JobRecord, LeaseRecord};
 use super::refusal::Refusal;
 use super::retry::{self, RetryClass};
 use super::state::{AttemptState, LeaseState};
-use crate::message::{Body, CancelAck, Complete, CompleteStatus, encode};
+use crate::message::{Body, CancelAck, Complete, CompleteStatus, Failure, encode};
 use crate::time::Millis;
 use alloy_primitives::keccak256;
 use data_encoding::HEXLOWER;
@@ -43,10 +43,36 @@ pub(super) fn repeated(lease: &LeaseRecord, hash: BodyHash) -> Option<Result<(),
     Some(if answer.hash == hash { Ok(()) } else { Err(Refusal::Conflict("final message")) })
 }
 
-/// The lease is live. Inside a cancel deadline a result is accepted as it is, but not tried again.
+/// So much of an answer is always kept: most have no more than the name of a log.
+const ANSWER_BYTES_FREE: usize = 4 * 1_024;
+
+/// Whether a message brings much that would have to be remembered.
+pub(super) fn is_large(message: &Complete) -> bool {
+    let artifacts =
+        message.artifacts.iter().map(|artifact| artifact.kind.len() + artifact.uri.len());
+    let output = message.output.as_ref().map_or(0, |output| output.bytes().len());
+    artifacts.sum::<usize>() + output + message.summary.len() > ANSWER_BYTES_FREE
+}
+
+/// What is left of a message if there is no room for all of it.
+fn without_results(message: &Complete) -> Complete {
+    Complete {
+        status: CompleteStatus::Failed,
+        failure: Some(Failure::NotKept),
+        artifacts: vec![],
+        output: None,
+        summary: "the orchestrator has no room for what this gave; it remembers too much already"
+            .to_owned(),
+        ..message.clone()
+    }
+}
+
+/// The lease is live. Inside a cancel deadline a result is accepted as it is, but not tried again. `room`: whether
+/// all of it can be remembered.
 pub(super) fn complete(
     policy: &Policy,
     now: Millis,
+    room: bool,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
     message: &Complete,
@@ -54,10 +80,16 @@ pub(super) fn complete(
     if lease.state != LeaseState::Active {
         return Err(Refusal::NotAcked);
     }
+    if message.output.is_some() && !job.is_call() {
+        return Err(Refusal::NoCall);
+    }
+    let hash = BodyHash::of(message);
+    let rest = (!room).then(|| without_results(message));
+    let message = rest.as_ref().unwrap_or(message);
     lease.state = LeaseState::Completed;
     lease.ended_at = Some(now);
     lease.answer = Some(Answer {
-        hash: BodyHash::of(message),
+        hash,
         status: Some(message.status),
         failure: message.failure,
         exit_code: message.exit_code,

@@ -10,6 +10,8 @@ use crate::time::Millis;
 const KEPT_MILLIS_MIN: u64 = 60_000;
 /// Jobs that are forgotten at a time: whoever beats meanwhile waits for it.
 pub(crate) const JOBS_MAX: usize = 1_000;
+/// Bytes of logs, likewise.
+const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 impl<R: Rows> Desk<'_, R> {
     /// Forgets runs that were kept long enough, and those that there is no room for, the earliest first.
@@ -21,17 +23,20 @@ impl<R: Rows> Desk<'_, R> {
         let beyond = self.rows.beyond(room, before(KEPT_MILLIS_MIN), most);
         // Both begin with those that ended first: the longer list has the other in it.
         let mut runs = if beyond.len() > kept.len() { beyond } else { kept };
-        let (full, mut jobs, mut done) = (runs.len() == most, 0, 0);
+        let (full, mut jobs, mut logs, mut done) = (runs.len() == most, 0, 0, 0);
+        let mut with_objects = Vec::new();
         for run in &runs {
             jobs += self.rows.jobs_of(run).len();
-            if done > 0 && jobs > JOBS_MAX {
+            logs += self.rows.log_bytes_of(run);
+            if done > 0 && (jobs > JOBS_MAX || logs > LOG_BYTES_MAX) {
                 break;
             }
+            with_objects.extend(self.rows.uploaded(run).then(|| run.clone()));
             self.rows.remove_run(run);
             done += 1;
         }
         let more = full || done < runs.len();
         runs.truncate(done);
-        Reply::Forgot { runs, more }
+        Reply::Forgot { runs, with_objects, more }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::event::{Action, Event, Handled, Reply};
 use super::finish::{self, BodyHash, repeated};
+use super::keep::Left;
 use super::lapse::{self, lapse};
 use super::policy::Policy;
 use super::record::{Idempotency, JobRecord, LeaseRecord, RunRecord, Standing, WorkerRecord};
@@ -12,7 +13,8 @@ use super::{beat, cancel, grant, keep, retry, submit};
 use crate::id::{CancelToken, LeaseId, RunId, RunnerId};
 use crate::message::{
     AckLease, CancelAck, CancelAckAck, CancelReason, Complete, CompleteAck, Heartbeat,
-    LeaseRequest, LogChunk, NoWork, RunSubmission, StaleLease, StaleReason, Tag, UploadRequest,
+    LeaseRequest, LogChunk, NoWork, Progress, RunSubmission, StaleLease, StaleReason, Tag,
+    UploadRequest,
 };
 use crate::time::Millis;
 use std::collections::BTreeSet;
@@ -317,6 +319,9 @@ impl<R: Rows> Desk<'_, R> {
     fn heartbeat(&mut self, message: &Heartbeat) -> Result<Reply, Refusal> {
         let mut lease = self.live(&message.lease_id, &message.runner_id)?;
         let reply = beat::heartbeat(self.policy, self.now, &mut lease, message)?;
+        if message.progress.as_ref().is_some_and(Progress::is_large) && !self.remembers(&lease) {
+            lease.progress = None;
+        }
         self.rows.put_lease(lease);
         Ok(Reply::Beat(reply))
     }
@@ -329,7 +334,8 @@ impl<R: Rows> Desk<'_, R> {
         }
         let mut lease = self.alive(lease)?;
         let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        finish::complete(self.policy, self.now, &mut lease, &mut job, message)?;
+        let room = !finish::is_large(message) || self.remembers(&lease);
+        finish::complete(self.policy, self.now, room, &mut lease, &mut job, message)?;
         self.rows.put_lease(lease);
         self.released(job);
         Ok(Reply::Completed(ack))
@@ -351,13 +357,34 @@ impl<R: Rows> Desk<'_, R> {
 
     fn log(&mut self, chunk: &LogChunk) -> Result<Reply, Refusal> {
         let mut lease = self.live(&chunk.lease_id, &chunk.runner_id)?;
-        let left = self.policy.logs_bytes_max.saturating_sub(self.rows.log_bytes());
+        let most = self.policy.logs_bytes_max;
+        let left = Left {
+            all: most.saturating_sub(self.rows.log_bytes()),
+            own: keep::share(most).saturating_sub(self.kept_bytes(&lease).0),
+        };
         let (ack, new) = keep::log(self.policy, left, &mut lease, chunk)?;
         if new {
             self.rows.append_log(&lease, chunk);
             self.rows.put_lease(lease);
         }
         Ok(Reply::Logged(ack))
+    }
+
+    /// Whether there is room for what a lease brings besides its end. Open runs of one submitter have three quarters
+    /// of it: half of it is for what they submit, and some of the rest for what comes of that.
+    fn remembers(&self, lease: &LeaseRecord) -> bool {
+        let most = self.policy.rows_bytes_max;
+        let run = self.rows.run(&lease.run_id);
+        let submitter = run.as_ref().and_then(RunRecord::submitter);
+        let own = submitter.map_or(0, |submitter| self.rows.open_bytes_of(submitter));
+        self.rows.bytes() < most && own < keep::share(most)
+    }
+
+    /// Logs and objects of all runs of a lease's submitter, if it is known who that is.
+    fn kept_bytes(&self, lease: &LeaseRecord) -> (u64, u64) {
+        let run = self.rows.run(&lease.run_id);
+        let submitter = run.as_ref().and_then(RunRecord::submitter);
+        submitter.map_or((0, 0), |submitter| self.rows.kept_bytes_of(submitter))
     }
 
     /// A key that is known stays as it is: one that was expelled does not come back by itself.
@@ -375,7 +402,9 @@ impl<R: Rows> Desk<'_, R> {
 
     fn upload(&mut self, request: &UploadRequest) -> Result<Reply, Refusal> {
         let mut lease = self.live(&request.lease_id, &request.runner_id)?;
-        let granted = keep::upload(self.policy, self.now, &mut lease, request)?;
+        let share = keep::share(self.policy.objects_bytes_max);
+        let left = share.saturating_sub(self.kept_bytes(&lease).1);
+        let granted = keep::upload(self.policy, self.now, left, &mut lease, request)?;
         self.rows.put_lease(lease);
         Ok(Reply::Upload(granted))
     }

@@ -8,11 +8,23 @@ use super::state::LeaseState;
 use crate::message::{LogAck, LogChunk, UploadGranted, UploadRequest};
 use crate::time::Millis;
 
+/// How much may still be kept: in all, and by runs of the same submitter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Left {
+    pub(super) all: u64,
+    pub(super) own: u64,
+}
+
+/// One submitter does not take the room of all: a quarter is always for others.
+pub(super) fn share(all: u64) -> u64 {
+    all - all / 4
+}
+
 /// The lease is live. True: the piece is new and must be kept; the answer says where to go on in
 /// any case, so that a runner that lost answers, or pieces, finds its place again.
 pub(super) fn log(
     policy: &Policy,
-    left: u64,
+    left: Left,
     lease: &mut LeaseRecord,
     chunk: &LogChunk,
 ) -> Result<(LogAck, bool), Refusal> {
@@ -24,8 +36,11 @@ pub(super) fn log(
     if new && end > policy.log_bytes_max {
         return Err(Refusal::TooMuch("log"));
     }
-    if new && chunk.data.len() as u64 > left {
+    if new && chunk.data.len() as u64 > left.all {
         return Err(Refusal::TooMuch("log, with those of all others"));
+    }
+    if new && chunk.data.len() as u64 > left.own {
+        return Err(Refusal::TooMuch("log, with those of all runs of its submitter"));
     }
     if new {
         lease.log.next_number += 1;
@@ -41,11 +56,12 @@ pub(super) fn log(
     Ok((ack, new))
 }
 
-/// The lease is live. The path has the fence in it: what a runner that lost its lease still writes,
+/// The lease is live, and runs of its submitter may keep so many bytes more. The path has the fence in it: what a runner that lost its lease still writes,
 /// it writes where nobody looks.
 pub(super) fn upload(
     policy: &Policy,
     now: Millis,
+    left: u64,
     lease: &mut LeaseRecord,
     request: &UploadRequest,
 ) -> Result<UploadGranted, Refusal> {
@@ -62,6 +78,9 @@ pub(super) fn upload(
     let uploads = lease.uploads + u32::from(before.is_none());
     if uploads > policy.uploads_max || bytes > policy.upload_bytes_max {
         return Err(Refusal::TooMuch("objects"));
+    }
+    if bytes - lease.upload_bytes > left {
+        return Err(Refusal::TooMuch("objects, with those of all runs of its submitter"));
     }
     lease.uploads = uploads;
     lease.upload_bytes = bytes;

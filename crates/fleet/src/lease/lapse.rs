@@ -83,12 +83,15 @@ pub(crate) fn missed(millis: u64, lease: &mut LeaseRecord) {
 
 /// Nobody could be heard for a while: what was alive then gets one TTL from now, so that an outage
 /// does not end every lease at once (SPEC §14). The end of the runtime moves too: its runner may have
-/// kept it and wait to say so.
+/// kept it and wait to say so. No more than that: times that are further away are of a clock that was set back.
 pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
-    let until = now.plus_seconds(lease.ttl_seconds(policy));
-    lease.expires_at = lease.expires_at.max(until);
+    let ttl = lease.ttl_seconds(policy);
+    let until = now.plus_seconds(ttl);
+    let patient = |seconds: u32| now.plus_seconds(seconds.max(ttl));
+    lease.expires_at = lease.expires_at.clamp(until, patient(policy.ack_window_seconds));
     lease.runtime_ends_at = lease.runtime_ends_at.map(|end| end.max(until));
     if let Some(cancel) = &mut lease.cancel {
-        cancel.deadline_at = cancel.deadline_at.max(until);
+        let last = patient(policy.cancel_deadline_seconds);
+        cancel.deadline_at = cancel.deadline_at.clamp(until, last);
     }
 }

@@ -37,14 +37,18 @@ pub struct Policy {
     pub log_bytes_max: u64,
     /// The longest pause between attempts.
     pub backoff_seconds_max: u32,
-    /// Bytes of all logs together, in stores that count them. Beyond it jobs go on without.
+    /// Bytes of all logs together, in stores that count them. Beyond it jobs go on without. Runs of one submitter
+    /// have three quarters of it at most.
     pub logs_bytes_max: u64,
+    /// Bytes of all objects together, where their folder has a bound. Runs of one submitter have three quarters of
+    /// it at most, in stores that count them; the folder sees to the rest.
+    pub objects_bytes_max: u64,
     /// Memory that rows may take in stores that keep them there. From three quarters on, runs that
     /// ended are forgotten before their time; at the end of it no more are taken. Open runs of one
     /// submitter take half of it at most.
     pub rows_bytes_max: u64,
-    /// From so many different sets of tags on that one submitter's open jobs want, no more of its runs are taken,
-    /// in stores that keep rows in memory: whoever asks for work may have to look at each.
+    /// From so many different sets of tags and labels on that one submitter's open jobs have, no more of its runs are
+    /// taken, in stores that keep rows in memory: whoever asks for work may have to look at each.
     pub tag_sets_max: usize,
 }
 
@@ -66,6 +70,7 @@ impl Default for Policy {
             log_bytes_max: 256 * 1024 * 1024,
             backoff_seconds_max: 600,
             logs_bytes_max: 16 * 1024 * 1024 * 1024,
+            objects_bytes_max: u64::MAX,
             rows_bytes_max: 1024 * 1024 * 1024,
             tag_sets_max: 1_024,
         }

@@ -5,10 +5,12 @@
 //! with several orchestrators may ask its database instead, in these words. [`Queue`] is for those
 //! that keep their rows in memory.
 //!
-//! Jobs that differ in nothing but their place wait in one *lane*: same tags, same limits. Either
-//! every job of a lane is held back by a limit or none is, so only the heads of open lanes are
-//! compared. A grant costs the logarithm of what waits, times the number of different sets of tags that
-//! the runner has; those that it has not are passed over by what they begin with.
+//! Jobs of one run that differ in nothing but their place wait in one *lane*: same tags, same labels. Lanes of all
+//! runs with the same tags and labels are a *group*, in which the heads of those are compared whose run has room;
+//! and of the groups whose labels all have room, the heads are compared by what a runner must have. So a limit that
+//! is reached, or has room again, moves one head for each lane of its run, or for each group of its label, however
+//! many jobs wait behind it. A grant costs the logarithm of what waits, times the number of different sets of tags
+//! that the runner has; those that it has not are passed over by what they begin with.
 
 use crate::id::{JobId, RunId};
 use crate::message::{Label, Tag};
@@ -50,30 +52,79 @@ pub struct Waiting {
     pub place: Place,
     /// What a runner must have.
     pub tags: Arc<BTreeSet<Tag>>,
-    /// The limits that it is under, in order.
-    pub gates: Arc<[Gate]>,
+    /// The labels whose limits it is under.
+    pub labels: Arc<BTreeSet<Label>>,
+    /// The run whose limit it is under.
+    pub run: RunId,
     /// Not before this.
     pub not_before: Millis,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct LaneKey {
+struct GroupKey {
     tags: Arc<BTreeSet<Tag>>,
-    gates: Arc<[Gate]>,
+    labels: Arc<BTreeSet<Label>>,
 }
 
-/// The first of each lane whose gates are all open, by what a runner must have.
-type Heads = BTreeMap<Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>;
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct LaneKey {
+    group: GroupKey,
+    run: RunId,
+}
+
+impl LaneKey {
+    fn of(job: &Waiting) -> Self {
+        let group = GroupKey { tags: job.tags.clone(), labels: job.labels.clone() };
+        Self { group, run: job.run.clone() }
+    }
+
+    fn gates(&self) -> impl Iterator<Item = Gate> {
+        let labels = self.group.labels.iter().cloned().map(Gate::Label);
+        std::iter::once(Gate::Run(self.run.clone())).chain(labels)
+    }
+}
+
+/// Jobs by their places.
+type Line = BTreeMap<Place, JobId>;
+/// The first of them.
+type Head = (Place, JobId);
+/// The first of each group whose labels have room, by what a runner must have.
+type Heads = BTreeMap<Arc<BTreeSet<Tag>>, Line>;
 
 /// Every job that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Queue {
-    lanes: BTreeMap<LaneKey, BTreeMap<Place, JobId>>,
+    lanes: BTreeMap<LaneKey, Line>,
+    /// The first of each lane whose run has room.
+    groups: BTreeMap<GroupKey, Line>,
     heads: Heads,
     closed: BTreeSet<Gate>,
-    by_gate: BTreeMap<Gate, BTreeSet<LaneKey>>,
+    by_run: BTreeMap<RunId, BTreeSet<LaneKey>>,
+    /// Groups that are not empty.
+    by_label: BTreeMap<Label, BTreeSet<GroupKey>>,
     /// Jobs in a pause, by its end.
     paused: BTreeMap<(Millis, Place), Waiting>,
+}
+
+fn head(line: &Line) -> Option<Head> {
+    line.first_key_value().map(|(place, job)| (*place, job.clone()))
+}
+
+/// Adds to a set of a map of them, or takes from it. None that is empty stays.
+fn file<K: Ord + Clone, V: Ord + Clone>(
+    map: &mut BTreeMap<K, BTreeSet<V>>,
+    key: &K,
+    value: &V,
+    there: bool,
+) {
+    if there {
+        map.entry(key.clone()).or_default().insert(value.clone());
+    } else if let Some(set) = map.get_mut(key) {
+        set.remove(value);
+        if set.is_empty() {
+            map.remove(key);
+        }
+    }
 }
 
 impl Queue {
@@ -92,8 +143,7 @@ impl Queue {
         if self.paused.remove(&(job.not_before, job.place)).is_some() {
             return;
         }
-        let key = LaneKey { tags: job.tags.clone(), gates: job.gates.clone() };
-        self.change(&key, |lane| {
+        self.change(&LaneKey::of(job), |lane| {
             lane.remove(&job.place);
         });
     }
@@ -111,23 +161,48 @@ impl Queue {
         if open != self.closed.contains(gate) {
             return;
         }
-        let lanes: Vec<LaneKey> = self.by_gate.get(gate).into_iter().flatten().cloned().collect();
-        for key in &lanes {
-            self.unlist(key);
+        match gate {
+            Gate::Run(run) => {
+                let lanes: Vec<_> = self.by_run.get(run).into_iter().flatten().cloned().collect();
+                for lane in &lanes {
+                    let head = self.lanes.get(lane).and_then(head);
+                    let (old, new) = if open { (None, head) } else { (head, None) };
+                    self.change_group(&lane.group, old, new);
+                }
+            }
+            Gate::Label(label) => {
+                let groups: Vec<_> =
+                    self.by_label.get(label).into_iter().flatten().cloned().collect();
+                for group in &groups {
+                    if !self.has_room(group, label) {
+                        continue;
+                    }
+                    let head = self.groups.get(group).and_then(head);
+                    let (old, new) = if open { (None, head) } else { (head, None) };
+                    change_heads(&mut self.heads, &group.tags, old, new);
+                }
+            }
         }
         match open {
             true => self.closed.remove(gate),
             false => self.closed.insert(gate.clone()),
         };
-        for key in &lanes {
-            self.list(key);
-        }
+    }
+
+    /// Whether all labels of a group have room, but for one.
+    fn has_room(&self, group: &GroupKey, but_for: &Label) -> bool {
+        let mut others = group.labels.iter().filter(|label| *label != but_for);
+        !others.any(|label| self.is_closed(label))
+    }
+
+    fn is_closed(&self, label: &Label) -> bool {
+        !self.closed.is_empty() && self.closed.contains(&Gate::Label(label.clone()))
     }
 
     /// Every job that waits, as lots under the same limits.
-    pub fn lots(&self) -> impl Iterator<Item = (&[Gate], u64)> {
-        let lanes = self.lanes.iter().map(|(key, lane)| (&*key.gates, lane.len() as u64));
-        lanes.chain(self.paused.values().map(|job| (&*job.gates, 1)))
+    pub fn lots(&self) -> impl Iterator<Item = (Vec<Gate>, u64)> {
+        let lanes = self.lanes.iter().map(|(key, lane)| (key.gates().collect(), lane.len() as u64));
+        lanes.chain(self.paused.values().map(|job| (LaneKey::of(job).gates().collect(), 1)))
     }
 
     /// Every job that waits, in no order.
@@ -138,11 +213,11 @@ impl Queue {
 
     /// Jobs that nothing holds back, at most so many, and what a runner must have for them.
     pub fn open(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
-        let free = |gates: &[Gate]| !gates.iter().any(|gate| self.closed.contains(gate));
-        let lanes = self.lanes.iter().filter(|(key, _)| free(&key.gates));
-        let filed = lanes.flat_map(|(key, lane)| lane.values().map(|job| (job, &key.tags)));
+        let free = |key: &LaneKey| !key.gates().any(|gate| self.closed.contains(&gate));
+        let lanes = self.lanes.iter().filter(|(key, _)| free(key));
+        let filed = lanes.flat_map(|(key, lane)| lane.values().map(|job| (job, &key.group.tags)));
         let over = self.paused.iter().take_while(|((at, _), _)| *at <= now).map(|(_, job)| job);
-        let over = over.filter(|job| free(&job.gates)).map(|job| (&job.job_id, &job.tags));
+        let over = over.filter(|job| free(&LaneKey::of(job))).map(|job| (&job.job_id, &job.tags));
         filed.chain(over).take(most).map(|(job, tags)| (job.clone(), (**tags).clone())).collect()
     }
 
@@ -159,55 +234,60 @@ impl Queue {
     }
 
     fn file(&mut self, job: Waiting) {
-        let key = LaneKey { tags: job.tags, gates: job.gates };
-        for gate in key.gates.iter() {
-            self.by_gate.entry(gate.clone()).or_default().insert(key.clone());
-        }
-        self.change(&key, |lane| {
+        self.change(&LaneKey::of(&job), |lane| {
             lane.insert(job.place, job.job_id);
         });
     }
 
-    fn change(&mut self, key: &LaneKey, change: impl FnOnce(&mut BTreeMap<Place, JobId>)) {
-        self.unlist(key);
+    fn change(&mut self, key: &LaneKey, change: impl FnOnce(&mut Line)) {
         let lane = self.lanes.entry(key.clone()).or_default();
+        let old = head(lane);
         change(lane);
-        if !lane.is_empty() {
-            self.list(key);
-            return;
+        let new = head(lane);
+        if lane.is_empty() {
+            self.lanes.remove(key);
         }
-        self.lanes.remove(key);
-        for gate in key.gates.iter() {
-            if let Some(lanes) = self.by_gate.get_mut(gate) {
-                lanes.remove(key);
-                if lanes.is_empty() {
-                    self.by_gate.remove(gate);
-                }
-            }
+        if old.is_some() != new.is_some() {
+            file(&mut self.by_run, &key.run, key, new.is_some());
+        }
+        if old != new && !self.closed.contains(&Gate::Run(key.run.clone())) {
+            self.change_group(&key.group, old, new);
         }
     }
 
-    /// Takes the lane's head out of the comparison.
-    fn unlist(&mut self, key: &LaneKey) {
-        let head = self.lanes.get(key).and_then(|lane| lane.first_key_value());
-        let Some((place, _)) = head else { return };
-        if let Some(heads) = self.heads.get_mut(&key.tags) {
-            heads.remove(place);
-            if heads.is_empty() {
-                self.heads.remove(&key.tags);
+    /// A lane of the group begins with another job, or with none that may be granted.
+    fn change_group(&mut self, key: &GroupKey, old: Option<Head>, new: Option<Head>) {
+        let group = self.groups.entry(key.clone()).or_default();
+        let first = head(group);
+        old.map(|(place, _)| group.remove(&place));
+        group.extend(new);
+        let now_first = head(group);
+        if group.is_empty() {
+            self.groups.remove(key);
+        }
+        if first.is_some() != now_first.is_some() {
+            for label in key.labels.iter() {
+                file(&mut self.by_label, label, key, now_first.is_some());
             }
         }
+        if first != now_first && !key.labels.iter().any(|label| self.is_closed(label)) {
+            change_heads(&mut self.heads, &key.tags, first, now_first);
+        }
     }
+}
 
-    /// Puts the lane's head into the comparison, if nothing holds it back.
-    fn list(&mut self, key: &LaneKey) {
-        if key.gates.iter().any(|gate| self.closed.contains(gate)) {
-            return;
-        }
-        let head = self.lanes.get(key).and_then(|lane| lane.first_key_value());
-        if let Some((place, job)) = head {
-            self.heads.entry(key.tags.clone()).or_default().insert(*place, job.clone());
-        }
+/// A group begins with another job, or with none that may be granted.
+fn change_heads(
+    heads: &mut Heads,
+    tags: &Arc<BTreeSet<Tag>>,
+    old: Option<Head>,
+    new: Option<Head>,
+) {
+    let line = heads.entry(tags.clone()).or_default();
+    old.map(|(place, _)| line.remove(&place));
+    line.extend(new);
+    if line.is_empty() {
+        heads.remove(tags);
     }
 }
 
@@ -219,7 +299,7 @@ impl Queue {
 struct Fitting<'a> {
     heads: &'a Heads,
     capabilities: &'a BTreeSet<Tag>,
-    ahead: btree_map::Range<'a, Arc<BTreeSet<Tag>>, BTreeMap<Place, JobId>>,
+    ahead: btree_map::Range<'a, Arc<BTreeSet<Tag>>, Line>,
     looked_at: usize,
 }
 
@@ -244,7 +324,7 @@ impl<'a> Fitting<'a> {
 }
 
 impl<'a> Iterator for Fitting<'a> {
-    type Item = &'a BTreeMap<Place, JobId>;
+    type Item = &'a Line;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -262,6 +342,62 @@ impl<'a> Iterator for Fitting<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn waits(seq: u64, run: u64, label: &str) -> Waiting {
+        Waiting {
+            job_id: JobId::of(&RunId::new(&format!("run_{run}")).expect("an id"), 0),
+            place: Place::new(0, seq),
+            tags: Arc::default(),
+            labels: Arc::new([Label::new(label).expect("a label")].into()),
+            run: RunId::new(&format!("run_{run}")).expect("an id"),
+            not_before: Millis(0),
+        }
+    }
+
+    /// What a limit holds back costs nothing when it is reached and when it has room: 200,000 times 100,000 jobs
+    /// would not end.
+    #[test]
+    fn a_limit_of_a_label_costs_the_same_however_many_wait_under_it() {
+        let mut queue = Queue::default();
+        let jobs: Vec<_> = (0..100_000).map(|n| waits(n, n, "few")).collect();
+        jobs.iter().cloned().for_each(|job| queue.insert(job));
+        let gate = Gate::Label(Label::new("few").expect("a label"));
+        for job in &jobs {
+            assert_eq!(queue.pick(Millis(1), &BTreeSet::new()).as_ref(), Some(&job.job_id));
+            queue.remove(job);
+            queue.set_gate(&gate, false);
+            assert_eq!(queue.pick(Millis(1), &BTreeSet::new()), None);
+            queue.set_gate(&gate, true);
+        }
+        assert_eq!(queue, Queue::default(), "nothing is left behind");
+    }
+
+    #[test]
+    fn a_job_waits_for_its_run_and_for_all_of_its_labels() {
+        let mut queue = Queue::default();
+        let two = [Label::new("a"), Label::new("b")].map(|label| label.expect("a label"));
+        let mut job = waits(1, 1, "a");
+        job.labels = Arc::new(two.clone().into());
+        let gates =
+            [Gate::Run(job.run.clone()), Gate::Label(two[0].clone()), Gate::Label(two[1].clone())];
+        // All ways to close and open each gate, before and after the job comes.
+        for closed in 0..8_u8 {
+            let shut = |bits: u8, n: usize| bits >> n & 1 == 1;
+            for then in 0..8_u8 {
+                (0..3).for_each(|n| queue.set_gate(&gates[n], !shut(closed, n)));
+                queue.insert(job.clone());
+                let picked = queue.pick(Millis(1), &BTreeSet::new());
+                assert_eq!(picked.is_some(), closed == 0, "{closed}");
+                (0..3).for_each(|n| queue.set_gate(&gates[n], !shut(then, n)));
+                let picked = queue.pick(Millis(1), &BTreeSet::new());
+                assert_eq!(picked.is_some(), then == 0, "{closed} {then}");
+                queue.remove(&job);
+                assert_eq!(queue.pick(Millis(1), &BTreeSet::new()), None);
+            }
+        }
+        gates.iter().for_each(|gate| queue.set_gate(gate, true));
+        assert_eq!(queue, Queue::default(), "nothing is left behind");
+    }
 
     fn tags(names: &str) -> BTreeSet<Tag> {
         names.split_whitespace().map(|name| Tag::new(name).expect("a tag")).collect()

@@ -238,6 +238,11 @@ pub enum EndReason {
 }
 
 impl JobRecord {
+    /// Whether it gives an output.
+    pub fn is_call(&self) -> bool {
+        self.order.job_spec.as_ref().is_some_and(|spec| spec.call.is_some())
+    }
+
     /// Whether it may be granted once its time has come.
     pub fn waiting(&self) -> bool {
         self.standing == Standing::Queued && self.needs_open == 0

@@ -23,6 +23,9 @@ pub enum Refusal {
     /// The work was wanted until now.
     #[error("it is too late to begin this work; ask for other work")]
     TooLate,
+    /// Only calls have an output.
+    #[error("this job is no call; send Complete without `output`")]
+    NoCall,
     /// Nobody asked for a stop.
     #[error("nobody requested a cancellation of this lease; report with Complete")]
     NotCanceled,
@@ -53,9 +56,9 @@ pub enum Refusal {
     /// More runs are open than the orchestrator can remember.
     #[error("the orchestrator has as many runs as it can remember; submit this again later")]
     Full,
-    /// Open jobs of one submitter want too many different sets of tags.
+    /// Open jobs of one submitter have too many different sets of tags and labels.
     #[error(
-        "open jobs of this token want too many different sets of tags; submit this again later"
+        "open jobs of this token have too many different sets of tags and labels; submit this again later"
     )]
     TagsFull,
 }
@@ -70,6 +73,7 @@ impl Refusal {
             Self::Conflict(_) => "CONFLICT",
             Self::NotAcked => "LEASE_NOT_ACKED",
             Self::TooLate => "TOO_LATE",
+            Self::NoCall => "NO_CALL",
             Self::NotCanceled => "CANCEL_NOT_REQUESTED",
             Self::RunnerBusy => "RUNNER_BUSY",
             Self::UnknownRun => "UNKNOWN_RUN",

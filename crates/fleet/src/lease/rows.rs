@@ -39,6 +39,12 @@ pub trait Rows {
     fn tag_sets_of(&self, submitter: &str) -> usize;
     /// Bytes of all logs. Zero, if the store does not count them.
     fn log_bytes(&self) -> u64;
+    /// Bytes of all logs of a run, likewise.
+    fn log_bytes_of(&self, run: &RunId) -> u64;
+    /// Bytes of logs and of announced objects of all runs of a submitter, if the store counts them.
+    fn kept_bytes_of(&self, submitter: &str) -> (u64, u64);
+    /// Whether a lease of a run was allowed to write an object, if the store has them.
+    fn uploaded(&self, run: &RunId) -> bool;
     /// Removes a run that ended, and all that is its own: jobs, leases, logs.
     fn remove_run(&mut self, id: &RunId);
 

@@ -64,6 +64,14 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
+impl Progress {
+    /// Whether its texts are longer than anybody would read.
+    pub(crate) fn is_large(&self) -> bool {
+        let texts = [&self.current_step, &self.message];
+        texts.into_iter().flatten().map(String::len).sum::<usize>() > 1_024
+    }
+}
+
 /// How much log was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct LogCursor {

@@ -101,6 +101,10 @@ impl Body for RunSubmission {
 
     fn check(&self) -> Result<(), Problem> {
         limit::text("name", &self.name, TEXT_BYTES_MAX)?;
+        if self.name.chars().any(char::is_control) {
+            let why = "must not contain control characters";
+            return Err(Problem::Invalid { field: "name", why });
+        }
         limit::range("jobs", self.jobs.len() as u64, 1, RUN_JOBS_MAX as u64)?;
         if let Some(parallel) = self.max_parallel {
             limit::range("max_parallel", parallel, 1, RUN_JOBS_MAX as u64)?;

@@ -14,6 +14,10 @@ use axum::body::Body;
 use std::path::Path;
 use tokio::fs::File;
 
+/// What all paths of objects begin with. Whatever else is in the folder, or in a bucket that is shared, is not
+/// shown to anybody.
+const OF_RUNS: &str = "runs/";
+
 /// Where objects are: in a folder, or in a bucket. Either way they come into the folder first, so that
 /// nothing is written anywhere before all of it is there and its hash is right.
 #[derive(Clone, Debug)]
@@ -56,15 +60,18 @@ impl Objects {
         bucket.keep(path, File::open(&sent.at).await?, &sent.sha256).await
     }
 
-    /// An object, to be read, and its size.
+    /// An object that a job left behind, to be read, and its size.
     pub async fn read(&self, path: &str) -> Result<Option<(Body, u64)>, ObjectError> {
+        if !is_path(path) {
+            return Err(ObjectError::Path);
+        }
+        if !path.starts_with(OF_RUNS) {
+            return Ok(None);
+        }
         let Some(bucket) = &self.bucket else {
             let found = self.disk.read(path).await?;
             return Ok(found.map(|(file, bytes)| (s3::file_body(file), bytes)));
         };
-        if !is_path(path) {
-            return Err(ObjectError::Path);
-        }
         let found = bucket.read(path).await?;
         Ok(found.map(|found| (Body::from_stream(found.body), found.bytes)))
     }

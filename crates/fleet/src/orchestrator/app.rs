@@ -13,12 +13,12 @@ use super::roster::Roster;
 use super::server::ServeError;
 use super::sight::Crew;
 use super::waiters::Waiters;
-use super::watch::WATCHED_MAX;
+use super::watch::{Lookouts, WATCHED_MAX};
 use super::within::Ends;
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
 use crate::id::{JobId, RunId, RunnerId};
-use crate::lease::{Action, Event, Reply};
+use crate::lease::{Action, Event, Policy, Reply};
 use crate::message::CancelRequested;
 use crate::object::{Grants, Objects};
 use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
@@ -57,6 +57,8 @@ pub(super) struct Inner {
     pub(super) keys: KnownKeys,
     /// Places for those who watch runs.
     pub(super) watchers: Places,
+    /// What they see.
+    pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
     /// Where there is a broker.
@@ -68,7 +70,10 @@ impl App {
     /// Opens the store and the folders.
     pub async fn open(config: Config) -> Result<Self, ServeError> {
         let now = config.clock.now();
-        let policy = config.policy.clone();
+        // A bucket has bounds of its own.
+        let objects_bytes_max =
+            config.bucket.as_ref().map_or(config.objects_bytes_max, |_| u64::MAX);
+        let policy = Policy { objects_bytes_max, ..config.policy.clone() };
         let store = match &config.store {
             StoreConfig::Memory => AnyStore::Memory(Box::new(Memory::new(policy))),
             StoreConfig::Sqlite(path) => AnyStore::Sqlite(Sqlite::open(path, policy, now).await?),
@@ -101,6 +106,7 @@ impl App {
             cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
             watchers: Places::new(WATCHED_MAX),
+            lookouts: Lookouts::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
             publisher: OnceLock::new(),
@@ -179,6 +185,8 @@ impl App {
     }
 
     fn tell_run(&self, run: RunId) {
+        // Before anybody hears of it and looks.
+        self.0.lookouts.told(&run);
         let _ = self.0.news.send(run);
     }
 
@@ -225,12 +233,12 @@ impl App {
     async fn forget(&self) {
         let keep_seconds = self.0.config.keep_seconds;
         for _ in 0..FORGETS_MAX {
-            let Ok(Ok(Reply::Forgot { runs, more })) =
+            let Ok(Ok(Reply::Forgot { with_objects, more, .. })) =
                 self.handle(Event::Forget { keep_seconds }).await
             else {
                 return;
             };
-            self.0.removals.add(runs);
+            self.0.removals.add(with_objects);
             if !more {
                 return;
             }

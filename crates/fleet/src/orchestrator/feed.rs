@@ -15,9 +15,10 @@ use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 
 /// At least as often as this.
-const LOOK: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_secs(1);
 
 /// What is watched as it is now.
+#[derive(Clone)]
 pub(super) struct Seen {
     /// An event's data.
     pub(super) text: String,

@@ -138,6 +138,12 @@ pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer 
     Ok(shown(&view))
 }
 
+/// Its own word: `CONFLICT` would say that the run was taken before.
+fn id_is_busy() -> Failure {
+    let text = "objects of an earlier run with this id are still being removed; try again a little later, or choose another id";
+    Failure::new(StatusCode::CONFLICT, "RUN_ID_BUSY", text)
+}
+
 /// `POST /api/v1/runs`
 pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
@@ -148,8 +154,7 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
         Some(chosen) => {
             let chosen = id(chosen.to_str().unwrap_or_default(), RunId::chosen)?;
             if app.0.removals.has(&chosen) {
-                let text = "objects of a run with this id are being removed; submit it again later";
-                return Err(Failure::new(StatusCode::CONFLICT, "CONFLICT", text));
+                return Err(id_is_busy());
             }
             chosen
         }

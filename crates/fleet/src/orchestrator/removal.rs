@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 
 /// Runs whose objects wait to be removed. Those of others are left behind, which their owner is told.
 const WAITING_MAX: usize = 65_536;
+/// Runs whose objects are removed at the same time: most of it is waiting for a bucket's answers.
+const AT_ONCE: usize = 8;
 /// After one that failed: a bucket that is away is not asked all the time.
 const PAUSE: Duration = Duration::from_secs(30);
 
@@ -24,7 +26,7 @@ pub(super) struct Removals {
 #[derive(Default)]
 struct Waiting {
     next: VecDeque<RunId>,
-    /// These, and the one whose turn it is.
+    /// These, and those whose turn it is.
     all: BTreeSet<RunId>,
 }
 
@@ -33,7 +35,7 @@ impl Removals {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// These were forgotten.
+    /// These were forgotten, and may have left objects.
     pub(super) fn add(&self, runs: Vec<RunId>) {
         let mut waiting = self.waiting();
         for run in runs {
@@ -53,29 +55,50 @@ impl Removals {
 
     async fn next(&self) -> RunId {
         loop {
-            let next = self.waiting().next.pop_front();
-            match next {
-                Some(run) => return run,
-                None => self.more.notified().await,
+            if let Some(run) = self.take() {
+                return run;
             }
+            self.more.notified().await;
         }
+    }
+
+    fn take(&self) -> Option<RunId> {
+        let mut waiting = self.waiting();
+        let run = waiting.next.pop_front();
+        // However many were added, one was woken: it wakes the next.
+        if !waiting.next.is_empty() {
+            self.more.notify_one();
+        }
+        run
+    }
+
+    fn again(&self, run: RunId) {
+        self.waiting().next.push_back(run);
+    }
+
+    fn done(&self, run: &RunId) {
+        self.waiting().all.remove(run);
     }
 }
 
 impl App {
-    /// Removes objects of runs that were forgotten. Never returns.
+    /// Removes objects of runs that were forgotten, of a few at a time. Never returns.
     pub(super) async fn remove_objects(self) {
+        let removing = (0..AT_ONCE).map(|_| self.remove_one_by_one());
+        futures::future::join_all(removing).await;
+    }
+
+    async fn remove_one_by_one(&self) {
         let removals = &self.0.removals;
         loop {
             let run = removals.next().await;
             match self.remove_objects_of(&run).await {
-                Ok(()) => {
-                    removals.waiting().all.remove(&run);
-                }
+                Ok(()) => removals.done(&run),
                 Err(error) => {
                     tracing::warn!(error, %run, "objects of a run are not removed; they are tried again");
-                    removals.waiting().next.push_back(run);
+                    // It waits here: one that always fails does not keep all from the others.
                     tokio::time::sleep(PAUSE).await;
+                    removals.again(run);
                 }
             }
         }
@@ -88,5 +111,52 @@ impl App {
             return Ok(());
         }
         self.0.objects.forget(&format!("runs/{run}")).await.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    fn runs(count: usize) -> Vec<RunId> {
+        (0..count).map(|n| RunId::new(&format!("run_{n}")).expect("an id")).collect()
+    }
+
+    #[tokio::test]
+    async fn all_who_remove_are_woken_by_one_addition() {
+        let removals = Removals::default();
+        let added = runs(AT_ONCE);
+        let taking = futures::future::join_all((0..AT_ONCE).map(|_| removals.next()));
+        let adding = async {
+            tokio::task::yield_now().await;
+            removals.add(added.clone());
+        };
+        let both = futures::future::join(taking, adding);
+        let (taken, ()) = tokio::time::timeout(Duration::from_secs(20), both).await.expect("woken");
+        assert_eq!(taken.into_iter().collect::<BTreeSet<_>>(), added.into_iter().collect());
+    }
+
+    #[test]
+    fn an_id_is_taken_until_its_objects_are_gone() {
+        let removals = Removals::default();
+        let [run] = &runs(1)[..] else { panic!("one") };
+        removals.add(vec![run.clone()]);
+        assert_eq!(removals.next().now_or_never().as_ref(), Some(run));
+        assert!(removals.has(run), "they are being removed");
+        removals.again(run.clone());
+        assert_eq!(removals.next().now_or_never().as_ref(), Some(run), "it failed");
+        assert!(removals.has(run));
+        removals.done(run);
+        assert!(!removals.has(run) && removals.next().now_or_never().is_none());
+    }
+
+    #[test]
+    fn no_more_wait_than_may() {
+        let removals = Removals::default();
+        let all = runs(WAITING_MAX + 1);
+        removals.add(all.clone());
+        assert_eq!(removals.waiting().next.len(), WAITING_MAX);
+        assert!(removals.has(&all[0]) && !removals.has(&all[WAITING_MAX]));
     }
 }

@@ -83,8 +83,20 @@ impl Rows for Journal<'_> {
         self.tables.log_bytes()
     }
 
+    fn log_bytes_of(&self, run: &RunId) -> u64 {
+        self.tables.log_bytes_of(run)
+    }
+
+    fn kept_bytes_of(&self, submitter: &str) -> (u64, u64) {
+        self.tables.kept_bytes_of(submitter)
+    }
+
     fn bytes(&self) -> u64 {
         self.tables.bytes()
+    }
+
+    fn uploaded(&self, run: &RunId) -> bool {
+        self.tables.uploaded(run)
     }
 
     fn remove_run(&mut self, id: &RunId) {

@@ -1,15 +1,19 @@
-//! How many different sets of tags a submitter's open jobs want: whoever asks for work may have to look at each.
+//! How many different sets of tags and labels a submitter's open jobs have: whoever asks for work may have to look at
+//! each, and so may a limit that is reached.
 
 use crate::lease::JobRecord;
-use crate::message::Tag;
+use crate::message::{Label, Tag};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each submitter its sets, and how many jobs want each.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Sets(BTreeMap<String, BTreeMap<BTreeSet<Tag>, u64>>);
+/// What jobs have in common that wait together.
+type Set = (BTreeSet<Tag>, BTreeSet<Label>);
 
-fn tags(job: &JobRecord) -> Option<&BTreeSet<Tag>> {
-    Some(&job.order.tags).filter(|_| job.outcome().is_none())
+/// For each submitter its sets, and how many jobs have each.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Sets(BTreeMap<String, BTreeMap<Set, u64>>);
+
+fn set(job: &JobRecord) -> Set {
+    (job.order.tags.clone(), job.order.labels.clone())
 }
 
 impl Sets {
@@ -20,35 +24,31 @@ impl Sets {
 
     /// A submitter's job as it was, and as it is now.
     pub(super) fn change(&mut self, submitter: &str, old: Option<&JobRecord>, new: &JobRecord) {
-        match (old.and_then(tags), tags(new)) {
-            (None, Some(tags)) => self.add(submitter, tags),
-            (Some(tags), None) => self.remove(submitter, tags),
-            // What was submitted never changes.
+        let open = |job: &JobRecord| job.outcome().is_none();
+        // What was submitted never changes, so most changes are none here.
+        match (old.is_some_and(open), open(new)) {
+            (false, true) => self.add(submitter, set(new)),
+            (true, false) => self.remove(submitter, &set(new)),
             _ => {}
         }
     }
 
-    fn add(&mut self, submitter: &str, tags: &BTreeSet<Tag>) {
+    fn add(&mut self, submitter: &str, set: Set) {
         if !self.0.contains_key(submitter) {
             self.0.insert(submitter.to_owned(), BTreeMap::new());
         }
         let Some(sets) = self.0.get_mut(submitter) else { return };
-        match sets.get_mut(tags) {
-            Some(jobs) => *jobs += 1,
-            None => {
-                sets.insert(tags.clone(), 1);
-            }
-        }
+        *sets.entry(set).or_default() += 1;
     }
 
-    fn remove(&mut self, submitter: &str, tags: &BTreeSet<Tag>) {
+    fn remove(&mut self, submitter: &str, set: &Set) {
         let Some(sets) = self.0.get_mut(submitter) else { return };
-        let left = sets.get_mut(tags).map(|jobs| {
+        let left = sets.get_mut(set).map(|jobs| {
             *jobs -= 1;
             *jobs
         });
         if left == Some(0) {
-            sets.remove(tags);
+            sets.remove(set);
         }
         if sets.is_empty() {
             self.0.remove(submitter);

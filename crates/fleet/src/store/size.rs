@@ -1,4 +1,4 @@
-//! What rows take, run by run: memory, and logs on the disk. Not to the byte: what programs choose the
+//! What runs take: memory for rows, and room on the disk for logs and objects. Not to the byte: what programs choose the
 //! size of is counted, the rest is a number.
 
 use crate::id::RunId;
@@ -15,86 +15,135 @@ const LEASE_BYTES: u64 = 1_024;
 /// map, and an allocation of its own.
 const QUOTE_BYTES: u64 = 32;
 
-/// How large the rows of each run are.
+/// What a row takes: in memory, in logs, and in objects that were announced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Bytes {
+    pub(super) rows: u64,
+    pub(super) logs: u64,
+    pub(super) objects: u64,
+}
+
+impl Bytes {
+    /// What was there is in the sum.
+    fn moved(&mut self, old: Self, new: Self) {
+        let moved = |sum: &mut u64, old: u64, new: u64| *sum = (*sum + new).saturating_sub(old);
+        moved(&mut self.rows, old.rows, new.rows);
+        moved(&mut self.logs, old.logs, new.logs);
+        moved(&mut self.objects, old.objects, new.objects);
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How large each run is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sizes {
     runs: BTreeMap<RunId, Size>,
-    total: u64,
-    logs: u64,
-    /// Of runs that have not ended, by their submitters.
-    open: BTreeMap<String, u64>,
+    total: Bytes,
+    /// By their submitters: of all runs that are kept, and of those that have not ended.
+    kept: BTreeMap<String, Bytes>,
+    open: BTreeMap<String, Bytes>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Size {
-    rows: u64,
-    logs: u64,
-    /// Whose share it is in, while the run is open.
-    open: Option<String>,
+    bytes: Bytes,
+    /// Whose share it is in.
+    submitter: Option<String>,
+    /// Whether it is in the share of what is open, too.
+    open: bool,
+}
+
+/// Changes somebody's share, of which nothing stays if nothing is in it.
+fn share(shares: &mut BTreeMap<String, Bytes>, submitter: &str, old: Bytes, new: Bytes) {
+    if !shares.contains_key(submitter) {
+        shares.insert(submitter.to_owned(), Bytes::default());
+    }
+    if let Some(share) = shares.get_mut(submitter) {
+        share.moved(old, new);
+        if share.is_nothing() {
+            shares.remove(submitter);
+        }
+    }
 }
 
 impl Sizes {
+    /// Memory that rows take.
     pub(super) fn total(&self) -> u64 {
-        self.total
+        self.total.rows
     }
 
     /// Of logs, which are on the disk.
     pub(super) fn logs(&self) -> u64 {
-        self.logs
+        self.total.logs
     }
 
-    /// Of a submitter's open runs.
+    /// Of a run's logs.
+    pub(super) fn logs_of(&self, run: &RunId) -> u64 {
+        self.runs.get(run).map_or(0, |size| size.bytes.logs)
+    }
+
+    /// Memory that a submitter's open runs take.
     pub(super) fn open_of(&self, submitter: &str) -> u64 {
-        self.open.get(submitter).copied().unwrap_or(0)
+        self.open.get(submitter).map_or(0, |share| share.rows)
+    }
+
+    /// Logs and objects of all runs of a submitter.
+    pub(super) fn kept_of(&self, submitter: &str) -> (u64, u64) {
+        self.kept.get(submitter).map_or((0, 0), |share| (share.logs, share.objects))
     }
 
     /// A run as it is now.
     pub(super) fn put_run(&mut self, run: &RunRecord) {
-        let submitter = run.submitter().filter(|_| run.ended_at.is_none());
+        let nothing = Bytes::default();
         let size = self.runs.entry(run.run_id.clone()).or_default();
-        if size.open.as_deref() == submitter {
+        let (submitter, open) = (run.submitter(), run.ended_at.is_none());
+        if size.submitter.as_deref() == submitter && size.open == open {
             return;
         }
-        let was = std::mem::replace(&mut size.open, submitter.map(str::to_owned));
-        let rows = size.rows;
-        self.close(was, rows);
-        if let Some(submitter) = submitter {
-            *self.open.entry(submitter.to_owned()).or_default() += rows;
+        if let Some(was) = &size.submitter {
+            share(&mut self.kept, was, size.bytes, nothing);
+            if size.open {
+                share(&mut self.open, was, size.bytes, nothing);
+            }
         }
-    }
-
-    fn close(&mut self, submitter: Option<String>, rows: u64) {
-        let Some(submitter) = submitter else { return };
-        if let Some(open) = self.open.get_mut(&submitter) {
-            *open = open.saturating_sub(rows);
-            if *open == 0 {
-                self.open.remove(&submitter);
+        (size.submitter, size.open) = (submitter.map(str::to_owned), open);
+        if let Some(submitter) = submitter {
+            share(&mut self.kept, submitter, nothing, size.bytes);
+            if open {
+                share(&mut self.open, submitter, nothing, size.bytes);
             }
         }
     }
 
-    /// A row of a run took so much, and takes so much now: in memory, and in logs.
-    pub(super) fn change(&mut self, run: &RunId, old: (u64, u64), new: (u64, u64)) {
+    /// A row of a run took so much, and takes so much now.
+    pub(super) fn change(&mut self, run: &RunId, old: Bytes, new: Bytes) {
         if old == new {
             return;
         }
         let size = self.runs.entry(run.clone()).or_default();
-        // What was there is in each of these sums.
-        let moved = |sum: &mut u64, old: u64, new: u64| *sum = (*sum + new).saturating_sub(old);
-        moved(&mut size.rows, old.0, new.0);
-        moved(&mut size.logs, old.1, new.1);
-        if let Some(submitter) = &size.open {
-            moved(self.open.entry(submitter.clone()).or_default(), old.0, new.0);
+        size.bytes.moved(old, new);
+        self.total.moved(old, new);
+        if let Some(submitter) = &size.submitter {
+            share(&mut self.kept, submitter, old, new);
+            if size.open {
+                share(&mut self.open, submitter, old, new);
+            }
         }
-        moved(&mut self.total, old.0, new.0);
-        moved(&mut self.logs, old.1, new.1);
     }
 
     pub(super) fn remove(&mut self, run: &RunId) {
         let Some(size) = self.runs.remove(run) else { return };
-        self.total -= size.rows;
-        self.logs -= size.logs;
-        self.close(size.open, size.rows);
+        let nothing = Bytes::default();
+        self.total.moved(size.bytes, nothing);
+        if let Some(submitter) = &size.submitter {
+            share(&mut self.kept, submitter, size.bytes, nothing);
+            if size.open {
+                share(&mut self.open, submitter, size.bytes, nothing);
+            }
+        }
     }
 
     /// As many of these as have to go until so many bytes are left.
@@ -103,13 +152,13 @@ impl Sizes {
         bytes: u64,
         runs: impl Iterator<Item = &'a RunId>,
     ) -> Vec<RunId> {
-        let mut left = self.total;
+        let mut left = self.total.rows;
         let mut gone = Vec::new();
         for run in runs {
             if left <= bytes {
                 break;
             }
-            left -= self.runs.get(run).map_or(0, |size| size.rows);
+            left -= self.runs.get(run).map_or(0, |size| size.bytes.rows);
             gone.push(run.clone());
         }
         gone
@@ -117,15 +166,20 @@ impl Sizes {
 }
 
 /// A job with its order, which never changes.
-pub(super) fn job(job: &JobRecord) -> u64 {
+pub(super) fn job(job: &JobRecord) -> Bytes {
     let mut order = Counted(JOB_BYTES);
     // Counting does not fail, and what cannot be written is not kept either.
     let _ = serde_json::to_writer(&mut order, &*job.order);
-    order.0
+    Bytes { rows: order.0, ..Bytes::default() }
 }
 
-/// A lease. Only its answer and what it last said of its progress may be large.
-pub(super) fn lease(lease: &LeaseRecord) -> u64 {
+/// A lease, with what it has kept.
+pub(super) fn lease(lease: &LeaseRecord) -> Bytes {
+    Bytes { rows: lease_row(lease), logs: lease.log.next_offset, objects: lease.upload_bytes }
+}
+
+/// Only its answer and what it last said of its progress may be large.
+fn lease_row(lease: &LeaseRecord) -> u64 {
     let progress = lease.progress.as_ref().map_or(0, |progress| {
         let texts = [&progress.current_step, &progress.message];
         texts.into_iter().flatten().map(String::len).sum()

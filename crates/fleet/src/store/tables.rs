@@ -1,7 +1,7 @@
 //! Rows in memory, with the indices that decisions need.
 
 use super::sets::Sets;
-use super::size::{self, Sizes};
+use super::size::{self, Bytes, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
 use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
@@ -102,12 +102,7 @@ impl Tables {
 
     /// How much waits and how much is being done.
     pub fn counts(&self) -> Counts {
-        // Most runs have no limit, and are not copied.
-        let limited = |gate: &&Gate| self.room(gate).is_some();
-        let lots = self.queue.lots();
-        let lots =
-            lots.map(|(gates, jobs)| (gates.iter().filter(limited).cloned().collect(), jobs));
-        let ready = grantable(lots, |gate| self.room(gate));
+        let ready = grantable(self.queue.lots(), |gate| self.room(gate));
         Counts { waiting: self.waiting, held: self.live.len() as u64, ready }
     }
 
@@ -154,15 +149,13 @@ impl Tables {
 }
 
 fn waiting(job: &JobRecord) -> Option<Waiting> {
-    job.waiting().then(|| {
-        let labels = job.order.labels.iter().cloned().map(Gate::Label);
-        Waiting {
-            job_id: job.job_id.clone(),
-            place: Place::new(job.order.priority, job.seq),
-            tags: Arc::new(job.order.tags.clone()),
-            gates: std::iter::once(Gate::Run(job.run_id.clone())).chain(labels).collect(),
-            not_before: job.not_before,
-        }
+    job.waiting().then(|| Waiting {
+        job_id: job.job_id.clone(),
+        place: Place::new(job.order.priority, job.seq),
+        tags: Arc::new(job.order.tags.clone()),
+        labels: Arc::new(job.order.labels.clone()),
+        run: job.run_id.clone(),
+        not_before: job.not_before,
     })
 }
 
@@ -221,6 +214,20 @@ impl Rows for Tables {
         self.sizes.logs()
     }
 
+    fn log_bytes_of(&self, run: &RunId) -> u64 {
+        self.sizes.logs_of(run)
+    }
+
+    fn kept_bytes_of(&self, submitter: &str) -> (u64, u64) {
+        self.sizes.kept_of(submitter)
+    }
+
+    fn uploaded(&self, run: &RunId) -> bool {
+        let jobs = self.run_jobs.get(run).into_iter().flatten();
+        let leases = jobs.filter_map(|job| self.grants.get(job)).flat_map(BTreeMap::values);
+        leases.filter_map(|id| self.leases.get(id)).any(|lease| lease.uploads > 0)
+    }
+
     fn remove_run(&mut self, id: &RunId) {
         let Some(run) = self.runs.remove(id) else { return };
         self.sizes.remove(id);
@@ -250,7 +257,7 @@ impl Rows for Tables {
         self.seq = self.seq.max(job.seq);
         let old = self.jobs.get(&job.job_id);
         if old.is_none() {
-            self.sizes.change(&job.run_id, (0, 0), (size::job(&job), 0));
+            self.sizes.change(&job.run_id, Bytes::default(), size::job(&job));
             self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
             for need in &job.needs {
                 self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
@@ -295,9 +302,8 @@ impl Rows for Tables {
 
     fn put_lease(&mut self, lease: LeaseRecord) {
         let id = lease.lease_id.clone();
-        let size = |lease: &LeaseRecord| (size::lease(lease), lease.log.next_offset);
-        let (old, new) = (self.leases.get(&id).map(size).unwrap_or_default(), size(&lease));
-        self.sizes.change(&lease.run_id, old, new);
+        let old = self.leases.get(&id).map(size::lease).unwrap_or_default();
+        self.sizes.change(&lease.run_id, old, size::lease(&lease));
         if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
             self.due.remove(&(due, id.clone()));
         }

@@ -1,5 +1,6 @@
 //! Files that a job wants kept.
 
+use super::blocking::Wanted;
 use super::files::{Beneath, DEPTH_MAX, ENTRIES_MAX};
 use super::pattern::{PathPattern, Reached};
 use super::place::Place;
@@ -29,7 +30,11 @@ pub(super) struct Found {
 /// The files that the patterns mean, each once, under the first that fits. Links are none of them, wherever
 /// they lead. Takes as long as a disk does, and no longer than it may. An error is the machine's: what a job
 /// did to its folder only means that it has no files.
-pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> io::Result<Vec<Found>> {
+pub(super) fn find(
+    place: &Place,
+    specs: &[ArtifactSpec],
+    wanted: &Wanted,
+) -> io::Result<Vec<Found>> {
     if specs.is_empty() {
         return Ok(vec![]);
     }
@@ -45,8 +50,11 @@ pub(super) fn find(place: &Place, specs: &[ArtifactSpec]) -> io::Result<Vec<Foun
         found: BTreeSet::new(),
         left: ENTRIES_MAX,
         until: Instant::now() + LOOK_PATIENCE,
+        wanted,
     };
-    if !search.folder(&place.start, &begin, 0) {
+    let all = search.folder(&place.start, &begin, 0);
+    wanted.check()?;
+    if !all {
         tracing::warn!("a job has more files than are looked at; some are not kept");
     }
     let mut names = Names::default();
@@ -102,14 +110,15 @@ struct Search<'a> {
     found: BTreeSet<(usize, PathBuf)>,
     left: u64,
     until: Instant,
+    wanted: &'a Wanted,
 }
 
 impl Search<'_> {
-    /// Looks through a folder. False: there was no more time, or too much to look at.
+    /// Looks through a folder. False: there was no more time, or too much to look at, or nobody waits.
     fn folder(&mut self, folder: &Path, above: &Vec<Option<Reached>>, depth: usize) -> bool {
         // What cannot be read is not kept.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if self.left == 0 || Instant::now() > self.until {
+            if self.left == 0 || Instant::now() > self.until || !self.wanted.still() {
                 return false;
             }
             self.left -= 1;
@@ -201,7 +210,7 @@ mod tests {
             spec("no", "../*"),
             spec("no", "etc/*"),
         ];
-        let found = find(&place, &specs).expect("looked at");
+        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
         assert!(found.iter().all(|found| crate::object::is_path(&found.name)));
@@ -212,7 +221,7 @@ mod tests {
         let place = place("swapped");
         std::fs::remove_dir(&place.start).expect("removed");
         std::os::unix::fs::symlink("/etc", &place.start).expect("a link");
-        assert_eq!(find(&place, &[spec("all", "*")]).expect("looked at"), []);
+        assert_eq!(find(&place, &[spec("all", "*")], &Wanted::default()).expect("looked at"), []);
         // Not a job's doing: it is not taken for a job without files.
         let elsewhere = place.folder.join("elsewhere");
         let lost = Place {
@@ -221,7 +230,7 @@ mod tests {
             temporary: elsewhere.join("temporary"),
             folder: elsewhere,
         };
-        assert!(find(&lost, &[spec("all", "*")]).is_err());
+        assert!(find(&lost, &[spec("all", "*")], &Wanted::default()).is_err());
     }
 
     /// With links followed these are more paths than can be counted.
@@ -233,7 +242,7 @@ mod tests {
         }
         std::fs::write(place.start.join("x.trx"), "x").expect("a file");
         let specs = [spec("junit", "**/*.trx"), spec("deep", "*/*/*/*/*/*/*/*")];
-        let found = find(&place, &specs).expect("looked at");
+        let found = find(&place, &specs, &Wanted::default()).expect("looked at");
         assert_eq!(found.len(), 1);
     }
 
@@ -243,7 +252,7 @@ mod tests {
         for index in 0..FILES_MAX + 10 {
             std::fs::write(place.start.join(format!("f{index:04}")), "").expect("a file");
         }
-        let found = find(&place, &[spec("all", "f*")]).expect("looked at");
+        let found = find(&place, &[spec("all", "f*")], &Wanted::default()).expect("looked at");
         assert_eq!(found.len(), FILES_MAX);
         assert_eq!(found.last().map(|found| found.name.as_str()), Some("all/f0254"));
     }
@@ -259,7 +268,7 @@ mod tests {
         for file in files {
             std::fs::write(place.start.join(file), "x").expect("a file");
         }
-        let found = find(&place, &[spec("all", "**/*")]).expect("looked at");
+        let found = find(&place, &[spec("all", "**/*")], &Wanted::default()).expect("looked at");
         let names: BTreeSet<&str> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names.len(), files.len(), "{names:?}");
         for name in &names {

@@ -3,6 +3,7 @@
 use super::link::{Link, LinkError};
 use super::pace::{beat_pause, random, retry_pause};
 use super::status::{Control, Status};
+use super::trouble::Trouble;
 use crate::id::RunnerId;
 use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase};
 use std::time::Duration;
@@ -134,18 +135,16 @@ pub(super) async fn insist<T, F: Future<Output = Result<T, LinkError>>>(
     insist_for(Duration::MAX, send).await
 }
 
-/// The same, but what is answered with the same trouble for so long stays so. Whoever does not answer at all
-/// is waited for.
+/// The same, but not when there is trouble for so long that it stays so.
 pub(super) async fn insist_for<T, F: Future<Output = Result<T, LinkError>>>(
     patience: Duration,
     mut send: impl FnMut() -> F,
 ) -> Result<T, LinkError> {
-    let (mut failures, mut since) = (0, None);
+    let (mut failures, mut trouble) = (0, Trouble::none(patience));
     loop {
         match send().await {
             Err(error) if error.passes() => {
-                since = error.may_last().then(|| since.unwrap_or_else(Instant::now));
-                if since.is_some_and(|since| since.elapsed() >= patience) {
+                if trouble.lasts(&error) {
                     return Err(error);
                 }
                 tracing::warn!(%error, "a message is not answered; it is sent again");

@@ -2,6 +2,7 @@
 //! copied beside its place and then renamed, and the first one under a key stays. If all of them together
 //! are too large, those go that were not used for longest.
 
+use super::blocking::Wanted;
 use super::files::{self, Beneath, Budget, Size};
 use super::place::Place;
 use crate::auth::{random_hex, sha256_hex};
@@ -54,12 +55,17 @@ impl Caches {
 
     /// Puts what is there into a job's folders. True: something was. A cache that cannot be put there is
     /// removed, and with it what was put there of it: the job begins without. An error if that stays.
-    pub(super) fn restore(&self, spec: &CacheSpec, place: &Place) -> io::Result<bool> {
+    pub(super) fn restore(
+        &self,
+        spec: &CacheSpec,
+        place: &Place,
+        wanted: &Wanted,
+    ) -> io::Result<bool> {
         let at = self.at(spec);
         if !at.is_dir() {
             return Ok(false);
         }
-        let mut budget = Budget::new(self.bytes_max);
+        let mut budget = Budget::new(self.bytes_max, wanted);
         let paths: Vec<_> = spec.paths.iter().map(|path| Place::locate(path)).collect();
         let copied = paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), path) else { return Ok(()) };
@@ -67,6 +73,8 @@ impl Caches {
             files::copy(from, of(place, path), &mut budget).map(|_| ())
         });
         let Err(error) = copied.and_then(|()| used(&at)) else { return Ok(true) };
+        // If it is only that nobody waits any more, nothing is wrong with it.
+        wanted.check()?;
         tracing::warn!(%error, "a cache cannot be restored and is removed");
         discard(&at);
         paths.iter().flatten().try_for_each(|path| of(place, path).remove())?;
@@ -76,7 +84,7 @@ impl Caches {
     }
 
     /// Keeps what a job left in its folders, if nothing is kept under the key.
-    pub(super) fn save(&self, spec: &CacheSpec, place: &Place) -> io::Result<()> {
+    pub(super) fn save(&self, spec: &CacheSpec, place: &Place, wanted: &Wanted) -> io::Result<()> {
         let at = self.at(spec);
         if at.exists() {
             return Ok(());
@@ -84,7 +92,7 @@ impl Caches {
         let new = self.folder.join(format!(".new-{}", random_hex::<8>()));
         fs::create_dir(&new)?;
         // What is larger than all may be would be the next to go.
-        let mut budget = Budget::new(self.bytes_max);
+        let mut budget = Budget::new(self.bytes_max, wanted);
         let copied = spec.paths.iter().enumerate().try_for_each(|(index, path)| {
             let (index, Some(path)) = (index.to_string(), Place::locate(path)) else {
                 return Ok(());
@@ -181,23 +189,23 @@ mod tests {
             paths: vec!["~/.nuget/packages".to_owned(), "target".to_owned()],
         };
         let first = place(&folder, "first");
-        assert!(!caches.restore(&spec("a"), &first).expect("no error"));
+        assert!(!caches.restore(&spec("a"), &first, &Wanted::default()).expect("no error"));
         fs::create_dir_all(first.home.join(".nuget/packages/p")).expect("a folder");
         fs::write(first.home.join(".nuget/packages/p/x"), "1").expect("a file");
-        caches.save(&spec("a"), &first).expect("saved");
+        caches.save(&spec("a"), &first, &Wanted::default()).expect("saved");
         fs::write(first.home.join(".nuget/packages/p/x"), "2").expect("a file");
-        caches.save(&spec("a"), &first).expect("left as it was");
+        caches.save(&spec("a"), &first, &Wanted::default()).expect("left as it was");
         // A link of the job's does not lead the worker to files that are not the job's.
         std::os::unix::fs::symlink("/etc", first.folder.join("work").join("target"))
             .expect("a link");
         let through = CacheSpec { paths: vec!["target/hostname".to_owned()], ..spec("c") };
-        caches.save(&through, &first).expect("nothing to save");
+        caches.save(&through, &first, &Wanted::default()).expect("nothing to save");
         assert_eq!(fs::read_dir(caches.at(&through)).expect("a folder").count(), 0);
         let second = place(&folder, "second");
-        assert!(caches.restore(&spec("a"), &second).expect("restored"));
+        assert!(caches.restore(&spec("a"), &second, &Wanted::default()).expect("restored"));
         let found = fs::read_to_string(second.home.join(".nuget/packages/p/x")).expect("a file");
         assert_eq!(found, "1");
-        assert!(!caches.restore(&spec("b"), &second).expect("no error"));
+        assert!(!caches.restore(&spec("b"), &second, &Wanted::default()).expect("no error"));
         fs::create_dir(folder.join("caches/.new-half")).expect("a folder");
         Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
         assert!(!folder.join("caches/.new-half").exists());
@@ -214,11 +222,12 @@ mod tests {
         let (first, second) = (place(&folder, "first"), place(&folder, "second"));
         fs::write(first.folder.join("work/x"), "a's").expect("a file");
         fs::write(second.folder.join("work/x"), "b's").expect("a file");
-        a.save(&spec("k", &["x"]), &first).expect("saved");
-        b.save(&spec("k", &["x"]), &second).expect("saved");
+        a.save(&spec("k", &["x"]), &first, &Wanted::default()).expect("saved");
+        b.save(&spec("k", &["x"]), &second, &Wanted::default()).expect("saved");
         for (caches, wanted) in [(&a, Some("a's")), (&b, Some("b's")), (&all, None)] {
             let third = place(&folder, wanted.unwrap_or("none"));
-            let restored = caches.restore(&spec("k", &["x"]), &third).expect("no error");
+            let restored =
+                caches.restore(&spec("k", &["x"]), &third, &Wanted::default()).expect("no error");
             assert_eq!(restored, wanted.is_some());
             let found = fs::read_to_string(third.folder.join("work/x")).ok();
             assert_eq!(found.as_deref(), wanted);
@@ -242,14 +251,14 @@ mod tests {
         // Clocks of files may be coarse.
         let pause = || std::thread::sleep(std::time::Duration::from_millis(20));
         for key in ["a", "b"] {
-            caches.save(&spec(key), &place).expect("saved");
+            caches.save(&spec(key), &place, &Wanted::default()).expect("saved");
             pause();
         }
         assert_eq!(there(), [true, true, false]);
         fs::remove_file(place.folder.join("work/big")).expect("removed");
-        assert!(caches.restore(&spec("a"), &place).expect("restored"));
+        assert!(caches.restore(&spec("a"), &place, &Wanted::default()).expect("restored"));
         pause();
-        caches.save(&spec("c"), &place).expect("saved");
+        caches.save(&spec("c"), &place, &Wanted::default()).expect("saved");
         assert_eq!(there(), [true, false, true], "`b` was used before the others");
         Caches::open(&folder.join("caches"), 150).expect("a folder");
         assert_eq!(there(), [false, false, true]);
@@ -289,8 +298,8 @@ mod tests {
             std::os::unix::fs::symlink(target, work.join(link)).expect("a link");
         }
         let whole = spec("out", &["p", "q", "s"]);
-        caches.save(&whole, &first).expect("saved");
-        assert!(caches.restore(&whole, &second).expect("restored"));
+        caches.save(&whole, &first, &Wanted::default()).expect("saved");
+        assert!(caches.restore(&whole, &second, &Wanted::default()).expect("restored"));
         let (at, work) = (caches.at(&whole), second.folder.join("work"));
         for (link, target) in links {
             assert_eq!(fs::read_link(work.join(link)).expect("a link"), target, "{link}");
@@ -305,17 +314,23 @@ mod tests {
         }
         fs::create_dir_all(at.join("1/l")).expect("a folder");
         fs::write(at.join("1/l/kept"), "evil").expect("a file");
-        assert!(!caches.restore(&spec("old", &["x", "x", "x"]), &second).expect("without"));
+        assert!(
+            !caches
+                .restore(&spec("old", &["x", "x", "x"]), &second, &Wanted::default())
+                .expect("without")
+        );
         assert!(!at.exists() && !work.join("x").exists(), "neither it nor half of it is left");
         // Links that are there, however they came there, are not followed either.
         for paths in [["y", "w"], ["w", "y"], ["z", "w"], ["z/l", "w"]] {
-            caches.save(&spec("good", &["q", "e"]), &first).expect("saved");
+            caches.save(&spec("good", &["q", "e"]), &first, &Wanted::default()).expect("saved");
             let (folder, file) = (work.join("y/l"), work.join("y/f"));
             fs::create_dir_all(work.join("y")).expect("a folder");
             std::os::unix::fs::symlink(&outside, folder).expect("a link");
             std::os::unix::fs::symlink(outside.join("new"), file).expect("a link");
             std::os::unix::fs::symlink(&outside, work.join("z")).expect("a link");
-            let restored = caches.restore(&spec("good", &paths), &second).expect("without");
+            let restored = caches
+                .restore(&spec("good", &paths), &second, &Wanted::default())
+                .expect("without");
             assert!(!restored && !work.join("w").exists(), "{paths:?}");
             for left in ["y", "z"] {
                 files::remove(&work.join(left)).expect("removed");
@@ -336,11 +351,13 @@ mod tests {
         fs::create_dir_all(first.folder.join("work/sub")).expect("a folder");
         fs::write(first.folder.join("work/sub/a"), "x").expect("a file");
         fs::write(first.folder.join("work/sub/b"), "x").expect("a file");
-        caches.save(&spec("k", &["sub"]), &first).expect("saved");
+        caches.save(&spec("k", &["sub"]), &first, &Wanted::default()).expect("saved");
         // Where the next job begins there is a file in the cache.
         second.start = second.folder.join("work/sub/b");
         fs::create_dir_all(&second.start).expect("a folder");
-        assert!(!caches.restore(&spec("k", &["sub"]), &second).expect("without"));
+        assert!(
+            !caches.restore(&spec("k", &["sub"]), &second, &Wanted::default()).expect("without")
+        );
         assert!(second.start.is_dir(), "it can begin");
         assert!(!second.folder.join("work/sub/a").exists(), "and has no half of a cache");
         assert!(!caches.at(&spec("k", &[])).exists());
@@ -360,9 +377,9 @@ mod tests {
         let mode = fs::Permissions::from_mode(0o4755);
         fs::set_permissions(first.folder.join("work/m/tool"), mode).expect("a mode");
         std::os::unix::fs::symlink("../tool", bin.join("tool")).expect("a link");
-        caches.save(&spec("k", &["m"]), &first).expect("saved");
+        caches.save(&spec("k", &["m"]), &first, &Wanted::default()).expect("saved");
         let second = place(&folder, "second");
-        assert!(caches.restore(&spec("k", &["m"]), &second).expect("restored"));
+        assert!(caches.restore(&spec("k", &["m"]), &second, &Wanted::default()).expect("restored"));
         let tool = second.folder.join("work/m/.bin/tool");
         assert_eq!(fs::read_to_string(&tool).expect("a file"), "x");
         assert_eq!(tool.metadata().expect("a file").permissions().mode() & 0o7777, 0o755);
@@ -372,7 +389,7 @@ mod tests {
             .expect("a file")
             .set_len(101)
             .expect("long");
-        assert!(small.save(&spec("k", &["m"]), &first).is_err());
+        assert!(small.save(&spec("k", &["m"]), &first, &Wanted::default()).is_err());
         assert_eq!(fs::read_dir(folder.join("small")).expect("a folder").count(), 0);
         drop((first, second));
         fs::remove_dir_all(&folder).expect("removed");
@@ -386,19 +403,23 @@ mod tests {
         let first = place(&folder, "first");
         let work = first.folder.join("work");
         files::deep(&work.join("long"), &"x".repeat(250), 20, &[0; 100]);
-        caches.save(&spec("long", &["long"]), &first).expect("saved");
+        caches.save(&spec("long", &["long"]), &first, &Wanted::default()).expect("saved");
         let at = |key: &str| caches.at(&spec(key, &[]));
         assert_eq!(files::size(&at("long")), Size { bytes: 100, whole: true });
         let again = || Caches::open(&folder.join("caches"), 150).expect("a worker starts");
         again();
         assert!(at("long").exists(), "it is a cache like others");
         let second = place(&folder, "second");
-        assert!(caches.restore(&spec("long", &["long"]), &second).expect("restored"));
+        assert!(
+            caches
+                .restore(&spec("long", &["long"]), &second, &Wanted::default())
+                .expect("restored")
+        );
         assert_eq!(files::size(&second.folder.join("work/long")).bytes, 100);
         // Clocks of files may be coarse.
         std::thread::sleep(std::time::Duration::from_millis(20));
         fs::write(work.join("other"), [0; 100]).expect("a file");
-        caches.save(&spec("other", &["other"]), &first).expect("saved");
+        caches.save(&spec("other", &["other"]), &first, &Wanted::default()).expect("saved");
         assert!(!at("long").exists() && at("other").exists(), "the bound holds");
         // Deeper than anybody looks: it goes, and what can be used stays.
         files::deep(&at("deep").join("0"), "d", 1_000, b"x");
@@ -406,6 +427,25 @@ mod tests {
         assert!(!at("deep").exists() && at("other").exists());
         drop((first, second));
         files::remove(&folder).expect("removed");
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_neither_saved_nor_spoiled() {
+        let folder = std::env::temp_dir().join(format!("fleet-given-up-{}", std::process::id()));
+        let caches = Caches::open(&folder.join("caches"), u64::MAX).expect("a folder");
+        let (first, second) = (place(&folder, "first"), place(&folder, "second"));
+        fs::write(first.folder.join("work/x"), "x").expect("a file");
+        let (wanted, given_up) = (Wanted::default(), Wanted::default());
+        given_up.give_up();
+        assert!(caches.save(&spec("k", &["x"]), &first, &given_up).is_err());
+        let kept = || fs::read_dir(folder.join("caches")).expect("a folder").count();
+        assert_eq!(kept(), 0, "neither it nor half of it");
+        caches.save(&spec("k", &["x"]), &first, &wanted).expect("saved");
+        assert!(caches.restore(&spec("k", &["x"]), &second, &given_up).is_err());
+        assert_eq!(kept(), 1, "nothing is wrong with it");
+        assert!(caches.restore(&spec("k", &["x"]), &second, &wanted).expect("restored"));
+        drop((first, second));
+        fs::remove_dir_all(&folder).expect("removed");
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod remove;
 
 pub(super) use remove::remove;
 
+use super::blocking::Wanted;
 use crate::auth::random_hex;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
@@ -22,28 +23,32 @@ pub(super) const DEPTH_MAX: usize = 64;
 const SIZE_DEPTH_MAX: usize = 256;
 /// Most files and folders of one tree that are looked at.
 pub(super) const ENTRIES_MAX: u64 = 1_000_000;
+/// So much of a file is copied between two looks at whether it is still wanted.
+const PIECE_BYTES: u64 = 64 * 1024 * 1024;
 
 const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// What may still be copied.
+/// What may still be copied, as long as somebody waits for it.
 #[derive(Debug)]
-pub(super) struct Budget {
+pub(super) struct Budget<'a> {
     bytes: u64,
     entries: u64,
+    wanted: &'a Wanted,
 }
 
-impl Budget {
-    pub(super) fn new(bytes: u64) -> Self {
-        Self { bytes, entries: ENTRIES_MAX }
+impl<'a> Budget<'a> {
+    pub(super) fn new(bytes: u64, wanted: &'a Wanted) -> Self {
+        Self { bytes, entries: ENTRIES_MAX, wanted }
     }
 
     fn spend(&mut self, bytes: u64) -> io::Result<()> {
+        self.wanted.check()?;
         let left = (self.bytes.checked_sub(bytes), self.entries.checked_sub(1));
         let (Some(bytes), Some(entries)) = left else {
             return Err(refused("it has too many bytes, or too many files"));
         };
-        *self = Self { bytes, entries };
+        (self.bytes, self.entries) = (bytes, entries);
         Ok(())
     }
 }
@@ -135,7 +140,11 @@ fn subfolder(folder: &OwnedFd, name: impl rustix::path::Arg + Copy) -> io::Resul
 /// nothing is written through a link. Links are copied as they are, wherever they lead: to the worker they
 /// are names, which nothing here follows, and to a job in its sandbox they lead where it may go anyway.
 /// Nothing keeps a mode that would let others run it as this user. Devices and pipes are left out.
-pub(super) fn copy(from: Beneath<'_>, to: Beneath<'_>, budget: &mut Budget) -> io::Result<bool> {
+pub(super) fn copy(
+    from: Beneath<'_>,
+    to: Beneath<'_>,
+    budget: &mut Budget<'_>,
+) -> io::Result<bool> {
     let Some(source) = from.above()? else { return Ok(false) };
     let (_, name) = from.split()?;
     match rustix::fs::statat(&source, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -151,7 +160,7 @@ fn entry(
     (from, name): (&OwnedFd, &OsStr),
     (to, new): (&OwnedFd, &OsStr),
     depth: usize,
-    budget: &mut Budget,
+    budget: &mut Budget<'_>,
 ) -> io::Result<()> {
     let about = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
     match FileType::from_raw_mode(about.st_mode) {
@@ -183,11 +192,24 @@ fn entry(
             let flags =
                 OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let mode = Mode::from_raw_mode(about.st_mode & 0o777 | 0o600);
-            let mut target = File::from(rustix::fs::openat(to, new, flags, mode)?);
-            io::copy(&mut source.take(bytes), &mut target).map(|_| ())
+            let target = File::from(rustix::fs::openat(to, new, flags, mode)?);
+            content(&source, &target, bytes, budget.wanted)
         }
         _ => budget.spend(0),
     }
+}
+
+/// Copies so many bytes from one file to another, or as many as there are.
+fn content(from: &File, mut to: &File, bytes: u64, wanted: &Wanted) -> io::Result<()> {
+    let mut left = bytes;
+    while left > 0 {
+        wanted.check()?;
+        match io::copy(&mut from.take(left.min(PIECE_BYTES)), &mut to)? {
+            0 => break,
+            copied => left -= copied,
+        }
+    }
+    Ok(())
 }
 
 fn named(name: &CStr) -> Option<&OsStr> {
@@ -247,16 +269,17 @@ pub(super) fn size(at: &Path) -> Size {
     size
 }
 
-/// Takes the bits from files by which others could run them as this user.
-pub(super) fn defuse(folder: &Path) {
-    fn walk(folder: &Path, depth: usize, left: &mut u64) {
+/// Takes the bits from files by which others could run them as this user. What nobody waits for is removed soon.
+pub(super) fn defuse(folder: &Path, wanted: &Wanted) {
+    fn walk(folder: &Path, depth: usize, left: &mut u64, wanted: &Wanted) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let Some(rest) = left.checked_sub(1) else { return };
+            let rest = left.checked_sub(1).filter(|_| wanted.still());
+            let Some(rest) = rest else { return };
             *left = rest;
             // Neither follows links.
             let (Ok(about), path) = (entry.metadata(), entry.path()) else { continue };
             if about.is_dir() && depth < DEPTH_MAX {
-                walk(&path, depth + 1, left);
+                walk(&path, depth + 1, left, wanted);
             } else if about.is_file() && about.permissions().mode() & 0o6000 != 0 {
                 let mode = about.permissions().mode() & 0o777;
                 if let Err(error) = fs::set_permissions(&path, Permissions::from_mode(mode)) {
@@ -265,7 +288,7 @@ pub(super) fn defuse(folder: &Path) {
             }
         }
     }
-    walk(folder, 0, &mut { ENTRIES_MAX });
+    walk(folder, 0, &mut { ENTRIES_MAX }, wanted);
 }
 
 /// Makes folders in folders, and a file in the last.
@@ -317,7 +340,7 @@ mod tests {
         fs::set_permissions(&file, Permissions::from_mode(0o6755)).expect("a mode");
         let mode = || file.metadata().expect("a file").permissions().mode() & 0o7777;
         assert_eq!(mode(), 0o6755, "the test means something");
-        defuse(&folder);
+        defuse(&folder, &Wanted::default());
         assert_eq!(mode(), 0o755);
         fs::remove_dir_all(&folder).expect("removed");
     }

@@ -1,7 +1,8 @@
 //! What a job leaves behind.
 
+use super::blocking::blocking;
 use super::cache::Caches;
-use super::life::{Life, blocking};
+use super::life::Life;
 use super::place::Place;
 use super::steps::Ended;
 use super::upload::{blame, upload};
@@ -30,9 +31,9 @@ impl Life<'_> {
         let mut artifacts = vec![self.log_kept()];
         let lease = &self.granted.lease_id;
         let (at, specs) = (place.clone(), spec.artifacts.clone());
-        let found = blocking(move || {
-            files::defuse(&at.folder);
-            artifact::find(&at, &specs)
+        let found = blocking(move |wanted| {
+            files::defuse(&at.folder, wanted);
+            artifact::find(&at, &specs, wanted)
         });
         let found = match found.await.and_then(|found| found) {
             Ok(found) => found,
@@ -53,7 +54,7 @@ impl Life<'_> {
         if *ended == Ended::Succeeded {
             for cache in spec.caches.clone() {
                 let (caches, place) = (caches.clone(), place.clone());
-                let saved = blocking(move || caches.save(&cache, &place)).await;
+                let saved = blocking(move |wanted| caches.save(&cache, &place, wanted)).await;
                 if let Err(error) = saved.and_then(|saved| saved) {
                     // The next job does without.
                     tracing::warn!(%error, "a cache is not saved");

@@ -1,6 +1,7 @@
 //! The life of one lease, from its grant to the answer to its last message.
 
 use super::beat::{Beats, insist};
+use super::blocking::blocking;
 use super::cache::{self, Caches};
 use super::config::{Config, Images};
 use super::image::{self, Image, ImageError};
@@ -10,8 +11,9 @@ use super::log::Log;
 use super::mask::Mask;
 use super::pace;
 use super::place::Place;
-use super::status::{Control, Status};
+use super::status::{Control, SAYING, Status};
 use super::steps::{Ended, Steps};
+use super::trouble::PATIENCE;
 use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
@@ -23,25 +25,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 /// The last of a log has so long to be sent, once the job is over. Then the end matters more.
 const LOG_PATIENCE: Duration = Duration::from_secs(60);
-
-/// Work that takes as long as a disk does. Heartbeats go on meanwhile.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
-}
+/// The same for a job's folder to be removed, when the worker was told to end.
+const REMOVE_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Puts a job's caches in place.
 async fn restore(spec: &JobSpec, caches: &Caches, place: &Arc<Place>) -> io::Result<()> {
     let (specs, caches, place) = (spec.caches.clone(), caches.clone(), place.clone());
-    let restored = blocking(move || {
-        specs.iter().try_for_each(|spec| caches.restore(spec, &place).map(|_| ()))
+    let restored = blocking(move |wanted| {
+        specs.iter().try_for_each(|spec| caches.restore(spec, &place, wanted).map(|_| ()))
     });
     restored.await?
+}
+
+/// Until nobody can hear any more how a job went: its lease is over by so much, as far as this side knows.
+/// Heartbeats that are answered put that off. Not before the first moment, and not after the last.
+async fn unheard(
+    mut held_until: watch::Receiver<Instant>,
+    grace: Duration,
+    (first, last): (Instant, Instant),
+) {
+    loop {
+        let over = *held_until.borrow_and_update() + grace;
+        tokio::select! {
+            biased;
+            Ok(()) = held_until.changed() => {}
+            () = sleep_until(over.max(first).min(last)) => return,
+        }
+    }
 }
 
 /// What a worker has for all of its leases.
@@ -136,8 +150,11 @@ impl Workshop {
         let patience = async {
             self.drained(&mut drain).await;
             life.control.send_if_modified(|control| control.raise(Control::Shutdown));
-            // Who has not been heard by then has no lease any more.
-            tokio::time::sleep(ttl + self.config.grace).await;
+            // Steps have their grace, whatever became of the lease; and it ends some time, though somebody
+            // may answer heartbeats and nothing else.
+            let first = Instant::now() + ttl + self.config.grace;
+            let last = first + LOG_PATIENCE + REMOVE_PATIENCE;
+            unheard(life.held_until.subscribe(), self.config.grace, (first, last)).await;
             tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
         };
         let stops = async {
@@ -220,7 +237,7 @@ impl Life<'_> {
         };
         let ended = self.steps(spec, caches, &place, image.as_ref(), until).await;
         if ended == Ended::Stale {
-            return blocking(move || drop(place)).await.unwrap_or_default();
+            return self.clear(place).await;
         }
         self.status.send_modify(|status| status.phase = Phase::Uploading);
         let mut control = self.control.subscribe();
@@ -238,8 +255,30 @@ impl Life<'_> {
             },
         };
         // Gone before it is said that it is over.
-        blocking(move || drop(place)).await.unwrap_or_default();
+        self.clear(place).await;
         self.end(ended, failure, artifacts, None).await;
+    }
+
+    /// Removes the job's folder. It is not waited for when it must be said that the job is over.
+    async fn clear(&self, place: Arc<Place>) {
+        let cleared = tokio::spawn(place.clear());
+        tokio::select! {
+            _ = cleared => {}
+            () = self.must_say() => {
+                tracing::warn!(job = %self.granted.job_id, "a job's end is told before its folder is gone");
+            }
+        }
+    }
+
+    /// Until no more of a cancellation's time is left than it takes to answer it.
+    async fn must_say(&self) {
+        let mut control = self.control.subscribe();
+        let canceled = control.wait_for(|control| matches!(control, Control::Cancel { .. })).await;
+        let Ok(Control::Cancel { until }) = canceled.map(|control| *control) else {
+            return std::future::pending().await;
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        sleep(left - SAYING.min(left / 2)).await;
     }
 
     /// It cannot even begin.
@@ -256,7 +295,7 @@ impl Life<'_> {
             _ => return Err("this worker has no container runtime".to_owned()),
         };
         let reference = reference.clone();
-        let prepared = blocking(move || images.prepare(&reference)).await;
+        let prepared = blocking(move |_| images.prepare(&reference)).await;
         let prepared = prepared.map_err(ImageError::Disk);
         prepared.and_then(|image| image).map(Some).map_err(|error| error.to_string())
     }
@@ -296,6 +335,7 @@ impl Life<'_> {
             runner_id: self.shop.runner_id.clone(),
             mask: self.mask.clone(),
             status: self.status.clone(),
+            patience: PATIENCE,
         };
         let mark = random_hex::<16>();
         // If the worker is killed, the next one in its place finds the processes by this.
@@ -349,5 +389,40 @@ mod tests {
             assert!(secret_name(name), "{name}");
         }
         assert!(!secret_name("CI") && !secret_name("PATH"));
+    }
+
+    #[tokio::test]
+    async fn a_job_is_not_given_up_while_its_lease_is_extended() {
+        const HELD: Duration = Duration::from_secs(1);
+        const GRACE: Duration = Duration::from_millis(100);
+        let (held, until) = watch::channel(Instant::now() + HELD);
+        let (began, hour) = (Instant::now(), Duration::from_secs(3_600));
+        let beats = async {
+            while began.elapsed() < 2 * HELD {
+                held.send_replace(Instant::now() + HELD);
+                sleep(HELD / 20).await;
+            }
+            Instant::now()
+        };
+        let given_up = async {
+            unheard(until, GRACE, (began, began + hour)).await;
+            Instant::now()
+        };
+        let (last_beat, given_up) = tokio::join!(beats, given_up);
+        assert!(given_up > last_beat, "it was, by {:?}", last_beat - given_up);
+        assert!(given_up - last_beat < 2 * HELD, "it must end");
+    }
+
+    #[tokio::test]
+    async fn a_worker_ends_though_its_lease_never_does() {
+        let (began, soon) = (Instant::now(), Duration::from_millis(50));
+        let (_held, until) = watch::channel(began + Duration::from_secs(3_600));
+        let given_up = unheard(until, Duration::ZERO, (began, began + soon));
+        timeout(Duration::from_secs(30), given_up).await.expect("in time");
+        // Nor before its steps had their time, though its lease was over when it was told to end.
+        let (_held, until) = watch::channel(began);
+        let began = Instant::now();
+        unheard(until, Duration::ZERO, (began + soon, began + 2 * soon)).await;
+        assert!(began.elapsed() >= soon);
     }
 }

@@ -5,6 +5,7 @@ use super::mask::Mask;
 use super::outbox::Outbox;
 use super::pace::{random, retry_pause};
 use super::status::Status;
+use super::trouble::Trouble;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{LogAck, LogChunk};
 use std::time::Duration;
@@ -29,6 +30,8 @@ pub(super) struct Log {
     pub(super) mask: Mask,
     /// Where it is told how much was sent.
     pub(super) status: watch::Sender<Status>,
+    /// How long trouble is borne. Then the rest is not sent.
+    pub(super) patience: Duration,
 }
 
 impl Log {
@@ -37,6 +40,7 @@ impl Log {
         let mut outbox = Outbox::default();
         let mut buffer = vec![0; READ_BYTES];
         let (mut open, mut wanted, mut failures) = (true, true, 0);
+        let mut trouble = Trouble::none(self.patience);
         while open || outbox.next().is_some() {
             if open && !outbox.full() {
                 open = self.gather(&mut input, &mut buffer, &mut outbox).await;
@@ -57,10 +61,11 @@ impl Log {
             match self.link.send::<_, LogAck>("log", &chunk).await {
                 Ok(ack) => {
                     failures = 0;
+                    trouble.over();
                     wanted = outbox.acknowledge(&ack);
                     self.status.send_modify(|status| status.log_bytes = outbox.sent());
                 }
-                Err(error) if error.passes() => {
+                Err(error) if error.passes() && !trouble.lasts(&error) => {
                     sleep(retry_pause(failures, random())).await;
                     failures += 1;
                 }
@@ -96,5 +101,49 @@ impl Log {
                 return true;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outbox::WAITING_BYTES_MAX;
+    use super::*;
+    use crate::auth::KeyPair;
+    use crate::orchestrator::Clock;
+    use axum::Router;
+    use axum::http::StatusCode;
+    use std::io::Write as _;
+    use std::sync::Arc;
+    use tokio::net::TcpListener;
+    use tokio::time::timeout;
+
+    /// It answers, and is not the orchestrator.
+    async fn proxy() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let refuse = || std::future::ready((StatusCode::FORBIDDEN, "<h1>403</h1>"));
+        let router = Router::new().fallback(refuse);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        url
+    }
+
+    #[tokio::test]
+    async fn a_job_does_not_wait_for_a_log_that_is_not_let_through() {
+        let (input, mut output) = std::io::pipe().expect("a pipe");
+        let input = pipe::Receiver::from_owned_fd(input.into()).expect("a pipe");
+        // As a job that writes more than may wait.
+        let job = std::thread::spawn(move || output.write_all(&vec![b'x'; 3 * WAITING_BYTES_MAX]));
+        let log = Log {
+            link: Link::new(&proxy().await, Arc::new(KeyPair::generate()), Clock::default()),
+            lease_id: LeaseId::new("lease_1").expect("an id"),
+            runner_id: RunnerId::new("runner_1").expect("an id"),
+            mask: Mask::default(),
+            status: watch::channel(Status::default()).0,
+            patience: Duration::from_millis(300),
+        };
+        let status = log.status.subscribe();
+        timeout(Duration::from_secs(60), log.run(input)).await.expect("it has an end");
+        job.join().expect("joined").expect("all was read");
+        assert_eq!(status.borrow().log_bytes, 0);
     }
 }

@@ -6,6 +6,7 @@
 
 mod artifact;
 mod beat;
+mod blocking;
 mod cache;
 mod call;
 mod config;
@@ -27,6 +28,7 @@ mod sandbox;
 mod status;
 mod steps;
 mod tree;
+mod trouble;
 mod upload;
 mod verdict;
 

@@ -1,5 +1,6 @@
 //! A job's own folders, and the command that starts a step there.
 
+use super::blocking::blocking;
 use super::config::{Config, Images};
 use super::files;
 use super::hidden::hidden;
@@ -11,6 +12,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::process::Command;
 
 /// Where a job's files are, in its folder, and its `$HOME`.
@@ -18,6 +21,8 @@ const WORK: &str = "work";
 const HOME: &str = "home";
 /// Files that one process of a job may have open.
 pub(super) const OPEN_MAX: u64 = 4_096;
+/// Between two looks at whether somebody is still at a job's files.
+const LEAVING_PAUSE: Duration = Duration::from_millis(10);
 
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
@@ -73,6 +78,17 @@ impl Place {
         let at = self.temporary.clone();
         let renewed = tokio::task::spawn_blocking(move || sandbox::renew(&at)).await;
         renewed.map_err(io::Error::other)?
+    }
+
+    /// Removes it, once nobody else has it: whoever works at its files and is told that nobody waits stops
+    /// soon, but not at once.
+    pub(super) async fn clear(self: Arc<Self>) {
+        while Arc::strong_count(&self) > 1 {
+            tokio::time::sleep(LEAVING_PAUSE).await;
+        }
+        if let Err(error) = blocking(move |_| drop(self)).await {
+            tracing::warn!(%error, "a job's folder is left behind");
+        }
     }
 
     /// Where a path of a cache is, under [`Self::folder`]: `~` is the job's home, anything else is under
@@ -161,8 +177,35 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
-    use super::inside;
-    use std::path::PathBuf;
+    use super::*;
+    use tokio::sync::oneshot;
+
+    /// Its thread goes on when nobody waits for it any more.
+    #[tokio::test]
+    async fn a_folder_that_is_said_to_be_gone_is_though_somebody_was_at_it() {
+        let folder = std::env::temp_dir().join(format!("fleet-gone-{}", std::process::id()));
+        let (start, home) = (folder.join(WORK), folder.join(HOME));
+        let temporary = folder.join("temporary");
+        let place = Arc::new(Place { folder: folder.clone(), home, start, temporary });
+        place.folders().expect("folders");
+        let (began, begun) = oneshot::channel();
+        let at = place.clone();
+        let work = blocking(move |wanted| {
+            began.send(()).expect("somebody waits");
+            while wanted.still() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            // What it was at when it looked last.
+            std::thread::sleep(Duration::from_millis(200));
+            std::fs::write(at.start.join("last"), "x").expect("it is still there");
+        });
+        tokio::select! {
+            _ = work => panic!("it ends when nobody waits for it"),
+            begun = begun => begun.expect("it begins"),
+        }
+        place.clear().await;
+        assert!(!folder.exists());
+    }
 
     #[test]
     fn no_path_leads_out_of_the_job() {

@@ -1,7 +1,11 @@
 //! What the parts of a worker tell each other about its job.
 
 use crate::message::{Phase, Progress};
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// What is left of a cancellation's time to say that the job is over.
+pub(super) const SAYING: Duration = Duration::from_secs(1);
 
 /// What others want of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::config::{Config, Images};
 use super::image::{self, Image};
 use super::place::Place;
 use super::sandbox::Sandbox;
-use super::status::{Control, Status};
+use super::status::{Control, SAYING, Status};
 use super::tree::Tree;
 use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
 use std::collections::BTreeMap;
@@ -182,9 +182,8 @@ impl Steps<'_> {
     async fn end_gently(&mut self, child: &mut Child, tree: &Tree) {
         let mut grace = self.config.grace;
         if let Control::Cancel { until } = *self.control.borrow() {
-            // A second is left to say that it is over.
             let left = until.saturating_duration_since(Instant::now());
-            grace = grace.min(left.saturating_sub(Duration::from_secs(1)));
+            grace = grace.min(left.saturating_sub(SAYING));
         }
         tree.terminate().await;
         tokio::select! {

@@ -3,13 +3,13 @@
 use super::artifact::Found;
 use super::beat::{insist, insist_for};
 use super::link::{BAD_CLOCK, Link, LinkError};
+use super::trouble::PATIENCE;
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{Artifact, Failure, OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
@@ -19,8 +19,6 @@ const BAD_GRANT: &str = "BAD_GRANT";
 const TOO_SLOW: &str = "TOO_SLOW";
 /// How often a grant is asked for again when it is not believed: the orchestrator was restarted.
 const GRANT_TRIES: u32 = 3;
-/// What the orchestrator cannot keep for so long it will not keep: the job need not wait for its time's end.
-const PUT_PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// Opens a file of a job's, and nothing else that may be there by now.
 async fn open(at: &Path) -> io::Result<File> {
@@ -81,7 +79,7 @@ pub(super) async fn upload(
         tries += 1;
         let granted: UploadGranted = insist(|| link.send("upload", &request)).await?;
         let grant = granted.grant.clone().unwrap_or_default();
-        let sent = insist_for(PUT_PATIENCE, async || {
+        let sent = insist_for(PATIENCE, async || {
             let file = open(&found.at).await.map_err(broken)?;
             link.put(&granted.path, (lease_id, runner_id), &grant, &sha256, file).await
         });

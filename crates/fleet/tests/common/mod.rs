@@ -9,7 +9,7 @@ use remuda_fleet::lease::{
 };
 use remuda_fleet::message::{
     AckLease, CancelAck, Complete, CompleteStatus, Failure, FinalStatus, Heartbeat, JobSpec,
-    JobSubmission, LeaseRequest, Phase, Retry, RunSubmission, Tag,
+    JobSubmission, LeaseRequest, Phase, Retry, RunSubmission, Tag, UploadRequest,
 };
 use remuda_fleet::store::{Store, Tables};
 use remuda_fleet::time::Millis;
@@ -262,11 +262,11 @@ impl Fleet {
 }
 
 /// A run that ended is there as long as it is kept, and then nothing of it is; one that has not ended
-/// stays. Every store must do this alike.
+/// stays. Of those that are gone it is known which may have left objects. Every store must do this alike.
 pub async fn forgets<S: Store>(store: &S, now: Millis) {
     let at = |seconds: u64| Millis(now.0 + seconds * 1_000);
     let ask = async |now, event| store.handle(now, event).await.expect("a store").reply;
-    for n in [71, 72] {
+    for n in [71, 72, 74] {
         let jobs = vec![job("a"), { JobSubmission { needs: ["a".to_owned()].into(), ..job("b") } }];
         let event = Event::Submit {
             run_id: run_id(n),
@@ -283,20 +283,41 @@ pub async fn forgets<S: Store>(store: &S, now: Millis) {
     let lease = Event::Lease { lease_id: lease_id(71), cancel_token: None, request };
     let Ok(Reply::Granted(granted)) = ask(now, lease).await else { panic!("no work") };
     assert_eq!(granted.run_id, run_id(71));
+    let ack = AckLease {
+        job_id: granted.job_id.clone(),
+        lease_id: lease_id(71),
+        runner_id: runner_id("f"),
+        accepted_at: None,
+    };
+    ask(now, Event::Ack(ack)).await.expect("acknowledged");
+    let upload = UploadRequest {
+        lease_id: lease_id(71),
+        runner_id: runner_id("f"),
+        name: "empty".to_owned(),
+        bytes: 0,
+    };
+    ask(now, Event::Upload(upload)).await.expect("allowed");
     ask(now, Event::CancelRun { run_id: run_id(71) }).await.expect("canceled");
+    let stopped = cancel_ack(&lease_id(71), &runner_id("f"));
+    ask(now, Event::CancelAck(stopped)).await.expect("stopped");
+    ask(at(1), Event::CancelRun { run_id: run_id(74) }).await.expect("canceled");
     let forget = Event::Forget { keep_seconds: 10 };
-    let none = Ok(Reply::Forgot { runs: vec![], more: false });
-    assert_eq!(ask(at(10), forget.clone()).await, none, "it is kept so long");
+    let forgot = |runs: &[u64], with_objects: &[u64]| {
+        let [runs, with_objects] =
+            [runs, with_objects].map(|runs| runs.iter().map(|n| run_id(*n)).collect());
+        Ok(Reply::Forgot { runs, with_objects, more: false })
+    };
+    assert_eq!(ask(at(10), forget.clone()).await, forgot(&[], &[]), "it is kept so long");
     assert!(store.run(&run_id(71)).await.expect("rows").is_some());
-    let gone = Ok(Reply::Forgot { runs: vec![run_id(71)], more: false });
-    assert_eq!(ask(at(11), forget.clone()).await, gone);
-    assert_eq!(ask(at(11), forget).await, none);
+    assert_eq!(ask(at(11), forget.clone()).await, forgot(&[71], &[71]));
+    assert_eq!(ask(at(12), forget.clone()).await, forgot(&[74], &[]), "nobody had begun it");
+    assert_eq!(ask(at(12), forget).await, forgot(&[], &[]));
     assert!(store.run(&run_id(71)).await.expect("rows").is_none());
     assert!(store.job(&granted.job_id).await.expect("rows").is_none());
     let tables = store.snapshot().await.expect("rows");
     assert_eq!((tables.runs().count(), tables.jobs().count(), tables.leases().count()), (1, 2, 0));
     let beat = Event::Heartbeat(heartbeat(&lease_id(71), &runner_id("f"), 1));
-    let stale = ask(at(11), beat).await;
+    let stale = ask(at(12), beat).await;
     assert!(matches!(stale, Err(Refusal::Stale(_))), "{stale:?}");
     // Its key is free again.
     let event = Event::Submit {
@@ -305,5 +326,5 @@ pub async fn forgets<S: Store>(store: &S, now: Millis) {
         submission: submission(vec![job("a")]),
     };
     let again = Ok(Reply::Submitted { run_id: run_id(73), before: false });
-    assert_eq!(ask(at(11), event).await, again);
+    assert_eq!(ask(at(12), event).await, again);
 }

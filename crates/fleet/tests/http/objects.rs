@@ -68,6 +68,28 @@ async fn a_grant_is_for_what_it_says() {
     assert_eq!(server.get("/objects/..%2f..%2faudit.jsonl").await.0, 422);
 }
 
+/// What is on its way is nobody's yet, and whatever else is in the folder is its owner's.
+#[tokio::test]
+async fn only_what_runs_left_behind_is_read_from_the_folder() {
+    let server = Server::open().await;
+    let folder = server.folder.join("objects");
+    for part in [".incoming", "runs/run_a"] {
+        std::fs::create_dir_all(folder.join(part)).expect("a folder");
+    }
+    for (path, status) in [
+        ("runs/run_a/a", 200),
+        ("a", 404),
+        (".incoming/a", 404),
+        ("runs", 404),
+        ("runs/run_a", 404),
+    ] {
+        if !folder.join(path).exists() {
+            std::fs::write(folder.join(path), "bytes").expect("a file");
+        }
+        assert_eq!(server.get(&format!("/objects/{path}")).await.0, status, "{path}");
+    }
+}
+
 /// Fault 9: several may share a database, and one may be restarted between a grant and its bytes.
 #[tokio::test]
 async fn a_grant_that_another_orchestrator_sealed_is_good_for_what_was_asked_for_last() {
@@ -175,6 +197,10 @@ async fn an_object_is_sent_once_at_a_time() {
 async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_with_time() {
     let server = Server::with(|config| {
         config.objects_bytes_max = 8;
+        // Somebody else's: nobody may have all of it alone.
+        let others = config.objects.join("runs/other");
+        std::fs::create_dir_all(&others).expect("a folder");
+        std::fs::write(others.join("x"), "abc").expect("a file");
         config.keep_seconds = 0;
         config.sweep_every = Duration::from_millis(50);
     })
@@ -183,13 +209,13 @@ async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_
     let first = server.take(RUNNER).await;
     let upload = grant(&server, &first, "a", 5).await;
     assert_eq!(put(&server, &upload, text(&upload["path"]), b"hello").await.0, 201);
-    let upload = grant(&server, &first, "b", 5).await;
+    let upload = grant(&server, &first, "b", 1).await;
     let path = text(&upload["path"]).to_owned();
-    assert_eq!(put(&server, &upload, &path, b"world").await, (507, "OBJECTS_FULL".to_owned()));
+    assert_eq!(put(&server, &upload, &path, b"w").await, (507, "OBJECTS_FULL".to_owned()));
     assert_eq!(server.get(&format!("/objects/{path}")).await.0, 404);
     let metrics = server.http.get(format!("{}/metrics", server.url)).send().await.expect("sent");
     let metrics = metrics.text().await.expect("text");
-    assert!(metrics.contains("\nfleet_objects_bytes 5\n"), "{metrics}");
+    assert!(metrics.contains("\nfleet_objects_bytes 8\n"), "{metrics}");
     // The run ends, and is kept for no time: its objects go, and only then is there room.
     server.complete(&first, RUNNER).await;
     server.submit().await;

@@ -160,6 +160,33 @@ async fn who_watches_a_run_sees_it_to_its_end() {
     assert_eq!((last.0.as_str(), &last.1["status"]), ("end", &json!("SUCCEEDED")));
 }
 
+/// One of them looks for all: each sees the end, and nothing that was before what it has seen.
+#[tokio::test]
+async fn many_who_watch_a_run_see_it_to_its_end_in_order() {
+    let server = Server::open().await;
+    let run = server.submit().await;
+    let working = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let granted = server.take("runner_a").await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        server.complete(&granted, "runner_a").await;
+    };
+    let watching = futures::future::join_all((0..20).map(async |n| {
+        tokio::time::sleep(Duration::from_millis(5 * n)).await;
+        watch(&server, &run).await
+    }));
+    let watching = tokio::time::timeout(Duration::from_secs(20), watching);
+    let (watched, ()) = tokio::join!(watching, working);
+    for events in watched.expect("the streams end with the run") {
+        let states = events.iter().map(|(_, run)| run["jobs"][0]["state"].as_str());
+        let order = ["QUEUED", "LEASED", "STARTING", "RUNNING", "SUCCEEDED"];
+        let places = states.map(|state| order.iter().position(|at| Some(*at) == state));
+        let places: Vec<_> = places.map(|place| place.expect("a state")).collect();
+        assert!(places.is_sorted(), "{places:?}");
+        assert_eq!(places.last(), Some(&4));
+    }
+}
+
 #[tokio::test]
 async fn a_log_comes_back_as_it_was_sent_and_resumes_after_a_break() {
     use data_encoding::BASE64;

@@ -1,6 +1,6 @@
 //! Something between a worker and its orchestrator.
 
-use crate::jobs::{Worker, ended, job_true, submit, until};
+use crate::jobs::{Worker, bytes, ended, job, job_true, submit, until};
 use crate::server::{Server, folder, hasty};
 use axum::Router;
 use axum::body::Bytes;
@@ -11,6 +11,8 @@ use axum::routing::post;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::worker::{self, Config, Sandbox};
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -30,9 +32,33 @@ async fn pass(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    if method == Method::PUT {
-        return (StatusCode::PAYLOAD_TOO_LARGE, "<h1>413</h1>").into_response();
+    match method {
+        Method::PUT => (StatusCode::PAYLOAD_TOO_LARGE, "<h1>413</h1>").into_response(),
+        method => forward(&to, method, &uri, &headers, body).await,
     }
+}
+
+/// Lets logs through from some moment on, and all else always.
+async fn pass_logs_later(
+    State((to, logs)): State<(String, Arc<AtomicBool>)>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    if uri.path().ends_with("/internal/log") && !logs.load(Ordering::SeqCst) {
+        return StatusCode::BAD_GATEWAY.into_response();
+    }
+    forward(&to, method, &uri, &headers, body).await
+}
+
+async fn forward(
+    to: &str,
+    method: Method,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Response {
     let mut request = reqwest::Client::new().request(method, format!("{to}{uri}"));
     for name in ["authorization", "content-type"] {
         if let Some(value) = headers.get(name) {
@@ -78,6 +104,38 @@ async fn who_cannot_send_a_file_still_stops_when_it_is_told_to() {
         (&json!("QUEUED"), &json!(1)),
         "{view}"
     );
+}
+
+/// What is left to do takes longer than a lease lasts, but heartbeats extend it.
+#[tokio::test]
+async fn a_job_is_given_back_though_its_worker_takes_longer_to_end_than_a_lease_lasts() {
+    let server = Server::with(|config| config.policy = hasty()).await;
+    let logs = Arc::new(AtomicBool::new(false));
+    let state = (server.url.clone(), logs.clone());
+    let url = serve(Router::new().fallback(pass_logs_later).with_state(state)).await;
+    let mut worker = Worker::start(&server, |config| {
+        config.orchestrator = url;
+        config.drain = Duration::from_millis(100);
+    });
+    let begun = server.folder.join("begun");
+    let step = format!("echo begun; touch {}; sleep 1000", begun.display());
+    let run = submit(&server, job(&[&step])).await;
+    let began = Instant::now();
+    while !begun.exists() {
+        assert!(began.elapsed() < Duration::from_secs(30), "it begins");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    worker.stop();
+    // Twice as long as a lease.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    logs.store(true, Ordering::SeqCst);
+    worker.ended().await;
+    let (_, view) = server.get(&format!("/runs/{run}")).await;
+    let job = &view["jobs"][0];
+    assert_eq!((&job["returns"], &job["losses"]), (&json!(1), &json!(0)), "{view}");
+    assert_eq!((&job["state"], &job["failure"]), (&json!("QUEUED"), &json!("RUNNER_SHUTDOWN")));
+    let log = format!("/api/v1/jobs/{}/log?fence=1", job["job_id"].as_str().expect("an id"));
+    assert_eq!(bytes(&server, &log).await, b"begun\n");
 }
 
 /// The orchestrator goes away while a worker has a job, and does not come back.

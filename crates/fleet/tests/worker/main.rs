@@ -6,6 +6,7 @@ mod between;
 mod bounds;
 mod calls;
 mod client;
+mod cut;
 mod goodbye;
 mod jobs;
 mod refused;

@@ -14,20 +14,48 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, PgPool, Row};
 use std::collections::BTreeSet;
 
+/// The sets of tags that somebody waits for, each found behind the one before it.
+macro_rules! sets {
+    () => {
+        "WITH RECURSIVE sets AS (
+            (SELECT tag_set, tags FROM job WHERE waiting ORDER BY tag_set LIMIT 1)
+            UNION ALL
+            SELECT next.tag_set, next.tags FROM sets CROSS JOIN LATERAL (
+                SELECT tag_set, tags FROM job WHERE waiting AND tag_set > sets.tag_set
+                ORDER BY tag_set LIMIT 1
+            ) next
+        )"
+    };
+}
+
+/// Jobs of one of them that nothing holds back.
+macro_rules! free {
+    () => {
+        "FROM job j JOIN run r ON r.run_id = j.run_id
+        WHERE j.waiting AND j.tag_set = sets.tag_set AND j.tags = sets.tags
+            AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1) AND r.room
+            AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)"
+    };
+}
+
 /// The rule of the queue (see [`crate::lease::Queue`]) in SQL: jobs for a runner, the next one first.
 /// Runs that somebody else is at are passed over.
-const PICK: &str = "
-    SELECT j.seq, j.labels, r.record FROM job j JOIN run r ON r.run_id = j.run_id
-    WHERE j.waiting AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1)
-        AND j.tags <@ $2 AND r.room
-        AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room)
-    ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED";
+const PICK: &str = concat!(
+    sets!(),
+    " SELECT next.seq, next.labels, next.record FROM sets CROSS JOIN LATERAL (
+        SELECT j.seq, j.priority, j.labels, r.record ",
+    free!(),
+    " ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED
+    ) next
+    WHERE sets.tags <@ $2 ORDER BY next.priority DESC, next.seq LIMIT $3"
+);
 /// Whether there is any, somebody else's included.
-const ANY: &str = "
-    SELECT EXISTS (SELECT 1 FROM job j JOIN run r ON r.run_id = j.run_id
-    WHERE j.waiting AND j.not_before <= $1 AND (j.late IS NULL OR j.late > $1)
-        AND j.tags <@ $2 AND r.room
-        AND NOT EXISTS (SELECT 1 FROM label l WHERE l.label = ANY (j.labels) AND NOT l.room))";
+const ANY: &str = concat!(
+    sets!(),
+    " SELECT EXISTS (SELECT 1 FROM sets CROSS JOIN LATERAL (SELECT 1 ",
+    free!(),
+    " LIMIT 1) any_job WHERE sets.tags <@ $2)"
+);
 
 /// What the end of some jobs can touch. All of it stays as it is from a run's submission on, so it
 /// may be looked up before anything is locked.

@@ -18,6 +18,7 @@ mod read;
 mod rows;
 mod save;
 mod schema;
+mod silence;
 mod solo;
 mod writer;
 
@@ -40,14 +41,17 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use writer::{Ask, TRIES_MAX};
 
-/// Connections of one orchestrator: its writers, rare events, and people who look.
-const CONNECTIONS_MAX: u32 = 16;
+/// Connections of one orchestrator for its writers and rare events.
+const CONNECTIONS_MAX: u32 = 8;
+/// And for people who look, of whom there may be many: nobody who beats waits for them.
+const READERS_MAX: u32 = 8;
 /// Batches at the same time: while one waits for the disk, the next is decided.
 const WRITERS: usize = 2;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
-/// Orchestrators sweep once a second, and leave the time of it.
+/// Orchestrators sweep once a second, and leave the time of it. Where that is longer ago, nobody was there, or the
+/// database took nothing, whatever it said of it: those who beat had no answers, and leases have that time back.
 const WATCHED_MILLIS: u64 = 2_000;
 
 /// Everything here is found by a key, or in the order of an index, however full the tables are. They
@@ -76,6 +80,7 @@ pub enum Time {
 #[derive(Debug)]
 pub struct Postgres {
     core: Arc<Core>,
+    readers: PgPool,
     asks: mpsc::Sender<Ask>,
     writers: Vec<JoinHandle<()>>,
     crier: JoinHandle<()>,
@@ -148,12 +153,37 @@ impl Core {
         order: Order,
     ) -> Result<Now, Trouble> {
         let (clock, seen, blocks) = load::clock(sql, submissions, order).await?;
-        let now = match self.time {
-            Time::Database => clock,
-            Time::Caller => given,
-        };
-        let seen = seen.max(self.life.seen());
-        Ok(Now { now: now.max(seen), seen, blocks })
+        Ok(match self.time {
+            // What others kept alive counts, and what was only looked at here does not: the database may take
+            // nothing and answer all the same.
+            Time::Database if self.set_back(clock, seen) => Now { now: clock, seen, blocks },
+            Time::Database => Now { now: clock.max(seen), seen, blocks },
+            Time::Caller => {
+                let seen = seen.max(self.life.seen());
+                Now { now: given.max(seen), seen, blocks }
+            }
+        })
+    }
+
+    /// Whether the database's clock was set back since anybody looked at it. By a little: time stands still until
+    /// it has caught up.
+    fn set_back(&self, clock: Millis, seen: Millis) -> bool {
+        self.outage_millis() < seen.0.saturating_sub(clock.0)
+    }
+
+    fn outage_millis(&self) -> u64 {
+        u64::from(self.policy.outage_after_seconds) * 1_000
+    }
+
+    /// A silence is longer than this.
+    fn patience_millis(&self) -> u64 {
+        match self.time {
+            Time::Database => WATCHED_MILLIS,
+            // Where it failed here, and nobody swept elsewhere, a short silence is one, too: some leases end after
+            // three seconds without a word.
+            Time::Caller if self.life.is_failing() => WATCHED_MILLIS,
+            Time::Caller => self.outage_millis(),
+        }
     }
 
     /// Lets other orchestrators know what their runners may be waiting for. Whoever has too much to tell
@@ -181,13 +211,8 @@ impl Core {
         order: Order,
     ) -> Result<(Millis, Vec<i64>), Trouble> {
         let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
-        // Where it failed here, and nobody swept elsewhere, a short silence is one, too: some leases end after three
-        // seconds without a word.
-        let silence = match self.life.is_failing() {
-            true => WATCHED_MILLIS,
-            false => u64::from(self.policy.outage_after_seconds) * 1_000,
-        };
-        if seen > Millis(0) && now.0 - seen.0 > silence {
+        let silence = now.0.abs_diff(seen.0);
+        if seen > Millis(0) && (now < seen || silence > self.patience_millis()) {
             // Nobody takes this for a sign of life: the next must see the silence too, until every
             // lease has its grace.
             return Err(Trouble::Silence);
@@ -198,14 +223,18 @@ impl Core {
 
     /// Whether somebody swept just now. Tests that make their own time start alone.
     fn watched(&self, now: Millis, seen: Millis) -> bool {
-        self.time == Time::Database && now.0 - seen.0 < WATCHED_MILLIS
+        self.time == Time::Database && now >= seen && now.0 - seen.0 < WATCHED_MILLIS
     }
 
-    /// Gives every lease its grace.
-    async fn start(&self, given: Millis) -> Result<(), Trouble> {
+    /// Nobody was there for a while: leases have the time back.
+    async fn silence(&self, given: Millis) -> Result<(), Trouble> {
         for _ in 0..TRIES_MAX {
-            match self.noted(solo::decide(self, given, &Event::Start).await) {
-                Ok(_) => return Ok(()),
+            let decided = match self.time {
+                Time::Database => silence::give_back(self).await,
+                Time::Caller => solo::decide(self, given, &Event::Start).await.map(drop),
+            };
+            match self.noted(decided) {
+                Ok(()) => return Ok(()),
                 Err(Trouble::Again) => {}
                 Err(error) => return Err(error),
             }
@@ -217,7 +246,7 @@ impl Core {
         for tries in 0..TRIES_MAX {
             let trouble = match self.noted(solo::decide(self, given, event).await) {
                 Ok(handled) => return Ok(handled),
-                Err(Trouble::Silence) => self.start(given).await.err(),
+                Err(Trouble::Silence) => self.silence(given).await.err(),
                 Err(trouble) => Some(trouble),
             };
             if let Some(Trouble::Store(error)) = trouble {
@@ -241,7 +270,8 @@ impl Postgres {
     ) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)?.options(PLANNER);
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX);
-        let pool = pool.connect_with(options).await?;
+        let pool = pool.connect_with(options.clone()).await?;
+        let readers = PgPoolOptions::new().max_connections(READERS_MAX).connect_lazy_with(options);
         schema::migrate(&pool).await?;
         let (name, life) = (random_hex::<8>(), Life::default());
         let (crier, left) = news::crier();
@@ -251,6 +281,7 @@ impl Postgres {
         let policy = Policy {
             rows_bytes_max: u64::MAX,
             logs_bytes_max: u64::MAX,
+            objects_bytes_max: u64::MAX,
             tag_sets_max: usize::MAX,
             ..policy
         };
@@ -261,7 +292,7 @@ impl Postgres {
         let waiting = Arc::new(Mutex::new(waiting));
         let writer = |_| tokio::spawn(writer::run(core.clone(), waiting.clone()));
         let writers = (0..WRITERS).map(writer).collect();
-        Ok(Self { core, asks, writers, crier: crying })
+        Ok(Self { core, readers, asks, writers, crier: crying })
     }
 
     /// What other orchestrators of the same database tell.
@@ -291,6 +322,7 @@ impl Postgres {
         // With the last of those who tell, the crier ends.
         drop(self.core);
         let _ = self.crier.await;
+        self.readers.close().await;
         pool.close().await;
     }
 }
@@ -308,7 +340,7 @@ impl Store for Postgres {
 
     async fn time(&self, now: Millis) -> Result<Millis, StoreError> {
         match self.core.time {
-            Time::Database => read::time(&self.core.pool).await,
+            Time::Database => read::time(&self.readers).await,
             Time::Caller => Ok(now),
         }
     }
@@ -320,11 +352,11 @@ impl Store for Postgres {
         offset: u64,
         bytes: usize,
     ) -> Result<Vec<u8>, StoreError> {
-        read::log(&self.core.pool, job, fence, offset, bytes).await
+        read::log(&self.readers, job, fence, offset, bytes).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
-        read::run(&self.core.pool, id).await
+        read::run(&self.readers, id).await
     }
 
     async fn runs(
@@ -332,23 +364,23 @@ impl Store for Postgres {
         before: Option<RunCursor>,
         most: usize,
     ) -> Result<Vec<RunRecord>, StoreError> {
-        read::runs(&self.core.pool, before, most).await
+        read::runs(&self.readers, before, most).await
     }
 
     async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
-        read::job(&self.core.pool, id).await
+        read::job(&self.readers, id).await
     }
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-        read::worker(&self.core.pool, id).await
+        read::worker(&self.readers, id).await
     }
 
     async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
-        read::machines(&self.core.pool, most).await
+        read::machines(&self.readers, most).await
     }
 
     async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
-        read::labels(&self.core.pool, most).await
+        read::labels(&self.readers, most).await
     }
 
     async fn waiting(
@@ -356,18 +388,18 @@ impl Store for Postgres {
         _: Millis,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
-        read::waiting(&self.core.pool, most).await
+        read::waiting(&self.readers, most).await
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
-        read::open_jobs(&self.core.pool, most).await
+        read::open_jobs(&self.readers, most).await
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        limits::counts(&self.core.pool).await
+        limits::counts(&self.readers).await
     }
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
-        read::snapshot(&self.core.pool).await
+        read::snapshot(&self.readers).await
     }
 }

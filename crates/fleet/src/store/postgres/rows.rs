@@ -1,11 +1,14 @@
 //! Rows of runs, jobs and leases as columns, and the one statement that writes them.
 
 use super::Trouble;
+use crate::auth::sha256_hex;
 use crate::lease::{JobRecord, LeaseRecord, Rows, RunRecord};
+use crate::message::Tag;
 use crate::store::Tables;
 use crate::store::journal::Changes;
 use crate::store::row::{changing, fixed, number, text};
 use sqlx::PgConnection;
+use std::collections::BTreeSet;
 
 /// Each part writes rows of its own: none depends on what another has done. A lease whose end only moves
 /// away keeps the earlier time beside it: that is in an index, and a heartbeat that does not touch it
@@ -19,13 +22,14 @@ const PUT: &str = "
         SET ended = excluded.ended, room = excluded.room, record = excluded.record
     ), new_jobs AS (
         INSERT INTO job
-            (seq, job_id, run_id, priority, tags, labels, waiting, not_before, late, fixed, changing)
+            (seq, job_id, run_id, priority, tags, labels, waiting, not_before, late, fixed, changing,
+                tag_set)
         SELECT n.seq, n.job_id, n.run_id, n.priority, n.tags::text[], n.labels::text[], n.waiting,
-            n.not_before, n.late, n.fixed, n.changing
+            n.not_before, n.late, n.fixed, n.changing, n.tag_set
         FROM unnest ($7::bigint[], $8::text[], $9::text[], $10::smallint[], $11::text[], $12::text[],
-                $13::boolean[], $14::bigint[], $15::bigint[], $16::text[], $17::text[])
+                $13::boolean[], $14::bigint[], $15::bigint[], $16::text[], $17::text[], $32::text[])
             AS n (seq, job_id, run_id, priority, tags, labels, waiting, not_before, late, fixed,
-                changing)
+                changing, tag_set)
     ), old_jobs AS (
         UPDATE job SET waiting = n.waiting, not_before = n.not_before, late = n.late,
             changing = n.changing
@@ -64,6 +68,7 @@ struct NewJobs {
     late: Vec<Option<i64>>,
     fixed: Vec<String>,
     changing: Vec<String>,
+    tag_sets: Vec<String>,
     needed: Vec<String>,
     needing: Vec<String>,
 }
@@ -108,6 +113,13 @@ fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
     format!("{{{}}}", quoted.collect::<Vec<_>>().join(","))
 }
 
+/// A short name of a set of tags, which an index can have however many and long they are. Migrations make it,
+/// too.
+fn tag_set(tags: &BTreeSet<Tag>) -> String {
+    let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();
+    sha256_hex(words.join("\n").as_bytes())
+}
+
 impl Columns {
     /// Adds what changed on one side.
     pub(super) fn add(&mut self, tables: &Tables, changes: &Changes) -> Result<(), Trouble> {
@@ -148,6 +160,7 @@ impl Columns {
         to.late.push(job.queued_until().map(|end| number(end.0)));
         to.fixed.push(fixed(job)?);
         to.changing.push(changing(job)?);
+        to.tag_sets.push(tag_set(&job.order.tags));
         for need in &job.needs {
             to.needed.push(owned(need.as_str()));
             to.needing.push(owned(job.job_id.as_str()));
@@ -193,7 +206,8 @@ impl Columns {
         let query = query.bind(old.changing);
         let query = query.bind(new.needed).bind(new.needing);
         let query = query.bind(leases.ids).bind(leases.jobs).bind(leases.runs).bind(leases.fences);
-        query.bind(leases.runners).bind(leases.due).bind(leases.records).execute(sql).await?;
+        let query = query.bind(leases.runners).bind(leases.due).bind(leases.records);
+        query.bind(new.tag_sets).execute(sql).await?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use crate::time::Millis;
 use sqlx::{PgConnection, PgPool};
 
 /// The layout, in the table `clock`.
-const VERSION: i32 = 3;
+const VERSION: i32 = 4;
 
 /// Orchestrators that start together make the tables once.
 const LOCK: i64 = 0x7265_6d75_6461;
@@ -97,6 +97,16 @@ CREATE INDEX job_late ON job (late) WHERE late IS NOT NULL;
 UPDATE clock SET version = 3;
 ";
 
+/// From version 3. What a runner may have is found by the sets of tags that are waited for, and not by looking at
+/// everything that waits for others.
+const FOURTH: &str = r#"
+ALTER TABLE job ADD tag_set TEXT COLLATE "C";
+UPDATE job SET tag_set = encode(sha256(convert_to(array_to_string(tags, E'\n'), 'UTF8')), 'hex');
+ALTER TABLE job ALTER tag_set SET NOT NULL;
+CREATE INDEX job_set ON job (tag_set, priority DESC, seq) WHERE waiting;
+UPDATE clock SET version = 4;
+"#;
+
 /// An empty database gets its tables, an older one is brought up to date, and one of another version is
 /// not touched.
 pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
@@ -109,7 +119,7 @@ pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
     }
     let find = "SELECT version FROM clock";
     let mut version: i32 = sqlx::query_scalar(find).fetch_one(&mut *sql).await?;
-    for (before, change) in [(1, SECOND), (2, THIRD)] {
+    for (before, change) in [(1, SECOND), (2, THIRD), (3, FOURTH)] {
         if version == before {
             sqlx::raw_sql(change).execute(&mut *sql).await?;
             version += 1;
@@ -125,5 +135,17 @@ pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
 pub(super) async fn saw(sql: &mut PgConnection, now: Millis) -> Result<(), Trouble> {
     let saw = "UPDATE clock SET seen = $1 WHERE seen < $1";
     sqlx::query(saw).bind(number(now.0)).execute(sql).await?;
+    Ok(())
+}
+
+/// Keeps others from saying what time it is, until the transaction ends.
+pub(super) async fn hold(sql: &mut PgConnection) -> Result<(), Trouble> {
+    sqlx::query("SELECT seen FROM clock FOR UPDATE").execute(sql).await?;
+    Ok(())
+}
+
+/// It is this time, whatever was said before.
+pub(super) async fn is(sql: &mut PgConnection, now: Millis) -> Result<(), Trouble> {
+    sqlx::query("UPDATE clock SET seen = $1").bind(number(now.0)).execute(sql).await?;
     Ok(())
 }

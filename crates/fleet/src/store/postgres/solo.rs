@@ -5,12 +5,12 @@ use super::load::{self, jobs, records};
 use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, KeyId, LeaseId, RunId};
 use crate::lease::{
-    Event, Handled, JOBS_MAX, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, Standing,
-    WorkerRecord, handle, lapse,
+    Event, Handled, JOBS_MAX, JobRecord, LabelRecord, LeaseRecord, Reply, Rows, RunRecord,
+    Standing, WorkerRecord, handle, lapse,
 };
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
-use crate::store::row::number;
+use crate::store::row::{number, read};
 use crate::time::Millis;
 use sqlx::{PgConnection, Row};
 use std::collections::BTreeSet;
@@ -33,12 +33,12 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
         },
         _ => core.clock(&mut sql, given, submissions, Order::Any).await?,
     };
-    let (mut tables, left) = match event {
+    let Ended { mut tables, uploaded, left } = match event {
         Event::Forget { keep_seconds } => {
             let before = now.0.saturating_sub(u64::from(*keep_seconds) * 1_000);
             ended(&mut sql, before, core.policy.sweep_lapses_max).await?
         }
-        _ => (rows(&mut sql, event).await?, false),
+        _ => Ended { tables: rows(&mut sql, event).await?, ..Ended::default() },
     };
     let block = blocks.first().copied().unwrap_or_default();
     tables.set_seq(block.saturating_mul(BLOCK).unsigned_abs());
@@ -46,8 +46,9 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let mut handled = handle(&mut journal, &core.policy, now, event.clone());
-    if let Ok(Reply::Forgot { more, .. }) = &mut handled.reply {
+    if let Ok(Reply::Forgot { runs, with_objects, more }) = &mut handled.reply {
         *more |= left;
+        *with_objects = runs.iter().filter(|run| uploaded.contains(run)).cloned().collect();
     }
     save::changes(&mut sql, &[(&tables, &changes)]).await?;
     if *event == Event::Start {
@@ -62,7 +63,7 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
 }
 
 /// All that an event can touch.
-async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> {
+pub(super) async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> {
     let mut tables = Tables::default();
     match event {
         Event::Start => {
@@ -95,28 +96,43 @@ async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables, Trouble> 
     Ok(tables)
 }
 
-/// Runs that ended before a time, as many as one event forgets, and whether there are more. Their jobs are
-/// only counted: nothing is decided by them.
-async fn ended(
-    sql: &mut PgConnection,
-    before: u64,
-    most: usize,
-) -> Result<(Tables, bool), Trouble> {
+/// What is in the row of a lease that was never allowed to write an object. A field's name with its quotes is in
+/// no text that somebody sent: there, quotes are escaped. Rows that another version wrote otherwise only seem to
+/// have objects.
+const NO_UPLOADS: &str = r#""uploads":0,"#;
+
+/// Runs that one event may forget.
+#[derive(Default)]
+struct Ended {
+    tables: Tables,
+    /// Those that may have objects.
+    uploaded: BTreeSet<RunId>,
+    /// Whether there are others.
+    left: bool,
+}
+
+/// Runs that ended before a time, as many as one event forgets. Their jobs are only counted, and their leases
+/// only asked for objects: nothing else is decided by them.
+async fn ended(sql: &mut PgConnection, before: u64, most: usize) -> Result<Ended, Trouble> {
     // Those that another is at, it forgets.
     let ended = "WITH ended AS (SELECT run_id, ended, record FROM run WHERE ended < $1
             ORDER BY ended LIMIT $2 FOR UPDATE SKIP LOCKED)
-        SELECT record, (SELECT count(*) FROM job WHERE job.run_id = ended.run_id)
+        SELECT record, (SELECT count(*) FROM job WHERE job.run_id = ended.run_id),
+            EXISTS (SELECT 1 FROM lease
+                WHERE lease.run_id = ended.run_id AND strpos(lease.record, $3) = 0)
         FROM ended ORDER BY ended.ended";
-    let query = sqlx::query(ended).bind(number(before)).bind(number(most as u64));
-    let (mut tables, mut jobs) = (Tables::default(), 0);
+    let query = sqlx::query(ended).bind(number(before)).bind(number(most as u64)).bind(NO_UPLOADS);
+    let (mut found, mut jobs) = (Ended::default(), 0);
     for (place, row) in query.fetch_all(sql).await?.iter().enumerate() {
         jobs += row.get::<i64, _>(1).unsigned_abs();
         if place > 0 && jobs > JOBS_MAX as u64 {
-            return Ok((tables, true));
+            return Ok(Ended { left: true, ..found });
         }
-        load::put_runs(&mut tables, std::slice::from_ref(row))?;
+        let run: RunRecord = read("run", row.get(0))?;
+        found.uploaded.extend(row.get::<bool, _>(2).then(|| run.run_id.clone()));
+        found.tables.put_run(run);
     }
-    Ok((tables, false))
+    Ok(found)
 }
 
 /// A run with its jobs, their labels and their live leases.
@@ -212,4 +228,51 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     core.tell(handled.actions.iter());
     let more = full && (ended || lapsed > 0 || moved > 0);
     Ok(Handled { reply: Ok(Reply::Swept { lapsed, more }), actions: handled.actions })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::RunnerId;
+    use crate::lease::{LastUpload, Policy};
+    use crate::message::{LeaseRequest, Progress, decode};
+    use crate::store::row::text;
+
+    fn lease() -> LeaseRecord {
+        let mut tables = Tables::default();
+        let order = br#"{"jobs": [{"name": "a", "job_spec": {"name": "a", "steps": ["true"]}}]}"#;
+        let run_id = RunId::new("run_a").expect("an id");
+        let submission = decode(order).expect("a run");
+        let runner_id = RunnerId::new("runner_a").expect("an id");
+        let request =
+            LeaseRequest { runner_id, capabilities: BTreeSet::new(), max_wait_seconds: 0 };
+        let lease_id = LeaseId::new("lease_a").expect("an id");
+        for event in [
+            Event::Submit { run_id, key: None, submission },
+            Event::Lease { lease_id, cancel_token: None, request },
+        ] {
+            handle(&mut tables, &Policy::default(), Millis(1), event).reply.expect("done");
+        }
+        tables.leases().next().cloned().expect("a lease")
+    }
+
+    /// Objects of a run of which this is not so would be left behind for ever.
+    #[test]
+    fn no_lease_with_objects_seems_to_have_none_whatever_its_runner_says() {
+        let none = |lease: &LeaseRecord| text("lease", lease).expect("a row").contains(NO_UPLOADS);
+        let mut lease = lease();
+        assert!(none(&lease));
+        let said = || Some(NO_UPLOADS.to_owned());
+        lease.progress = Some(Progress {
+            percent: None,
+            current_step: said(),
+            step_index: None,
+            message: said(),
+        });
+        lease.last_upload = said().map(|name| LastUpload { name, bytes: 0 });
+        for uploads in [1, 10, 100] {
+            lease.uploads = uploads;
+            assert!(!none(&lease), "{uploads}");
+        }
+    }
 }

@@ -100,7 +100,7 @@ async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
             }
         }
         Err(Trouble::Again) => batch.into_iter().for_each(put_off),
-        Err(Trouble::Silence) => match core.start(given).await {
+        Err(Trouble::Silence) => match core.silence(given).await {
             Err(Trouble::Store(error)) => refuse(batch, &error),
             _ => batch.into_iter().for_each(put_off),
         },

@@ -23,6 +23,9 @@ const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 const MEANWHILE_MAX: usize = 8;
 /// While the disk fails, leases have so much time back at once.
 const MAKE_UP_MILLIS: u64 = 1_000;
+/// A write that takes longer keeps leases from being kept alive: nothing more is decided meanwhile, and they have
+/// that time back.
+const STALL: Duration = Duration::from_millis(500);
 /// Fewer asks than this are one batch.
 const HALVES_MIN: usize = 16;
 
@@ -209,11 +212,11 @@ impl Writer {
         let deciding = batch.deciding + began.elapsed();
         let began = Instant::now();
         let written = match ready {
-            // Who reads is to see what the disk has, and nothing that is only decided.
-            Ok(ready) if !batch.readers.is_empty() => rows::write(connection, ready).await,
             Ok(ready) => {
+                // Who reads is to see what the disk has, and nothing that is only decided.
+                let deciding = batch.readers.is_empty();
                 let write = rows::write(connection, ready);
-                decider.decide_during(write, inbox, next).await
+                decider.decide_during(write, inbox, next, deciding).await
             }
             Err(error) => Err(error),
         };
@@ -296,6 +299,11 @@ impl Decider {
             return;
         }
         self.life.made_up = now;
+        self.give_back(changes, millis);
+    }
+
+    /// Every lease ends so much later.
+    fn give_back(&mut self, changes: &mut Changes, millis: u64) {
         let mut journal = Journal { tables: &mut self.tables, changes };
         for id in journal.live_leases() {
             if let Some(mut lease) = journal.lease(&id) {
@@ -329,12 +337,14 @@ impl Decider {
         batch.deciding += began.elapsed();
     }
 
-    /// Decides about what comes while the disk works.
+    /// Decides about what comes while the disk works, if that is wanted and does not last. Who beats is answered after
+    /// the write, and beats again after the answer: however late that is, its lease is alive then.
     async fn decide_during(
         &mut self,
         write: impl Future<Output = Result<(), StoreError>>,
         inbox: &mut Inbox,
         next: &mut Batch,
+        deciding: bool,
     ) -> Result<(), StoreError> {
         // So that tests see what is decided meanwhile: their disk is never faster than that.
         #[cfg(test)]
@@ -342,22 +352,34 @@ impl Decider {
             tokio::task::yield_now().await;
             write.await
         };
+        let began = Instant::now();
         let mut write = std::pin::pin!(write);
         let mut came = Vec::new();
-        let mut closed = false;
-        loop {
+        let mut closed = !deciding;
+        let written = loop {
             let room = if next.is_full() { 0 } else { MEANWHILE_MAX.min(BATCH_MAX - next.asks) };
             tokio::select! {
                 // The disk first: its next statement is not to wait for decisions.
                 biased;
-                written = &mut write => return written,
+                written = &mut write => break written,
                 count = inbox.hear(&mut came, room), if room > 0 && !closed => {
-                    closed = count == 0;
-                    self.decide(next, &mut came);
+                    closed = count == 0 || began.elapsed() >= STALL;
+                    if !closed {
+                        self.decide(next, &mut came);
+                    }
                     inbox.first(&mut came);
                 }
             }
+        };
+        let took = began.elapsed();
+        if written.is_ok() && took >= STALL {
+            tracing::warn!(
+                millis = took.as_millis(),
+                "the fleet's database is slow; leases have the time back"
+            );
+            self.give_back(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         }
+        written
     }
 }
 

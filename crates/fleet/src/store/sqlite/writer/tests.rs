@@ -380,3 +380,38 @@ async fn a_batch_has_no_more_jobs_than_it_may_and_nobody_is_lost_or_overtaken() 
         .collect();
     assert!(places.is_sorted(), "{places:?}");
 }
+
+/// A disk that hangs says no word of it, and those who beat wait for their answers. What comes late is decided by
+/// rows that have the time back.
+#[tokio::test]
+async fn a_write_that_takes_long_costs_no_lease() {
+    let (_folder, mut writer) = writer("stall").await;
+    writer.one(0, submit("a")).await.expect("written").reply.expect("submitted");
+    writer.one(0, take()).await.expect("written").reply.expect("granted");
+    let job = writer.job();
+    writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
+    let ttl = writer.decider.policy.lease_ttl_seconds;
+    let (sender, asks) = mpsc::channel(8);
+    let mut inbox = Inbox::new(asks);
+    // Its time is over while the disk hangs, in the eyes of those who only look at the clock.
+    let (sweep, swept) = ask_at(ttl, Event::Sweep);
+    let write = async {
+        tokio::time::sleep(STALL + Duration::from_millis(100)).await;
+        assert!(sender.try_send(sweep).is_ok(), "room");
+        tokio::time::sleep(STALL).await;
+        Ok(())
+    };
+    let mut next = Batch::default();
+    let written = writer.decider.decide_during(write, &mut inbox, &mut next, true).await;
+    written.expect("written");
+    assert_eq!(next.asks, 0, "nothing is decided by a clock that goes on alone");
+    let mut came = Vec::new();
+    inbox.hear(&mut came, 8).await;
+    writer.decider.decide(&mut next, &mut came);
+    let (_sender, asks) = mpsc::channel(8);
+    writer.batch(next, &mut Inbox::new(asks), &mut Batch::default()).await;
+    let reply = swept.await.expect("told").expect("written").reply;
+    assert_eq!(reply, Ok(Reply::Swept { lapsed: 0, more: false }));
+    let beaten = writer.one(ttl, beat()).await.expect("written").reply;
+    assert!(matches!(beaten, Ok(Reply::Beat(_))), "{beaten:?}");
+}
