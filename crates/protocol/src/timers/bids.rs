@@ -83,9 +83,10 @@ impl Exec<'_> {
     }
 
     /// Whether a timer's payer has what a fire would cost at most with these fees. A timer is not cleaned
-    /// away because its agent asks for more than there is.
+    /// away because its agent asks for more than there is. Who stands back asks for nothing.
     fn can_pay(&self, bid: (u128, u128), timer: &Timer, was: &TimerLane) -> bool {
-        let tip = bid.0.saturating_sub(was.basefee).min(bid.1);
+        let Some(spare) = bid.0.checked_sub(was.basefee) else { return true };
+        let tip = spare.min(bid.1);
         let base = self.basefees.cycle.saturating_add(was.basefee);
         let price = Price { base, tip, cell: self.basefees.cell };
         let most = price.max_cost(timer.gas_limit, timer.max_cells);

@@ -1,11 +1,13 @@
 //! Gas bidding agents: asked in order, paid for, and never believed when something is wrong.
 
-use crate::scripts::{Scripted, at, fired, world};
+use crate::scripts::{Scripted, at, end_of, fired, world};
+use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TxFeeParams};
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::timers::record::FEE_MAX;
+use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeSet;
 
 fn answer(cycles: u64, max_fee: u128, tip: u128) -> BidAnswer {
@@ -58,6 +60,27 @@ fn an_agent_outbids_with_what_it_knows() {
 #[test]
 fn an_agent_may_stand_back() {
     assert!(!race(|context| answer(1, context.basefee_lane_timer, 0)).0);
+}
+
+/// Who has not even the basefees of a fire, and does not ask for one, waits for better times.
+#[test]
+fn an_agent_may_stand_back_for_a_payer_who_is_short_of_money() {
+    let mut w = world(Scripted { agent: |_| answer(1, 0, 0), handler: |_, _| Ok(()) });
+    let poor = SecretKey::from_label("poor");
+    let to = poor.address();
+    // Enough for the agent's call, which may take 10,000 cycles, and not for a fire of 250,000.
+    w.ok(&w.customer(), Instruction::Transfer { to, amount: Amount::cby(1) });
+    let due = w.next().plus(2);
+    let timer = ScheduleTimer { agent: Some(to), gas_limit: Some(250_000), ..at(due) };
+    let id = w.schedule(&poor, timer);
+    w.step_to(due.minus(1));
+    let before = w.balance(&poor);
+    let events = w.step();
+    let fault = events.iter().find(|event| matches!(event, Event::GasBidFailed { .. }));
+    assert_eq!(fault, None, "it asked for nothing");
+    assert_eq!(events.iter().find_map(end_of), None, "it waits");
+    assert!(w.balance(&poor) < before, "the agent was asked");
+    assert!(w.timer(id).is_some());
 }
 
 #[test]
@@ -116,6 +139,6 @@ fn no_more_than_256_agents_are_asked_in_a_block_greatest_stored_fee_first() {
     assert!(ids[44..].iter().all(|id| asked.contains(id)), "the 256 greatest came first");
 }
 
-fn w_customer() -> remuda_protocol::crypto::SecretKey {
-    remuda_protocol::crypto::SecretKey::from_label("customer 0")
+fn w_customer() -> SecretKey {
+    SecretKey::from_label("customer 0")
 }
