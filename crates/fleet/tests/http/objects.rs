@@ -205,7 +205,7 @@ async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_
         config.sweep_every = Duration::from_millis(50);
     })
     .await;
-    server.submit().await;
+    let run = server.submit().await;
     let first = server.take(RUNNER).await;
     let upload = grant(&server, &first, "a", 5).await;
     assert_eq!(put(&server, &upload, text(&upload["path"]), b"hello").await.0, 201);
@@ -218,6 +218,9 @@ async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_
     assert!(metrics.contains("\nfleet_objects_bytes 8\n"), "{metrics}");
     // The run ends, and is kept for no time: its objects go, and only then is there room.
     server.complete(&first, RUNNER).await;
+    while server.get(&format!("/runs/{run}")).await.0 != 404 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     server.submit().await;
     let second = server.take(RUNNER).await;
     let upload = grant(&server, &second, "b", 5).await;
