@@ -13,10 +13,14 @@ fill() {
     unpack "$folder" redis-server redis-server
     start "$folder" redis-server usr/bin
     fetch npm install --prefix "$folder" --loglevel=error --no-audit --no-fund --ignore-scripts \
-        --before "$DAY" bullmq@5 graphile-worker pg-boss@10 pg@8 nats@2 ||
+        --before "$DAY" bullmq@5 graphile-worker@0.17 pg-boss@10 pg@8 nats@2 ||
         give_up "npm's bullmq, graphile-worker, pg-boss, pg and nats cannot be had"
 }
 
-works() { "$1/bin/redis-server" --version && [ -d "$1/node_modules/bullmq" ]; }
+works() {
+    local name
+    for name in bullmq graphile-worker pg-boss pg nats; do [ -d "$1/node_modules/$name" ] || return 1; done
+    "$1/bin/redis-server" --version
+}
 
-install_part peers "2 $DAY"
+install_part peers "3 $DAY"

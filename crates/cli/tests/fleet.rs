@@ -233,6 +233,8 @@ fn how_a_run_ended_is_in_the_exit_status() {
     let ended = fleet.run(&["submit", &bad, "--watch"]).failed(1);
     assert!(ended.stdout.contains("exit code 7"), "{ended:?}");
     assert!(ended.stderr.contains("remuda run logs job_"), "{ended:?}");
+    // It was to be tried once only, so nobody has to look why it was given up.
+    assert!(!ended.stdout.contains("dead letter"), "{ended:?}");
     let long = fleet.file("long.toml", "steps = [\"sleep 600\"]");
     let run = fleet.run(&["submit", &long]).ok().stdout.trim().to_owned();
     wait("the job", || {
@@ -243,6 +245,22 @@ fn how_a_run_ended_is_in_the_exit_status() {
     let ended = fleet.run(&["watch", &run]).failed(3);
     assert!(ended.stderr.contains("CANCELED"), "{ended:?}");
     assert!(ended.stderr.contains(&run), "{ended:?}");
+}
+
+#[test]
+fn a_job_that_was_given_up_is_called_a_dead_letter() {
+    let mut fleet = Fleet::start("fleet-dead");
+    fleet.worker("ada", &[]);
+    let retry = "retry = { max_attempts = 2, backoff_seconds = 0 }";
+    let file = fleet.file("dead.toml", &format!("steps = [\"exit 7\"]\n{retry}"));
+    let run = fleet.run(&["submit", &file]).ok().stdout.trim().to_owned();
+    let watched = fleet.run(&["watch", &run]).failed(1);
+    let line = watched.stdout.lines().find(|line| line.contains("dead letter: exit code 7"));
+    assert!(line.is_some_and(|line| line.contains("FAILED")), "{watched:?}");
+    let shown = fleet.run(&["show", &run]).ok();
+    assert!(shown.stdout.contains("dead letter: exit code 7"), "{shown:?}");
+    let job = &fleet.run(&["show", &run, "--json"]).ok().json()["jobs"][0];
+    assert_eq!((&job["dead_letter"], &job["attempt"]), (&true.into(), &2.into()), "{job}");
 }
 
 #[test]
@@ -283,6 +301,25 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     assert!(!Path::new(&home).join("worker.toml").exists(), "it is not taken for a worker");
     let none = Run::of(remuda().args(["worker", "run", &home])).failed(1);
     assert!(none.stderr.contains("remuda worker init"), "{none:?}");
+}
+
+/// Jobs that were to be in a sandbox are never without one by accident.
+#[test]
+fn a_worker_without_its_sandbox_is_not_made_and_says_what_to_do() {
+    let fleet = Fleet::start("fleet-no-sandbox");
+    let (home, empty) = (fleet.folder.file("no-worker"), fleet.folder.file("empty"));
+    fs::create_dir(&empty).expect("a folder");
+    let init = |args: &[&str]| {
+        let mut command = remuda();
+        command.env("PATH", &empty).args(["worker", "init", &home, "--orchestrator", &fleet.url]);
+        Run::of(command.args(["--token-file", &fleet.token("worker")]).args(args))
+    };
+    let refused = init(&[]).failed(1);
+    assert!(refused.stderr.contains("bwrap"), "{refused:?}");
+    assert!(refused.stderr.contains("Install it, or choose --sandbox plain"), "{refused:?}");
+    assert_eq!(init(&["--json"]).failed(1).json()["error"], "no_sandbox");
+    assert!(!Path::new(&home).exists(), "nothing is made, and no key is enrolled");
+    init(&["--sandbox", "plain"]).ok();
 }
 
 #[test]
@@ -462,6 +499,8 @@ fn the_demonstration_comes_out_as_it_should_and_leaves_nothing() {
     let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
     assert_eq!(report["ok"], true, "{report}");
     assert_eq!(report["late_answer"], "Superseded", "{report}");
+    // Whoever looks at it for the first time has a minute.
+    assert!(report["millis"].as_u64().is_some_and(|millis| millis < 60_000), "{report}");
     let job = report["jobs"].as_array().into_iter().flatten().find(|job| job["name"] == "test-b");
     let job = job.expect("the job of the worker that was killed");
     assert!(job["fence"].as_u64() > Some(1) && job["worker"] != report["killed"], "{report}");
@@ -480,7 +519,24 @@ fn figures_of_a_small_fleet_are_taken() {
     let args = ["bench", "fleet", "--workers", "4", "--jobs", "3", "--beats", "5", "--json"];
     let run = Run::of(remuda().args(args).args(["--idle", "40", "--hold", "1"])).ok();
     let figures = run.json();
-    assert_eq!(figures["jobs"], 12, "{figures}");
+    assert_eq!((&figures["workers"], &figures["jobs"]), (&4.into(), &12.into()), "{figures}");
+    assert_eq!(figures["sqlite"]["jobs"], 12, "{figures}");
     assert_eq!(figures["idle"]["workers"], 40, "{figures}");
-    assert!(figures["sqlite"]["jobs_per_second"].as_u64() > Some(0), "{figures}");
+    assert_eq!(figures["idle"]["watched_seconds"], 1, "{figures}");
+    let of_a_store = ["jobs_per_second", "lease_micros_p50", "lease_micros_p99"];
+    positive(&figures["sqlite"], &of_a_store);
+    positive(&figures["sqlite"], &["heartbeats_per_second"]);
+    positive(&figures["http"], &of_a_store);
+    let idle = &figures["idle"];
+    positive(idle, &["connected_millis", "resident_bytes_before", "resident_bytes"]);
+    // So few may take no memory that it had not had before, and no time that the system counts.
+    for name in ["bytes_per_worker", "cpu_permille"] {
+        assert!(idle[name].is_u64(), "{name}: {idle}");
+    }
+}
+
+fn positive(figures: &Value, names: &[&str]) {
+    for name in names {
+        assert!(figures[name].as_u64() > Some(0), "{name}: {figures}");
+    }
 }

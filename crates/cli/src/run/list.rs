@@ -115,8 +115,16 @@ fn table(run: &RunView) -> Table {
     table
 }
 
-/// Why a job waits, how far it is, or how it ended.
+/// Why a job waits, how far it is, or how it ended. That somebody should look comes first: what follows may
+/// be a job's own words.
 pub(super) fn what(job: &JobView) -> String {
+    match job.dead_letter {
+        true => format!("dead letter: {}", story(job)),
+        false => story(job),
+    }
+}
+
+fn story(job: &JobView) -> String {
     if let Some(waits) = &job.waits {
         return waiting(job, waits);
     }
@@ -184,6 +192,16 @@ mod tests {
         let needs = [("waits", json!({ "reason": "NEEDS" })), ("needs", json!(["x", "y"]))];
         assert_eq!(what(&job(&needs)), "needs x, y");
         assert_eq!(what(&job(&[("waits", json!({ "reason": "SOMETHING_NEW" }))])), "waits");
+    }
+
+    #[test]
+    fn a_dead_letter_is_said_to_be_one() {
+        let lost = [("state", json!("FAILED")), ("reason", json!("LOST"))];
+        assert_eq!(what(&job(&lost)), "lost");
+        let dead = [&lost[..], &[("dead_letter", json!(true))]].concat();
+        assert_eq!(what(&job(&dead)), "dead letter: lost");
+        let code = [&dead[..], &[("exit_code", json!(7)), ("summary", json!("no"))]].concat();
+        assert_eq!(what(&job(&code)), "dead letter: exit code 7: no");
     }
 
     #[test]
