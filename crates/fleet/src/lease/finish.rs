@@ -55,7 +55,7 @@ pub(super) fn is_large(message: &Complete) -> bool {
 }
 
 /// What is left of a message if there is no room for all of it.
-fn without_results(message: &Complete) -> Complete {
+pub(super) fn without_results(message: &Complete) -> Complete {
     Complete {
         status: CompleteStatus::Failed,
         failure: Some(Failure::NotKept),
@@ -67,15 +67,14 @@ fn without_results(message: &Complete) -> Complete {
     }
 }
 
-/// The lease is live. Inside a cancel deadline a result is accepted as it is, but not tried again. `room`: whether
-/// all of it can be remembered.
+/// The lease is live. Inside a cancel deadline a result is accepted as it is, but not tried again. With the message
+/// comes the hash of what was sent.
 pub(super) fn complete(
     policy: &Policy,
     now: Millis,
-    room: bool,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
-    message: &Complete,
+    (message, hash): (&Complete, BodyHash),
 ) -> Result<(), Refusal> {
     if lease.state != LeaseState::Active {
         return Err(Refusal::NotAcked);
@@ -83,9 +82,6 @@ pub(super) fn complete(
     if message.output.is_some() && !job.is_call() {
         return Err(Refusal::NoCall);
     }
-    let hash = BodyHash::of(message);
-    let rest = (!room).then(|| without_results(message));
-    let message = rest.as_ref().unwrap_or(message);
     lease.state = LeaseState::Completed;
     lease.ended_at = Some(now);
     lease.answer = Some(Answer {

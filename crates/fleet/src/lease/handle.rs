@@ -329,13 +329,17 @@ impl<R: Rows> Desk<'_, R> {
     fn complete(&mut self, message: &Complete) -> Result<Reply, Refusal> {
         let lease = self.found(&message.lease_id, &message.runner_id)?;
         let ack = CompleteAck { lease_id: message.lease_id.clone(), accepted: true };
-        if let Some(answer) = repeated(&lease, BodyHash::of(message)) {
+        let hash = BodyHash::of(message);
+        if let Some(answer) = repeated(&lease, hash) {
             return answer.map(|()| Reply::Completed(ack));
         }
         let mut lease = self.alive(lease)?;
         let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        let room = !finish::is_large(message) || self.remembers(&lease);
-        finish::complete(self.policy, self.now, room, &mut lease, &mut job, message)?;
+        // Only the hash of what there is no room for is kept.
+        let rest = (finish::is_large(message) && !self.remembers(&lease))
+            .then(|| finish::without_results(message));
+        let kept = rest.as_ref().unwrap_or(message);
+        finish::complete(self.policy, self.now, &mut lease, &mut job, (kept, hash))?;
         self.rows.put_lease(lease);
         self.released(job);
         Ok(Reply::Completed(ack))

@@ -123,9 +123,12 @@ impl Sizes {
         if old == new {
             return;
         }
-        let size = self.runs.entry(run.clone()).or_default();
-        size.bytes.moved(old, new);
         self.total.moved(old, new);
+        if !self.runs.contains_key(run) {
+            self.runs.insert(run.clone(), Size::default());
+        }
+        let Some(size) = self.runs.get_mut(run) else { return };
+        size.bytes.moved(old, new);
         if let Some(submitter) = &size.submitter {
             share(&mut self.kept, submitter, old, new);
             if size.open {

@@ -131,6 +131,26 @@ impl Tables {
         open.iter().filter_map(|id| self.job_rows(id)).collect()
     }
 
+    /// A run, not copied.
+    pub(super) fn run_row(&self, id: &RunId) -> Option<&RunRecord> {
+        self.runs.get(id)
+    }
+
+    /// A job, not copied.
+    pub(super) fn job_row(&self, id: &JobId) -> Option<&JobRecord> {
+        self.jobs.get(id)
+    }
+
+    /// A lease, not copied.
+    pub(super) fn lease_row(&self, id: &LeaseId) -> Option<&LeaseRecord> {
+        self.leases.get(id)
+    }
+
+    /// The first job of a run.
+    pub(super) fn first_job(&self, run: &RunId) -> Option<&JobRecord> {
+        self.run_jobs.get(run).and_then(|jobs| self.jobs.get(jobs.first()?))
+    }
+
     /// Numbers of new jobs begin after this.
     pub(super) fn set_seq(&mut self, seq: u64) {
         self.seq = seq;
@@ -179,12 +199,17 @@ impl Rows for Tables {
 
     fn put_run(&mut self, run: RunRecord) {
         self.queue.set_gate(&Gate::Run(run.run_id.clone()), run.has_room());
+        self.ended.extend(run.ended_at.map(|at| (at, run.run_id.clone())));
+        self.sizes.put_run(&run);
+        if let Some(old) = self.runs.get_mut(&run.run_id) {
+            // When it came, and under which key, never changes.
+            *old = run;
+            return;
+        }
         if let Some(idempotency) = &run.idempotency {
             self.run_keys.insert(idempotency.key.clone(), run.run_id.clone());
         }
         self.run_times.insert((run.created_at, run.run_id.clone()));
-        self.ended.extend(run.ended_at.map(|at| (at, run.run_id.clone())));
-        self.sizes.put_run(&run);
         self.runs.insert(run.run_id.clone(), run);
     }
 
@@ -301,25 +326,31 @@ impl Rows for Tables {
     }
 
     fn put_lease(&mut self, lease: LeaseRecord) {
-        let id = lease.lease_id.clone();
-        let old = self.leases.get(&id).map(size::lease).unwrap_or_default();
-        self.sizes.change(&lease.run_id, old, size::lease(&lease));
-        if let Some(due) = self.leases.get(&id).and_then(LeaseRecord::due_at) {
-            self.due.remove(&(due, id.clone()));
+        let (id, due, new) = (lease.lease_id.clone(), lease.due_at(), size::lease(&lease));
+        let known = self.leases.get_mut(&id);
+        let (old_due, old) =
+            known.as_ref().map_or((None, Bytes::default()), |old| (old.due_at(), size::lease(old)));
+        self.sizes.change(&lease.run_id, old, new);
+        if old_due != due {
+            old_due.map(|due| self.due.remove(&(due, id.clone())));
+            self.due.extend(due.map(|due| (due, id.clone())));
         }
-        match lease.due_at() {
-            Some(due) => {
-                self.due.insert((due, id.clone()));
+        let live = self.live.get(&lease.runner_id) == Some(&id);
+        match due {
+            Some(_) if !live => {
                 self.live.insert(lease.runner_id.clone(), id.clone());
             }
-            None => {
-                if self.live.get(&lease.runner_id) == Some(&id) {
-                    self.live.remove(&lease.runner_id);
-                }
+            None if live => {
+                self.live.remove(&lease.runner_id);
             }
+            _ => {}
         }
-        self.grants.entry(lease.job_id.clone()).or_default().insert(lease.fence, id.clone());
-        self.leases.insert(id, lease);
+        if let Some(old) = known {
+            *old = lease;
+        } else {
+            self.grants.entry(lease.job_id.clone()).or_default().insert(lease.fence, id.clone());
+            self.leases.insert(id, lease);
+        }
     }
 
     fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord> {

@@ -46,7 +46,7 @@ const CONNECTIONS_MAX: u32 = 8;
 /// And for people who look, of whom there may be many: nobody who beats waits for them.
 const READERS_MAX: u32 = 8;
 /// Batches at the same time: while one waits for the disk, the next is decided.
-const WRITERS: usize = 2;
+const WRITERS: usize = 3;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 

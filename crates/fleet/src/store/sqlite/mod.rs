@@ -92,6 +92,8 @@ async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
         // 64 MiB instead of 4: pages that change often are copied into the file once in a while, not
         // all the time.
         .pragma("wal_autocheckpoint", "16384")
+        // Nobody wants to read a batch.
+        .disable_statement_logging()
         .connect()
         .await?;
     rows::migrate(&mut connection).await?;

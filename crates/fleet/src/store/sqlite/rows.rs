@@ -162,10 +162,9 @@ pub(super) fn ready(tables: &Tables, changes: Changes) -> Result<Option<Ready>, 
 /// A run is kept under the place of its first job.
 fn runs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String)>, StoreError> {
     let mut rows = Vec::with_capacity(changes.runs.len());
-    for run in changes.runs.iter().filter_map(|id| tables.run(id)) {
-        let first = tables.jobs_of(&run.run_id).first().and_then(|id| tables.job(id));
-        let Some(first) = first else { continue };
-        rows.push((number(first.seq), text("run", &run)?));
+    for run in changes.runs.iter().filter_map(|id| tables.run_row(id)) {
+        let Some(first) = tables.first_job(&run.run_id) else { continue };
+        rows.push((number(first.seq), text("run", run)?));
     }
     Ok(rows)
 }
@@ -189,10 +188,10 @@ fn workers(tables: &Tables, changes: &Changes) -> Result<Vec<(String, String)>, 
 fn jobs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String, String)>, StoreError> {
     let mut rows = Vec::with_capacity(changes.jobs.len());
     for (id, new) in &changes.jobs {
-        let Some(job) = tables.job(id) else { continue };
+        let Some(job) = tables.job_row(id) else { continue };
         // Of a job that is there already only `changing` is written; the rest is not even made.
-        let fixed = if *new { fixed(&job)? } else { String::new() };
-        rows.push((number(job.seq), fixed, changing(&job)?));
+        let fixed = if *new { fixed(job)? } else { String::new() };
+        rows.push((number(job.seq), fixed, changing(job)?));
     }
     rows.sort_unstable_by_key(|(seq, _, _)| *seq);
     Ok(rows)
@@ -200,9 +199,9 @@ fn jobs(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, String, String)>
 
 fn leases(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, i64, String)>, StoreError> {
     let mut rows = Vec::with_capacity(changes.leases.len());
-    for lease in changes.leases.iter().filter_map(|id| tables.lease(id)) {
-        let Some(job) = tables.job(&lease.job_id) else { continue };
-        rows.push((number(job.seq), number(lease.fence.0), text("lease", &lease)?));
+    for lease in changes.leases.iter().filter_map(|id| tables.lease_row(id)) {
+        let Some(job) = tables.job_row(&lease.job_id) else { continue };
+        rows.push((number(job.seq), number(lease.fence.0), text("lease", lease)?));
     }
     rows.sort_unstable_by_key(|(seq, fence, _)| (*seq, *fence));
     Ok(rows)
@@ -210,138 +209,117 @@ fn leases(tables: &Tables, changes: &Changes) -> Result<Vec<(i64, i64, String)>,
 
 fn logs(tables: &Tables, pieces: Vec<(JobId, Fence, LogChunk)>) -> Vec<(i64, i64, LogChunk)> {
     let row = |(job, fence, piece): (JobId, Fence, LogChunk)| {
-        Some((number(tables.job(&job)?.seq), number(fence.0), piece))
+        Some((number(tables.job_row(&job)?.seq), number(fence.0), piece))
     };
     pieces.into_iter().filter_map(row).collect()
 }
 
 /// Writes them in one transaction. When it returns, the disk has it.
+///
+/// All of it is one text: the driver has a thread of its own, and every way there and back is time in which the disk
+/// does nothing. Where it fails, the transaction stays open, and the connection is of no use any more.
 pub(super) async fn write(
     connection: Option<&mut SqliteConnection>,
     ready: Option<Ready>,
 ) -> Result<(), StoreError> {
     let Some(ready) = ready else { return Ok(()) };
     let connection = connection.ok_or(StoreError::Closed)?;
-    // Where a transaction is still open this is refused. A plain `begin` would become a part of it.
-    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    put_runs(&mut transaction, &ready.runs).await?;
-    put_labels(&mut transaction, &ready.labels).await?;
-    put_workers(&mut transaction, &ready.workers).await?;
-    put_jobs(&mut transaction, &ready.jobs).await?;
-    put_leases(&mut transaction, &ready.leases).await?;
-    put_logs(&mut transaction, &ready.logs).await?;
-    forget(&mut transaction, &ready.forgotten).await?;
-    Ok(transaction.commit().await?)
+    // Where a transaction is still open this is refused. A savepoint would become a part of it.
+    let mut query = QueryBuilder::<Sqlite>::new("BEGIN IMMEDIATE; ");
+    put_runs(&mut query, ready.runs);
+    put_labels(&mut query, ready.labels);
+    put_workers(&mut query, ready.workers);
+    put_jobs(&mut query, ready.jobs);
+    put_leases(&mut query, ready.leases);
+    put_logs(&mut query, ready.logs);
+    forget(&mut query, &ready.forgotten);
+    query.push("COMMIT");
+    // Not kept prepared: there is one for each number of rows.
+    query.build().persistent(false).execute(connection).await?;
+    Ok(())
 }
 
-async fn put_runs(
-    connection: &mut SqliteConnection,
-    rows: &[(i64, String)],
-) -> Result<(), StoreError> {
-    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO run (seq, record) ");
+/// As many rows as go into one statement, again and again.
+fn statements<T>(rows: Vec<T>) -> impl Iterator<Item = Vec<T>> {
+    let mut rows = rows.into_iter();
+    std::iter::from_fn(move || {
+        let next: Vec<T> = rows.by_ref().take(STATEMENT_ROWS_MAX).collect();
+        (!next.is_empty()).then_some(next)
+    })
+}
+
+fn put_runs(query: &mut QueryBuilder<Sqlite>, rows: Vec<(i64, String)>) {
+    for chunk in statements(rows) {
+        query.push("INSERT INTO run (seq, record) ");
         query.push_values(chunk, |mut row, (seq, record)| {
-            row.push_bind(*seq);
-            row.push_bind(record.as_str());
+            row.push_bind(seq).push_bind(record);
         });
-        query.push(" ON CONFLICT (seq) DO UPDATE SET record = excluded.record");
-        // Not kept prepared: there is one for each number of rows.
-        query.build().persistent(false).execute(&mut *connection).await?;
+        query.push(" ON CONFLICT (seq) DO UPDATE SET record = excluded.record; ");
     }
-    Ok(())
 }
 
-async fn put_labels(
-    connection: &mut SqliteConnection,
-    rows: &[(String, Option<String>)],
-) -> Result<(), StoreError> {
-    let put = "INSERT INTO label (label, record) VALUES ($1, $2)
-        ON CONFLICT (label) DO UPDATE SET record = excluded.record";
-    let remove = "DELETE FROM label WHERE label = $1";
+fn put_labels(query: &mut QueryBuilder<Sqlite>, rows: Vec<(String, Option<String>)>) {
     for (label, record) in rows {
-        let query = match record {
-            Some(record) => sqlx::query(put).bind(label).bind(record),
-            None => sqlx::query(remove).bind(label),
-        };
-        query.execute(&mut *connection).await?;
+        match record {
+            Some(record) => {
+                query.push("INSERT INTO label (label, record) VALUES (").push_bind(label);
+                query.push(", ").push_bind(record);
+                query.push(") ON CONFLICT (label) DO UPDATE SET record = excluded.record; ");
+            }
+            None => {
+                query.push("DELETE FROM label WHERE label = ").push_bind(label).push("; ");
+            }
+        }
     }
-    Ok(())
 }
 
-async fn put_workers(
-    connection: &mut SqliteConnection,
-    rows: &[(String, String)],
-) -> Result<(), StoreError> {
-    let put = "INSERT INTO worker (id, record) VALUES ($1, $2)
-        ON CONFLICT (id) DO UPDATE SET record = excluded.record";
+fn put_workers(query: &mut QueryBuilder<Sqlite>, rows: Vec<(String, String)>) {
     for (id, record) in rows {
-        sqlx::query(put).bind(id).bind(record).execute(&mut *connection).await?;
+        query.push("INSERT INTO worker (id, record) VALUES (").push_bind(id);
+        query.push(", ").push_bind(record);
+        query.push(") ON CONFLICT (id) DO UPDATE SET record = excluded.record; ");
     }
-    Ok(())
 }
 
-async fn put_jobs(
-    connection: &mut SqliteConnection,
-    rows: &[(i64, String, String)],
-) -> Result<(), StoreError> {
-    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO job (seq, fixed, changing) ");
+fn put_jobs(query: &mut QueryBuilder<Sqlite>, rows: Vec<(i64, String, String)>) {
+    for chunk in statements(rows) {
+        query.push("INSERT INTO job (seq, fixed, changing) ");
         query.push_values(chunk, |mut row, (seq, fixed, changing)| {
-            row.push_bind(*seq);
-            row.push_bind(fixed.as_str());
-            row.push_bind(changing.as_str());
+            row.push_bind(seq).push_bind(fixed).push_bind(changing);
         });
-        query.push(" ON CONFLICT (seq) DO UPDATE SET changing = excluded.changing");
-        query.build().persistent(false).execute(&mut *connection).await?;
+        query.push(" ON CONFLICT (seq) DO UPDATE SET changing = excluded.changing; ");
     }
-    Ok(())
 }
 
-async fn put_leases(
-    connection: &mut SqliteConnection,
-    rows: &[(i64, i64, String)],
-) -> Result<(), StoreError> {
-    for chunk in rows.chunks(STATEMENT_ROWS_MAX) {
-        let mut query = QueryBuilder::<Sqlite>::new("INSERT INTO lease (seq, fence, record) ");
+fn put_leases(query: &mut QueryBuilder<Sqlite>, rows: Vec<(i64, i64, String)>) {
+    for chunk in statements(rows) {
+        query.push("INSERT INTO lease (seq, fence, record) ");
         query.push_values(chunk, |mut row, (seq, fence, record)| {
-            row.push_bind(*seq);
-            row.push_bind(*fence);
-            row.push_bind(record.as_str());
+            row.push_bind(seq).push_bind(fence).push_bind(record);
         });
-        query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record");
-        query.build().persistent(false).execute(&mut *connection).await?;
+        query.push(" ON CONFLICT (seq, fence) DO UPDATE SET record = excluded.record; ");
     }
-    Ok(())
 }
 
-async fn put_logs(
-    connection: &mut SqliteConnection,
-    rows: &[(i64, i64, LogChunk)],
-) -> Result<(), StoreError> {
-    let put = "INSERT INTO log (seq, fence, number, byte_offset, data) VALUES ($1, $2, $3, $4, $5)";
-    for (seq, fence, piece) in rows {
-        sqlx::query(put)
-            .bind(*seq)
-            .bind(*fence)
-            .bind(number(piece.number))
-            .bind(number(piece.offset))
-            .bind(piece.data.as_slice())
-            .execute(&mut *connection)
-            .await?;
+fn put_logs(query: &mut QueryBuilder<Sqlite>, rows: Vec<(i64, i64, LogChunk)>) {
+    for chunk in statements(rows) {
+        query.push("INSERT INTO log (seq, fence, number, byte_offset, data) ");
+        query.push_values(chunk, |mut row, (seq, fence, piece)| {
+            row.push_bind(seq).push_bind(fence).push_bind(number(piece.number));
+            row.push_bind(number(piece.offset)).push_bind(piece.data);
+        });
+        query.push("; ");
     }
-    Ok(())
 }
 
-async fn forget(connection: &mut SqliteConnection, seqs: &[i64]) -> Result<(), StoreError> {
+fn forget(query: &mut QueryBuilder<Sqlite>, seqs: &[i64]) {
     for chunk in seqs.chunks(STATEMENT_ROWS_MAX) {
         for table in ["run", "job", "lease", "log"] {
-            let mut query = QueryBuilder::<Sqlite>::new("DELETE FROM ");
-            query.push(table).push(" WHERE seq IN ");
+            query.push("DELETE FROM ").push(table).push(" WHERE seq IN ");
             query.push_tuples(chunk, |mut row, seq| {
                 row.push_bind(*seq);
             });
-            query.build().persistent(false).execute(&mut *connection).await?;
+            query.push("; ");
         }
     }
-    Ok(())
 }

@@ -166,7 +166,10 @@ impl Writer {
         let mut next = Batch::default();
         let mut came = Vec::new();
         loop {
-            inbox.gather().await;
+            // One half is decided already, and the disk need not wait for the other one.
+            if next.asks == 0 || !self.pace.halves(next.asks + inbox.len()) {
+                inbox.gather().await;
+            }
             if next.asks == 0 && inbox.hear(&mut came, BATCH_MAX).await == 0 {
                 break;
             }
@@ -186,9 +189,12 @@ impl Writer {
                 tokio::time::sleep(BETWEEN_TRIES).await;
                 continue;
             }
-            // Nobody was heard while the disk worked: all wait for the same write, and would again.
-            if next.asks == 0 && self.pace.halves(came.len()) {
-                inbox.first(&mut came.split_off(came.len() / 2));
+            // Whoever waits for the same write speaks at the same time after it, and the rules would have nothing to
+            // do while the disk works: there are two halves, and each is decided while the other one is written.
+            let all = next.asks + came.len();
+            if self.pace.halves(all) {
+                let now = (all / 2).saturating_sub(next.asks).min(came.len());
+                inbox.first(&mut came.split_off(now));
             }
             self.decider.decide(&mut next, &mut came);
             inbox.first(&mut came);

@@ -45,6 +45,11 @@ impl Inbox {
         count
     }
 
+    /// How many are there.
+    pub(super) fn len(&self) -> usize {
+        self.heard.len() + self.asks.len()
+    }
+
     /// Somebody who is there.
     pub(super) fn heard(&mut self) -> Option<Ask> {
         self.heard.pop_front().or_else(|| self.asks.try_recv().ok())
