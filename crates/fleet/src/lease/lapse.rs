@@ -88,7 +88,10 @@ pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
     let ttl = lease.ttl_seconds(policy);
     let until = now.plus_seconds(ttl);
     let patient = |seconds: u32| now.plus_seconds(seconds.max(ttl));
-    lease.expires_at = lease.expires_at.clamp(until, patient(policy.ack_window_seconds));
+    lease.expires_at = match lease.state {
+        LeaseState::Granted => lease.expires_at.clamp(until, patient(policy.ack_window_seconds)),
+        _ => until,
+    };
     lease.runtime_ends_at = lease.runtime_ends_at.map(|end| end.max(until));
     if let Some(cancel) = &mut lease.cancel {
         let last = patient(policy.cancel_deadline_seconds);

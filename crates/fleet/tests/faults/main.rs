@@ -2,9 +2,15 @@
 
 #![allow(dead_code, unreachable_pub, reason = "what these modules have is for tests only")]
 
+mod cancels;
+mod clocks;
 mod crowd;
 mod disk;
 mod killed;
+mod logs;
+mod lost;
+mod memory;
 mod peer;
 mod races;
 mod stopped;
+mod stubborn;

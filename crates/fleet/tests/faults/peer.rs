@@ -3,11 +3,15 @@
 use reqwest::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 pub const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -115,6 +119,11 @@ impl Fleet {
         self.orchestrator.take().expect("it runs").kill();
     }
 
+    /// A signal for the orchestrator.
+    pub fn signal(&self, signal: Signal) {
+        self.orchestrator.as_ref().expect("it runs").signal(signal);
+    }
+
     pub fn restart(&mut self) {
         self.orchestrator = Some(Peer::start(&self.settings));
     }
@@ -179,6 +188,31 @@ impl Fleet {
         request.send().await.expect("sent").text().await.expect("text")
     }
 
+    /// What is at a path of the orchestrator, as it is.
+    pub async fn text(&self, path: &str) -> String {
+        let request = self.http.get(format!("{}{path}", self.url));
+        request.send().await.expect("sent").text().await.expect("text")
+    }
+
+    /// A number that the orchestrator counts; 0 if there was nothing to count.
+    pub async fn counted(&self, name: &str) -> u64 {
+        let metrics = self.text("/metrics").await;
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map_or(0, |number| number.parse().expect("a number"))
+    }
+
+    /// How many messages of a kind have come.
+    pub async fn messages(&self, kind: &str) -> u64 {
+        self.counted(&format!("fleet_messages_total{{type=\"{kind}\"}}")).await
+    }
+
+    /// A worker that reaches the orchestrator through a door.
+    pub fn worker_behind(&self, door: &Door, name: &str) -> Peer {
+        let mut settings = self.worker_settings(name, json!({}));
+        settings["orchestrator"] = json!(door.url("127.0.0.1"));
+        Peer::start(&settings)
+    }
+
     /// The run, once it says what is wanted.
     pub async fn until(&self, run: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
@@ -224,4 +258,159 @@ pub async fn gone(words: &str) {
 /// A number that is in no other test's command lines.
 pub fn mark(test: u32) -> String {
     format!("98{test}{:07}", std::process::id() % 10_000_000)
+}
+
+/// A proxy, for all networks that this process is in: connections go to the first address that takes them.
+pub struct Door {
+    port: u16,
+    task: tokio::task::JoinHandle<()>,
+    toll: Option<Arc<Toll>>,
+    reset: Arc<Notify>,
+}
+
+impl Door {
+    pub async fn open(urls: &[&str]) -> Self {
+        Self::with(urls, None).await
+    }
+
+    /// The same, but the first so many answers to requests of this path are lost on their way, and what was
+    /// asked had its effect. All answers of that path are kept.
+    pub async fn losing(urls: &[&str], path: &str, times: usize) -> Self {
+        let toll = Toll { path: format!("/api/v1{path}"), times, answers: Mutex::default() };
+        Self::with(urls, Some(Arc::new(toll))).await
+    }
+
+    async fn with(urls: &[&str], toll: Option<Arc<Toll>>) -> Self {
+        let addresses: Vec<_> =
+            urls.iter().map(|url| url.trim_start_matches("http://").to_owned()).collect();
+        let listener = TcpListener::bind("0.0.0.0:0").await.expect("a socket");
+        let port = listener.local_addr().expect("an address").port();
+        let reset = Arc::new(Notify::new());
+        let (taken, resets) = (toll.clone(), reset.clone());
+        let task = tokio::spawn(async move {
+            while let Ok((mut inside, _)) = listener.accept().await {
+                let (addresses, toll, reset) = (addresses.clone(), taken.clone(), resets.clone());
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = carry(&mut inside, addresses, toll) => {}
+                        () = reset.notified() => inside.set_zero_linger().expect("set"),
+                    }
+                });
+            }
+        });
+        Self { port, task, toll, reset }
+    }
+
+    /// Ends all connections, and with them what was not taken yet.
+    pub fn reset(&self) {
+        self.reset.notify_waiters();
+    }
+
+    /// What was answered to requests of the path, in order; those that were lost are first.
+    pub fn answers(&self) -> Vec<Value> {
+        self.toll.as_ref().expect("it loses answers").answers.lock().expect("whole").clone()
+    }
+
+    /// The same, once one has got through.
+    pub async fn heard(&self) -> Vec<Value> {
+        let (times, began) = (self.toll.as_ref().map_or(0, |toll| toll.times), Instant::now());
+        loop {
+            let answers = self.answers();
+            if answers.len() > times {
+                return answers;
+            }
+            assert!(began.elapsed() < PATIENCE, "{answers:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// The orchestrator, for somebody to whom this process has that address.
+    pub fn url(&self, host: &str) -> String {
+        format!("http://{host}:{}", self.port)
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// One connection, until either end is gone.
+async fn carry(inside: &mut TcpStream, addresses: Vec<String>, toll: Option<Arc<Toll>>) {
+    for address in addresses {
+        if let Ok(mut outside) = TcpStream::connect(&address).await {
+            // Whoever goes away in the middle has gone, as without a proxy.
+            let _ = match toll {
+                Some(toll) => toll.pass(inside, &mut outside).await,
+                None => copy_bidirectional(inside, &mut outside).await.map(drop),
+            };
+            return;
+        }
+    }
+}
+
+/// What a door does that loses answers. It has one request for each connection, and reads it and its answer
+/// whole: what is lost is known to have been answered.
+struct Toll {
+    path: String,
+    times: usize,
+    answers: Mutex<Vec<Value>>,
+}
+
+impl Toll {
+    async fn pass(&self, inside: &mut TcpStream, outside: &mut TcpStream) -> io::Result<()> {
+        let (head, body) = http_message(inside).await?;
+        outside.write_all(&[head.as_bytes(), &body].concat()).await?;
+        let (answer, said) = tokio::select! {
+            answer = http_message(outside) => answer?,
+            // Whoever waits no more takes its question back.
+            _ = inside.read_u8() => return Ok(()),
+        };
+        if self.lost(&head, &said) {
+            return Ok(());
+        }
+        // Or the next request would be sent into a connection that ends.
+        let (status, fields) = answer.split_once("\r\n").expect("a status");
+        let answer = format!("{status}\r\nconnection: close\r\n{fields}");
+        inside.write_all(&[answer.as_bytes(), &said].concat()).await
+    }
+
+    fn lost(&self, head: &str, said: &[u8]) -> bool {
+        let path = head.split(' ').nth(1).expect("a path");
+        if !path.starts_with(&self.path) {
+            return false;
+        }
+        let mut answers = self.answers.lock().expect("whole");
+        answers.push(serde_json::from_slice(said).expect("JSON"));
+        answers.len() <= self.times
+    }
+}
+
+/// A request or an answer: its head, and as many bytes as that says.
+async fn http_message(from: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break at + 4;
+        }
+        read_more(from, &mut bytes).await?;
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).expect("a head");
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.parse().expect("a number"))
+    });
+    let length: usize = length.unwrap_or_else(|| panic!("without a length: {head}"));
+    while bytes.len() < end + length {
+        read_more(from, &mut bytes).await?;
+    }
+    Ok((head, bytes.split_off(end)))
+}
+
+async fn read_more(from: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
+    match from.read_buf(bytes).await? {
+        0 => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Ok(()),
+    }
 }

@@ -2,16 +2,15 @@
 //! time is the test's own.
 
 use super::suite::{Place, policy};
+use super::wire::Wire;
 use remuda_fleet::id::{Fence, JobId, KeyId, RunId};
-use remuda_fleet::lease::{Event, Handled, LabelRecord, Refusal, Reply, RunRecord, WorkerRecord};
-use remuda_fleet::message::{Body, ErrorBody, Message, StaleLease, Tag, decode, encode};
+use remuda_fleet::lease::{Event, Handled, LabelRecord, RunRecord, WorkerRecord};
+use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::{App, Config, StoreConfig, router};
 use remuda_fleet::store::{
     AnyStore, Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables,
 };
 use remuda_fleet::time::Millis;
-use remuda_fleet::view::Submitted;
-use reqwest::{Method, RequestBuilder};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +25,7 @@ pub struct OverHttp;
 /// An orchestrator behind a socket.
 pub struct Remote {
     app: App,
-    url: String,
-    http: reqwest::Client,
+    wire: Wire,
     serving: JoinHandle<()>,
 }
 
@@ -60,51 +58,16 @@ impl Place for OverHttp {
 impl Remote {
     async fn serve(app: App) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-        let url = format!("http://{}/api/v1", listener.local_addr().expect("an address"));
+        let wire = Wire::new(listener.local_addr().expect("an address"));
         let routes = router(app.clone());
         let serving = tokio::spawn(async move {
             axum::serve(listener, routes).await.expect("served");
         });
-        Self { app, url, http: reqwest::Client::new(), serving }
+        Self { app, wire, serving }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.http.request(method, format!("{}{path}", self.url));
-        request.header("content-type", "application/json")
-    }
-
-    fn message<B: Body>(&self, path: &str, body: &B) -> RequestBuilder {
-        self.request(Method::POST, &format!("/internal/{path}")).body(encode(body))
-    }
-
-    /// The request that an event is, if anybody but time can cause it.
-    fn asked(&self, event: &Event) -> Option<RequestBuilder> {
-        Some(match event {
-            Event::Submit { key, submission, .. } => {
-                keyed(self.request(Method::POST, "/runs").body(encode(submission)), key)
-            }
-            Event::Rerun { of, key, .. } => {
-                keyed(self.request(Method::POST, &format!("/runs/{of}/rerun")), key)
-            }
-            Event::CancelRun { run_id } => {
-                self.request(Method::POST, &format!("/runs/{run_id}/cancel"))
-            }
-            Event::CancelJob { job_id } => {
-                self.request(Method::POST, &format!("/jobs/{job_id}/cancel"))
-            }
-            Event::SetLimit { label, limit } => {
-                let limit = limit.map(|limit| format!("?limit={limit}")).unwrap_or_default();
-                self.request(Method::PUT, &format!("/limits/{label}{limit}"))
-            }
-            Event::Lease { request, .. } => self.message("lease", request),
-            Event::Ack(message) => self.message("ack-lease", message),
-            Event::Heartbeat(message) => self.message("heartbeat", message),
-            Event::Complete(message) => self.message("complete", message),
-            Event::CancelAck(message) => self.message("cancel-ack", message),
-            Event::Log(message) => self.message("log", message),
-            Event::Upload(message) => self.message("upload", message),
-            _ => return None,
-        })
+    fn rows(&self) -> &AnyStore {
+        self.app.store()
     }
 }
 
@@ -114,63 +77,14 @@ impl Drop for Remote {
     }
 }
 
-fn keyed(request: RequestBuilder, key: &Option<String>) -> RequestBuilder {
-    match key {
-        Some(key) => request.header("idempotency-key", key),
-        None => request,
-    }
-}
-
-/// What an answer means.
-fn read(success: bool, bytes: &[u8]) -> Result<Reply, Refusal> {
-    if success {
-        if let Ok(submitted) = serde_json::from_slice::<Submitted>(bytes) {
-            let Submitted { run_id, before } = submitted;
-            return Ok(Reply::Submitted { run_id, before });
-        }
-        return Ok(match Message::decode(bytes) {
-            Ok(Message::LeaseGranted(granted)) => Reply::Granted(Box::new(granted)),
-            Ok(Message::NoWork(message)) => Reply::NoWork(message),
-            Ok(Message::AckLeaseAck(message)) => Reply::Acked(message),
-            Ok(Message::HeartbeatAck(message)) => Reply::Beat(message),
-            Ok(Message::CompleteAck(message)) => Reply::Completed(message),
-            Ok(Message::CancelAckAck(message)) => Reply::Canceled(message),
-            Ok(Message::LogAck(message)) => Reply::Logged(message),
-            // Its proof is for whoever uses it.
-            Ok(Message::UploadGranted(mut message)) => {
-                message.grant = None;
-                Reply::Upload(message)
-            }
-            _ if bytes == b"{}" => Reply::Done,
-            other => panic!("no answer: {other:?}"),
-        });
-    }
-    if let Ok(stale) = decode::<StaleLease>(bytes) {
-        return Err(Refusal::Stale(stale));
-    }
-    let error: ErrorBody = serde_json::from_slice(bytes).expect("an error");
-    Err(match error.error.code.as_str() {
-        "WRONG_RUNNER" => Refusal::WrongRunner,
-        "WRONG_JOB" => Refusal::WrongJob,
-        "CONFLICT" => Refusal::Conflict("message"),
-        "LEASE_NOT_ACKED" => Refusal::NotAcked,
-        "CANCEL_NOT_REQUESTED" => Refusal::NotCanceled,
-        "RUNNER_BUSY" => Refusal::RunnerBusy,
-        "TOO_MUCH" => Refusal::TooMuch("of it"),
-        other => panic!("{other}: {}", error.error.message),
-    })
-}
-
 impl Store for Remote {
     async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
         NOW.store(now.0, Ordering::SeqCst);
-        let Some(request) = self.asked(&event) else {
-            return Ok(Handled { reply: self.app.handle(event).await?, actions: vec![] });
+        let reply = match self.wire.ask(&event).await {
+            Some(reply) => reply,
+            None => self.app.handle(event).await?,
         };
-        let answer = request.send().await.expect("an answer");
-        let success = answer.status().is_success();
-        let bytes = answer.bytes().await.expect("a body");
-        Ok(Handled { reply: read(success, &bytes), actions: vec![] })
+        Ok(Handled { reply, actions: vec![] })
     }
 
     async fn log(
@@ -180,9 +94,7 @@ impl Store for Remote {
         offset: u64,
         _: usize,
     ) -> Result<Vec<u8>, StoreError> {
-        let path = format!("/jobs/{job}/log?fence={fence}&offset={offset}");
-        let answer = self.request(Method::GET, &path).send().await.expect("an answer");
-        Ok(answer.bytes().await.expect("a body").to_vec())
+        Ok(self.wire.log(job, fence, offset).await)
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
@@ -231,11 +143,5 @@ impl Store for Remote {
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
         self.rows().snapshot().await
-    }
-}
-
-impl Remote {
-    fn rows(&self) -> &AnyStore {
-        self.app.store()
     }
 }

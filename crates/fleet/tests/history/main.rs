@@ -4,6 +4,7 @@
 
 mod http;
 mod suite;
+mod wire;
 
 use remuda_fleet::lease::Event;
 use remuda_fleet::store::{Memory, Sqlite, Store};

@@ -12,7 +12,7 @@ use proptest::test_runner::TestCaseError;
 use proptest::{prop_assert, prop_assert_eq};
 use remuda_fleet::id::{CancelToken, JobId, LeaseId, RunId, RunnerId};
 use remuda_fleet::lease::{
-    Event, Handled, LeaseRecord, LeaseState, Outcome, Policy, Refusal, Reply, lapse,
+    Event, Handled, LeaseRecord, LeaseState, Outcome, Policy, Refusal, Reply, Rows as _, lapse,
 };
 use remuda_fleet::message::{
     AckLease, CompleteStatus, Label, LeaseRequest, LogChunk, Retry, RunSubmission, Tag,
@@ -29,6 +29,8 @@ pub(super) struct Oracle<P: Place> {
     store: Option<P::Store>,
     policy: Policy,
     now: Millis,
+    /// When the orchestrator heard of anything last.
+    heard: Millis,
     /// Rows after the last event.
     tables: Tables,
     /// Runs as they are called there, and how many were wanted.
@@ -81,6 +83,7 @@ impl<P: Place> Oracle<P> {
             store: Some(P::open(now).await),
             policy,
             now,
+            heard: now,
             tables: Tables::default(),
             runs: vec![],
             wanted: 0,
@@ -102,6 +105,7 @@ impl<P: Place> Oracle<P> {
         let open = store.open_jobs(usize::from(u16::MAX)).await.map_err(fail)?;
         prop_assert_eq!(open, self.tables.open_jobs(usize::from(u16::MAX)), "what is open");
         self.compare(&before, &event, &handled)?;
+        self.heard = self.now;
         naive::account(&self.tables, &self.policy)?;
         Ok(handled)
     }
@@ -110,11 +114,17 @@ impl<P: Place> Oracle<P> {
         self.compare_ends()?;
         prop_assert_eq!(before.leases().count() as u64 <= self.leases, true);
         self.compare_final(event, handled)?;
-        let messages = matches!(event, Event::Ack(_) | Event::Heartbeat(_) | Event::Upload(_));
-        if messages && handled.reply.is_err() {
-            let ends = |tables: &Tables| tables.jobs().filter(|j| j.outcome().is_some()).count();
-            let lapsed = before.leases().filter(|l| lapse(self.now, l).is_some()).count();
-            prop_assert!(ends(before) == ends(&self.tables) || lapsed > 0, "refused, yet changed");
+        self.compare_refused(before, event, handled)
+    }
+
+    /// What is refused changes nothing, unless time alone has something to change.
+    fn compare_refused(&self, before: &Tables, event: &Event, handled: &Handled) -> Checked {
+        let lapsed = before.leases().any(|lease| lapse(self.now, lease).is_some());
+        let silence = self.now.0 - self.heard.0;
+        let graced = silence > u64::from(self.policy.outage_after_seconds) * 1_000;
+        if handled.reply.is_err() && !lapsed && !graced {
+            let same = unseen(before) == unseen(&self.tables);
+            prop_assert!(same, "{event:?} was refused, yet changed something: {handled:?}");
         }
         Ok(())
     }
@@ -137,11 +147,7 @@ impl<P: Place> Oracle<P> {
 
     /// The same final message gets the same answer for ever; another one, a conflict.
     fn compare_final(&mut self, event: &Event, handled: &Handled) -> Checked {
-        let lease = match event {
-            Event::Complete(message) => &message.lease_id,
-            Event::CancelAck(message) => &message.lease_id,
-            _ => return Ok(()),
-        };
+        let Some(lease) = ends(event) else { return Ok(()) };
         match (self.accepted.get(lease), &handled.reply) {
             (Some((first, answer)), reply) if first == event => {
                 prop_assert_eq!(&Ok(answer.clone()), reply);
@@ -164,6 +170,25 @@ impl<P: Place> Oracle<P> {
         leases.sort_by_key(|lease| std::cmp::Reverse((lease.granted_at, lease.fence)));
         let nth = if n < 48 { n % leases.len().clamp(1, 4) } else { n % leases.len().max(1) };
         leases.get(nth).map(|lease| (*lease).clone())
+    }
+
+    /// A lease that somebody has, every other time.
+    fn held(&self, n: usize) -> Option<&LeaseRecord> {
+        let live: Vec<_> = self.tables.leases().filter(|lease| lease.state.live()).collect();
+        live.get(n / 2 % live.len().max(1)).copied().filter(|_| n.is_multiple_of(2))
+    }
+
+    /// A job to cancel. Of all jobs, most have ended.
+    fn some_job(&self, n: usize) -> Option<JobId> {
+        let any = || self.tables.jobs().nth(n % self.tables.jobs().count().max(1));
+        let held = self.held(n).map(|lease| &lease.job_id);
+        held.or_else(|| any().map(|job| &job.job_id)).cloned()
+    }
+
+    /// A run to cancel; there must be one.
+    fn some_run(&self, n: usize) -> RunId {
+        let held = self.held(n).map(|lease| &lease.run_id);
+        held.unwrap_or_else(|| &self.runs[n % self.runs.len()]).clone()
     }
 
     fn next_run(&mut self) -> RunId {
@@ -203,13 +228,12 @@ impl<P: Place> Oracle<P> {
                 self.submitted(&repeated)?;
             }
             Op::CancelRun(n) if !self.runs.is_empty() => {
-                let run_id = self.runs[n % self.runs.len()].clone();
+                let run_id = self.some_run(n);
                 let canceled = self.send(Event::CancelRun { run_id }).await?;
                 prop_assert!(canceled.reply.is_ok());
             }
             Op::CancelJob(n) => {
-                let job = self.tables.jobs().nth(n % self.tables.jobs().count().max(1));
-                if let Some(job_id) = job.map(|job| job.job_id.clone()) {
+                if let Some(job_id) = self.some_job(n) {
                     self.send(Event::CancelJob { job_id }).await?;
                 }
             }
@@ -237,6 +261,7 @@ impl<P: Place> Oracle<P> {
                 let ended = self.ended.len();
                 let store = self.store.take().expect("it is there");
                 self.store = Some(P::restart(store, self.now).await);
+                self.heard = self.now;
                 self.sweep().await?;
                 prop_assert_eq!(self.ended.len(), ended, "a restart ends no lease");
             }
@@ -247,17 +272,8 @@ impl<P: Place> Oracle<P> {
 
     /// Messages about a lease.
     async fn message(&mut self, op: Op) -> Checked {
-        let (Op::Ack(n)
-        | Op::Beat(n, _)
-        | Op::Complete(n, ..)
-        | Op::CancelAck(n)
-        | Op::Steal(n)
-        | Op::Log(n, ..)
-        | Op::Upload(n)) = op
-        else {
-            return Ok(());
-        };
-        let Some(lease) = self.lease(n) else { return Ok(()) };
+        let Some(lease) = op.lease().and_then(|n| self.lease(n)) else { return Ok(()) };
+        let stolen = matches!(op, Op::Steal(_));
         let (id, event) = (lease.lease_id.clone(), about(&lease, op));
         let lapsed = lapse(self.now, &lease).is_some();
         let handled = self.send(event.clone()).await?;
@@ -271,7 +287,7 @@ impl<P: Place> Oracle<P> {
             let kept = store.log(&lease.job_id, lease.fence, 0, 1_000).await;
             prop_assert_eq!(&kept.map_err(|e| TestCaseError::fail(e.to_string()))?, log);
         }
-        if matches!(event, Event::Heartbeat(ref beat) if beat.runner_id != lease.runner_id) {
+        if stolen {
             prop_assert_eq!(&handled.reply, &Err(Refusal::WrongRunner));
         } else if !lease.state.live() || lapsed {
             let stands = self.accepted.contains_key(&id);
@@ -344,6 +360,7 @@ impl<P: Place> Oracle<P> {
             if self.tables.runs().all(|run| run.open == 0) {
                 prop_assert!(self.tables.labels().all(|label| label.in_use == 0));
                 prop_assert_eq!(self.outcomes.len(), self.tables.jobs().count());
+                P::close(self.store.take().expect("it is there")).await;
                 return Ok(());
             }
             self.now = self.now.plus_seconds(10);
@@ -375,8 +392,28 @@ fn about(lease: &LeaseRecord, op: Op) -> Event {
             let name = format!("out{}", lease.uploads);
             Event::Upload(UploadRequest { lease_id: id, runner_id, name, bytes: 1 })
         }
-        _ => Event::Heartbeat(heartbeat(&id, &super::common::runner_id("thief"), 99)),
+        Op::Steal(message) => {
+            let thief = super::common::runner_id("thief");
+            about(&LeaseRecord { runner_id: thief, ..lease.clone() }, *message)
+        }
+        other => panic!("this is about no lease: {other:?}"),
     }
+}
+
+/// The lease that a message ends.
+fn ends(event: &Event) -> Option<&LeaseId> {
+    match event {
+        Event::Complete(message) => Some(&message.lease_id),
+        Event::CancelAck(message) => Some(&message.lease_id),
+        _ => None,
+    }
+}
+
+/// Rows, whenever they were looked at.
+fn unseen(tables: &Tables) -> Tables {
+    let mut tables = tables.clone();
+    tables.set_seen(Millis(0));
+    tables
 }
 
 fn ack(lease: &LeaseRecord) -> AckLease {

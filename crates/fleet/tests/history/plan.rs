@@ -14,10 +14,10 @@ pub enum Op {
     Beat(usize, u64),
     Complete(usize, CompleteStatus, Option<Failure>),
     CancelAck(usize),
-    /// A message of somebody who has no right to send it.
-    Steal(usize),
     Log(usize, u64, u8),
     Upload(usize),
+    /// Any of these messages, of somebody who has no right to send it.
+    Steal(Box<Op>),
     CancelRun(usize),
     CancelJob(usize),
     Limit(u8, Option<u32>),
@@ -27,6 +27,22 @@ pub enum Op {
     Start,
     /// A runner does its whole duty.
     Work(u8, CompleteStatus),
+}
+
+impl Op {
+    /// The lease that a message is about.
+    pub fn lease(&self) -> Option<usize> {
+        match self {
+            Self::Ack(n)
+            | Self::Beat(n, _)
+            | Self::Complete(n, ..)
+            | Self::CancelAck(n)
+            | Self::Log(n, ..)
+            | Self::Upload(n) => Some(*n),
+            Self::Steal(message) => message.lease(),
+            _ => None,
+        }
+    }
 }
 
 /// A job of a run: needs are earlier jobs, one bit each.
@@ -70,6 +86,20 @@ fn failure() -> impl Strategy<Value = Option<Failure>> {
     ]
 }
 
+/// What a runner says of its lease.
+fn message() -> impl Strategy<Value = Op> {
+    let which = 0..64_usize;
+    prop_oneof![
+        8 => which.clone().prop_map(Op::Ack),
+        6 => (which.clone(), 0..20_u64).prop_map(|(lease, seq)| Op::Beat(lease, seq)),
+        8 => (which.clone(), status(), failure())
+            .prop_map(|(lease, status, failure)| Op::Complete(lease, status, failure)),
+        3 => which.clone().prop_map(Op::CancelAck),
+        2 => (which.clone(), 0..3_u64, 1..9_u8).prop_map(|(lease, n, len)| Op::Log(lease, n, len)),
+        1 => which.prop_map(Op::Upload),
+    ]
+}
+
 fn op() -> impl Strategy<Value = Op> {
     let which = 0..64_usize;
     let limit = proptest::option::of(1..3_u32);
@@ -78,16 +108,10 @@ fn op() -> impl Strategy<Value = Op> {
             .prop_map(|(jobs, parallel, key)| Op::Submit(jobs, parallel, key)),
         1 => which.clone().prop_map(Op::Rerun),
         8 => (0..5_u8, 0..4_u8).prop_map(|(runner, tags)| Op::Ask(runner, tags)),
-        8 => which.clone().prop_map(Op::Ack),
-        6 => (which.clone(), 0..20_u64).prop_map(|(lease, seq)| Op::Beat(lease, seq)),
-        8 => (which.clone(), status(), failure())
-            .prop_map(|(lease, status, failure)| Op::Complete(lease, status, failure)),
-        3 => which.clone().prop_map(Op::CancelAck),
-        1 => which.clone().prop_map(Op::Steal),
-        2 => (which.clone(), 0..3_u64, 1..9_u8).prop_map(|(lease, n, len)| Op::Log(lease, n, len)),
-        1 => which.clone().prop_map(Op::Upload),
+        28 => message(),
+        2 => message().prop_map(|message| Op::Steal(Box::new(message))),
         1 => which.clone().prop_map(Op::CancelRun),
-        2 => which.clone().prop_map(Op::CancelJob),
+        3 => which.clone().prop_map(Op::CancelJob),
         1 => (0..3_u8, limit).prop_map(|(label, limit)| Op::Limit(label, limit)),
         8 => (1..20_u8, any::<bool>()).prop_map(|(seconds, sweep)| Op::Pass(seconds, sweep)),
         1 => (20..400_u16).prop_map(Op::Outage),

@@ -49,6 +49,9 @@ pub trait Place {
 
     /// The orchestrator goes away and comes back.
     async fn restart(store: Self::Store, now: Millis) -> Self::Store;
+
+    /// The history is over.
+    async fn close(_: Self::Store) {}
 }
 
 /// Histories for each seed, each on a store of its own.

@@ -3,14 +3,15 @@
 use super::super::common::{run_id, runner_id};
 use super::super::plan::Op;
 use super::super::{Place, naive};
-use super::{Checked, Oracle, about, bits, label, order, tag};
+use super::{Checked, Oracle, about, bits, ends, label, order, tag};
 use futures::future::join_all;
 use proptest::prop_assert;
 use proptest::test_runner::TestCaseError;
-use remuda_fleet::id::CancelToken;
-use remuda_fleet::lease::{Event, Reply};
+use remuda_fleet::id::{CancelToken, LeaseId};
+use remuda_fleet::lease::{Event, Handled, Refusal, Reply};
 use remuda_fleet::message::LeaseRequest;
 use remuda_fleet::store::Store;
+use std::collections::BTreeSet;
 
 /// Turns that one waits after the one before it: some come before the first of them is being written, and the
 /// others meanwhile.
@@ -36,11 +37,12 @@ impl<P: Place> Oracle<P> {
         let fail = |error| TestCaseError::fail(format!("{error}"));
         let answers = join_all(asked).await;
         self.tables = store.snapshot().await.map_err(fail)?;
+        self.heard = self.now;
         self.compare_ends()?;
         naive::account(&self.tables, &self.policy)?;
-        for (event, handled) in events.iter().zip(answers) {
-            let handled = handled.map_err(fail)?;
-            self.compare_final(event, &handled)?;
+        let answers: Vec<Handled> = answers.into_iter().collect::<Result<_, _>>().map_err(fail)?;
+        self.compare_finals(&events, &answers)?;
+        for handled in answers {
             if let Ok(Reply::Submitted { run_id, before }) = &handled.reply {
                 prop_assert!(!before);
                 self.runs.push(run_id.clone());
@@ -52,6 +54,23 @@ impl<P: Place> Oracle<P> {
         }
         for op in alone {
             self.perform(op).await?;
+        }
+        Ok(())
+    }
+
+    /// The same final messages get the same answers here, too. But nobody knows which of those that came together was
+    /// decided about first: what is refused may have come before the acknowledgement, or before the cancellation.
+    fn compare_finals(&mut self, events: &[Event], answers: &[Handled]) -> Checked {
+        let before: BTreeSet<LeaseId> = self.accepted.keys().cloned().collect();
+        let mut all: Vec<_> = events.iter().zip(answers).collect();
+        // What was accepted is known before it is asked what became of the rest.
+        all.sort_by_key(|(_, handled)| handled.reply.is_err());
+        for (event, handled) in all {
+            let open = ends(event).is_some_and(|lease| !before.contains(lease));
+            let early = matches!(handled.reply, Err(Refusal::NotAcked | Refusal::NotCanceled));
+            if !(open && early) {
+                self.compare_final(event, handled)?;
+            }
         }
         Ok(())
     }
@@ -81,7 +100,7 @@ impl<P: Place> Oracle<P> {
             | Op::CancelAck(n)
             | Op::Upload(n) => self.lease(*n).map(|lease| about(&lease, op.clone())),
             Op::CancelRun(n) if !self.runs.is_empty() => {
-                Some(Event::CancelRun { run_id: self.runs[n % self.runs.len()].clone() })
+                Some(Event::CancelRun { run_id: self.some_run(*n) })
             }
             Op::Limit(n, limit) => Some(Event::SetLimit { label: label(*n), limit: *limit }),
             Op::Pass(seconds, true) => {

@@ -47,7 +47,10 @@ impl Model for World {
                 state.outcome().is_some_and(|outcome| outcome.status == *status)
             }),
             Property::<Self>::always("terminal states never change", |_, state| {
-                state.first_end.is_none() || state.first_end.as_ref() == state.outcome()
+                state.first_end.as_ref() == state.outcome()
+            }),
+            Property::<Self>::always("an end is told once", |_, state| {
+                state.ends_told == u8::from(state.outcome().is_some())
             }),
             Property::<Self>::always("at most one lease lives", |_, state| {
                 let live: Vec<_> = state.tables.leases().filter(|l| l.state.live()).collect();
@@ -136,6 +139,11 @@ fn a_cancellation_on_a_bad_network() {
 #[test]
 fn a_cancellation_and_a_crash() {
     check(World { drops: 0, repeats: 0, crashes: 1, cancels: 1, ..World::default() });
+}
+
+#[test]
+fn a_cancellation_a_crash_and_a_lost_message() {
+    check(World { drops: 1, repeats: 0, crashes: 1, cancels: 1, ..World::default() });
 }
 
 #[test]

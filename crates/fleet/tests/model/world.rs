@@ -56,8 +56,10 @@ pub struct State {
     cancels: u8,
     /// Leases whose final message was accepted for good, as an observer of the answers sees it.
     pub told: BTreeSet<(LeaseId, AttemptState)>,
-    /// How the job ended, when it did so first.
+    /// How the job ended, when the rows said so first.
     pub first_end: Option<Outcome>,
+    /// How often others were told of an end.
+    pub ends_told: u8,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +137,7 @@ impl World {
             cancels: self.cancels,
             told: BTreeSet::new(),
             first_end: None,
+            ends_told: 0,
         };
         let mut order = job("a");
         order.job_spec = None;
@@ -345,11 +348,13 @@ impl World {
                 lease::Action::Cancel(runner, message) => {
                     state.send(Packet::Down(runner, Down::Cancel(message.lease_id)));
                 }
-                lease::Action::JobEnded(_, outcome) => {
-                    state.first_end.get_or_insert(outcome);
-                }
+                lease::Action::JobEnded(..) => state.ends_told += 1,
                 _ => {}
             }
+        }
+        // By the rows and not by what is told of them: an end that nobody is told of must not change either.
+        if state.first_end.is_none() {
+            state.first_end = state.outcome().cloned();
         }
         handled.reply
     }

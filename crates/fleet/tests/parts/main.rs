@@ -13,6 +13,7 @@
 mod browser;
 mod bwrap;
 mod nats;
+mod netns;
 #[path = "../faults/peer.rs"]
 mod peer;
 mod postgres;

@@ -1,13 +1,16 @@
 //! Work that is announced by a broker: the same jobs as without one, and what happens when the broker
 //! loses, repeats or makes up what it says, or is not there.
 
+mod history;
 #[path = "../worker/jobs.rs"]
 mod jobs;
+mod seed;
 #[path = "../http/server.rs"]
 mod server;
 
 use crate::peer::{Fleet, PATIENCE, Peer, job, mark};
 use crate::support::{Folder, Running, own_address, part};
+use async_nats::jetstream::stream::Stream;
 use futures::TryStreamExt;
 use remuda_fleet::broker::{Config, Hints, Publisher, Telling};
 use remuda_fleet::id::{CancelToken, RunnerId};
@@ -60,17 +63,8 @@ impl Broker {
         self.running = Some(running);
     }
 
-    async fn hints(&self) -> async_nats::jetstream::stream::Stream {
-        let client = async_nats::connect(self.url()).await.expect("a connection");
-        let context = async_nats::jetstream::new(client);
-        let began = Instant::now();
-        loop {
-            match context.get_stream("remuda_hints").await {
-                Ok(stream) => return stream,
-                Err(error) => assert!(began.elapsed() < PATIENCE, "{error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+    async fn hints(&self) -> Stream {
+        hints(&self.url()).await
     }
 
     /// Subjects that runners listen on, once there are so many.
@@ -84,6 +78,20 @@ impl Broker {
             assert!(began.elapsed() < PATIENCE, "{pools:?}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+    }
+}
+
+/// What a broker keeps of hints, once it does.
+async fn hints(url: &str) -> Stream {
+    let client = async_nats::connect(url).await.expect("a connection");
+    let context = async_nats::jetstream::new(client);
+    let began = Instant::now();
+    loop {
+        match context.get_stream("remuda_hints").await {
+            Ok(stream) => return stream,
+            Err(error) => assert!(began.elapsed() < PATIENCE, "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -1,10 +1,12 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
+mod killed;
 mod plan;
+mod time;
 
-use crate::peer::{self, Fleet, Peer};
+use crate::peer::{self, Door, Fleet, Peer};
 use crate::suite::common::{complete, forgets, job, runner_id, submission};
-use crate::suite::{Place, histories, naive, policy, seeds};
+use crate::suite::{Place, histories, naive, policy, seeds, several};
 use crate::support::{Folder, Running, part};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{LeaseId, RunId};
@@ -13,36 +15,48 @@ use remuda_fleet::message::{AckLease, CompleteStatus, Label, LeaseRequest};
 use remuda_fleet::store::{Postgres, Store, Time};
 use remuda_fleet::time::Millis;
 use serde_json::json;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
-use tokio::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 
 /// A server that runs until this is dropped.
 struct Server {
-    _running: Running,
-    _folder: Folder,
+    running: Option<Running>,
+    folder: Folder,
+    fsync: bool,
     url: String,
 }
 
 impl Server {
     fn start(name: &str) -> Self {
+        // Most are never killed: waiting for the disk would only take time.
+        Self::with(name, false)
+    }
+
+    fn with(name: &str, fsync: bool) -> Self {
         let folder = Folder::new(name);
-        let data = folder.path().join("data");
         let made = Command::new(part("postgres").join("bin/initdb"))
             .args(["-A", "trust", "-U", "fleet", "--no-sync", "-E", "UTF8", "-D"])
-            .arg(&data)
+            .arg(folder.path().join("data"))
             .output()
             .expect("initdb");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let mut postgres = Command::new(part("postgres").join("bin/postgres"));
-        // Nothing is killed here: waiting for the disk would only take time.
-        postgres.args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"]).arg(folder.path());
-        postgres.arg("-D").arg(&data);
-        let mut running = Running::start(&folder, "postgres", &postgres);
-        running.until(|output| output.contains("ready to accept connections").then_some(()));
         let url = format!("postgres://fleet@localhost/postgres?host={}", folder.path().display());
-        Self { _running: running, _folder: folder, url }
+        let mut server = Self { running: None, folder, fsync, url };
+        server.run();
+        server
+    }
+
+    /// On the data and the socket of this folder, whatever was there before.
+    fn run(&mut self) {
+        let mut postgres = Command::new(part("postgres").join("bin/postgres"));
+        let fsync = if self.fsync { "fsync=on" } else { "fsync=off" };
+        postgres.args(["-c", "listen_addresses=", "-c", fsync, "-k"]).arg(self.folder.path());
+        postgres.arg("-D").arg(self.folder.path().join("data"));
+        let mut running = Running::start(&self.folder, "postgres", &postgres);
+        running.until(|output| output.contains("ready to accept connections").then_some(()));
+        self.running = Some(running);
     }
 
     async fn store(&self, time: Time) -> Postgres {
@@ -50,14 +64,17 @@ impl Server {
     }
 }
 
-static URL: OnceLock<String> = OnceLock::new();
+thread_local! {
+    /// Where the histories of this thread take place.
+    static URL: RefCell<String> = const { RefCell::new(String::new()) };
+}
 
 struct OnServer;
 
 impl OnServer {
     async fn connect(now: Millis) -> Postgres {
-        let url = URL.get().expect("a server");
-        Postgres::open(url, policy(), Time::Caller, now).await.expect("a store")
+        let url = URL.with_borrow(String::clone);
+        Postgres::open(&url, policy(), Time::Caller, now).await.expect("a store")
     }
 }
 
@@ -65,8 +82,8 @@ impl Place for OnServer {
     type Store = Postgres;
 
     async fn open(now: Millis) -> Postgres {
-        let url = URL.get().expect("a server");
-        let mut sql = <sqlx::PgConnection as sqlx::Connection>::connect(url).await.expect("sql");
+        let url = URL.with_borrow(String::clone);
+        let mut sql = <sqlx::PgConnection as sqlx::Connection>::connect(&url).await.expect("sql");
         let empty = "DROP SCHEMA public CASCADE; CREATE SCHEMA public";
         sqlx::raw_sql(empty).execute(&mut sql).await.expect("emptied");
         Self::connect(now).await
@@ -81,8 +98,16 @@ impl Place for OnServer {
 #[test]
 fn on_a_server_every_job_and_lease_is_accounted_for() {
     let server = Server::start("pg-history");
-    URL.set(server.url.clone()).expect("once");
+    URL.set(server.url.clone());
     histories::<OnServer>(&seeds(2), 4);
+}
+
+/// What comes while a batch is decided is in the next, and what is not common has a transaction beside both.
+#[test]
+fn on_a_server_what_is_asked_together_is_accounted_for() {
+    let server = Server::start("pg-together");
+    URL.set(server.url.clone());
+    several::<OnServer>(&seeds(3), 6, 12);
 }
 
 /// Works until nothing is left to do; how many jobs it did.
@@ -295,9 +320,9 @@ async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
     let (mut early, late) = (Fleet::start(settings(-hour)), Fleet::start(settings(hour)));
     let run = early.submit(vec![peer::job("a", "echo begun; sleep 5; echo done")]).await;
     // The worker's requests go through a door that leads to whoever is there.
-    let door = Door::open(&early.url, &late.url).await;
+    let door = Door::open(&[&early.url, &late.url]).await;
     let mut worker = early.worker_settings("worker", json!({}));
-    worker["orchestrator"] = json!(door.url);
+    worker["orchestrator"] = json!(door.url("127.0.0.1"));
     let _worker = Peer::start(&worker);
     late.begun(&run).await;
     early.kill();
@@ -305,38 +330,4 @@ async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
     let job = &view["jobs"][0];
     assert_eq!((&job["state"], &job["fence"]), (&json!("SUCCEEDED"), &json!(1)), "{view}");
     assert_eq!(late.log(job).await, "begun\ndone\n");
-}
-
-/// A proxy: connections go to the first address that takes them.
-struct Door {
-    url: String,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Door {
-    async fn open(first: &str, second: &str) -> Self {
-        let addresses = [first, second].map(|url| url.trim_start_matches("http://").to_owned());
-        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let task = tokio::spawn(async move {
-            while let Ok((mut inside, _)) = listener.accept().await {
-                let addresses = addresses.clone();
-                tokio::spawn(async move {
-                    for address in addresses {
-                        if let Ok(mut outside) = TcpStream::connect(&address).await {
-                            let _ = tokio::io::copy_bidirectional(&mut inside, &mut outside).await;
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        Self { url, task }
-    }
-}
-
-impl Drop for Door {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
