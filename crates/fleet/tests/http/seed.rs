@@ -1,5 +1,6 @@
 //! Every example of the seed, sent as it stands with the ids that are valid here; every answer with
-//! the seed's fields.
+//! the seed's fields. `CancelRequested` is not among them: over HTTP the answer to a heartbeat says it, and the
+//! message itself is looked at where it travels, in `parts::nats::seed`.
 
 use crate::server::Server;
 use serde_json::{Value, json};

@@ -6,7 +6,10 @@ use remuda_fleet::id::Fence;
 use remuda_fleet::lease::EndReason;
 use remuda_fleet::message::StaleReason;
 use remuda_fleet::worker::LinkError;
-use remuda_protocol::transaction::Instruction;
+use remuda_protocol::codec::Decode as _;
+use remuda_protocol::primitives::{Address, B256};
+use remuda_protocol::transaction::{Instruction, SignedTransaction};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 const LIE: &[u8] = br#"{"body":{"price":666},"content_type":"application/json","status":200}"#;
@@ -48,6 +51,77 @@ async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
     let job = fleet.job("an end", |job| job.reason.is_some()).await;
     assert_eq!((job.fence, job.attempt.0), (Fence(2), 1));
     runner.stop().await;
+}
+
+/// What a runner has bound itself to, by all that is on chain or waits for a block. The same may be sent twice.
+fn commitments(town: &Town, runner: Address) -> BTreeSet<B256> {
+    let world = town.world();
+    let waits = world.pool.iter().filter_map(|bytes| {
+        let SignedTransaction { body, signature } = SignedTransaction::from_bytes(bytes).ok()?;
+        Some((signature.recover_address(&body.digest()).ok()?, body.instruction))
+    });
+    let own = world.done.iter().cloned().chain(waits).filter(|(from, _)| *from == runner);
+    own.filter_map(|(_, instruction)| match instruction {
+        Instruction::CommitResult { commitment, .. } => Some(commitment),
+        _ => None,
+    })
+    .collect()
+}
+
+/// What a runner's results were when they were opened, by itself or by the aggregator.
+fn opened(town: &Town, runner: Address) -> Vec<String> {
+    let done = town.world().done.clone();
+    let reveals = done.into_iter().flat_map(|(_, instruction)| match instruction {
+        Instruction::RevealResult { reveal, .. } => vec![reveal],
+        Instruction::RevealAggregate { reveals, .. } => reveals,
+        _ => vec![],
+    });
+    let own = reveals.filter(|reveal| reveal.runner == runner);
+    own.map(|reveal| String::from_utf8_lossy(&reveal.result).into_owned()).collect()
+}
+
+/// The same in a committee, where a runner that commits to a wrong result is bound to it.
+#[tokio::test]
+async fn a_worker_that_lost_its_lease_cannot_bind_its_runner_in_a_committee() {
+    let town = Town::build(3, 2).await;
+    let fleet = Fleet::start("committee-lost").await;
+    let liar = Puppet::begin(&fleet).await;
+    let runner = fleet.runner(&town, 0, "committee-lost-0").await;
+    let others =
+        [town.runner(1, "committee-lost-1").await, town.runner(2, "committee-lost-2").await];
+    let me = runner.runner();
+    let job = town.order(patient(town.vote("GET")));
+    let liar = liar.await.unwrap();
+    // All that is missing is what the liar has.
+    town.until("the others have committed", |w| {
+        w.count(|i| matches!(i, Instruction::CommitResult { .. })) == others.len()
+    })
+    .await;
+    fleet.job("a lost lease", |job| job.losses == 1).await;
+    assert_eq!(stale(liar.complete(LIE).await), StaleReason::LeaseExpired);
+    let height = town.height();
+    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    assert_eq!(commitments(&town, me).len(), 0, "nobody has told the runner anything that counts");
+    let _honest = fleet.worker("honest");
+    town.until("it has committed", |w| {
+        w.done.iter().any(|(from, i)| *from == me && matches!(i, Instruction::CommitResult { .. }))
+    })
+    .await;
+    // While it could still be bound to something else.
+    assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
+    town.settled(job).await;
+    assert_eq!(stale(liar.complete(LIE).await), StaleReason::Superseded);
+    let height = town.height();
+    town.until("five blocks later", |w| w.chain.height().get() > height + 5).await;
+    assert_eq!(commitments(&town, me).len(), 1, "one, and no other");
+    let opened = opened(&town, me);
+    assert_eq!(opened.len(), 1, "{opened:?}");
+    assert!(opened[0].contains("42") && !opened[0].contains("666"), "{opened:?}");
+    let job = fleet.job("an end", |job| job.reason.is_some()).await;
+    assert_eq!((job.fence, job.attempt.0), (Fence(2), 1));
+    for runner in others.into_iter().chain([runner]) {
+        runner.stop().await;
+    }
 }
 
 #[tokio::test]
