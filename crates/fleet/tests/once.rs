@@ -317,3 +317,37 @@ fn results_do_not_fill_the_memory() {
     assert_eq!(not_kept, 3, "five times 200 KiB, and rows, are all that there is room for");
     assert!(fleet.tables.bytes() < 1_300 * 1024);
 }
+
+/// An orchestrator that starts again on a machine whose clock was an hour ahead.
+#[test]
+fn a_pause_that_ends_by_a_clock_that_was_set_back_is_over() {
+    let mut fleet = Fleet::new();
+    let retry = Retry { max_attempts: 2, backoff_seconds: 60, ..Retry::default() };
+    fleet.submit::<1>(vec![JobSubmission { retry, ..job("a") }]);
+    let lease = fleet.active("r1");
+    fleet.fail(&lease, Failure::StepFailed).expect("failed");
+    let [other] = fleet.submit(vec![job("b")]);
+    let lost = fleet.active("r2");
+    fleet.now.0 -= 3_600_000;
+    fleet.tables.set_seen(remuda_fleet::time::Millis(0));
+    fleet.handle(Event::Start).reply.expect("started");
+    assert!(fleet.ask("r3").is_some(), "the pause is over");
+    fleet.pass(u64::from(fleet.policy.lease_ttl_seconds));
+    fleet.sweep();
+    assert!(!fleet.lease(&lost).state.live(), "and leases end as they would have");
+    assert_eq!(fleet.state(&other), AttemptState::Queued);
+}
+
+/// What there is no room for is not kept; what follows from it is as it would have been.
+#[test]
+fn who_failed_before_there_was_no_room_failed_for_that_reason() {
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![once()]);
+    let lease = fleet.active("r1");
+    fleet.policy.rows_bytes_max = 1;
+    let mut message = complete(&lease, &runner_id("r1"), CompleteStatus::Failed);
+    message.failure = Some(Failure::RunnerError);
+    message.summary = "x".repeat(5_000);
+    fleet.handle(Event::Complete(message)).reply.expect("accepted");
+    assert_eq!(fleet.end(&id), EndReason::Lost, "it may have begun");
+}

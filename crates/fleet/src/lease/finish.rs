@@ -43,6 +43,9 @@ pub(super) fn repeated(lease: &LeaseRecord, hash: BodyHash) -> Option<Result<(),
     Some(if answer.hash == hash { Ok(()) } else { Err(Refusal::Conflict("final message")) })
 }
 
+const NO_ROOM: &str =
+    "the orchestrator has no room for what this gave; it remembers too much already";
+
 /// So much of an answer is always kept: most have no more than the name of a log.
 const ANSWER_BYTES_FREE: usize = 4 * 1_024;
 
@@ -54,16 +57,20 @@ pub(super) fn is_large(message: &Complete) -> bool {
     artifacts.sum::<usize>() + output + message.summary.len() > ANSWER_BYTES_FREE
 }
 
-/// What is left of a message if there is no room for all of it.
+/// What is left of a message if there is no room for all of it. Who succeeded has failed then; who had not, goes on
+/// as it would have.
 pub(super) fn without_results(message: &Complete) -> Complete {
-    Complete {
-        status: CompleteStatus::Failed,
-        failure: Some(Failure::NotKept),
+    let rest = Complete {
         artifacts: vec![],
         output: None,
-        summary: "the orchestrator has no room for what this gave; it remembers too much already"
-            .to_owned(),
+        summary: NO_ROOM.to_owned(),
         ..message.clone()
+    };
+    match message.status {
+        CompleteStatus::Succeeded => {
+            Complete { status: CompleteStatus::Failed, failure: Some(Failure::NotKept), ..rest }
+        }
+        _ => rest,
     }
 }
 
@@ -78,9 +85,6 @@ pub(super) fn complete(
 ) -> Result<(), Refusal> {
     if lease.state != LeaseState::Active {
         return Err(Refusal::NotAcked);
-    }
-    if message.output.is_some() && !job.is_call() {
-        return Err(Refusal::NoCall);
     }
     lease.state = LeaseState::Completed;
     lease.ended_at = Some(now);

@@ -47,7 +47,10 @@ impl<R: Rows> Desk<'_, R> {
     fn event(&mut self, event: Event) -> Result<Reply, Refusal> {
         let reason = event.reason();
         match event {
-            Event::Start => Ok(Reply::Done),
+            Event::Start => {
+                self.end_far_pauses();
+                Ok(Reply::Done)
+            }
             Event::Sweep => Ok(self.sweep()),
             Event::Submit { run_id, key, submission } => self.submit(run_id, None, key, submission),
             Event::Rerun { of, run_id, key } => self.rerun(of, run_id, key),
@@ -103,6 +106,17 @@ impl<R: Rows> Desk<'_, R> {
             if let Some(mut lease) = self.rows.lease(&id) {
                 lapse::grace(self.policy, self.now, &mut lease);
                 self.rows.put_lease(lease);
+            }
+        }
+    }
+
+    /// No pause is as long as these: they end by a clock that was set back since.
+    fn end_far_pauses(&mut self) {
+        let longest = self.now.plus_seconds(self.policy.backoff_seconds_max);
+        for id in self.rows.paused_beyond(longest) {
+            if let Some(mut job) = self.rows.job(&id) {
+                job.not_before = self.now;
+                self.rows.put_job(job);
             }
         }
     }
@@ -335,6 +349,9 @@ impl<R: Rows> Desk<'_, R> {
         }
         let mut lease = self.alive(lease)?;
         let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
+        if message.output.is_some() && !job.is_call() {
+            return Err(Refusal::NoCall);
+        }
         // Only the hash of what there is no room for is kept.
         let rest = (finish::is_large(message) && !self.remembers(&lease))
             .then(|| finish::without_results(message));

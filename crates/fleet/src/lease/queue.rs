@@ -226,6 +226,12 @@ impl Queue {
         self.paused.keys().next().map(|(at, _)| *at)
     }
 
+    /// Jobs whose pauses end after a time.
+    pub fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
+        let later = self.paused.iter().rev().take_while(|((at, _), _)| *at > end);
+        later.map(|(_, job)| job.job_id.clone()).collect()
+    }
+
     fn ripen(&mut self, now: Millis) {
         while let Some(entry) = self.paused.first_entry().filter(|entry| entry.key().0 <= now) {
             let job = entry.remove();

@@ -383,7 +383,7 @@ pub struct Answer {
 
 impl LeaseRecord {
     /// It ends so long after the last heartbeat.
-    pub(super) fn ttl_seconds(&self, policy: &Policy) -> u32 {
+    pub(crate) fn ttl_seconds(&self, policy: &Policy) -> u32 {
         let usual = policy.lease_ttl_seconds;
         self.ttl_seconds.map_or(usual, |wish| wish.min(usual))
     }

@@ -58,6 +58,8 @@ pub trait Rows {
     fn dependents(&self, job: &JobId) -> Vec<JobId>;
     /// Jobs that nobody has and that it is too late for ([`JobRecord::too_late`]), at most so many.
     fn late(&self, now: Millis, most: usize) -> Vec<JobId>;
+    /// Jobs whose pauses end after a time.
+    fn paused_beyond(&self, end: Millis) -> Vec<JobId>;
     /// The job that is next for a runner with these tags: see [`super::Queue`].
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
 

@@ -220,11 +220,15 @@ impl App {
                 return;
             }
             self.0.door.look();
-            while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
-                // Between two sweeps whoever waits for the store has its turn.
-                tokio::task::yield_now().await;
-            }
+            self.sweep_all().await;
             self.forget().await;
+        }
+    }
+
+    async fn sweep_all(&self) {
+        while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
+            // Between two sweeps whoever waits for the store has its turn.
+            tokio::task::yield_now().await;
         }
     }
 
@@ -242,6 +246,8 @@ impl App {
             if !more {
                 return;
             }
+            // Those who beat are looked after meanwhile.
+            self.sweep_all().await;
         }
     }
 }

@@ -101,7 +101,7 @@ struct Lookout {
 /// What somebody sees, for all who want to.
 type Seeing = Shared<BoxFuture<'static, Option<Seen>>>;
 
-/// A look at a run. Whoever waits for it moves it on, so nobody is kept by another who went away.
+/// A look at a run.
 struct Look {
     /// When it began, and how much had been told by then. Empty: it has not.
     begun: Arc<OnceLock<(Instant, u64)>>,
@@ -145,7 +145,8 @@ impl Lookout {
             let _ = begins.set((Instant::now(), told.load(Ordering::Acquire)));
             anew.await
         };
-        let seen = seen.boxed().shared();
+        // By itself: a look that nobody waits for any more would keep its connection to a database.
+        let seen = tokio::spawn(seen).map(|seen| seen.ok().flatten()).boxed().shared();
         *last = Some(Look { begun, seen: seen.clone() });
         seen
     }

@@ -141,6 +141,10 @@ impl Rows for Journal<'_> {
         self.tables.late(now, most)
     }
 
+    fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
+        self.tables.paused_beyond(end)
+    }
+
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.tables.pick(now, capabilities)
     }

@@ -317,6 +317,10 @@ impl Rows for Tables {
         late.take(most).map(|(_, id)| id.clone()).collect()
     }
 
+    fn paused_beyond(&self, end: Millis) -> Vec<JobId> {
+        self.queue.paused_beyond(end)
+    }
+
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId> {
         self.queue.pick(now, capabilities)
     }

@@ -10,7 +10,7 @@
 //! begin one works on rows that are all locked (the *heavy* ones). A lease is on one side in each batch.
 
 use super::load::{self, Near};
-use super::{Core, Order, Trouble, save};
+use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
 use crate::message::Tag;
@@ -22,6 +22,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers in a block: more than a run has jobs.
 pub(super) const BLOCK: i64 = 1_024;
+
+/// That somebody was there is written so often, if sweeps do not.
+const SEEN_MILLIS: u64 = 1_000;
 
 /// Whether an event goes into batches. The others are rare, and each has a transaction of its own.
 pub(super) fn is_common(event: &Event) -> bool {
@@ -145,7 +148,7 @@ pub(super) async fn decide(
 ) -> Result<Vec<Option<Handled>>, Trouble> {
     let mut sql = core.pool.begin().await?;
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
-    let (now, blocks) = core.clock(&mut sql, given, submissions, Order::Index).await?;
+    let Now { now, seen, blocks } = core.clock(&mut sql, given, submissions, Order::Index).await?;
     let plan = Plan::new(&mut sql, now, events).await?;
     let (mut heavy, mut light) = (Side::default(), Side::default());
     let ending =
@@ -207,6 +210,10 @@ pub(super) async fn decide(
     }
     let sides = [(&heavy.tables, &heavy.changes), (&light.tables, &light.changes)];
     save::changes(&mut sql, &sides).await?;
+    // What is kept is a sign of life, like a sweep.
+    if now.0.saturating_sub(seen.0) >= SEEN_MILLIS {
+        schema::saw_if_free(&mut sql, now).await?;
+    }
     sql.commit().await?;
     if sides.iter().any(|(_, changes)| !changes.is_empty()) {
         core.life.wrote(now);

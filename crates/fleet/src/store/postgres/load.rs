@@ -39,15 +39,18 @@ macro_rules! free {
 }
 
 /// The rule of the queue (see [`crate::lease::Queue`]) in SQL: jobs for a runner, the next one first.
-/// Runs that somebody else is at are passed over.
+/// Runs that somebody else is at are passed over; so more are looked at than are wanted, but no more are locked.
 const PICK: &str = concat!(
     sets!(),
-    " SELECT next.seq, next.labels, next.record FROM sets CROSS JOIN LATERAL (
-        SELECT j.seq, j.priority, j.labels, r.record ",
+    " SELECT next.seq, next.labels, r.record FROM (
+        SELECT one.seq, one.priority, one.labels, one.run_id FROM sets CROSS JOIN LATERAL (
+            SELECT j.seq, j.priority, j.labels, j.run_id ",
     free!(),
-    " ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED
-    ) next
-    WHERE sets.tags <@ $2 ORDER BY next.priority DESC, next.seq LIMIT $3"
+    "       ORDER BY j.priority DESC, j.seq LIMIT $3 * 4
+        ) one
+        WHERE sets.tags <@ $2 ORDER BY one.priority DESC, one.seq LIMIT $3 * 4
+    ) next JOIN run r ON r.run_id = next.run_id
+    WHERE r.room ORDER BY next.priority DESC, next.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED"
 );
 /// Whether there is any, somebody else's included.
 const ANY: &str = concat!(

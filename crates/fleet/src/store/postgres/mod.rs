@@ -209,7 +209,7 @@ impl Core {
         given: Millis,
         submissions: usize,
         order: Order,
-    ) -> Result<(Millis, Vec<i64>), Trouble> {
+    ) -> Result<Now, Trouble> {
         let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
         let silence = now.0.abs_diff(seen.0);
         if seen > Millis(0) && (now < seen || silence > self.patience_millis()) {
@@ -218,7 +218,7 @@ impl Core {
             return Err(Trouble::Silence);
         }
         self.life.saw(now);
-        Ok((now, blocks))
+        Ok(Now { now, seen, blocks })
     }
 
     /// Whether somebody swept just now. Tests that make their own time start alone.
@@ -372,7 +372,8 @@ impl Store for Postgres {
     }
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-        read::worker(&self.readers, id).await
+        // Whoever beats is asked for its key: that is not to wait for people who look.
+        read::worker(&self.core.pool, id).await
     }
 
     async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {

@@ -138,6 +138,15 @@ pub(super) async fn saw(sql: &mut PgConnection, now: Millis) -> Result<(), Troub
     Ok(())
 }
 
+/// The same, without waiting for others who say so.
+pub(super) async fn saw_if_free(sql: &mut PgConnection, now: Millis) -> Result<(), Trouble> {
+    let saw = "UPDATE clock SET seen = $1 FROM
+        (SELECT ctid FROM clock WHERE seen < $1 FOR UPDATE SKIP LOCKED) AS free
+        WHERE clock.ctid = free.ctid";
+    sqlx::query(saw).bind(number(now.0)).execute(sql).await?;
+    Ok(())
+}
+
 /// Keeps others from saying what time it is, until the transaction ends.
 pub(super) async fn hold(sql: &mut PgConnection) -> Result<(), Trouble> {
     sqlx::query("SELECT seen FROM clock FOR UPDATE").execute(sql).await?;

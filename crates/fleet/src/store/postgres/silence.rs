@@ -6,8 +6,7 @@
 
 use super::load::jobs;
 use super::{Core, Now, Order, Trouble, save, schema, solo};
-use crate::lease::{Event, Rows, handle, missed};
-use crate::store::Tables;
+use crate::lease::{Event, JobRecord, Rows, handle, missed};
 use crate::store::journal::{Changes, Journal};
 use crate::store::row::number;
 use crate::time::Millis;
@@ -21,16 +20,17 @@ pub(super) async fn give_back(core: &Core) -> Result<(), Trouble> {
     if core.watched(now, seen) {
         return Ok(());
     }
-    let mut tables = solo::rows(&mut sql, &Event::Start).await?;
-    let mut changes = Changes::default();
+    let mut paused = Vec::new();
     if now < seen {
         tracing::warn!(millis = seen.0 - now.0, "the database's clock was set back");
-        far_pauses(&mut sql, core, now, &mut tables).await?;
+        paused = far_pauses(&mut sql, core, now).await?;
     }
+    let mut tables = solo::rows(&mut sql, &Event::Start).await?;
+    paused.into_iter().for_each(|job| tables.put_job(job));
+    let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
     let silence = now.0.saturating_sub(seen.0);
     if now < seen || silence > core.outage_millis() {
-        end_pauses(&mut journal, now);
         // Its answer says nothing.
         let _ = handle(&mut journal, &core.policy, now, Event::Start);
     } else {
@@ -53,21 +53,9 @@ async fn far_pauses(
     sql: &mut PgConnection,
     core: &Core,
     now: Millis,
-    tables: &mut Tables,
-) -> Result<(), Trouble> {
+) -> Result<Vec<JobRecord>, Trouble> {
     let query = "SELECT seq, fixed, changing FROM job WHERE waiting AND not_before > $1
         ORDER BY seq FOR UPDATE";
     let longest = now.plus_seconds(core.policy.backoff_seconds_max);
-    let rows = sqlx::query(query).bind(number(longest.0)).fetch_all(sql).await?;
-    jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
-    Ok(())
-}
-
-/// What was loaded for that waits no longer.
-fn end_pauses(journal: &mut Journal<'_>, now: Millis) {
-    let paused: Vec<_> = journal.tables.jobs().cloned().collect();
-    for mut job in paused {
-        job.not_before = now;
-        journal.put_job(job);
-    }
+    jobs(&sqlx::query(query).bind(number(longest.0)).fetch_all(sql).await?)
 }

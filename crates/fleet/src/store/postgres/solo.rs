@@ -22,6 +22,10 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
     }
     let mut sql = core.pool.begin().await?;
     let submissions = usize::from(matches!(event, Event::Rerun { .. }));
+    if *event == Event::Start {
+        // Before any lease, as whoever gives time back does.
+        schema::hold(&mut sql).await?;
+    }
     let (now, blocks) = match event {
         Event::Start => match core.time(&mut sql, given, 0, Order::Any).await? {
             // Another one is there, and leases were kept alive all the time. One that starts again and again
@@ -31,7 +35,11 @@ pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<
             }
             Now { now, .. } => (now, vec![]),
         },
-        _ => core.clock(&mut sql, given, submissions, Order::Any).await?,
+        _ => {
+            let Now { now, blocks, .. } =
+                core.clock(&mut sql, given, submissions, Order::Any).await?;
+            (now, blocks)
+        }
     };
     let Ended { mut tables, uploaded, left } = match event {
         Event::Forget { keep_seconds } => {
@@ -189,7 +197,7 @@ async fn worker_row(
 /// sweep: a message about them ends them too.
 async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     let mut sql = core.pool.begin().await?;
-    let (now, _) = core.clock(&mut sql, given, 0, Order::Any).await?;
+    let Now { now, .. } = core.clock(&mut sql, given, 0, Order::Any).await?;
     // By itself: others who say the same must not wait until this sweep is over.
     schema::saw(&mut sql, now).await?;
     sql.commit().await?;

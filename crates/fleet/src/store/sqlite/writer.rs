@@ -4,11 +4,12 @@ mod inbox;
 
 use super::super::journal::{Changes, Journal};
 use super::{StoreError, Tables, rows};
-use crate::id::{Fence, JobId};
+use crate::id::{Fence, JobId, LeaseId};
 use crate::lease::{Event, Handled, Policy, Rows, handle, missed};
 use crate::time::Millis;
 use inbox::Inbox;
 use sqlx::{Connection, SqliteConnection};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -105,6 +106,8 @@ struct Decider {
     policy: Policy,
     tables: Tables,
     life: Life,
+    /// What leases were given back since their runners were last heard, and until when they last then.
+    given: BTreeMap<LeaseId, (Millis, u64)>,
 }
 
 /// When there was somebody who kept leases alive.
@@ -127,7 +130,12 @@ impl Life {
 
 impl Writer {
     pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
-        let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
+        let decider = Decider {
+            policy,
+            tables: Tables::default(),
+            life: Life::default(),
+            given: BTreeMap::new(),
+        };
         let (path, pace) = (path.to_owned(), Pace::default());
         let mut writer = Self { path, connection: None, decider, pace };
         writer.anew().await?;
@@ -308,6 +316,23 @@ impl Decider {
         self.give_back(changes, millis);
     }
 
+    /// Writes took long. Whoever is heard in between has the time back each time; whoever is silent for as long as a
+    /// lease lasts has no more: a disk that is always slow must not keep leases of those who are gone.
+    fn stalled(&mut self, changes: &mut Changes, millis: u64) {
+        let mut journal = Journal { tables: &mut self.tables, changes };
+        let before = std::mem::take(&mut self.given);
+        for id in journal.live_leases() {
+            let Some(mut lease) = journal.lease(&id) else { continue };
+            let silent = before.get(&id).filter(|(until, _)| *until == lease.expires_at);
+            let given = silent.map_or(0, |(_, given)| *given);
+            if given < u64::from(lease.ttl_seconds(&self.policy)) * 1_000 {
+                missed(millis, &mut lease);
+                journal.put_lease(lease.clone());
+            }
+            self.given.insert(id, (lease.expires_at, given.saturating_add(millis)));
+        }
+    }
+
     /// Every lease ends so much later.
     fn give_back(&mut self, changes: &mut Changes, millis: u64) {
         let mut journal = Journal { tables: &mut self.tables, changes };
@@ -383,7 +408,7 @@ impl Decider {
                 millis = took.as_millis(),
                 "the fleet's database is slow; leases have the time back"
             );
-            self.give_back(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+            self.stalled(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         }
         written
     }

@@ -415,3 +415,36 @@ async fn a_write_that_takes_long_costs_no_lease() {
     let beaten = writer.one(ttl, beat()).await.expect("written").reply;
     assert!(matches!(beaten, Ok(Reply::Beat(_))), "{beaten:?}");
 }
+
+/// A disk that is always slow keeps no lease of somebody who is gone, and all of those who are heard.
+#[tokio::test]
+async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
+    let (_folder, mut writer) = writer("slow").await;
+    writer.one(0, submit("a")).await.expect("written").reply.expect("submitted");
+    writer.one(0, take()).await.expect("written").reply.expect("granted");
+    let job = writer.job();
+    writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
+    let ttl = writer.decider.policy.lease_ttl_seconds;
+    let mut second = 0;
+    let stall = |writer: &mut Writer| writer.decider.stalled(&mut Changes::default(), 1_000);
+    // Each second is one in which nothing could be written.
+    while second < 3 * ttl {
+        second += 1;
+        stall(&mut writer);
+        let beaten = writer.one(second, beat()).await.expect("written").reply;
+        assert!(matches!(beaten, Ok(Reply::Beat(_))), "{second}: {beaten:?}");
+    }
+    let last = second;
+    loop {
+        second += 1;
+        stall(&mut writer);
+        let swept = writer.one(second, Event::Sweep).await.expect("written").reply;
+        match swept {
+            Ok(Reply::Swept { lapsed: 0, .. }) => {}
+            Ok(Reply::Swept { lapsed: 1, .. }) => break,
+            other => panic!("{other:?}"),
+        }
+        assert!(second < last + 3 * ttl, "it never ends");
+    }
+    assert!(second > last + ttl, "it had time back");
+}
