@@ -229,13 +229,14 @@ mod tests {
         let lookout = lookouts.at(&run);
         let (go, gate) = oneshot::channel();
         let mut first = Box::pin(lookout.look(async { shows(gate.await.ok()?) }));
+        tokio::task::yield_now().await;
         assert!((&mut first).now_or_never().is_none(), "it has begun");
         lookouts.told(&run);
         let mut second = Box::pin(lookout.look(async { shows("second") }));
         assert!((&mut second).now_or_never().is_none(), "it waits");
         let third = lookout.look(never("the second will do"));
         go.send("first").expect("it looks");
-        // Who began the first look is not asked again: those who wait for it move it on.
+        // Nobody waits for the first one: it goes on by itself.
         assert_eq!((text(third).await, text(second).await), ("second".into(), "second".into()));
         assert_eq!(text(first).await, "first");
     }
