@@ -102,6 +102,12 @@ pub(crate) struct FleetArgs {
 }
 
 impl FleetArgs {
+    /// Whether an orchestrator was named, and not this one.
+    pub(crate) fn names_another(&self, url: &str) -> bool {
+        let plain = |url: &str| url.trim_end_matches('/').to_owned();
+        self.orchestrator != DEFAULT_URL && plain(&self.orchestrator) != plain(url)
+    }
+
     /// How to print.
     pub(crate) fn out(&self) -> Output {
         Output::new(self.print)

@@ -86,8 +86,9 @@ enum Command {
     },
     /// List what jobs left behind, or fetch it.
     ///
-    /// With --to each goes into DIR/JOB/NAME; a file that is there already is not written over. One of the same
-    /// length was fetched before, so a command that was stopped goes on where it was.
+    /// With --to each goes into DIR/JOB/NAME; a file that is there already is not written over. What was fetched from
+    /// the same job before is not fetched again, so a command that was stopped goes on where it was; any other file
+    /// that is not the same is an error.
     #[command(after_help = "Examples:
   $ remuda run artifacts run_…
   $ remuda run artifacts run_… --job build --to out")]
@@ -102,6 +103,9 @@ enum Command {
         to: Option<PathBuf>,
     },
     /// Stop a run, or one job. Jobs that run have a moment to end by themselves.
+    ///
+    /// A worker hears of it with its next heartbeat, some 20 seconds later at most, or at once where work is
+    /// announced through NATS.
     #[command(after_help = "Example:\n  $ remuda run cancel run_…")]
     Cancel {
         /// The run, or a job.
@@ -189,7 +193,14 @@ impl Target {
 }
 
 fn run_id(text: &str) -> Result<RunId, Failure> {
-    RunId::new(text).map_err(|_| FleetFailure::BadId(text.to_owned()).into())
+    match Target::read(text)? {
+        Target::Run(run) => Ok(run),
+        Target::Job(job) => Err(match job.run() {
+            Some(run) => FleetFailure::NotARun { job, run },
+            None => FleetFailure::BadId(text.to_owned()),
+        }
+        .into()),
+    }
 }
 
 /// A run is there. Says so, and waits for it if that is wanted.
@@ -216,7 +227,9 @@ async fn cancel(session: &Session, target: &Target) -> Result<(), Failure> {
     };
     canceled.map_err(|error| session.explain(error))?;
     let shown = json!({ "canceled": id });
-    session.out.show(&shown, |_, _| format!("{id} is asked to stop, unless it had ended\n"))
+    session.out.show(&shown, |_, _| {
+        format!("{id} is asked to stop, unless it had ended; workers hear of it with their next heartbeat\n")
+    })
 }
 
 /// A remark, beside what is printed.

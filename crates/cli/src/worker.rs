@@ -76,7 +76,7 @@ pub fn main(args: &Args) -> ExitCode {
         Command::Init { directory, wish } => init::init(&args.fleet, directory, wish),
         Command::Run { path, one_shot, json_logs, leash } => {
             leash.watch();
-            serve::serve(path, *one_shot, *json_logs)
+            serve::serve(&args.fleet, path, *one_shot, *json_logs)
         }
     };
     args.fleet.out().end(result, &[])

@@ -303,6 +303,22 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     assert!(none.stderr.contains("remuda worker init"), "{none:?}");
 }
 
+/// Nobody is asked: it is said at once what is wrong, and what is meant.
+#[test]
+fn what_cannot_be_meant_is_said_with_what_can() {
+    let job = "job_0123456789abcdef0123456789abcdef-0";
+    for command in ["show", "watch", "rerun"] {
+        let refused = Run::of(remuda().args(["run", command, job])).failed(2);
+        assert!(refused.stderr.contains("take run_0123456789abcdef0123456789abcdef"), "{refused:?}");
+    }
+    let folder = Folder::new("fleet-meant");
+    let file = folder.file("run.toml");
+    fs::write(&file, "[[jobs]]\nname = \"a\"\nsteps = [\"true\"]\n").expect("a file");
+    let submit = ["run", "submit", &file, "--key", "a\nb", "--orchestrator", "http://127.0.0.1:9"];
+    let refused = Run::of(remuda().args(submit)).failed(1);
+    assert!(refused.stderr.contains("visible characters"), "{refused:?}");
+}
+
 /// Jobs that were to be in a sandbox are never without one by accident.
 #[test]
 fn a_worker_without_its_sandbox_is_not_made_and_says_what_to_do() {

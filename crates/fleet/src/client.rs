@@ -8,6 +8,7 @@ use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
 use futures::{Stream, StreamExt, stream};
+use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -78,7 +79,7 @@ impl Client {
         key: Option<&str>,
     ) -> Result<Submitted, ClientError> {
         let request = self.request(Method::POST, "/runs").body(encode(run));
-        self.json(keyed(request, key).timeout(ANSWER_TIMEOUT)).await
+        self.json(keyed(request, key)?.timeout(ANSWER_TIMEOUT)).await
     }
 
     /// Submits a run under an id that was made for it with [`Self::new_run`], once however often it is sent:
@@ -86,7 +87,7 @@ impl Client {
     /// if it differs.
     pub async fn submit_as(&self, id: &RunId, run: &RunSubmission) -> Result<(), ClientError> {
         let request = self.request(Method::POST, "/runs").body(encode(run));
-        let request = keyed(request, Some(id.as_str())).header(RUN_ID, id.as_str());
+        let request = keyed(request, Some(id.as_str()))?.header(RUN_ID, id.as_str());
         match self.json::<Submitted>(request.timeout(ANSWER_TIMEOUT)).await {
             Err(ClientError::Refused { code, .. }) if code == "CONFLICT" => Ok(()),
             answered => answered.map(drop),
@@ -101,7 +102,7 @@ impl Client {
     /// Repeats a run, once for each key.
     pub async fn rerun(&self, run: &RunId, key: Option<&str>) -> Result<Submitted, ClientError> {
         let request = self.request(Method::POST, &format!("/runs/{run}/rerun"));
-        self.json(keyed(request, key).timeout(ANSWER_TIMEOUT)).await
+        self.json(keyed(request, key)?.timeout(ANSWER_TIMEOUT)).await
     }
 
     /// Stops a run.
@@ -313,11 +314,14 @@ fn passing(status: StatusCode) -> bool {
         || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
 }
 
-fn keyed(request: RequestBuilder, key: Option<&str>) -> RequestBuilder {
-    match key {
-        Some(key) => request.header("idempotency-key", key),
-        None => request,
-    }
+/// With the submitter's word, if that can be sent at all.
+fn keyed(request: RequestBuilder, key: Option<&str>) -> Result<RequestBuilder, ClientError> {
+    let Some(key) = key else { return Ok(request) };
+    let value = HeaderValue::from_str(key).map_err(|_| ClientError::Refused {
+        code: "BAD_KEY".to_owned(),
+        message: "a key must have 1 to 200 visible characters".to_owned(),
+    })?;
+    Ok(request.header("idempotency-key", value))
 }
 
 /// Any text as one part of a path.

@@ -2,7 +2,7 @@
 
 use remuda_fleet::auth::KeyError;
 use remuda_fleet::client::ClientError;
-use remuda_fleet::id::RunId;
+use remuda_fleet::id::{JobId, RunId};
 use remuda_fleet::lease::RunStatus;
 use remuda_fleet::orchestrator::ServeError;
 use remuda_fleet::worker::{LinkError, WorkerError};
@@ -149,6 +149,14 @@ pub enum FleetFailure {
     /// A word that is neither a run nor a job.
     #[error("{0:?} is neither a run (run_…) nor a job (job_…); `remuda run list` shows runs")]
     BadId(String),
+    /// A job where a run is wanted.
+    #[error("{job} is a job, and this is about runs: take {run}")]
+    NotARun {
+        /// Which.
+        job: JobId,
+        /// Its run.
+        run: RunId,
+    },
     /// A word that names no machine.
     #[error(
         "{0:?} is no machine's key (24 hex digits) and no worker (runner_…); `remuda fleet workers` shows machines"
@@ -241,7 +249,9 @@ impl FleetFailure {
     /// The exit status: 2 for wrong use, 3 for a run that was canceled, 1 for all else.
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) | Self::BadMachine(_) => ExitCode::from(2),
+            Self::BadUrl(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
+                ExitCode::from(2)
+            }
             Self::Ended { status: RunStatus::Canceled, .. } => ExitCode::from(3),
             _ => ExitCode::FAILURE,
         }
@@ -250,7 +260,9 @@ impl FleetFailure {
     /// Stable; programs compare it. An orchestrator's refusal keeps its own.
     pub(crate) fn code(&self) -> &str {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) | Self::BadMachine(_) => "wrong_use",
+            Self::BadUrl(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
+                "wrong_use"
+            }
             Self::Unreachable { .. } => "unreachable",
             Self::NoToken { .. } | Self::NoTokenInside(_) => "no_token",
             Self::WrongToken { .. } => "wrong_token",

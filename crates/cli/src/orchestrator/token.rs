@@ -138,7 +138,11 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
                 return Err(FleetFailure::UnknownToken(name.clone()).into());
             }
             write(&path, &access)?;
-            out.show(&json!({ "revoked": name }), |_, _| format!("revoked {name}\n"))
+            let file = directory.join(format!("{name}.token"));
+            out.show(&json!({ "revoked": name }), |_, _| match file.exists() {
+                true => format!("revoked {name}; {} is of no use any more\n", file.display()),
+                false => format!("revoked {name}\n"),
+            })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use crate::failure::Failure;
-use crate::fleet::{FleetFailure, alone};
+use crate::fleet::{FleetArgs, FleetFailure, alone};
 use remuda_fleet::worker::{self, WorkerError};
 use std::path::Path;
 use tokio::sync::watch;
@@ -12,8 +12,20 @@ use tokio::task::JoinSet;
 /// descriptors for each folder that is in another.
 const FILES: u64 = 65_536;
 
-pub(super) fn serve(path: &Path, one_shot: bool, json_logs: bool) -> Result<(), Failure> {
+pub(super) fn serve(
+    fleet: &FleetArgs,
+    path: &Path,
+    one_shot: bool,
+    json_logs: bool,
+) -> Result<(), Failure> {
     let settings = Settings::read(path)?;
+    if fleet.names_another(settings.orchestrator()) {
+        // Whoever set a variable for other commands is not to be stopped by it.
+        let own = settings.orchestrator();
+        eprintln!(
+            "this worker works for {own}, as its worker.toml says; --orchestrator is for `remuda worker init`"
+        );
+    }
     if one_shot && settings.concurrency > 1 {
         return Err(Failure::Usage("--one-shot is for workers with a concurrency of 1"));
     }

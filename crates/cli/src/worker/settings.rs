@@ -138,6 +138,11 @@ pub(super) fn ten_gib() -> u64 {
 }
 
 impl Settings {
+    /// Whom it works for.
+    pub(super) fn orchestrator(&self) -> &str {
+        &self.orchestrator
+    }
+
     /// Where they are, and all that is made.
     pub(super) fn directory(&self) -> &Path {
         &self.directory

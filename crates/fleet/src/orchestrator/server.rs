@@ -39,7 +39,9 @@ pub enum ServeError {
     #[error("the audit log cannot be written: {0}")]
     Audit(io::Error),
     /// Its socket.
-    #[error("the socket cannot be used: {0}")]
+    #[error(
+        "the socket cannot be used: {0}; another program may have the address, change `listen`"
+    )]
     Socket(io::Error),
     /// Nobody looks after leases any more, or nobody keeps rows: a mistake in this program.
     #[error("a part of it broke down, and leases would never end; start it again")]

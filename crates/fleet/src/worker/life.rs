@@ -292,7 +292,10 @@ impl Life<'_> {
         let images = match (&self.shop.config.images, &self.shop.images) {
             (Images::Ignore, _) => return Ok(None),
             (Images::Runc(_), Some(images)) => images.clone(),
-            _ => return Err("this worker has no container runtime".to_owned()),
+            _ => {
+                let why = "this worker has no container runtime; give it `images = \"runc\"`, or \"ignore\", or the job tags of one that has";
+                return Err(why.to_owned());
+            }
         };
         let reference = reference.clone();
         let prepared = blocking(move |_| images.prepare(&reference)).await;

@@ -120,6 +120,9 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
         tokio::select! {
             ended = &mut work => ended,
             () = stop => {
+                let seconds = shop.config.drain.as_secs();
+                tracing::info!(runner = %shop.runner_id, seconds,
+                    "the worker takes no more jobs; one that it has may end within this time, and is given back otherwise");
                 draining.send_replace(true);
                 work.await
             }

@@ -84,7 +84,7 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
     let Filled { token, to } = filled(&bytes).unwrap_or(Filled { token: String::new(), to: None });
     let to = own(to);
     let access = app.0.door.access();
-    let known = access.find(&token).filter(|token| token.scope.allows(Scope::Viewer));
+    let known = access.find(token.trim()).filter(|token| token.scope.allows(Scope::Viewer));
     match known {
         Some(token) => {
             app.note(&token.name, "login", "", Ok(()));
