@@ -309,7 +309,10 @@ fn what_cannot_be_meant_is_said_with_what_can() {
     let job = "job_0123456789abcdef0123456789abcdef-0";
     for command in ["show", "watch", "rerun"] {
         let refused = Run::of(remuda().args(["run", command, job])).failed(2);
-        assert!(refused.stderr.contains("take run_0123456789abcdef0123456789abcdef"), "{refused:?}");
+        assert!(
+            refused.stderr.contains("take run_0123456789abcdef0123456789abcdef"),
+            "{refused:?}"
+        );
     }
     let folder = Folder::new("fleet-meant");
     let file = folder.file("run.toml");
