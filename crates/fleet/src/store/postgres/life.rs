@@ -2,6 +2,8 @@
 
 use crate::time::Millis;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Times of events here. What others saw is in the database.
 #[derive(Debug, Default)]
@@ -10,6 +12,8 @@ pub(super) struct Life {
     written: AtomicU64,
     /// Nothing could be written, the last time that it was tried.
     failing: AtomicBool,
+    /// When leases had their time back, by the clock of this machine.
+    gave_back: Mutex<Option<Instant>>,
 }
 
 impl Life {
@@ -42,5 +46,32 @@ impl Life {
     pub(super) fn failed(&self) {
         self.failing.store(true, Ordering::Relaxed);
         self.seen.store(self.written.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Leases have the time back in which nobody was there.
+    pub(super) fn gave_back(&self) {
+        *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Whether that was just now.
+    pub(super) fn gave_back_within(&self, time: Duration) -> bool {
+        let last = *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|last| last.elapsed() < time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_was_given_back_just_now_for_a_while() {
+        let life = Life::default();
+        let (long, short) = (Duration::from_secs(60), Duration::from_millis(1));
+        assert!(!life.gave_back_within(long));
+        life.gave_back();
+        assert!(life.gave_back_within(long));
+        std::thread::sleep(short);
+        assert!(!life.gave_back_within(short));
     }
 }

@@ -52,6 +52,17 @@ const PICK: &str = concat!(
     ) next JOIN run r ON r.run_id = next.run_id
     WHERE r.room ORDER BY next.priority DESC, next.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED"
 );
+/// The same for when all that were looked at are somebody else's: however many those are, what is behind them is
+/// found. It may lock more runs than are taken.
+const PICK_BEHIND: &str = concat!(
+    sets!(),
+    " SELECT next.seq, next.labels, next.record FROM sets CROSS JOIN LATERAL (
+        SELECT j.seq, j.priority, j.labels, r.record ",
+    free!(),
+    "   ORDER BY j.priority DESC, j.seq LIMIT $3 FOR UPDATE OF r SKIP LOCKED
+    ) next
+    WHERE sets.tags <@ $2 ORDER BY next.priority DESC, next.seq LIMIT $3"
+);
 /// Whether there is any, somebody else's included.
 const ANY: &str = concat!(
     sets!(),
@@ -204,23 +215,46 @@ pub(super) async fn pick(
     most: usize,
 ) -> Result<bool, Trouble> {
     let tags: Vec<String> = capabilities.iter().map(|tag| tag.as_str().to_owned()).collect();
-    let query = sqlx::query(PICK).bind(number(now.0)).bind(&tags).bind(number(most as u64));
-    let rows = query.fetch_all(&mut *sql).await?;
+    if picked(sql, tables, near, PICK, now, &tags, most).await? {
+        return Ok(true);
+    }
+    let any = sqlx::query_scalar(ANY).bind(number(now.0)).bind(&tags).fetch_one(&mut *sql).await?;
+    if any {
+        // Whether or not: somebody has what there is, and may leave some of it.
+        let _ = picked(sql, tables, near, PICK_BEHIND, now, &tags, most).await?;
+    }
+    Ok(any)
+}
+
+/// What one of the queries above finds; whether it finds anything.
+async fn picked(
+    sql: &mut PgConnection,
+    tables: &mut Tables,
+    near: &mut Near,
+    pick: &'static str,
+    now: Millis,
+    tags: &[String],
+    most: usize,
+) -> Result<bool, Trouble> {
+    let query = sqlx::query(pick).bind(number(now.0)).bind(tags).bind(number(most as u64));
+    let rows = query.fetch_all(sql).await?;
     for row in &rows {
         near.jobs.insert(row.get(0));
         near.labels.extend(row.get::<Vec<String>, _>(1));
         tables.put_run(read("run", row.get(2))?);
     }
-    if !rows.is_empty() {
-        return Ok(true);
-    }
-    Ok(sqlx::query_scalar(ANY).bind(number(now.0)).bind(&tags).fetch_one(sql).await?)
+    Ok(!rows.is_empty())
 }
 
-/// How [`PICK`] is done. Prepared, as it is when it is used: such plans are made without the values.
-pub(super) async fn pick_plan(pool: &PgPool) -> Result<Vec<String>, StoreError> {
+/// How work is picked, at first and behind others. Prepared, as it is when it is used: such plans are made without
+/// the values.
+pub(super) async fn pick_plans(pool: &PgPool) -> Result<[Vec<String>; 2], StoreError> {
+    Ok([plan(pool, PICK).await?, plan(pool, PICK_BEHIND).await?])
+}
+
+async fn plan(pool: &PgPool, pick: &str) -> Result<Vec<String>, StoreError> {
     let mut sql = pool.begin().await?;
-    let prepare = format!("PREPARE pick (bigint, text[], bigint) AS {PICK}");
+    let prepare = format!("PREPARE pick (bigint, text[], bigint) AS {pick}");
     sqlx::raw_sql(sqlx::AssertSqlSafe(prepare)).execute(&mut *sql).await?;
     let explain = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE pick (9000000000000, '{}', 64)";
     let plan = sqlx::raw_sql(explain).fetch_all(&mut *sql).await?;
@@ -303,25 +337,29 @@ pub(super) async fn keys(
     Ok(())
 }
 
-/// Leases that may be over, by the times that are kept beside them: these are never too late, but may
-/// be too early.
+/// Leases that may be over, but for those of some runs, by the times that are kept beside them: these are never
+/// too late, but may be too early.
 pub(super) async fn due(
     sql: &mut PgConnection,
     now: Millis,
     most: usize,
+    without: &[String],
 ) -> Result<Vec<LeaseRecord>, Trouble> {
-    let due = "SELECT record FROM lease WHERE due <= $1 ORDER BY due, lease_id LIMIT $2";
-    let most = number(most as u64);
-    records(&sqlx::query(due).bind(number(now.0)).bind(most).fetch_all(sql).await?, "lease")
+    let due = "SELECT record FROM lease WHERE due <= $1 AND NOT (run_id = ANY ($3))
+        ORDER BY due, lease_id LIMIT $2";
+    let query = sqlx::query(due).bind(number(now.0)).bind(number(most as u64)).bind(without);
+    records(&query.fetch_all(sql).await?, "lease")
 }
 
-/// Jobs that nobody has and that it is too late for, and their runs.
+/// Jobs that nobody has and that it is too late for, but for those of some runs, and their runs.
 pub(super) async fn late(
     sql: &mut PgConnection,
     now: Millis,
     most: usize,
+    without: &[String],
 ) -> Result<Vec<(String, String)>, Trouble> {
-    let late = "SELECT job_id, run_id FROM job WHERE late <= $1 ORDER BY late, job_id LIMIT $2";
-    let query = sqlx::query(late).bind(number(now.0)).bind(number(most as u64));
+    let late = "SELECT job_id, run_id FROM job WHERE late <= $1 AND NOT (run_id = ANY ($3))
+        ORDER BY late, job_id LIMIT $2";
+    let query = sqlx::query(late).bind(number(now.0)).bind(number(most as u64)).bind(without);
     Ok(query.fetch_all(sql).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
 }

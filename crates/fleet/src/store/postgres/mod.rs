@@ -37,16 +37,20 @@ use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use writer::{Ask, TRIES_MAX};
 
-/// Connections of one orchestrator for its writers and rare events.
-const CONNECTIONS_MAX: u32 = 8;
-/// And for people who look, of whom there may be many: nobody who beats waits for them.
-const READERS_MAX: u32 = 8;
 /// Batches at the same time: while one waits for the disk, the next is decided.
 const WRITERS: usize = 3;
+/// Wishes of people that are decided at the same time. Each may wait for others, and nobody who beats waits for it.
+const WISHES: usize = 3;
+/// Connections of one orchestrator for all who write: those, its sweeps, the crier, and who listens to others.
+const CONNECTIONS_MAX: u32 = WRITERS as u32 + WISHES as u32 + 3;
+/// And for people who look, of whom there may be many: nobody who beats waits for them.
+const READERS_MAX: u32 = 8;
+/// And for keys that are shown, which anybody may: nobody who was let in waits for that.
+const KEYS_MAX: u32 = 2;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
@@ -67,6 +71,19 @@ const PLANNER: [(&str, &str); 6] = [
     ("jit", "off"),
 ];
 
+/// Whoever is suspended, or loses its power, in the middle of a transaction has locks that others wait for: the
+/// server ends it. No transaction here waits for anything but the database, and none is long in the way.
+const LIMITS: [(&str, &str); 6] = [
+    ("idle_in_transaction_session_timeout", "5s"),
+    // Longer than it takes until those who are gone are ended.
+    ("lock_timeout", "10s"),
+    // For those to whom the server is still talking. They mean nothing to sockets of the same machine.
+    ("tcp_keepalives_idle", "5"),
+    ("tcp_keepalives_interval", "2"),
+    ("tcp_keepalives_count", "3"),
+    ("tcp_user_timeout", "10s"),
+];
+
 /// Whose clock counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Time {
@@ -81,6 +98,7 @@ pub enum Time {
 pub struct Postgres {
     core: Arc<Core>,
     readers: PgPool,
+    keys: PgPool,
     asks: mpsc::Sender<Ask>,
     writers: Vec<JoinHandle<()>>,
     crier: JoinHandle<()>,
@@ -97,6 +115,7 @@ struct Core {
     /// Where it leaves what others should know.
     crier: mpsc::Sender<String>,
     life: Life,
+    wishes: Semaphore,
 }
 
 /// How a transaction's queries get their rows into order.
@@ -134,10 +153,11 @@ impl From<StoreError> for Trouble {
 
 impl From<sqlx::Error> for Trouble {
     fn from(error: sqlx::Error) -> Self {
-        // A deadlock, a serialisation failure, and a key that somebody else wrote meanwhile.
+        // A deadlock, a serialisation failure, a lock that somebody had for too long, and a key that somebody else
+        // wrote meanwhile.
         let code = error.as_database_error().and_then(|error| error.code());
         match code.as_deref() {
-            Some("40P01" | "40001" | "23505") => Self::Again,
+            Some("40P01" | "40001" | "55P03" | "23505") => Self::Again,
             _ => Self::Store(error.into()),
         }
     }
@@ -211,8 +231,10 @@ impl Core {
         order: Order,
     ) -> Result<Now, Trouble> {
         let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
-        let silence = now.0.abs_diff(seen.0);
-        if seen > Millis(0) && (now < seen || silence > self.patience_millis()) {
+        let silent = now.0.saturating_sub(seen.0) > self.patience_millis();
+        // Where the database takes long to keep it, time that was given back seems to be long ago at once.
+        let silent = silent && !self.life.gave_back_within(Duration::from_millis(WATCHED_MILLIS));
+        if seen > Millis(0) && (now < seen || silent) {
             // Nobody takes this for a sign of life: the next must see the silence too, until every
             // lease has its grace.
             return Err(Trouble::Silence);
@@ -230,7 +252,9 @@ impl Core {
     async fn silence(&self, given: Millis) -> Result<(), Trouble> {
         for _ in 0..TRIES_MAX {
             let decided = match self.time {
-                Time::Database => silence::give_back(self).await,
+                Time::Database => {
+                    silence::give_back(self).await.inspect(|()| self.life.gave_back())
+                }
                 Time::Caller => solo::decide(self, given, &Event::Start).await.map(drop),
             };
             match self.noted(decided) {
@@ -243,6 +267,10 @@ impl Core {
     }
 
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
+        let _turn = match event {
+            Event::Start | Event::Sweep | Event::Forget { .. } => None,
+            _ => Some(self.wishes.acquire().await.map_err(|_| StoreError::Closed)?),
+        };
         for tries in 0..TRIES_MAX {
             let trouble = match self.noted(solo::decide(self, given, event).await) {
                 Ok(handled) => return Ok(handled),
@@ -268,10 +296,11 @@ impl Postgres {
         time: Time,
         now: Millis,
     ) -> Result<Self, StoreError> {
-        let options = PgConnectOptions::from_str(url)?.options(PLANNER);
-        let pool = PgPoolOptions::new().max_connections(CONNECTIONS_MAX);
-        let pool = pool.connect_with(options.clone()).await?;
-        let readers = PgPoolOptions::new().max_connections(READERS_MAX).connect_lazy_with(options);
+        let options = PgConnectOptions::from_str(url)?.options(PLANNER).options(LIMITS);
+        let most = |connections| PgPoolOptions::new().max_connections(connections);
+        let pool = most(CONNECTIONS_MAX).connect_with(options.clone()).await?;
+        let readers = most(READERS_MAX).connect_lazy_with(options.clone());
+        let keys = most(KEYS_MAX).connect_lazy_with(options);
         schema::migrate(&pool).await?;
         let (name, life) = (random_hex::<8>(), Life::default());
         let (crier, left) = news::crier();
@@ -285,14 +314,15 @@ impl Postgres {
             tag_sets_max: usize::MAX,
             ..policy
         };
-        let core = Arc::new(Core { pool, policy, time, name, crier, life });
+        let wishes = Semaphore::new(WISHES);
+        let core = Arc::new(Core { pool, policy, time, name, crier, life, wishes });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let writer = |_| tokio::spawn(writer::run(core.clone(), waiting.clone()));
         let writers = (0..WRITERS).map(writer).collect();
-        Ok(Self { core, readers, asks, writers, crier: crying })
+        Ok(Self { core, readers, keys, asks, writers, crier: crying })
     }
 
     /// What other orchestrators of the same database tell.
@@ -300,11 +330,11 @@ impl Postgres {
         Hearing::open(&self.core.pool, &self.core.name).await
     }
 
-    /// The plan by which work is picked, as it is made for every pick. For tests: a plan that reads all that
+    /// The plans by which work is picked, as they are made for every pick. For tests: a plan that reads all that
     /// waits is found out by nothing else until much waits.
     #[doc(hidden)]
-    pub async fn pick_plan(&self) -> Result<Vec<String>, StoreError> {
-        load::pick_plan(&self.core.pool).await
+    pub async fn pick_plans(&self) -> Result<[Vec<String>; 2], StoreError> {
+        load::pick_plans(&self.core.pool).await
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -323,6 +353,7 @@ impl Postgres {
         drop(self.core);
         let _ = self.crier.await;
         self.readers.close().await;
+        self.keys.close().await;
         pool.close().await;
     }
 }
@@ -373,7 +404,7 @@ impl Store for Postgres {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         // Whoever beats is asked for its key: that is not to wait for people who look.
-        read::worker(&self.core.pool, id).await
+        read::worker(&self.keys, id).await
     }
 
     async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {

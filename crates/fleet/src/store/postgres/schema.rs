@@ -111,6 +111,8 @@ UPDATE clock SET version = 4;
 /// not touched.
 pub(super) async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
     let mut sql = pool.begin().await?;
+    // Whoever starts while another is at it waits, however long that takes.
+    sqlx::query("SET LOCAL lock_timeout = 0").execute(&mut *sql).await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *sql).await?;
     let there: bool =
         sqlx::query_scalar("SELECT to_regclass('clock') IS NOT NULL").fetch_one(&mut *sql).await?;

@@ -193,6 +193,47 @@ async fn worker_row(
     Ok(())
 }
 
+/// What a sweep ends, of runs that nobody else is at.
+struct Over {
+    due: Vec<LeaseRecord>,
+    /// Leases that only seemed to be.
+    later: Vec<LeaseRecord>,
+    /// Jobs that nobody has.
+    late: Vec<String>,
+    /// Whether there may be others.
+    full: bool,
+}
+
+/// Finds it, and locks the runs.
+async fn over(
+    sql: &mut PgConnection,
+    tables: &mut Tables,
+    now: Millis,
+    most: usize,
+) -> Result<Over, Trouble> {
+    let mut busy = Vec::new();
+    loop {
+        let due = load::due(sql, now, most, &busy).await?;
+        let late = load::late(sql, now, most, &busy).await?;
+        let full = due.len() == most || late.len() == most;
+        let (mut due, later): (Vec<_>, Vec<_>) =
+            due.into_iter().partition(|lease| lapse(now, lease).is_some());
+        let leased = due.iter().map(|lease| lease.run_id.as_str().to_owned());
+        let runs: BTreeSet<String> =
+            leased.chain(late.iter().map(|(_, run)| run.clone())).collect();
+        let free = load::free_runs(sql, tables, runs.iter().cloned()).await?;
+        if full && free.is_empty() && later.is_empty() && !runs.is_empty() {
+            // Somebody else is at all of them, and they are in the way of those behind them.
+            busy.extend(runs);
+            continue;
+        }
+        due.retain(|lease| free.contains(&lease.run_id));
+        let is_free = |run: &str| free.iter().any(|free| free.as_str() == run);
+        let late = late.into_iter().filter(|(_, run)| is_free(run)).map(|(job, _)| job);
+        return Ok(Over { due, later, late: late.collect(), full });
+    }
+}
+
 /// Ends leases that are over, together. Those of runs that somebody else is at are left to the next
 /// sweep: a message about them ends them too.
 async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
@@ -203,21 +244,11 @@ async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
     sql.commit().await?;
     core.life.wrote(now);
     let mut sql = core.pool.begin().await?;
-    let most = core.policy.sweep_lapses_max;
-    let due = load::due(&mut sql, now, most).await?;
-    let full = due.len() == most;
-    let (due, later): (Vec<_>, Vec<_>) =
-        due.into_iter().partition(|lease| lapse(now, lease).is_some());
-    let late = load::late(&mut sql, now, most).await?;
-    let full = full || late.len() == most;
     let mut tables = Tables::default();
-    let leased = due.iter().map(|lease| lease.run_id.as_str().to_owned());
-    let runs: BTreeSet<String> = leased.chain(late.iter().map(|(_, run)| run.clone())).collect();
-    let runs = load::free_runs(&mut sql, &mut tables, runs).await?;
-    let due: Vec<_> = due.iter().filter(|lease| runs.contains(&lease.run_id)).collect();
-    let free = |run: &str| runs.iter().any(|free| free.as_str() == run);
-    let late = late.iter().filter(|(_, run)| free(run)).map(|(job, _)| job.as_str());
-    let ending = due.iter().map(|lease| lease.job_id.as_str()).chain(late);
+    let most = core.policy.sweep_lapses_max;
+    let Over { due, later, late, full } = over(&mut sql, &mut tables, now, most).await?;
+    let ending =
+        due.iter().map(|lease| lease.job_id.as_str()).chain(late.iter().map(String::as_str));
     let near = load::near(&mut sql, ending).await?;
     load::labels(&mut sql, &mut tables, near.labels).await?;
     load::locked_jobs(&mut sql, &mut tables, near.jobs).await?;

@@ -91,17 +91,18 @@ async fn what_is_next_is_picked_in_the_order_of_an_index_however_much_waits() {
         if analyzed {
             sqlx::raw_sql("ANALYZE").execute(&mut sql).await.expect("analyzed");
         }
-        let plan = store.pick_plan().await.expect("a plan");
-        let text = plan.join("\n");
-        assert!(text.contains("Index Scan using job_set on job"), "{analyzed}: {text}");
-        // What is sorted is what was found in each set.
-        assert_eq!(text.matches("Sort  ").count(), 1, "{analyzed}: {text}");
-        for bad in ["Seq Scan on job", "Bitmap", "Hash Join", "Merge Join"] {
-            assert!(!text.contains(bad), "{bad}, {analyzed}: {text}");
+        for plan in store.pick_plans().await.expect("plans") {
+            let text = plan.join("\n");
+            assert!(text.contains("Index Scan using job_set on job"), "{analyzed}: {text}");
+            // What is sorted is what was found in each set.
+            assert_eq!(text.matches("Sort  ").count(), 1, "{analyzed}: {text}");
+            for bad in ["Seq Scan on job", "Bitmap", "Hash Join", "Merge Join"] {
+                assert!(!text.contains(bad), "{bad}, {analyzed}: {text}");
+            }
+            // As many as are wanted and those that limits hold back, and neither the 3,000 that wait nor the 2,000
+            // that wait for others.
+            assert!(looked_at(&plan) < 400, "{text}");
         }
-        // As many as are wanted and those that limits hold back, and neither the 3,000 that wait nor the 2,000
-        // that wait for others.
-        assert!(looked_at(&plan) < 400, "{text}");
     }
 }
 
