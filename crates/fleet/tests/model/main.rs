@@ -1,5 +1,5 @@
 //! Every order of events: two runners and one job, on a network that drops, repeats and reorders,
-//! with crashes, a cancellation, and time that passes whenever it likes.
+//! with crashes of runners and of the orchestrator, a cancellation, and time that passes whenever it likes.
 //!
 //! The orchestrator is the real core on its real tables. Runners are as short as the protocol
 //! allows: they resend what got lost, and they stop when told that they are stale. Faults come from
@@ -147,6 +147,23 @@ fn a_cancellation_a_crash_and_a_lost_message() {
 }
 
 #[test]
+fn an_orchestrator_that_starts_anew_and_a_crash() {
+    check(World { drops: 1, crashes: 1, restarts: 1, ..World::default() });
+}
+
+#[test]
+fn an_orchestrator_that_starts_anew_and_a_cancellation() {
+    check(World { cancels: 1, crashes: 1, restarts: 1, ..World::default() });
+}
+
+/// Of a job that is given up with its first lost lease: otherwise there are too many ways.
+#[test]
+fn everything_goes_wrong_once() {
+    let wrong = World { drops: 1, repeats: 1, crashes: 1, cancels: 1, ..World::default() };
+    check(World { losses_max: 0, ..wrong });
+}
+
+#[test]
 fn attempts_that_fail() {
     check(World { drops: 1, repeats: 1, attempts_max: 2, losses_max: 0, ..World::default() });
 }
@@ -160,4 +177,10 @@ fn work_that_runs_out_of_time() {
 #[ignore = "two million states, a minute and more: `make model`, after a change of the rules"]
 fn a_cancellation_and_a_crash_on_a_bad_network() {
     check(World { drops: 0, repeats: 1, crashes: 1, cancels: 1, ..World::default() });
+}
+
+#[test]
+#[ignore = "many million states, minutes: `make model`, after a change of the rules"]
+fn everything_goes_wrong_once_and_the_job_goes_on() {
+    check(World { drops: 1, repeats: 1, crashes: 1, cancels: 1, ..World::default() });
 }

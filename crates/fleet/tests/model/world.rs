@@ -20,6 +20,8 @@ pub struct World {
     pub repeats: u8,
     pub crashes: u8,
     pub cancels: u8,
+    /// How often the orchestrator starts anew, and gives leases their grace.
+    pub restarts: u8,
     pub attempts_max: u32,
     pub losses_max: u32,
     pub runtime_seconds: u32,
@@ -32,6 +34,7 @@ impl Default for World {
             repeats: 0,
             crashes: 0,
             cancels: 0,
+            restarts: 0,
             attempts_max: 1,
             losses_max: 1,
             runtime_seconds: 3_600,
@@ -54,6 +57,7 @@ pub struct State {
     repeats: u8,
     crashes: u8,
     cancels: u8,
+    restarts: u8,
     /// Leases whose final message was accepted for good, as an observer of the answers sees it.
     pub told: BTreeSet<(LeaseId, AttemptState)>,
     /// How the job ended, when the rows said so first.
@@ -76,6 +80,7 @@ pub enum Action {
     /// Until the next deadline; nobody has noticed yet.
     Pass,
     Sweep,
+    Restart,
 }
 
 impl State {
@@ -135,6 +140,7 @@ impl World {
             repeats: self.repeats,
             crashes: self.crashes,
             cancels: self.cancels,
+            restarts: self.restarts,
             told: BTreeSet::new(),
             first_end: None,
             ends_told: 0,
@@ -186,6 +192,10 @@ impl World {
         }
         if state.cancels > 0 {
             actions.push(Action::Cancel);
+        }
+        // It changes what somebody has, and nothing else.
+        if state.restarts > 0 && state.tables.leases().any(|lease| lease.state.live()) {
+            actions.push(Action::Restart);
         }
         match state.tables.next_due() {
             Some(due) if due > state.now => actions.push(Action::Pass),
@@ -242,6 +252,10 @@ impl World {
             Action::Pass => state.now = state.tables.next_due()?,
             Action::Sweep => {
                 self.orchestrate(&mut state, Event::Sweep).expect("swept");
+            }
+            Action::Restart => {
+                state.restarts -= 1;
+                self.orchestrate(&mut state, Event::Start).expect("started");
             }
         }
         Some(state)
