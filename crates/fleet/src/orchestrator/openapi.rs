@@ -16,7 +16,9 @@ use utoipa::openapi::path::{
     HttpMethod, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, Paths,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{ComponentsBuilder, ObjectBuilder, Schema, SchemaType, Type};
+use utoipa::openapi::schema::{
+    ComponentsBuilder, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
+};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
@@ -198,6 +200,22 @@ impl About {
         self.answer_message::<B>("200", B::TYPE)
     }
 
+    /// It answers with one of these messages.
+    pub(super) fn says_either<A: Body + ToSchema, B: Body + ToSchema>(mut self) -> Self {
+        self.message::<A>();
+        self.message::<B>();
+        let either = OneOfBuilder::new()
+            .item(Ref::from_schema_name(A::name()))
+            .item(Ref::from_schema_name(B::name()));
+        let text = format!("{} or {}", A::TYPE, B::TYPE);
+        self.respond("200", &text, Content::new(Some(Schema::from(either))))
+    }
+
+    /// It makes something new and answers with this, or with what it made of the same before.
+    pub(super) fn makes<T: ToSchema>(self) -> Self {
+        self.answer::<T>("201", "It is new").answer::<T>("200", "It was there")
+    }
+
     /// It answers with this kind of text or bytes.
     pub(super) fn gives_text(mut self, kind: &str) -> Self {
         let content = Content::new(Some(String::schema()));
@@ -207,9 +225,18 @@ impl About {
     }
 
     /// It only says that it is done.
-    pub(super) fn does(mut self) -> Self {
+    pub(super) fn does(self) -> Self {
+        self.done("200")
+    }
+
+    /// It only says that it is kept.
+    pub(super) fn keeps(self) -> Self {
+        self.done("201")
+    }
+
+    fn done(mut self, status: &str) -> Self {
         let response = ResponseBuilder::new().description("Done");
-        self.operation = self.operation.response("200", response.build());
+        self.operation = self.operation.response(status, response.build());
         self
     }
 

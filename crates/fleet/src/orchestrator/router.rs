@@ -7,7 +7,7 @@ use super::reports::{enrol, lease, leave, report};
 use super::{browser, metrics, pages, people, upload, watch, workers};
 use crate::message::{
     AckLease, AckLeaseAck, CancelAck, CancelAckAck, Complete, CompleteAck, Enrol, Enrolled,
-    Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, Leave, Left, LogAck, LogChunk,
+    Heartbeat, HeartbeatAck, LeaseGranted, LeaseRequest, Leave, Left, LogAck, LogChunk, NoWork,
     RunSubmission, UploadGranted, UploadRequest,
 };
 use crate::view::{
@@ -88,9 +88,9 @@ fn internal(api: Api) -> Api {
     let api = api
         .on(Post, "/api/v1/internal/enrol", enrol, about.takes::<Enrol>().says::<Enrolled>())
         .on(Post, "/api/v1/internal/lease", lease, {
-            worker("lease", "Ask for work; NoWork is answered with 200 too")
+            worker("lease", "Ask for work")
                 .takes::<LeaseRequest>()
-                .says::<LeaseGranted>()
+                .says_either::<LeaseGranted, NoWork>()
         })
         .on(Post, "/api/v1/internal/ack-lease", report::<AckLease>, {
             worker("ack_lease", "Accept a lease").takes::<AckLease>().says::<AckLeaseAck>()
@@ -115,7 +115,7 @@ fn internal(api: Api) -> Api {
         .header("remuda-runner", "The runner")
         .header("remuda-grant", "The grant of UploadGranted")
         .header("remuda-content-sha256", "Of the bytes, in hex")
-        .does();
+        .keeps();
     api.on(Post, "/api/v1/internal/log", report::<LogChunk>, {
         worker("log", "Send a piece of log").takes::<LogChunk>().says::<LogAck>()
     })
@@ -132,7 +132,7 @@ fn runs(api: Api) -> Api {
         .header("Idempotency-Key", key)
         .header("remuda-run-id", "The run's id, if the submitter chooses it; random and new")
         .takes::<RunSubmission>()
-        .gives::<Submitted>();
+        .makes::<Submitted>();
     let rerun = submitter("rerun_run", "Repeat a run").header("Idempotency-Key", key);
     let list = viewer("list_runs", "The newest runs")
         .query("before", "`next` of the page before")
@@ -145,7 +145,7 @@ fn runs(api: Api) -> Api {
         .on(Post, "/api/v1/runs/{id}/cancel", people::cancel_run, {
             submitter("cancel_run", "Stop a run").does()
         })
-        .on(Post, "/api/v1/runs/{id}/rerun", people::rerun, rerun.gives::<Submitted>())
+        .on(Post, "/api/v1/runs/{id}/rerun", people::rerun, rerun.makes::<Submitted>())
 }
 
 /// What is done with jobs, limits and workers.

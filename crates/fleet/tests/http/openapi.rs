@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 async fn document(server: &Server) -> Value {
     let url = format!("{}/openapi.json", server.url);
@@ -114,6 +114,14 @@ async fn answers_have_the_fields_that_the_document_knows() {
         }
     };
     knows("LeaseGranted", &granted);
+    let request = json!({ "runner_id": "runner_b", "capabilities": [] });
+    knows("NoWork", &server.post("/internal/lease", request).await.1);
+    let lease = &document["paths"]["/api/v1/internal/lease"]["post"];
+    let answers = &lease["responses"]["200"]["content"]["application/json"]["schema"]["oneOf"];
+    let names: Vec<_> =
+        answers.as_array().expect("two").iter().map(|one| one["$ref"].as_str()).collect();
+    let at = |name: &str| format!("#/components/schemas/{name}");
+    assert_eq!(names, [Some(&*at("LeaseGranted")), Some(&*at("NoWork"))]);
     assert_eq!(schema("LeaseGranted")["properties"]["type"]["enum"][0], "LeaseGranted");
     let view = server.get(&format!("/runs/{run}")).await.1;
     knows("RunView", &view);
@@ -125,5 +133,28 @@ async fn answers_have_the_fields_that_the_document_knows() {
     knows("WorkerList", &workers);
     knows("WorkerView", &workers["workers"][0]);
     knows("RunList", &server.get("/runs").await.1);
+    server.stop().await;
+}
+
+/// What a program that was made from the document takes for success is what it gets.
+#[tokio::test]
+async fn what_is_new_has_the_status_that_the_document_knows() {
+    let server = Server::open().await;
+    let document = document(&server).await;
+    let known = |path: &str| {
+        let answers = document["paths"][path]["post"]["responses"].as_object().expect("answers");
+        answers.keys().cloned().collect::<Vec<_>>()
+    };
+    let order =
+        json!({ "jobs": [{ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } }] });
+    for status in ["201", "200"] {
+        let submit = server.http.post(format!("{}/api/v1/runs", server.url));
+        let submit =
+            submit.header("content-type", "application/json").header("idempotency-key", "a");
+        let answer = submit.body(order.to_string()).send().await.expect("an answer");
+        assert_eq!(answer.status().as_str(), status);
+        assert!(known("/api/v1/runs").iter().any(|known| known == status), "{status}");
+    }
+    assert_eq!(known("/api/v1/runs/{id}/rerun"), known("/api/v1/runs"));
     server.stop().await;
 }
