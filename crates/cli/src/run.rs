@@ -10,7 +10,7 @@ mod watch;
 use crate::failure::Failure;
 use crate::fleet::{self, FleetArgs, FleetFailure, Session};
 use clap::Subcommand;
-use remuda_fleet::id::{JobId, RunId};
+use remuda_fleet::id::{Fence, JobId, RunId};
 use remuda_fleet::view::Submitted;
 use serde_json::json;
 use std::io::{self, Write as _};
@@ -73,7 +73,8 @@ enum Command {
     /// job only.
     #[command(after_help = "Examples:
   $ remuda run logs run_…
-  $ remuda run logs run_… --job test --follow")]
+  $ remuda run logs run_… --job test --follow
+  $ remuda run logs run_… --job test --fence 1")]
     Logs {
         /// The run, or a job.
         id: String,
@@ -83,6 +84,9 @@ enum Command {
         /// Go on until they end.
         #[arg(long, short)]
         follow: bool,
+        /// Of an earlier grant: the first has 1, and each that follows one more. Without this, the last one's.
+        #[arg(long, value_name = "N", conflicts_with = "follow")]
+        fence: Option<u64>,
     },
     /// List what jobs left behind, or fetch it.
     ///
@@ -158,8 +162,11 @@ pub fn main(args: &Args) -> ExitCode {
         }
         Command::Watch { run } => watch::watch(session, &run_id(run)?).await,
         Command::Show { run } => list::show(session, &run_id(run)?).await,
-        Command::Logs { id, job, follow } => {
+        Command::Logs { id, job, follow, fence: None } => {
             logs::logs(session, &Target::read(id)?, job.as_deref(), *follow).await
+        }
+        Command::Logs { id, job, fence: Some(fence), .. } => {
+            logs::earlier(session, &Target::read(id)?, job.as_deref(), Fence(*fence)).await
         }
         Command::Artifacts { id, job, to } => {
             let target = Target::read(id)?;

@@ -252,13 +252,21 @@ fn a_job_that_was_given_up_is_called_a_dead_letter() {
     let mut fleet = Fleet::start("fleet-dead");
     fleet.worker("ada", &[]);
     let retry = "retry = { max_attempts = 2, backoff_seconds = 0 }";
-    let file = fleet.file("dead.toml", &format!("steps = [\"exit 7\"]\n{retry}"));
+    let file =
+        fleet.file("dead.toml", &format!("steps = [\"echo try $REMUDA_FENCE; exit 7\"]\n{retry}"));
     let run = fleet.run(&["submit", &file]).ok().stdout.trim().to_owned();
     let watched = fleet.run(&["watch", &run]).failed(1);
     let line = watched.stdout.lines().find(|line| line.contains("dead letter: exit code 7"));
     assert!(line.is_some_and(|line| line.contains("FAILED")), "{watched:?}");
     let shown = fleet.run(&["show", &run]).ok();
     assert!(shown.stdout.contains("dead letter: exit code 7"), "{shown:?}");
+    let log = |fence: &str| fleet.run(&["logs", &run, "--fence", fence]).ok();
+    assert_eq!((log("1").stdout.as_str(), log("2").stdout.as_str()), ("try 1\n", "try 2\n"));
+    assert!(log("3").stderr.contains("no job was granted under fence 3"));
+    let listed = fleet.run(&["list"]).ok();
+    assert!(listed.stdout.contains("1 dead letter"), "{listed:?}");
+    let listed = fleet.run(&["list", "--json"]).ok().json();
+    assert_eq!(listed["runs"][0]["dead_letters"], 1, "{listed}");
     let job = &fleet.run(&["show", &run, "--json"]).ok().json()["jobs"][0];
     assert_eq!((&job["dead_letter"], &job["attempt"]), (&true.into(), &2.into()), "{job}");
 }

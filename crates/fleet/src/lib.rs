@@ -41,23 +41,23 @@
 //!
 //! # Faults
 //!
-//! What other systems fell over, and the test that it does not happen here. All of these have real processes, which
+//! What other systems fell over, and the test that it does not happen here. All of these but what is said of 13 have real processes, which
 //! are killed, stopped, starved, cut off and lied to by what lies between them; `parts` need programs of others.
 //!
 //! | | fault | test |
 //! |---|---|---|
 //! | 1 | SIGKILL mid-step | `faults::killed::a_killed_workers_job_is_queued_once_and_ended_once` |
-//! | 2 | worker suspended past its TTL, or cut off | `faults::stopped::a_worker_that_was_suspended_cannot_end_or_leave_anything`, `a_result_that_comes_too_late_changes_nothing`, `parts::netns::a_worker_that_was_cut_off_changes_nothing` |
+//! | 2 | worker suspended past its TTL, or cut off | `faults::stopped::a_worker_that_was_suspended_cannot_end_or_leave_anything`, `nothing_that_comes_under_a_lost_lease_is_taken`, `a_result_that_comes_too_late_changes_nothing`, `parts::netns::a_worker_that_was_cut_off_changes_nothing` |
 //! | 3 | sweeper races `Complete` | `faults::races::a_result_that_races_the_sweeper_counts_wholly_or_not_at_all` |
 //! | 4 | `CompleteAck` lost | `faults::lost::a_result_whose_answer_is_lost_is_accepted_again`, `parts::netns::an_end_whose_answer_is_lost_is_one_end` |
 //! | 5 | grant lost | `faults::lost::a_worker_whose_grant_is_lost_is_not_locked_out_by_it` |
-//! | 6, 7 | orchestrator away, or restarted; its database killed, or hung | `faults::killed::an_orchestrator_that_was_away_loses_no_work_and_repeats_none`, `an_orchestrator_that_is_killed_again_and_again_ends_every_job_once`, `parts::postgres::killed`, `parts::postgres::time::a_database_that_hangs_costs_no_lease` |
+//! | 6, 7 | orchestrator away, suspended, or restarted; its database killed, or hung | `faults::killed::an_orchestrator_that_was_away_loses_no_work_and_repeats_none`, `faults::stopped::an_orchestrator_that_was_suspended_for_a_while_ends_no_lease`, `an_orchestrator_that_is_killed_again_and_again_ends_every_job_once`, `parts::postgres::killed`, `parts::postgres::time::a_database_that_hangs_costs_no_lease` |
 //! | 8 | clocks off by an hour | `faults::clocks::workers_with_clocks_an_hour_ahead_and_an_hour_behind_keep_their_leases`, `parts::postgres::orchestrators_with_clocks_apart_stand_in_for_each_other`, `parts::postgres::time::a_clock_that_is_set_back_keeps_nobody_waiting` |
 //! | 9 | cancellation of a silent worker | `faults::stopped::a_cancellation_is_forced_while_the_worker_is_silent` |
 //! | 10 | cancellation races `Complete` | `faults::cancels::a_job_that_is_canceled_at_any_moment_ends_once`, `a_job_that_is_canceled_before_it_begins_never_begins` |
 //! | 11 | processes that ignore SIGTERM | `faults::stubborn::a_canceled_tree_that_ignores_sigterm_is_gone_when_its_job_has_ended`, `parts::bwrap::nothing_outlives_its_sandbox` |
 //! | 12 | a job that kills its workers, by memory too | `faults::killed::a_job_that_kills_its_workers_becomes_a_dead_letter`, `faults::memory` |
-//! | 13 | thousands that beat in phase | `faults::crowd::runners_that_beat_in_phase_keep_their_leases_while_others_expire` |
+//! | 13 | thousands that beat in phase | `faults::crowd::runners_that_beat_in_phase_keep_their_leases_while_others_expire`; without processes: jitter in `worker::pace`, bounded sweeps in `tests/lease.rs` and `tests/sqlite.rs` |
 //! | 14 | last lines of a log, secrets across two pieces | `faults::logs::a_secret_in_two_writes_is_masked_and_the_last_line_is_whole`, `a_log_is_whole_and_masked_though_the_orchestrator_is_killed_while_it_comes` |
 //! | 15 | broker repeats or loses | `parts::nats::hints_that_are_repeated_or_false_start_nothing_twice`, `hints_that_are_lost_are_published_again`, `a_broker_that_was_away_and_forgot_everything_costs_no_job` |
 //!
@@ -68,6 +68,9 @@
 //! | here | seed | reason |
 //! |---|---|---|
 //! | `LeaseGranted.fence`, `.attempt` | only `lease_id` | a random id does not order writes |
+//! | `LeaseGranted.cache_scope` | none | what one submitter leaves in a cache, no other's job runs |
+//! | `CancelRequested.cancel_token`, wanted by whoever was granted one | a token that no message shows | whoever can publish could stop everybody's jobs |
+//! | `Heartbeat.log_cursor` decides nothing | none said | how much of a log has come is in the rows |
 //! | `Heartbeat.seq`, optional | none | a beat that was overtaken must not extend a lease |
 //! | `Heartbeat.phase`, optional | states without a message | STARTING and UPLOADING must be told |
 //! | `Complete.failure`, optional | exit code and summary | only the runner can tell its own full disk from a failing test; what follows is still the orchestrator's to say |

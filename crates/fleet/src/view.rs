@@ -50,12 +50,27 @@ pub struct RunSummary {
     pub running: u32,
     /// Jobs that failed or ran out of time.
     pub failed: u32,
+    /// Of these, given up: somebody should look.
+    #[serde(default)]
+    pub dead_letters: u32,
     /// Jobs that were canceled.
     pub canceled: u32,
     /// In a list, if no job of the run is at work: what the first waits for that may begin. Of very many runs
     /// that stand still, it is said of the newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<WaitView>,
+}
+
+impl RunSummary {
+    /// What there is to say of it besides numbers: why it stands still, or that somebody should look.
+    pub fn what(&self) -> String {
+        match (&self.waits, self.dead_letters) {
+            (Some(waits), _) => waits.to_string(),
+            (None, 0) => String::new(),
+            (None, 1) => "1 dead letter".to_owned(),
+            (None, several) => format!("{several} dead letters"),
+        }
+    }
 }
 
 impl From<&RunRecord> for RunSummary {
@@ -70,6 +85,7 @@ impl From<&RunRecord> for RunSummary {
             open: run.open,
             running: run.in_use,
             failed: run.failed,
+            dead_letters: run.dead_letters,
             canceled: run.canceled,
             waits: None,
         }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Fleet, job, lease_id, run_id, submission};
 use remuda_fleet::lease::{
-    Action, AttemptState, EndReason, Event, Idempotency, LeaseState, Refusal, Reply, Rows,
+    Action, AttemptState, EndReason, Event, Idempotency, LeaseState, Policy, Refusal, Reply, Rows,
     RunStatus,
 };
 use remuda_fleet::message::{
@@ -160,6 +160,80 @@ fn after_an_outage_the_dead_still_expire() {
     fleet.pass(120);
     fleet.sweep();
     assert_eq!(fleet.state(&id), AttemptState::Queued);
+}
+
+/// Fault 7, of an orchestrator that stands still for less than an outage: whoever works keeps its lease.
+#[test]
+fn a_short_standstill_ends_no_lease_that_is_shorter() {
+    let mut fleet = Fleet::new();
+    let mut order = job("a");
+    order.lease_ttl_seconds = Some(3);
+    let [_] = fleet.submit(vec![order]);
+    let lease = fleet.active("r1");
+    fleet.pass(2);
+    fleet.now.0 += 8_000;
+    fleet.handle(Event::Missed { millis: 8_000 }).reply.expect("done");
+    fleet.sweep();
+    fleet.beat(&lease, 1).expect("alive");
+    fleet.pass(3);
+    fleet.sweep();
+    assert!(!fleet.lease(&lease).state.live(), "and it ends as any other");
+}
+
+/// However often nobody can be heard: who is silent is gone some time, and what no heartbeat moves comes some time.
+#[test]
+fn time_that_is_given_back_again_and_again_keeps_nothing_for_ever() {
+    let ttl = Policy::default().lease_ttl_seconds.into();
+    let missed = |fleet: &mut Fleet| {
+        fleet.pass(1);
+        fleet.handle(Event::Missed { millis: 1_000 }).reply.expect("done");
+        fleet.sweep();
+    };
+    let live = |fleet: &Fleet, lease: &_| fleet.lease(lease).state.live();
+
+    let mut fleet = Fleet::new();
+    let [_] = fleet.submit(vec![job("a")]);
+    let silent = fleet.active("r1");
+    (0..ttl).for_each(|_| missed(&mut fleet));
+    assert!(live(&fleet, &silent), "it had its time back");
+    (0..=ttl).for_each(|_| missed(&mut fleet));
+    assert!(!live(&fleet, &silent));
+
+    let mut fleet = Fleet::new();
+    let [id] = fleet.submit(vec![job("a")]);
+    let beating = fleet.active("r1");
+    for second in 1..=3 * ttl {
+        missed(&mut fleet);
+        fleet.beat(&beating, second).expect("who is heard has its time back each time");
+    }
+    fleet.handle(Event::CancelJob { job_id: id }).reply.expect("asked to stop");
+    let deadline = u64::from(fleet.policy.cancel_deadline_seconds);
+    for second in 1..=deadline {
+        assert!(live(&fleet, &beating), "{second}");
+        missed(&mut fleet);
+        let _ = fleet.beat(&beating, 3 * ttl + second);
+    }
+    assert!(!live(&fleet, &beating), "a beat keeps nobody from being stopped");
+}
+
+/// The clock was a day ahead when the job began, and a beat keeps nobody for longer than its job may run.
+#[test]
+fn a_clock_that_was_set_back_gives_nobody_a_longer_runtime() {
+    let mut fleet = Fleet::new();
+    let [_] = fleet.submit(vec![job("a")]);
+    let lease = fleet.active("r1");
+    let runtime = |fleet: &Fleet| {
+        let lease = fleet.lease(&lease);
+        lease.runtime_ends_at.expect("it runs").0 - lease.acked_at.expect("acknowledged").0
+    };
+    let before = runtime(&fleet);
+    fleet.now.0 -= 86_400_000;
+    for _ in 0..2 {
+        fleet.tables.set_seen(remuda_fleet::time::Millis(0));
+        fleet.handle(Event::Start).reply.expect("started");
+        assert_eq!(runtime(&fleet), before);
+        assert_eq!(fleet.lease(&lease).acked_at, Some(fleet.now));
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use remuda_fleet::lease::{
     AttemptState, EndReason, Event, Policy, Refusal, Reply, Rows as _, RunStatus,
 };
 use remuda_fleet::message::{
-    Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Progress, Retry,
+    Artifact, Body, Call, CompleteStatus, Data, Failure, JobSubmission, Problem, Progress, Retry,
     RunSubmission, StaleReason,
 };
 
@@ -316,6 +316,42 @@ fn results_do_not_fill_the_memory() {
     }
     assert_eq!(not_kept, 3, "five times 200 KiB, and rows, are all that there is room for");
     assert!(fleet.tables.bytes() < 1_300 * 1024);
+}
+
+/// Nor do ends of jobs that were stopped, or what workers say of jobs that they give back.
+#[test]
+fn stops_and_returns_do_not_fill_the_memory() {
+    let mut fleet = Fleet::new();
+    let ids: [_; 3] = fleet.submit((0..3).map(|n| job(&n.to_string())).collect());
+    let room = fleet.tables.bytes() + 8 * 1_024;
+    fleet.policy.rows_bytes_max = 1;
+    let stopped = fleet.active("r1");
+    fleet.handle(Event::CancelJob { job_id: ids[0].clone() }).reply.expect("asked to stop");
+    let mut ack = common::cancel_ack(&stopped, &runner_id("r1"));
+    ack.summary = "x".repeat(4_096);
+    let artifact = Artifact { kind: "r".to_owned(), uri: "u".repeat(2_048) };
+    ack.artifacts = vec![artifact; 200];
+    for _ in 0..2 {
+        let told = fleet.handle(Event::CancelAck(ack.clone())).reply;
+        assert!(matches!(told, Ok(Reply::Canceled(_))), "and the same again: {told:?}");
+    }
+    assert_eq!(fleet.end(&ids[0]), EndReason::CancelAcked);
+    let mut grants = 0;
+    while let Some(lease) = fleet.ask("r2") {
+        grants += 1;
+        fleet.ack(&lease).expect("acknowledged");
+        let mut message = complete(&lease, &runner_id("r2"), CompleteStatus::Failed);
+        message.failure = Some(Failure::RunnerShutdown);
+        message.summary = "x".repeat(4_000);
+        fleet.handle(Event::Complete(message)).reply.expect("accepted");
+    }
+    assert_eq!(grants, 2 * (1 + fleet.policy.losses_max), "a job that is given back is lost then");
+    let last = 2 * 4_000; // Why a job ended is kept.
+    assert!(
+        fleet.tables.bytes() < room + last + u64::from(grants) * 1_024,
+        "{}",
+        fleet.tables.bytes()
+    );
 }
 
 /// An orchestrator that starts again on a machine whose clock was an hour ahead.

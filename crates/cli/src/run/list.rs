@@ -44,7 +44,7 @@ fn list_words(list: &RunList, style: Style) -> String {
             Cell::plain(run.running.to_string()),
             Cell::plain(run.failed.to_string()),
             Cell::plain(time(run.created_at)),
-            Cell::new(Tone::Why, run.waits.as_ref().map(ToString::to_string).unwrap_or_default()),
+            Cell::new(Tone::Why, run.what()),
         ]);
     }
     table.render(style)

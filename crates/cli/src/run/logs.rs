@@ -68,6 +68,27 @@ pub(super) async fn logs(
     }
 }
 
+/// What one grant wrote, if there was one.
+pub(super) async fn earlier(
+    session: &Session,
+    target: &Target,
+    name: Option<&str>,
+    fence: Fence,
+) -> Result<(), Failure> {
+    let mut jobs = jobs(session, target, name, false).await?;
+    jobs.retain(|job| job.fence >= fence);
+    if jobs.is_empty() {
+        note(&format!("no job was granted under fence {fence}"));
+    }
+    let names = jobs.iter().map(|job| job.name.chars().count()).max().filter(|_| jobs.len() > 1);
+    let mut printer = Printer { session, follow: false, names, printed: BTreeMap::new() };
+    for job in &jobs {
+        printer.printed.insert(job.job_id.clone(), Printed { fence, ..Printed::default() });
+        while printer.read(job).await? > 0 {}
+    }
+    printer.finish(&jobs)
+}
+
 /// Asks. Whoever follows goes on when an orchestrator that was there before is there again. An answer that
 /// nobody understands is one: it would stay so.
 async fn ask<T, F: Future<Output = Result<T, ClientError>>>(

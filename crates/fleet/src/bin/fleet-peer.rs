@@ -3,6 +3,7 @@
 //! Its settings are one JSON object in its only argument. It prints a line when it is ready, and ends
 //! in order on SIGTERM, or when its input does: nothing outlives the test that started it.
 
+use remuda_fleet::auth::{Access, Scope, Token, TokenHash};
 use remuda_fleet::bench::{self, Load};
 use remuda_fleet::lease::Policy;
 use remuda_fleet::store::{Postgres, Sqlite, Time};
@@ -26,6 +27,9 @@ enum Settings {
         postgres: Option<String>,
         #[serde(default)]
         clock_offset: i64,
+        /// Lets in whoever shows a token of [`guards`], and workers that were enrolled.
+        #[serde(default)]
+        guarded: bool,
         lease_ttl_seconds: u32,
         #[serde(default = "five")]
         losses_max: u32,
@@ -35,6 +39,8 @@ enum Settings {
     Worker {
         folder: PathBuf,
         orchestrator: String,
+        #[serde(default)]
+        token: Option<String>,
         #[serde(default)]
         bubblewrap: bool,
         #[serde(default)]
@@ -67,6 +73,15 @@ fn hasty_broker(url: &str) -> broker::Config {
     broker::Config { look_again: Duration::from_millis(500), ..broker::Config::new(url) }
 }
 
+/// Everybody's tokens: each is the name of what it allows.
+fn guards() -> Access {
+    let token = |scope: Scope| {
+        let name = scope.to_string();
+        Token { sha256: TokenHash::of(&name), name, scope }
+    };
+    Access([Scope::Enrol, Scope::Operator].map(token).into())
+}
+
 fn five() -> u32 {
     5
 }
@@ -94,6 +109,7 @@ async fn main() {
             listen,
             postgres,
             clock_offset,
+            guarded,
             lease_ttl_seconds,
             losses_max,
             broker,
@@ -110,6 +126,9 @@ async fn main() {
             config.sweep_every = Duration::from_millis(100);
             config.look_again = Duration::from_millis(500);
             config.clock.offset = clock_offset;
+            if guarded {
+                config.access = guards();
+            }
             config.broker = broker.as_deref().map(hasty_broker);
             if let Some(url) = postgres {
                 config.store = orchestrator::StoreConfig::Postgres(url);
@@ -121,6 +140,7 @@ async fn main() {
         Settings::Worker {
             folder,
             orchestrator,
+            token,
             bubblewrap,
             memory_bytes_max,
             secrets,
@@ -134,6 +154,7 @@ async fn main() {
                 false => worker::Sandbox::Process,
             };
             let mut config = worker::Config::new(&orchestrator, folder, sandbox);
+            config.token = token;
             config.memory_bytes_max = memory_bytes_max;
             config.broker = broker.as_deref().map(hasty_broker);
             config.secrets = secrets;

@@ -22,6 +22,7 @@ pub(super) fn ack(
         lease.state = LeaseState::Active;
         lease.attempt_state = AttemptState::Starting;
         lease.acked_at = Some(now);
+        lease.given.unheard = 0;
         lease.expires_at = now.plus_seconds(lease.ttl_seconds(policy));
         let runtime = max_runtime_seconds.saturating_add(policy.runtime_buffer_seconds);
         lease.runtime_ends_at = Some(now.plus_seconds(runtime));
@@ -49,6 +50,7 @@ pub(super) fn heartbeat(
         lease.seq = message.seq.or(lease.seq);
         let until = now.plus_seconds(lease.ttl_seconds(policy));
         lease.expires_at = lease.expires_at.max(until);
+        lease.given.unheard = 0;
         if message.progress.is_some() {
             lease.progress.clone_from(&message.progress);
         }

@@ -17,6 +17,11 @@ use std::collections::BTreeSet;
 pub enum Event {
     /// The orchestrator starts, with whatever leases its store has.
     Start,
+    /// Nobody could be heard for so long, until now: leases have it back.
+    Missed {
+        /// Milliseconds.
+        millis: u64,
+    },
     /// Time has passed. Comes often: a long silence is taken for an outage.
     Sweep,
     /// Somebody submits a run.

@@ -5,7 +5,7 @@ use super::record::{Answer, EndReason, JobRecord, LeaseRecord};
 use super::refusal::Refusal;
 use super::retry::{self, RetryClass};
 use super::state::{AttemptState, LeaseState};
-use crate::message::{Body, CancelAck, Complete, CompleteStatus, Failure, encode};
+use crate::message::{Artifact, Body, CancelAck, Complete, CompleteStatus, Data, Failure, encode};
 use crate::time::Millis;
 use alloy_primitives::keccak256;
 use data_encoding::HEXLOWER;
@@ -50,11 +50,18 @@ const NO_ROOM: &str =
 const ANSWER_BYTES_FREE: usize = 4 * 1_024;
 
 /// Whether a message brings much that would have to be remembered.
-pub(super) fn is_large(message: &Complete) -> bool {
-    let artifacts =
-        message.artifacts.iter().map(|artifact| artifact.kind.len() + artifact.uri.len());
-    let output = message.output.as_ref().map_or(0, |output| output.bytes().len());
-    artifacts.sum::<usize>() + output + message.summary.len() > ANSWER_BYTES_FREE
+pub(super) fn is_large(artifacts: &[Artifact], summary: &str, output: Option<&Data>) -> bool {
+    let artifacts = artifacts.iter().map(|artifact| artifact.kind.len() + artifact.uri.len());
+    let output = output.map_or(0, |output| output.bytes().len());
+    artifacts.sum::<usize>() + output + summary.len() > ANSWER_BYTES_FREE
+}
+
+/// Of an end that nobody needs to know more of: what is left is that it was this message.
+pub(super) fn forget_results(lease: &mut LeaseRecord) {
+    lease.progress = None;
+    if let Some(answer) = &mut lease.answer {
+        (answer.artifacts, answer.summary, answer.output) = (vec![], String::new(), None);
+    }
 }
 
 /// What is left of a message if there is no room for all of it. Who succeeded has failed then; who had not, goes on
@@ -133,7 +140,7 @@ pub(super) fn cancel_ack(
     now: Millis,
     lease: &mut LeaseRecord,
     job: &mut JobRecord,
-    message: &CancelAck,
+    (message, hash): (&CancelAck, BodyHash),
 ) -> Result<(), Refusal> {
     if lease.state != LeaseState::Active {
         return Err(Refusal::NotAcked);
@@ -145,7 +152,7 @@ pub(super) fn cancel_ack(
     lease.attempt_state = AttemptState::Canceled;
     lease.ended_at = Some(now);
     lease.answer = Some(Answer {
-        hash: BodyHash::of(message),
+        hash,
         status: None,
         failure: None,
         exit_code: None,

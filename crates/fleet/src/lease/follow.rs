@@ -77,6 +77,7 @@ impl<R: Rows> Desk<'_, R> {
             AttemptState::Canceled => run.canceled += 1,
             _ => run.failed += 1,
         }
+        run.dead_letters += u32::from(outcome.dead_letter);
         if run.open == 0 {
             run.ended_at = Some(self.now);
             self.actions.push(Action::RunEnded(run.run_id.clone(), run.status()));

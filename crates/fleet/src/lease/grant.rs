@@ -1,7 +1,7 @@
 //! The birth of a lease.
 
 use super::policy::Policy;
-use super::record::{JobRecord, LeaseRecord, LogRecord, Standing};
+use super::record::{Given, JobRecord, LeaseRecord, LogRecord, Standing};
 use super::state::{AttemptState, LeaseState};
 use crate::id::{CancelToken, LeaseId, RunnerId};
 use crate::message::LeaseGranted;
@@ -38,6 +38,7 @@ pub(super) fn grant(
         acked_at: None,
         expires_at: now.plus_seconds(window),
         runtime_ends_at: None,
+        given: Given::default(),
         cancel: None,
         seq: None,
         progress: None,

@@ -29,10 +29,15 @@ pub fn handle<R: Rows>(rows: &mut R, policy: &Policy, now: Millis, event: Event)
     rows.set_seen(now);
     let mut desk = Desk { rows, policy, now, actions: Vec::new() };
     let silence = u64::from(policy.outage_after_seconds) * 1_000;
-    if event == Event::Start || (seen > Millis(0) && now.0 - seen.0 > silence) {
+    let outage = seen > Millis(0) && now.0 - seen.0 > silence;
+    if event == Event::Start || outage {
         desk.grace();
     }
-    let reply = desk.event(event);
+    let reply = match event {
+        // They have more than that already.
+        Event::Missed { .. } if outage => Ok(Reply::Done),
+        event => desk.event(event),
+    };
     Handled { reply, actions: desk.actions }
 }
 
@@ -49,6 +54,10 @@ impl<R: Rows> Desk<'_, R> {
         match event {
             Event::Start => {
                 self.end_far_pauses();
+                Ok(Reply::Done)
+            }
+            Event::Missed { millis } => {
+                self.missed(millis);
                 Ok(Reply::Done)
             }
             Event::Sweep => Ok(self.sweep()),
@@ -97,6 +106,15 @@ impl<R: Rows> Desk<'_, R> {
                 worker.expelled_at.get_or_insert(self.now);
                 self.rows.put_worker(worker);
                 Ok(Reply::Done)
+            }
+        }
+    }
+
+    fn missed(&mut self, millis: u64) {
+        for id in self.rows.live_leases() {
+            if let Some(mut lease) = self.rows.lease(&id) {
+                lapse::missed(self.policy, millis, &mut lease);
+                self.rows.put_lease(lease);
             }
         }
     }
@@ -352,11 +370,19 @@ impl<R: Rows> Desk<'_, R> {
         if message.output.is_some() && !job.is_call() {
             return Err(Refusal::NoCall);
         }
+        let remembers = self.remembers(&lease);
         // Only the hash of what there is no room for is kept.
-        let rest = (finish::is_large(message) && !self.remembers(&lease))
-            .then(|| finish::without_results(message));
+        let rest = (!remembers
+            && finish::is_large(&message.artifacts, &message.summary, message.output.as_ref()))
+        .then(|| finish::without_results(message));
         let kept = rest.as_ref().unwrap_or(message);
-        finish::complete(self.policy, self.now, &mut lease, &mut job, (kept, hash))?;
+        // Nor are jobs given back again and again then: each time is a row.
+        let returns_max = if remembers { self.policy.returns_max } else { 0 };
+        let policy = Policy { returns_max, ..self.policy.clone() };
+        finish::complete(&policy, self.now, &mut lease, &mut job, (kept, hash))?;
+        if !remembers && job.outcome().is_none() {
+            finish::forget_results(&mut lease);
+        }
         self.rows.put_lease(lease);
         self.released(job);
         Ok(Reply::Completed(ack))
@@ -370,7 +396,12 @@ impl<R: Rows> Desk<'_, R> {
         }
         let mut lease = self.alive(lease)?;
         let mut job = self.rows.job(&lease.job_id).ok_or(Refusal::UnknownJob)?;
-        finish::cancel_ack(self.now, &mut lease, &mut job, message)?;
+        let hash = BodyHash::of(message);
+        let large = finish::is_large(&message.artifacts, &message.summary, None);
+        finish::cancel_ack(self.now, &mut lease, &mut job, (message, hash))?;
+        if large && !self.remembers(&lease) {
+            finish::forget_results(&mut lease);
+        }
         self.rows.put_lease(lease);
         self.released(job);
         Ok(Reply::Canceled(ack))

@@ -70,14 +70,22 @@ pub(super) fn apply(
     }
 }
 
-/// Nobody could be heard for so long, but it was known from when on: that time does not count. The same as
-/// [`grace`] where it is given again and again: nobody who is gone is kept by it for longer than that.
-pub(crate) fn missed(millis: u64, lease: &mut LeaseRecord) {
+/// Nobody could be heard for so long, but it was known from when on: that time does not count. [`grace`] is one TTL,
+/// and this is no more, where it happens again and again: who is silent is gone some time, and what no heartbeat
+/// moves must come some time, however slow a disk is.
+pub(crate) fn missed(policy: &Policy, millis: u64, lease: &mut LeaseRecord) {
+    let most = u64::from(lease.ttl_seconds(policy)) * 1_000;
     let later = |at: Millis| Millis(at.0.saturating_add(millis));
-    lease.expires_at = later(lease.expires_at);
-    lease.runtime_ends_at = lease.runtime_ends_at.map(later);
-    if let Some(cancel) = &mut lease.cancel {
-        cancel.deadline_at = later(cancel.deadline_at);
+    if lease.given.unheard < most {
+        lease.given.unheard = lease.given.unheard.saturating_add(millis);
+        lease.expires_at = later(lease.expires_at);
+    }
+    if lease.given.in_all < most {
+        lease.given.in_all = lease.given.in_all.saturating_add(millis);
+        lease.runtime_ends_at = lease.runtime_ends_at.map(later);
+        if let Some(cancel) = &mut lease.cancel {
+            cancel.deadline_at = later(cancel.deadline_at);
+        }
     }
 }
 
@@ -92,7 +100,11 @@ pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
         LeaseState::Granted => lease.expires_at.clamp(until, patient(policy.ack_window_seconds)),
         _ => until,
     };
-    lease.runtime_ends_at = lease.runtime_ends_at.map(|end| end.max(until));
+    if let (Some(end), Some(acked)) = (lease.runtime_ends_at, lease.acked_at) {
+        let set_back = acked.0.saturating_sub(now.0);
+        lease.acked_at = Some(acked.min(now));
+        lease.runtime_ends_at = Some(Millis(end.0.saturating_sub(set_back)).max(until));
+    }
     if let Some(cancel) = &mut lease.cancel {
         let last = patient(policy.cancel_deadline_seconds);
         cancel.deadline_at = cancel.deadline_at.clamp(until, last);

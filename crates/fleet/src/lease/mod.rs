@@ -25,7 +25,8 @@
 //!    a runner gives back because it was told to end is no loss, up to another number. So every job ends:
 //!    attempts, losses of an attempt and returns of it are counted, and everything else that is live has
 //!    a deadline.
-//! 8. If time jumps (the orchestrator stood still, or restarts), live leases get a new TTL first.
+//! 8. If time jumps (the orchestrator stood still, or restarts), live leases get a new TTL first. What they get
+//!    back of shorter times in which nobody could be heard is bounded.
 
 mod beat;
 mod cancel;
@@ -58,7 +59,7 @@ pub use lapse::{Lapse, lapse};
 pub use policy::Policy;
 pub use queue::{Gate, Place, Queue, Waiting};
 pub use record::{
-    Answer, Cancel, EndReason, Idempotency, JobRecord, LabelRecord, LastUpload, LeaseRecord,
+    Answer, Cancel, EndReason, Given, Idempotency, JobRecord, LabelRecord, LastUpload, LeaseRecord,
     LogRecord, Outcome, RunRecord, Standing, WorkerRecord,
 };
 pub use refusal::Refusal;

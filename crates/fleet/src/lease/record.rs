@@ -53,10 +53,17 @@ pub struct RunRecord {
     pub open: u32,
     /// Jobs that failed or ran out of time.
     pub failed: u32,
+    /// Of these, given up: somebody should look.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub dead_letters: u32,
     /// Jobs that were canceled.
     pub canceled: u32,
     /// When the last one ended.
     pub ended_at: Option<Millis>,
+}
+
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// What makes a submission the same as an earlier one.
@@ -312,6 +319,9 @@ pub struct LeaseRecord {
     pub expires_at: Millis,
     /// The end that no heartbeat moves.
     pub runtime_ends_at: Option<Millis>,
+    /// Time in which nobody could be heard, and that it has back.
+    #[serde(default, skip_serializing_if = "Given::is_nothing")]
+    pub given: Given,
     /// Somebody asked for a stop.
     pub cancel: Option<Cancel>,
     /// The highest number of a heartbeat.
@@ -332,6 +342,21 @@ pub struct LeaseRecord {
     pub answer: Option<Answer>,
     /// When it ended.
     pub ended_at: Option<Millis>,
+}
+
+/// Milliseconds that a lease was given back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Given {
+    /// Since its runner was last heard.
+    pub unheard: u64,
+    /// Since it was granted.
+    pub in_all: u64,
+}
+
+impl Given {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The object that a lease asked for last: a runner sends one after the other.

@@ -17,15 +17,19 @@ impl<R: Rows> Desk<'_, R> {
         key: Option<String>,
     ) -> Result<Reply, Refusal> {
         let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
+        // The same request again. Orders never change, so nothing of them need be looked at.
+        let known = key.as_ref().and_then(|key| self.rows.run_by_key(key));
+        if let Some(run) = known.as_ref().filter(|run| run.rerun_of.as_ref() == Some(&of)) {
+            return Ok(Reply::Submitted { run_id: run.run_id.clone(), before: true });
+        }
         let jobs: Vec<_> =
             self.rows.jobs_of(&of).iter().filter_map(|id| self.rows.job(id)).collect();
         let begun = |job: &JobRecord| job.outcome().is_none() || job.fence > Fence(0);
         let once = jobs.iter().any(|job| job.order.retry.once);
-        // Two that repeat it would both begin it. The same request again is one.
-        let known = key.as_ref().and_then(|key| self.rows.run_by_key(key));
-        let taken =
-            old.rerun_by.is_some() && known.is_none_or(|run| old.rerun_by != Some(run.run_id));
-        if once && (taken || jobs.iter().any(|job| job.order.retry.once && begun(job))) {
+        // Two that repeat it would both begin it.
+        if once
+            && (old.rerun_by.is_some() || jobs.iter().any(|job| job.order.retry.once && begun(job)))
+        {
             return Err(Refusal::OnceOnly);
         }
         let orders = jobs.iter().map(|job| (*job.order).clone());

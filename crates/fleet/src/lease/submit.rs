@@ -33,6 +33,7 @@ pub(super) fn rows(
         in_use: 0,
         open: u32::try_from(submission.jobs.len()).unwrap_or(u32::MAX),
         failed: 0,
+        dead_letters: 0,
         canceled: 0,
         ended_at: None,
     };

@@ -25,7 +25,7 @@ pub struct Heartbeat {
     /// How far it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// How much log it has sent.
+    /// How much log it has sent. Told, and no more: what of it has come is in the rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_cursor: Option<LogCursor>,
     /// By the runner's clock.

@@ -13,6 +13,7 @@ use super::roster::Roster;
 use super::server::ServeError;
 use super::sight::Crew;
 use super::waiters::Waiters;
+use super::wake::Wake;
 use super::watch::{Lookouts, WATCHED_MAX};
 use super::within::Ends;
 use crate::auth::{Audit, Entry, OK, Replays};
@@ -61,6 +62,7 @@ pub(super) struct Inner {
     pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
+    wake: Wake,
     /// Where there is a broker.
     pub(super) publisher: OnceLock<Publisher>,
     stopping: watch::Sender<bool>,
@@ -109,6 +111,7 @@ impl App {
             lookouts: Lookouts::default(),
             replays: Mutex::default(),
             metrics: Metrics::default(),
+            wake: Wake::new(now),
             publisher: OnceLock::new(),
             stopping: watch::channel(false).0,
         })))
@@ -128,7 +131,9 @@ impl App {
         &self,
         event: Event,
     ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
-        let handled = self.0.store.handle(self.now(), event).await?;
+        let now = self.now();
+        self.0.wake.awake(&self.0.store, &self.0.config, now).await?;
+        let handled = self.0.store.handle(now, event).await?;
         for action in handled.actions {
             self.publish(&action);
             self.follow(action);
@@ -154,7 +159,7 @@ impl App {
                 let _ = self.0.cancels.send((runner, message));
             }
             Action::JobEnded(job_id, outcome) => {
-                self.0.metrics.job_ended(outcome.status);
+                self.0.metrics.job_ended(&outcome);
                 self.0.ends.tell(&job_id);
                 self.tell(&job_id);
             }

@@ -3,7 +3,7 @@
 use super::answer::{Failure, shown};
 use super::app::App;
 use crate::auth::Scope;
-use crate::lease::AttemptState;
+use crate::lease::{AttemptState, Outcome};
 use crate::store::Store;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -11,6 +11,7 @@ use axum::response::Response;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// What is counted.
@@ -18,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Metrics {
     messages: Mutex<BTreeMap<&'static str, u64>>,
     ended: Mutex<BTreeMap<AttemptState, u64>>,
+    dead_letters: AtomicU64,
 }
 
 fn count<K: Ord>(counts: &Mutex<BTreeMap<K, u64>>, key: K) {
@@ -29,8 +31,9 @@ impl Metrics {
         count(&self.messages, kind);
     }
 
-    pub(super) fn job_ended(&self, status: AttemptState) {
-        count(&self.ended, status);
+    pub(super) fn job_ended(&self, outcome: &Outcome) {
+        count(&self.ended, outcome.status);
+        self.dead_letters.fetch_add(outcome.dead_letter.into(), Ordering::Relaxed);
     }
 }
 
@@ -63,6 +66,10 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Resul
     for (status, n) in app.0.metrics.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let _ = writeln!(text, "fleet_jobs_ended_total{{status=\"{status}\"}} {n}");
     }
+    let dead = app.0.metrics.dead_letters.load(Ordering::Relaxed);
+    let _ = writeln!(text, "# HELP fleet_dead_letters_total Jobs that were given up.");
+    let _ = writeln!(text, "# TYPE fleet_dead_letters_total counter");
+    let _ = writeln!(text, "fleet_dead_letters_total {dead}");
     Ok(text)
 }
 

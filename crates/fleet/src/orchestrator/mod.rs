@@ -30,6 +30,7 @@ mod server;
 mod sight;
 mod upload;
 mod waiters;
+mod wake;
 mod watch;
 mod within;
 mod workers;

@@ -6,6 +6,7 @@ use super::status::{Control, Status};
 use super::trouble::Trouble;
 use crate::id::RunnerId;
 use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase};
+use crate::orchestrator::Clock;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -38,6 +39,8 @@ pub(super) struct Beats {
     pub(super) status: watch::Receiver<Status>,
     /// What the answers want of the job.
     pub(super) control: watch::Sender<Control>,
+    /// What time this side takes it for. Nothing is decided by it.
+    pub(super) clock: Clock,
     /// Until when the lease holds, as far as this side knows.
     pub(super) held_until: watch::Sender<Instant>,
 }
@@ -113,7 +116,7 @@ impl Beats {
             phase: Some(status.phase),
             progress: Some(status.progress),
             log_cursor: Some(LogCursor { bytes_sent: status.log_bytes }),
-            ts: None,
+            ts: Some(self.clock.now().timestamp()),
         }
     }
 

@@ -145,6 +145,7 @@ impl Workshop {
             granted: granted.clone(),
             status: life.status.subscribe(),
             control: life.control.clone(),
+            clock: self.config.clock,
             held_until: life.held_until.clone(),
         };
         let patience = async {

@@ -43,7 +43,7 @@ pub use sandbox::{Able, Sandbox};
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
 use crate::id::RunnerId;
-use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, Tag};
+use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork, Tag};
 use beat::insist;
 use cache::Caches;
 use life::Workshop;
@@ -211,10 +211,10 @@ async fn broker(shop: &Workshop, drain: &mut watch::Receiver<bool>) -> Option<(H
 async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGranted, WorkerError> {
     let Some(hints) = broker else {
         loop {
-            if let Some(granted) = ask(shop, shop.config.wait_seconds).await? {
-                return Ok(granted);
+            match ask(shop, shop.config.wait_seconds).await? {
+                Asked::Granted(granted) => return Ok(*granted),
+                Asked::Nothing(pause) => tokio::time::sleep(pause).await,
             }
-            tokio::time::sleep(shop.pause()).await;
         }
     };
     loop {
@@ -229,7 +229,13 @@ async fn lease(shop: &Workshop, broker: Option<&mut Hints>) -> Result<LeaseGrant
             Ok(taken) => follow(shop, taken).await?,
             Err(error) => {
                 tracing::warn!(%error, "the orchestrator is asked instead");
-                ask(shop, shop.config.wait_seconds.min(UNHEARD_SECONDS)).await?
+                match ask(shop, shop.config.wait_seconds.min(UNHEARD_SECONDS)).await? {
+                    Asked::Granted(granted) => Some(*granted),
+                    Asked::Nothing(pause) => {
+                        tokio::time::sleep(pause).await;
+                        None
+                    }
+                }
             }
         };
         if let Some(granted) = granted {
@@ -244,15 +250,27 @@ async fn follow(
     shop: &Workshop,
     taken: Option<Taken>,
 ) -> Result<Option<LeaseGranted>, WorkerError> {
-    let granted = ask(shop, 0).await?;
+    let asked = ask(shop, 0).await?;
     if let Some(taken) = taken {
         taken.done().await;
     }
-    Ok(granted)
+    // The next hint is an invitation, however soon it comes.
+    Ok(match asked {
+        Asked::Granted(granted) => Some(*granted),
+        Asked::Nothing(_) => None,
+    })
+}
+
+/// What a question for work came to.
+enum Asked {
+    /// There is work.
+    Granted(Box<LeaseGranted>),
+    /// There is none, and none is to be asked for until so much later.
+    Nothing(Duration),
 }
 
 /// Asks once, and waits so long for an answer.
-async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Option<LeaseGranted>, WorkerError> {
+async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Asked, WorkerError> {
     let request = LeaseRequest {
         runner_id: shop.runner_id.clone(),
         capabilities: shop.config.capabilities.clone(),
@@ -260,7 +278,14 @@ async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Option<LeaseGrant
     };
     let wait = Duration::from_secs(max_wait_seconds.into());
     match insist(|| shop.link.ask("lease", &request, wait)).await {
-        Ok(Message::LeaseGranted(granted)) => return Ok(Some(granted)),
+        Ok(Message::LeaseGranted(granted)) => return Ok(Asked::Granted(Box::new(granted))),
+        // Within one process nobody is spared by waiting.
+        Ok(Message::NoWork(NoWork { retry_after_seconds })) if !shop.link.is_within() => {
+            // A pause is up to a fifth shorter than it is said to be; this one is not to be.
+            let wished = Duration::from_secs(retry_after_seconds.into()) * 5 / 4;
+            let pause = pace::beat_pause(wished, pace::random());
+            return Ok(Asked::Nothing(pause.max(shop.pause())));
+        }
         Ok(Message::NoWork(_)) => {}
         Ok(_) => tokio::time::sleep(IDLE_PAUSE).await,
         // Its last lease is not over there yet: it ends by itself.
@@ -269,5 +294,5 @@ async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Option<LeaseGrant
         }
         Err(error) => return Err(WorkerError::Refused(error)),
     }
-    Ok(None)
+    Ok(Asked::Nothing(shop.pause()))
 }

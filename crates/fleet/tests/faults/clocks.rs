@@ -22,10 +22,12 @@ async fn begin(fleet: &Fleet, name: &str, clock_offset: i64) -> (Peer, String) {
     (worker, run)
 }
 
-/// Fault 8: what a worker takes for the time decides nothing.
+/// Fault 8: what a worker takes for the time decides nothing, though it signs with it.
 #[tokio::test]
 async fn workers_with_clocks_an_hour_ahead_and_an_hour_behind_keep_their_leases() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": TTL_SECONDS }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": TTL_SECONDS, "guarded": true }));
+    let nobody = reqwest::get(format!("{}/api/v1/runs", fleet.url)).await.expect("an answer");
+    assert_eq!(nobody.status(), 401, "it asks who is there");
     let clocks = [("ahead", HOUR_MS), ("behind", -HOUR_MS)];
     let mut begun = Vec::new();
     for (name, clock_offset) in clocks {

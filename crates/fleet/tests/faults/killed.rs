@@ -93,6 +93,8 @@ async fn a_job_that_kills_its_workers_becomes_a_dead_letter() {
     let job = &ended["jobs"][0];
     assert_eq!((&job["state"], &job["reason"]), (&json!("FAILED"), &json!("LOST")), "{ended}");
     assert_eq!((&job["dead_letter"], &job["fence"]), (&json!(true), &json!(3)));
+    assert_eq!(ended["dead_letters"], 1, "{ended}");
+    assert_eq!(fleet.counted("fleet_dead_letters_total").await, 1);
 }
 
 /// Workers that are told to end do so in order, and machines that are made for one job too.

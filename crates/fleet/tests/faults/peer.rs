@@ -1,6 +1,8 @@
 //! Processes that can be killed, and what they say of a run.
 
+use remuda_fleet::auth::sha256_hex;
 use reqwest::Client;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader};
@@ -88,6 +90,15 @@ impl Drop for Peer {
     }
 }
 
+/// For somebody who may do everything that people may.
+fn client(guarded: bool) -> Client {
+    let mut headers = HeaderMap::new();
+    if guarded {
+        headers.insert(AUTHORIZATION, HeaderValue::from_static("Bearer operator"));
+    }
+    Client::builder().default_headers(headers).build().expect("a client")
+}
+
 /// An orchestrator that can be killed and started again, and a client.
 pub struct Fleet {
     pub folder: Folder,
@@ -112,7 +123,8 @@ impl Fleet {
         // The same place again when it comes back.
         settings["listen"] = json!(orchestrator.ready);
         let url = format!("http://{}", orchestrator.ready);
-        Self { folder, url, settings, orchestrator: Some(orchestrator), http: Client::new() }
+        let http = client(settings["guarded"] == true);
+        Self { folder, url, settings, orchestrator: Some(orchestrator), http }
     }
 
     pub fn kill(&mut self) {
@@ -140,6 +152,9 @@ impl Fleet {
         settings["role"] = json!("worker");
         settings["folder"] = json!(self.folder.0.join(name));
         settings["orchestrator"] = json!(self.url);
+        if self.settings["guarded"] == true {
+            settings["token"] = json!("enrol");
+        }
         settings
     }
 
@@ -160,6 +175,19 @@ impl Fleet {
         let request = self.http.post(format!("{}/api/v1{path}", self.url));
         let request = request.header("content-type", "application/json");
         let answer = request.body(body.to_string()).send().await.expect("sent");
+        (answer.status().as_u16(), answer.json().await.expect("JSON"))
+    }
+
+    /// Sends an object under the grant of an upload.
+    pub async fn put(&self, upload: &Value, runner: &str, body: &'static str) -> (u16, Value) {
+        let text = |name: &str| upload[name].as_str().unwrap_or_else(|| panic!("{upload}"));
+        let request =
+            self.http.put(format!("{}/api/v1/internal/objects/{}", self.url, text("path")));
+        let request =
+            request.header("remuda-lease", text("lease_id")).header("remuda-runner", runner);
+        let request = request.header("remuda-grant", text("grant"));
+        let request = request.header("remuda-content-sha256", sha256_hex(body.as_bytes()));
+        let answer = request.body(body).send().await.expect("sent");
         (answer.status().as_u16(), answer.json().await.expect("JSON"))
     }
 

@@ -32,6 +32,8 @@ pub fn account(tables: &Tables, policy: &Policy) -> Checked {
         prop_assert_eq!(run.open as usize, open);
         let failed = ended(&[AttemptState::Failed, AttemptState::TimedOut]);
         prop_assert_eq!(run.failed as usize, failed);
+        let given_up = |job: &&&JobRecord| job.outcome().is_some_and(|end| end.dead_letter);
+        prop_assert_eq!(run.dead_letters as usize, of_run.iter().filter(given_up).count());
         prop_assert_eq!(run.canceled as usize, ended(&[AttemptState::Canceled]));
         prop_assert_eq!(run.ended_at.is_some(), open == 0);
         prop_assert_eq!(run.status() == RunStatus::Running, open > 0);

@@ -195,6 +195,25 @@ async fn a_runner_stops_for_nobody_who_does_not_show_its_token() {
     publishing.abort();
 }
 
+/// The seed's request to stop has no token: it is heard by whoever was granted none.
+#[tokio::test]
+async fn a_runner_whose_grant_has_no_token_stops_for_the_seeds_request() {
+    let broker = Broker::start();
+    let granted = decode(include_bytes!("../seed/LeaseGranted.json")).expect("a grant");
+    let granted = LeaseGranted { cancel_token: None, ..granted };
+    let cancel: CancelRequested =
+        decode(include_bytes!("../seed/CancelRequested.json")).expect("a request");
+    let runner = RunnerId::new("runner_1").expect("an id");
+    let hints = Hints::open(&broker.config(), &BTreeSet::new()).await.expect("a broker");
+    let mut cancels = hints.cancels(&runner).await.expect("a subscription");
+    let (publisher, run) = Publisher::new(broker.config(), async || vec![]);
+    let publishing = tokio::spawn(run);
+    publisher.tell(Telling::Cancel(runner.clone(), cancel.clone()));
+    let heard = tokio::time::timeout(PATIENCE, cancels.next(&granted)).await.expect("in time");
+    assert_eq!(heard, Some(cancel));
+    publishing.abort();
+}
+
 /// Fault 15: the broker repeats what it said, and makes things up.
 #[tokio::test]
 async fn hints_that_are_repeated_or_false_start_nothing_twice() {

@@ -315,7 +315,7 @@ async fn only_the_databases_clock_counts() {
 #[tokio::test]
 async fn orchestrators_with_clocks_apart_stand_in_for_each_other() {
     let server = Server::start("pg-peers");
-    let settings = |offset: i64| json!({ "lease_ttl_seconds": 3, "postgres": server.url, "clock_offset": offset });
+    let settings = |offset: i64| json!({ "lease_ttl_seconds": 3, "postgres": server.url, "guarded": true, "clock_offset": offset });
     let hour = 3_600_000;
     let (mut early, late) = (Fleet::start(settings(-hour)), Fleet::start(settings(hour)));
     let run = early.submit(vec![peer::job("a", "echo begun; sleep 5; echo done")]).await;

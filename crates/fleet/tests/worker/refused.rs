@@ -18,18 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 /// Two pauses of a second, each a fifth shorter at most.
 const LEAST: Duration = Duration::from_millis(1_600);
 
-#[tokio::test]
-async fn a_lease_that_is_refused_is_not_asked_for_again_at_once() {
-    let (asked, mut asks) = mpsc::unbounded_channel();
-    let granted = move || {
-        let _ = asked.send(Instant::now());
-        ready(include_str!("../seed/LeaseGranted.json"))
-    };
-    let body = r#"{"error":{"code":"TOO_LATE","message":"nobody waits for it any more"}}"#;
-    let refused = move || ready((StatusCode::CONFLICT, body));
-    let router = Router::new()
-        .route("/api/v1/internal/lease", post(granted))
-        .route("/api/v1/internal/ack-lease", post(refused));
+/// A worker at an orchestrator that answers in these ways only, until it has asked so often: from the first to the
+/// last question. And it ends when it is told to.
+async fn asks(router: Router, mut asked: mpsc::UnboundedReceiver<Instant>, times: u32) -> Duration {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
     let serving = tokio::spawn(async move { axum::serve(listener, router).await });
@@ -39,16 +30,45 @@ async fn a_lease_that_is_refused_is_not_asked_for_again_at_once() {
     let working = tokio::spawn(worker::run(config, async move {
         let _ = stopped.await;
     }));
-    let first = asks.recv().await.expect("asked");
-    asks.recv().await.expect("asked");
-    let third = asks.recv().await.expect("asked");
-    assert!(third - first >= LEAST, "{:?}", third - first);
-    // And it ends when it is told to.
+    let first = asked.recv().await.expect("asked");
+    let mut last = first;
+    for _ in 1..times {
+        last = asked.recv().await.expect("asked");
+    }
     drop(stop);
     let ended = tokio::time::timeout(Duration::from_secs(30), working).await;
     ended.expect("in time").expect("in order").expect("worked");
     serving.abort();
     std::fs::remove_dir_all(folder).expect("removed");
+    last - first
+}
+
+#[tokio::test]
+async fn a_lease_that_is_refused_is_not_asked_for_again_at_once() {
+    let (asked, times) = mpsc::unbounded_channel();
+    let granted = move || {
+        let _ = asked.send(Instant::now());
+        ready(include_str!("../seed/LeaseGranted.json"))
+    };
+    let body = r#"{"error":{"code":"TOO_LATE","message":"nobody waits for it any more"}}"#;
+    let refused = move || ready((StatusCode::CONFLICT, body));
+    let router = Router::new()
+        .route("/api/v1/internal/lease", post(granted))
+        .route("/api/v1/internal/ack-lease", post(refused));
+    let between = asks(router, times, 3).await;
+    assert!(between >= LEAST, "{between:?}");
+}
+
+#[tokio::test]
+async fn work_that_is_not_there_is_asked_for_when_the_orchestrator_says() {
+    let (asked, times) = mpsc::unbounded_channel();
+    let nothing = move || {
+        let _ = asked.send(Instant::now());
+        ready(r#"{"type":"NoWork","retry_after_seconds":3}"#)
+    };
+    let router = Router::new().route("/api/v1/internal/lease", post(nothing));
+    let between = asks(router, times, 2).await;
+    assert!(between >= Duration::from_secs(3), "{between:?}");
 }
 
 /// Fault 9: bytes are sent again as messages are, when it was only another time there.

@@ -42,7 +42,7 @@ async fn runs(app: &App, before: Option<&str>) -> Result<Inside, Failure> {
         body.raw("<td>").text(&run.name).raw("<td>").state(run.status);
         body.raw("<td>").text(run.open).raw("<td>").text(run.running).raw("<td>").text(run.failed);
         body.raw("<td>").moment(Some(time(run.created_at))).raw("<td>");
-        body.moment(run.ended_at.map(time)).raw("<td>").some(run.waits.as_ref());
+        body.moment(run.ended_at.map(time)).raw("<td>").text(run.what());
     }
     body.raw("</table>");
     if let Some(next) = &list.next {

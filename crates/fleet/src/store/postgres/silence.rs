@@ -36,7 +36,7 @@ pub(super) async fn give_back(core: &Core) -> Result<(), Trouble> {
     } else {
         for id in journal.live_leases() {
             if let Some(mut lease) = journal.lease(&id) {
-                missed(silence, &mut lease);
+                missed(&core.policy, silence, &mut lease);
                 journal.put_lease(lease);
             }
         }

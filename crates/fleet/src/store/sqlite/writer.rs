@@ -4,12 +4,11 @@ mod inbox;
 
 use super::super::journal::{Changes, Journal};
 use super::{StoreError, Tables, rows};
-use crate::id::{Fence, JobId, LeaseId};
+use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled, Policy, Rows, handle, missed};
 use crate::time::Millis;
 use inbox::Inbox;
 use sqlx::{Connection, SqliteConnection};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -27,6 +26,10 @@ const MAKE_UP_MILLIS: u64 = 1_000;
 /// A write that takes longer keeps leases from being kept alive: nothing more is decided meanwhile, and they have
 /// that time back.
 const STALL: Duration = Duration::from_millis(500);
+/// Deciding for longer keeps those waiting who come later, and among them are heartbeats.
+const DECIDING_MAX: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 100 });
+/// And reading, for so many at once.
+const READERS_MAX: usize = 64;
 /// Fewer asks than this are one batch.
 const HALVES_MIN: usize = 16;
 
@@ -61,7 +64,10 @@ struct Batch {
 impl Batch {
     /// Whoever comes now waits for the next one.
     fn is_full(&self) -> bool {
-        self.asks >= BATCH_MAX || self.changes.jobs.len() >= JOBS_MAX
+        self.asks >= BATCH_MAX
+            || self.changes.jobs.len() >= JOBS_MAX
+            || self.deciding >= DECIDING_MAX
+            || self.readers.len() >= READERS_MAX
     }
 
     /// None of its decisions holds. Who reads still waits.
@@ -106,8 +112,6 @@ struct Decider {
     policy: Policy,
     tables: Tables,
     life: Life,
-    /// What leases were given back since their runners were last heard, and until when they last then.
-    given: BTreeMap<LeaseId, (Millis, u64)>,
 }
 
 /// When there was somebody who kept leases alive.
@@ -130,12 +134,7 @@ impl Life {
 
 impl Writer {
     pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
-        let decider = Decider {
-            policy,
-            tables: Tables::default(),
-            life: Life::default(),
-            given: BTreeMap::new(),
-        };
+        let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
         let (path, pace) = (path.to_owned(), Pace::default());
         let mut writer = Self { path, connection: None, decider, pace };
         writer.anew().await?;
@@ -316,29 +315,12 @@ impl Decider {
         self.give_back(changes, millis);
     }
 
-    /// Writes took long. Whoever is heard in between has the time back each time; whoever is silent for as long as a
-    /// lease lasts has no more: a disk that is always slow must not keep leases of those who are gone.
-    fn stalled(&mut self, changes: &mut Changes, millis: u64) {
-        let mut journal = Journal { tables: &mut self.tables, changes };
-        let before = std::mem::take(&mut self.given);
-        for id in journal.live_leases() {
-            let Some(mut lease) = journal.lease(&id) else { continue };
-            let silent = before.get(&id).filter(|(until, _)| *until == lease.expires_at);
-            let given = silent.map_or(0, |(_, given)| *given);
-            if given < u64::from(lease.ttl_seconds(&self.policy)) * 1_000 {
-                missed(millis, &mut lease);
-                journal.put_lease(lease.clone());
-            }
-            self.given.insert(id, (lease.expires_at, given.saturating_add(millis)));
-        }
-    }
-
     /// Every lease ends so much later.
     fn give_back(&mut self, changes: &mut Changes, millis: u64) {
         let mut journal = Journal { tables: &mut self.tables, changes };
         for id in journal.live_leases() {
             if let Some(mut lease) = journal.lease(&id) {
-                missed(millis, &mut lease);
+                missed(&self.policy, millis, &mut lease);
                 journal.put_lease(lease);
             }
         }
@@ -408,7 +390,7 @@ impl Decider {
                 millis = took.as_millis(),
                 "the fleet's database is slow; leases have the time back"
             );
-            self.stalled(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+            self.give_back(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
         }
         written
     }

@@ -426,7 +426,7 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
     writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
     let ttl = writer.decider.policy.lease_ttl_seconds;
     let mut second = 0;
-    let stall = |writer: &mut Writer| writer.decider.stalled(&mut Changes::default(), 1_000);
+    let stall = |writer: &mut Writer| writer.decider.give_back(&mut Changes::default(), 1_000);
     // Each second is one in which nothing could be written.
     while second < 3 * ttl {
         second += 1;
