@@ -217,6 +217,13 @@ impl App {
 
     /// Looks for leases that are over, again and again. Returns when the store is closed.
     pub(super) async fn sweep(self) {
+        tokio::select! {
+            () = self.sweeps() => {}
+            () = self.0.wake.watch(&self.0.config) => {}
+        }
+    }
+
+    async fn sweeps(&self) {
         let mut every = tokio::time::interval(self.0.config.sweep_every);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {

@@ -1,8 +1,8 @@
 //! Whether the process stood still: suspended, or its machine was; or its clock leapt.
 //!
-//! Sweeps come once a second, so something is decided at least as often. Where nothing was for longer, nobody could
-//! be heard meanwhile. Leases have that time back before anything is decided by what time it is now. A server that
-//! several share does the same by a clock of its own.
+//! Something looks at the clock twice a second. Where nothing did for longer, nobody could be heard meanwhile. Leases
+//! have that time back before anything is decided by what time it is now. A server that several share does the same
+//! by a clock of its own.
 
 use super::config::Config;
 use crate::lease::Event;
@@ -12,19 +12,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
-/// Between two sweeps there may be as much as this besides their own pause.
-const STILL: Duration = Duration::from_secs(2);
+/// So often the clock is looked at, whatever the store is waiting for.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Longer than this nobody looked only if nobody could.
+const STILL_MILLIS: u64 = 2_000;
 
 pub(super) struct Wake {
-    /// When something was decided last.
+    /// When somebody looked last.
     last: AtomicU64,
-    /// Who gives time back does so once, and everybody else waits for it.
+    /// What leases are still to have back.
+    missed: AtomicU64,
+    /// Who gives it back does so once, and everybody else waits for it.
     giving: Mutex<()>,
 }
 
 impl Wake {
     pub(super) fn new(now: Millis) -> Self {
-        Self { last: AtomicU64::new(now.0), giving: Mutex::const_new(()) }
+        let (last, missed) = (AtomicU64::new(now.0), AtomicU64::new(0));
+        Self { last, missed, giving: Mutex::const_new(()) }
+    }
+
+    /// Looks at the clock, again and again.
+    pub(super) async fn watch(&self, config: &Config) {
+        let mut every = tokio::time::interval(LOOK_EVERY);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            every.tick().await;
+            self.look(config.clock.now());
+        }
+    }
+
+    fn look(&self, now: Millis) {
+        let still = now.0.saturating_sub(self.last.fetch_max(now.0, Ordering::AcqRel));
+        if still > STILL_MILLIS {
+            tracing::warn!(
+                millis = still,
+                "the orchestrator stood still; leases have the time back"
+            );
+            self.missed.fetch_add(still, Ordering::AcqRel);
+        }
     }
 
     /// Something is about to be decided.
@@ -38,24 +64,33 @@ impl Wake {
         if config.clock.frozen.is_some() || matches!(store, AnyStore::Postgres(_)) {
             return Ok(());
         }
-        let most = STILL + config.sweep_every;
-        if self.still(now) > most {
-            let _alone = self.giving.lock().await;
-            let still = self.still(now);
-            if still > most {
-                let millis = u64::try_from(still.as_millis()).unwrap_or(u64::MAX);
-                tracing::warn!(millis, "the orchestrator stood still; leases have the time back");
-                // Its answer says nothing.
-                let _ = store.handle(now, Event::Missed { millis }).await?;
-            }
-            self.last.fetch_max(now.0, Ordering::AcqRel);
+        self.look(now);
+        if self.missed.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        self.last.fetch_max(now.0, Ordering::AcqRel);
+        let _alone = self.giving.lock().await;
+        let millis = self.missed.load(Ordering::Acquire);
+        if millis > 0 {
+            // Its answer says nothing.
+            let _ = store.handle(now, Event::Missed { millis }).await?;
+            self.missed.fetch_sub(millis, Ordering::AcqRel);
+        }
         Ok(())
     }
+}
 
-    fn still(&self, now: Millis) -> Duration {
-        Duration::from_millis(now.0.saturating_sub(self.last.load(Ordering::Acquire)))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nobody_looked_at_was_missed_and_all_of_it() {
+        let wake = Wake::new(Millis(1_000));
+        let missed = |now| {
+            wake.look(Millis(now));
+            wake.missed.load(Ordering::Acquire)
+        };
+        assert_eq!([1_500, 3_500, 3_000].map(missed), [0, 0, 0]);
+        assert_eq!([11_500, 11_600, 20_000].map(missed), [8_000, 8_000, 16_400]);
     }
 }

@@ -38,7 +38,7 @@ async fn a_worker_that_was_suspended_cannot_end_or_leave_anything() {
 /// taken, neither a wish to keep something, nor what it was allowed to keep before, nor a result.
 #[tokio::test]
 async fn nothing_that_comes_under_a_lost_lease_is_taken() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 1 }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 3 }));
     let run = fleet.submit(vec![job("a", "true")]).await;
     let granted =
         fleet.post("/internal/lease", json!({ "runner_id": "runner_a", "capabilities": [] })).await;

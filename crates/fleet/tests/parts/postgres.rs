@@ -1,6 +1,7 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
 mod killed;
+mod locks;
 mod plan;
 mod time;
 
@@ -61,6 +62,11 @@ impl Server {
 
     async fn store(&self, time: Time) -> Postgres {
         Postgres::open(&self.url, Policy::default(), time, Millis(0)).await.expect("a store")
+    }
+
+    /// Somebody else's connection.
+    async fn sql(&self) -> sqlx::PgConnection {
+        <sqlx::PgConnection as sqlx::Connection>::connect(&self.url).await.expect("sql")
     }
 }
 

@@ -9,7 +9,7 @@
 //! that row alone, and read the job beside it as it is (the *light* rows). Whatever can end a lease or
 //! begin one works on rows that are all locked (the *heavy* ones). A lease is on one side in each batch.
 
-use super::load::{self, Near};
+use super::load::{self, Near, Wish};
 use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
@@ -140,11 +140,13 @@ impl Side {
     }
 }
 
-/// Decides about events in one transaction. None: once more, with others.
+/// Decides about events in one transaction; `again` says that some of them were put off before. None: once more, with
+/// others.
 pub(super) async fn decide(
     core: &Core,
     given: Millis,
     events: &[&Event],
+    again: bool,
 ) -> Result<Vec<Option<Handled>>, Trouble> {
     let mut sql = core.pool.begin().await?;
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
@@ -158,7 +160,8 @@ pub(super) async fn decide(
     let (wishes, count) = plan.wishes(events);
     let mut idle = BTreeSet::new();
     for tags in wishes {
-        let there = load::pick(&mut sql, &mut heavy.tables, &mut near, now, tags, count).await?;
+        let wish = Wish { tags, most: count, again };
+        let there = load::pick(&mut sql, &mut heavy.tables, &mut near, now, wish).await?;
         if !there {
             idle.insert(tags);
         }

@@ -12,8 +12,8 @@ pub(super) struct Life {
     written: AtomicU64,
     /// Nothing could be written, the last time that it was tried.
     failing: AtomicBool,
-    /// When leases had their time back, by the clock of this machine.
-    gave_back: Mutex<Option<Instant>>,
+    /// When leases had their time back, by the clock of this machine: of when it was counted, and when it was kept.
+    gave_back: Mutex<Option<(Instant, Instant)>>,
 }
 
 impl Life {
@@ -48,15 +48,19 @@ impl Life {
         self.seen.store(self.written.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Leases have the time back in which nobody was there.
-    pub(super) fn gave_back(&self) {
-        *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    /// Leases have the time back in which nobody was there, until the database's clock was looked at.
+    pub(super) fn gave_back(&self, looked: Instant) {
+        let times = Some((looked, Instant::now()));
+        *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner) = times;
     }
 
-    /// Whether that was just now.
-    pub(super) fn gave_back_within(&self, time: Duration) -> bool {
-        let last = *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner);
-        last.is_some_and(|last| last.elapsed() < time)
+    /// Whether that was just now, and nothing has happened since that takes as long as this. Where the database takes
+    /// long to keep it, what was given back seems to be long ago at once.
+    pub(super) fn gave_back_all_of(&self, silence: Duration, patience: Duration) -> bool {
+        let times = *self.gave_back.lock().unwrap_or_else(PoisonError::into_inner);
+        times.is_some_and(|(looked, kept)| {
+            kept.elapsed() < patience && silence <= looked.elapsed() + patience
+        })
     }
 }
 
@@ -65,13 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_was_given_back_just_now_for_a_while() {
+    fn time_was_given_back_just_now_for_a_while_and_no_more_than_has_passed_since() {
         let life = Life::default();
-        let (long, short) = (Duration::from_secs(60), Duration::from_millis(1));
-        assert!(!life.gave_back_within(long));
-        life.gave_back();
-        assert!(life.gave_back_within(long));
-        std::thread::sleep(short);
-        assert!(!life.gave_back_within(short));
+        let [minute, second] = [60, 1].map(Duration::from_secs);
+        assert!(!life.gave_back_all_of(second, minute));
+        life.gave_back(Instant::now());
+        assert!(life.gave_back_all_of(second, minute));
+        assert!(!life.gave_back_all_of(3 * minute, minute), "a machine was suspended since");
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(!life.gave_back_all_of(second, Duration::from_millis(1)));
     }
 }

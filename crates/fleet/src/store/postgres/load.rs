@@ -204,22 +204,31 @@ pub(super) fn put_runs(tables: &mut Tables, rows: &[PgRow]) -> Result<(), Troubl
     Ok(())
 }
 
-/// Jobs that a runner with these tags may have, at most so many, with the locks of their runs: what
-/// else must be locked is added to `near`. False: there are none, whoever else may be at them.
+/// What runners want.
+pub(super) struct Wish<'a> {
+    /// What they can do.
+    pub(super) tags: &'a BTreeSet<Tag>,
+    /// So many jobs at most.
+    pub(super) most: usize,
+    /// They were put off: others are in the way, and what is behind these is worth a longer look.
+    pub(super) again: bool,
+}
+
+/// Jobs for a wish, with the locks of their runs: what else must be locked is added to `near`. False: there are none,
+/// whoever else may be at them.
 pub(super) async fn pick(
     sql: &mut PgConnection,
     tables: &mut Tables,
     near: &mut Near,
     now: Millis,
-    capabilities: &BTreeSet<Tag>,
-    most: usize,
+    Wish { tags, most, again }: Wish<'_>,
 ) -> Result<bool, Trouble> {
-    let tags: Vec<String> = capabilities.iter().map(|tag| tag.as_str().to_owned()).collect();
+    let tags: Vec<String> = tags.iter().map(|tag| tag.as_str().to_owned()).collect();
     if picked(sql, tables, near, PICK, now, &tags, most).await? {
         return Ok(true);
     }
     let any = sqlx::query_scalar(ANY).bind(number(now.0)).bind(&tags).fetch_one(&mut *sql).await?;
-    if any {
+    if any && again {
         // Whether or not: somebody has what there is, and may leave some of it.
         let _ = picked(sql, tables, near, PICK_BEHIND, now, &tags, most).await?;
     }
@@ -321,6 +330,16 @@ pub(super) async fn seen_jobs(
     let rows = sqlx::query(query).bind(ids).fetch_all(sql).await?;
     jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
     Ok(())
+}
+
+/// A run as it is, not locked.
+pub(super) async fn seen_run(
+    sql: &mut PgConnection,
+    tables: &mut Tables,
+    id: &RunId,
+) -> Result<(), Trouble> {
+    let query = "SELECT record FROM run WHERE run_id = $1";
+    put_runs(tables, &sqlx::query(query).bind(id.as_str()).fetch_all(sql).await?)
 }
 
 /// Runs that were submitted with these keys.

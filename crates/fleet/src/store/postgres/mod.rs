@@ -41,22 +41,25 @@ use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use writer::{Ask, TRIES_MAX};
 
-/// Batches at the same time: while one waits for the disk, the next is decided.
-const WRITERS: usize = 3;
+/// Batches at the same time: while one waits for the disk, the next is decided. More of them would be smaller.
+const WRITERS: usize = 2;
 /// Wishes of people that are decided at the same time. Each may wait for others, and nobody who beats waits for it.
 const WISHES: usize = 3;
 /// Connections of one orchestrator for all who write: those, its sweeps, the crier, and who listens to others.
 const CONNECTIONS_MAX: u32 = WRITERS as u32 + WISHES as u32 + 3;
 /// And for people who look, of whom there may be many: nobody who beats waits for them.
 const READERS_MAX: u32 = 8;
-/// And for keys that are shown, which anybody may: nobody who was let in waits for that.
-const KEYS_MAX: u32 = 2;
+/// And for keys that are shown, which anybody may: nothing is decided later for that.
+const KEYS_MAX: u32 = 4;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
 /// Orchestrators sweep once a second, and leave the time of it. Where that is longer ago, nobody was there, or the
 /// database took nothing, whatever it said of it: those who beat had no answers, and leases have that time back.
 const WATCHED_MILLIS: u64 = 2_000;
+
+/// As often in a row time is given back that went by while it was given back.
+const GIVE_BACK_MAX: usize = 3;
 
 /// Everything here is found by a key, or in the order of an index, however full the tables are. They
 /// grow from nothing within seconds, and plans that were made for other sizes would stay.
@@ -231,9 +234,10 @@ impl Core {
         order: Order,
     ) -> Result<Now, Trouble> {
         let Now { now, seen, blocks } = self.time(sql, given, submissions, order).await?;
-        let silent = now.0.saturating_sub(seen.0) > self.patience_millis();
-        // Where the database takes long to keep it, time that was given back seems to be long ago at once.
-        let silent = silent && !self.life.gave_back_within(Duration::from_millis(WATCHED_MILLIS));
+        let silence = now.0.saturating_sub(seen.0);
+        let [time, patience] = [silence, WATCHED_MILLIS].map(Duration::from_millis);
+        let silent =
+            silence > self.patience_millis() && !self.life.gave_back_all_of(time, patience);
         if seen > Millis(0) && (now < seen || silent) {
             // Nobody takes this for a sign of life: the next must see the silence too, until every
             // lease has its grace.
@@ -252,9 +256,7 @@ impl Core {
     async fn silence(&self, given: Millis) -> Result<(), Trouble> {
         for _ in 0..TRIES_MAX {
             let decided = match self.time {
-                Time::Database => {
-                    silence::give_back(self).await.inspect(|()| self.life.gave_back())
-                }
+                Time::Database => self.give_back().await,
                 Time::Caller => solo::decide(self, given, &Event::Start).await.map(drop),
             };
             match self.noted(decided) {
@@ -264,6 +266,19 @@ impl Core {
             }
         }
         Err(writer::in_the_way().into())
+    }
+
+    /// Where the database takes long to keep that, leases have that time back, too; but not for ever, or nothing
+    /// would be decided.
+    async fn give_back(&self) -> Result<(), Trouble> {
+        for _ in 0..GIVE_BACK_MAX {
+            let looked = silence::give_back(self).await?;
+            self.life.gave_back(looked);
+            if looked.elapsed() < Duration::from_millis(WATCHED_MILLIS) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {

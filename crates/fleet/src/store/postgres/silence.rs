@@ -11,14 +11,15 @@ use crate::store::journal::{Changes, Journal};
 use crate::store::row::number;
 use crate::time::Millis;
 use sqlx::PgConnection;
+use std::time::Instant;
 
-/// Gives it back, once: whoever comes second finds that somebody was there.
-pub(super) async fn give_back(core: &Core) -> Result<(), Trouble> {
+/// Gives it back, once: whoever comes second finds that somebody was there. When the clock was looked at by which it was.
+pub(super) async fn give_back(core: &Core) -> Result<Instant, Trouble> {
     let mut sql = core.pool.begin().await?;
     schema::hold(&mut sql).await?;
     let Now { now, seen, .. } = core.time(&mut sql, Millis(0), 0, Order::Any).await?;
     if core.watched(now, seen) {
-        return Ok(());
+        return Ok(Instant::now());
     }
     let mut paused = Vec::new();
     if now < seen {
@@ -26,6 +27,9 @@ pub(super) async fn give_back(core: &Core) -> Result<(), Trouble> {
         paused = far_pauses(&mut sql, core, now).await?;
     }
     let mut tables = solo::rows(&mut sql, &Event::Start).await?;
+    // It may have taken long to have them.
+    let looked = Instant::now();
+    let Now { now, .. } = core.time(&mut sql, Millis(0), 0, Order::Any).await?;
     paused.into_iter().for_each(|job| tables.put_job(job));
     let mut changes = Changes::default();
     let mut journal = Journal { tables: &mut tables, changes: &mut changes };
@@ -45,7 +49,7 @@ pub(super) async fn give_back(core: &Core) -> Result<(), Trouble> {
     schema::is(&mut sql, now).await?;
     sql.commit().await?;
     core.life.wrote(now);
-    Ok(())
+    Ok(looked)
 }
 
 /// Jobs whose pauses are longer than any: they end by a clock that was set back.

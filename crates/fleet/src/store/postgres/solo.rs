@@ -82,11 +82,18 @@ pub(super) async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables
             live.into_iter().for_each(|lease| tables.put_lease(lease));
         }
         Event::Rerun { of, run_id, key } => {
+            load::keys(sql, &mut tables, key).await?;
+            if tables.runs().any(|run| run.rerun_of.as_ref() == Some(of)) {
+                // The same request again: it is answered by what it made, and changes nothing.
+                load::seen_run(sql, &mut tables, of).await?;
+                return Ok(tables);
+            }
             let ids = [of, run_id].map(|id| id.as_str().to_owned());
             load::runs(sql, &mut tables, ids).await?;
             let query = "SELECT seq, fixed, changing FROM job WHERE run_id = $1 ORDER BY seq";
             let rows = sqlx::query(query).bind(of.as_str()).fetch_all(&mut *sql).await?;
             jobs(&rows)?.into_iter().for_each(|job| tables.put_job(job));
+            // It may have come meanwhile.
             load::keys(sql, &mut tables, key).await?;
         }
         Event::CancelRun { run_id } => whole_run(sql, &mut tables, run_id).await?,

@@ -81,7 +81,8 @@ async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
     }
     let given = batch.iter().map(|ask| ask.given).max().unwrap_or_default();
     let events: Vec<&Event> = batch.iter().map(|ask| &*ask.event).collect();
-    let decided = core.noted(batch::decide(core, given, &events).await);
+    let again = batch.iter().any(|ask| ask.tries > 1);
+    let decided = core.noted(batch::decide(core, given, &events, again).await);
     let mut left = Vec::new();
     let mut put_off = |mut ask: Ask| {
         ask.tries += 1;

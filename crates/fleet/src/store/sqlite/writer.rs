@@ -66,7 +66,6 @@ impl Batch {
     fn is_full(&self) -> bool {
         self.asks >= BATCH_MAX
             || self.changes.jobs.len() >= JOBS_MAX
-            || self.deciding >= DECIDING_MAX
             || self.readers.len() >= READERS_MAX
     }
 
@@ -123,12 +122,16 @@ struct Life {
     failing: bool,
     /// While it is so: leases have back what they missed until then.
     made_up: Millis,
+    /// How long the write took that failed. Those who waited for it are heard as if it was then: they have all of it
+    /// back at once, as one time in which nobody could be heard.
+    took: u64,
 }
 
 impl Life {
     /// What was decided is not there.
-    fn failed(&mut self) {
+    fn failed(&mut self, took: Duration) {
         (self.failing, self.made_up) = (true, self.well);
+        self.took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     }
 }
 
@@ -234,7 +237,8 @@ impl Writer {
             Err(error) => Err(error),
         };
         let event = deciding / u32::try_from(batch.asks).unwrap_or(u32::MAX).max(1);
-        self.pace = Pace { event, write: began.elapsed() };
+        let took = began.elapsed();
+        self.pace = Pace { event, write: took };
         // Whoever asked and went away is not told; what was decided stands.
         match written {
             Ok(()) => {
@@ -245,7 +249,7 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the fleet's database takes nothing");
-                self.decider.life.failed();
+                self.decider.life.failed(took);
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
@@ -306,12 +310,13 @@ impl Decider {
     /// Leases have the time back in which nobody could be heard, however short it was: some end after three
     /// seconds without a word.
     fn make_up(&mut self, changes: &mut Changes, now: Millis) {
-        let millis = now.0.saturating_sub(self.life.made_up.0);
+        let took = std::mem::take(&mut self.life.took);
+        let millis = now.0.saturating_sub(self.life.made_up.0).max(took);
         let first = self.life.made_up == self.life.well;
         if !self.life.failing || millis < if first { 1 } else { MAKE_UP_MILLIS } {
             return;
         }
-        self.life.made_up = now;
+        self.life.made_up.0 = self.life.made_up.0.saturating_add(millis);
         self.give_back(changes, millis);
     }
 
@@ -331,6 +336,7 @@ impl Decider {
         let began = Instant::now();
         let mut asks = std::mem::take(came).into_iter();
         while !batch.is_full()
+            && (batch.asks == 0 || batch.deciding + began.elapsed() < DECIDING_MAX)
             && let Some(ask) = asks.next()
         {
             batch.asks += 1;

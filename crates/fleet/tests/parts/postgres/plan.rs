@@ -85,8 +85,7 @@ async fn what_is_next_is_picked_in_the_order_of_an_index_however_much_waits() {
     let store = server.store(Time::Database).await;
     backlog(&store, 150).await;
     strange(&store, 20).await;
-    let mut sql =
-        <sqlx::PgConnection as sqlx::Connection>::connect(&server.url).await.expect("sql");
+    let mut sql = server.sql().await;
     for analyzed in [false, true] {
         if analyzed {
             sqlx::raw_sql("ANALYZE").execute(&mut sql).await.expect("analyzed");

@@ -14,18 +14,18 @@ use remuda_fleet::time::Millis;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-async fn ask(store: &Postgres, now: Millis, event: Event) -> Reply {
+pub(super) async fn ask(store: &Postgres, now: Millis, event: Event) -> Reply {
     store.handle(now, event).await.expect("a store").reply.expect("not refused")
 }
 
-async fn submit(store: &Postgres, now: Millis, job: JobSubmission) -> RunId {
+pub(super) async fn submit(store: &Postgres, now: Millis, job: JobSubmission) -> RunId {
     let run_id = random_id(RunId::PREFIX, RunId::new);
     let (key, submission) = (None, submission(vec![job]));
     ask(store, now, Event::Submit { run_id: run_id.clone(), key, submission }).await;
     run_id
 }
 
-async fn take(store: &Postgres, now: Millis, runner: &str) -> LeaseGranted {
+pub(super) async fn take(store: &Postgres, now: Millis, runner: &str) -> LeaseGranted {
     let request = LeaseRequest {
         runner_id: runner_id(runner),
         capabilities: BTreeSet::new(),
@@ -65,8 +65,7 @@ async fn a_database_that_hangs_costs_no_lease() {
         }
     });
     let hang = async {
-        let mut sql =
-            <sqlx::PgConnection as sqlx::Connection>::connect(&server.url).await.expect("sql");
+        let mut sql = server.sql().await;
         let hang = "BEGIN; LOCK TABLE clock, run, job, lease IN EXCLUSIVE MODE; SELECT pg_sleep(7); COMMIT";
         sqlx::raw_sql(hang).execute(&mut sql).await.expect("hung");
     };
@@ -123,4 +122,20 @@ async fn a_clock_that_is_set_back_keeps_nobody_waiting() {
     }
     let both = [&fails, &lost].map(|run| JobId::of(run, 0));
     assert_eq!(granted, both.into_iter().collect(), "the pause is over, and the lease is lost");
+}
+
+/// Whatever says what time it is takes longer to be kept than nobody may be silent.
+#[tokio::test]
+async fn a_database_that_keeps_everything_slowly_is_not_silent_for_ever() {
+    let server = Server::start("pg-slow");
+    let store = server.store(Time::Database).await;
+    let slow = "
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_sleep(2.5); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER slow AFTER UPDATE ON clock DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION slow()";
+    sqlx::raw_sql(slow).execute(&mut server.sql().await).await.expect("slow");
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    let submitted = submit(&store, Millis(0), job("a"));
+    tokio::time::timeout(Duration::from_secs(30), submitted).await.expect("an answer");
 }

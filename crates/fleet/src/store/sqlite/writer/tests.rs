@@ -308,6 +308,26 @@ async fn a_short_outage_ends_no_lease_that_is_shorter() {
     assert!(matches!(heard.reply, Ok(Reply::Beat(_))), "{heard:?}");
 }
 
+/// A disk that hangs, and then fails: whoever waited for it is heard afterwards, one after the other, each as of when
+/// it came. All of it is one time in which nobody could be heard, however many they are.
+#[tokio::test]
+async fn a_write_that_hangs_and_fails_ends_no_lease_that_is_shorter() {
+    let (_folder, mut writer) = writer("hangs").await;
+    writer.one(0, short()).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    writer.one(0, ack(&writer.job())).await.expect("written");
+    writer.sql(FULL).await;
+    writer.one(0, beat()).await.expect_err("full");
+    writer.decider.life.took = 10_000;
+    writer.sql("DROP TRIGGER full").await;
+    let events = std::iter::once((1, beat())).chain((2..=10).map(|second| (second, Event::Sweep)));
+    let asks = events.map(|(second, event)| ask_at(second, event));
+    let (asks, _told): (Vec<Ask>, Vec<Answered>) = asks.unzip();
+    writer.writes(asks, vec![]).await;
+    let heard = writer.one(11, beat()).await.expect("written");
+    assert!(matches!(heard.reply, Ok(Reply::Beat(_))), "{heard:?}");
+}
+
 #[tokio::test]
 async fn a_disk_that_fails_now_and_then_keeps_nobody_who_is_gone() {
     let (_folder, mut writer) = writer("gone").await;
