@@ -85,7 +85,7 @@ enum Command {
         #[arg(long, short)]
         follow: bool,
         /// Of an earlier grant: the first has 1, and each that follows one more. Without this, the last one's.
-        #[arg(long, value_name = "N", conflicts_with = "follow")]
+        #[arg(long, value_name = "N", conflicts_with = "follow", value_parser = clap::value_parser!(u64).range(1..))]
         fence: Option<u64>,
     },
     /// List what jobs left behind, or fetch it.

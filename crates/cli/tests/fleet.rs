@@ -260,9 +260,11 @@ fn a_job_that_was_given_up_is_called_a_dead_letter() {
     assert!(line.is_some_and(|line| line.contains("FAILED")), "{watched:?}");
     let shown = fleet.run(&["show", &run]).ok();
     assert!(shown.stdout.contains("dead letter: exit code 7"), "{shown:?}");
-    let log = |fence: &str| fleet.run(&["logs", &run, "--fence", fence]).ok();
-    assert_eq!((log("1").stdout.as_str(), log("2").stdout.as_str()), ("try 1\n", "try 2\n"));
-    assert!(log("3").stderr.contains("no job was granted under fence 3"));
+    let log = |fence: &str| fleet.run(&["logs", &run, "--fence", fence]);
+    assert_eq!(log("1").ok().stdout, "try 1\n");
+    assert_eq!(log("2").ok().stdout, "try 2\n");
+    assert!(log("3").failed(1).stderr.contains("nothing was granted under fence 3"));
+    log("0").failed(2);
     let listed = fleet.run(&["list"]).ok();
     assert!(listed.stdout.contains("1 dead letter"), "{listed:?}");
     let listed = fleet.run(&["list", "--json"]).ok().json();

@@ -2,7 +2,7 @@
 
 use remuda_fleet::auth::KeyError;
 use remuda_fleet::client::ClientError;
-use remuda_fleet::id::{JobId, RunId};
+use remuda_fleet::id::{Fence, JobId, RunId};
 use remuda_fleet::lease::RunStatus;
 use remuda_fleet::orchestrator::ServeError;
 use remuda_fleet::worker::{LinkError, WorkerError};
@@ -101,6 +101,14 @@ pub enum FleetFailure {
         file: &'static str,
         /// Whose.
         command: &'static str,
+    },
+    /// A fence that there is not.
+    #[error(
+        "nothing was granted under fence {fence} yet; `remuda run show` has the last fence of each job"
+    )]
+    NoGrant {
+        /// Which.
+        fence: Fence,
     },
     /// A token's name.
     #[error("there is no token called {0:?}; `remuda orchestrator token list` shows all")]
@@ -273,6 +281,7 @@ impl FleetFailure {
             Self::Exists { .. } => "exists",
             Self::Taken { .. } => "taken",
             Self::NotMade { .. } => "no_file",
+            Self::NoGrant { .. } => "no_grant",
             Self::UnknownToken(_) => "unknown_token",
             Self::NoSandbox => "no_sandbox",
             Self::Executor(_) => "no_executor",

@@ -76,11 +76,12 @@ pub(super) async fn earlier(
     fence: Fence,
 ) -> Result<(), Failure> {
     let mut jobs = jobs(session, target, name, false).await?;
+    let several = jobs.len() > 1;
     jobs.retain(|job| job.fence >= fence);
     if jobs.is_empty() {
-        note(&format!("no job was granted under fence {fence}"));
+        return Err(FleetFailure::NoGrant { fence }.into());
     }
-    let names = jobs.iter().map(|job| job.name.chars().count()).max().filter(|_| jobs.len() > 1);
+    let names = jobs.iter().map(|job| job.name.chars().count()).max().filter(|_| several);
     let mut printer = Printer { session, follow: false, names, printed: BTreeMap::new() };
     for job in &jobs {
         printer.printed.insert(job.job_id.clone(), Printed { fence, ..Printed::default() });

@@ -6,9 +6,12 @@ use crate::message::{self, Body, ErrorBody, MessageError};
 use crate::object::ObjectError;
 use crate::store::StoreError;
 use crate::view::Submitted;
+use axum::extract::{FromRequestParts, Query};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// An error as it is sent.
 #[derive(Debug)]
@@ -106,6 +109,23 @@ fn json(status: StatusCode, body: Vec<u8>) -> Response {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         json(self.status, self.body)
+    }
+}
+
+/// What is asked for behind a question mark, or an error like all others.
+pub(super) struct Asked<T>(pub(super) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(error) => {
+                let text = format!("the query is not understood: {}", error.body_text());
+                Err(Failure::new(StatusCode::BAD_REQUEST, "BAD_QUERY", text))
+            }
+        }
     }
 }
 

@@ -238,7 +238,14 @@ impl App {
     }
 
     async fn sweep_all(&self) {
-        while let Ok(Ok(Reply::Swept { more: true, .. })) = self.handle(Event::Sweep).await {
+        while let Ok(Ok(Reply::Swept { lapsed, more })) = self.handle(Event::Sweep).await {
+            if lapsed > 0 {
+                tracing::info!(leases = lapsed, "their time was over; what they were for goes on");
+                self.0.metrics.lapsed(lapsed);
+            }
+            if !more {
+                return;
+            }
             // Between two sweeps whoever waits for the store has its turn.
             tokio::task::yield_now().await;
         }

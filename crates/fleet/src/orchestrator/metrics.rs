@@ -20,6 +20,7 @@ pub(super) struct Metrics {
     messages: Mutex<BTreeMap<&'static str, u64>>,
     ended: Mutex<BTreeMap<AttemptState, u64>>,
     dead_letters: AtomicU64,
+    lapsed: AtomicU64,
 }
 
 fn count<K: Ord>(counts: &Mutex<BTreeMap<K, u64>>, key: K) {
@@ -29,6 +30,10 @@ fn count<K: Ord>(counts: &Mutex<BTreeMap<K, u64>>, key: K) {
 impl Metrics {
     pub(super) fn message(&self, kind: &'static str) {
         count(&self.messages, kind);
+    }
+
+    pub(super) fn lapsed(&self, leases: usize) {
+        self.lapsed.fetch_add(leases as u64, Ordering::Relaxed);
     }
 
     pub(super) fn job_ended(&self, outcome: &Outcome) {
@@ -66,10 +71,15 @@ pub(super) async fn metrics(State(app): State<App>, headers: HeaderMap) -> Resul
     for (status, n) in app.0.metrics.ended.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         let _ = writeln!(text, "fleet_jobs_ended_total{{status=\"{status}\"}} {n}");
     }
-    let dead = app.0.metrics.dead_letters.load(Ordering::Relaxed);
-    let _ = writeln!(text, "# HELP fleet_dead_letters_total Jobs that were given up.");
-    let _ = writeln!(text, "# TYPE fleet_dead_letters_total counter");
-    let _ = writeln!(text, "fleet_dead_letters_total {dead}");
+    let lapsed = "Leases whose time was over, as sweeps found them.";
+    for (name, help, count) in [
+        ("dead_letters", "Jobs that were given up.", &app.0.metrics.dead_letters),
+        ("leases_lapsed", lapsed, &app.0.metrics.lapsed),
+    ] {
+        let _ = writeln!(text, "# HELP fleet_{name}_total {help}");
+        let _ = writeln!(text, "# TYPE fleet_{name}_total counter");
+        let _ = writeln!(text, "fleet_{name}_total {}", count.load(Ordering::Relaxed));
+    }
     Ok(text)
 }
 

@@ -1,16 +1,16 @@
 //! What people and programs ask for: runs, jobs, logs, limits.
 
-use super::answer::{Failure, reply, shown};
+use super::answer::{Asked, Failure, reply, shown};
 use super::app::App;
 use super::sight::NOW;
 use crate::auth::{NOBODY, Scope, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Idempotency, Reply};
+use crate::lease::{Event, Idempotency, JobRecord, Reply};
 use crate::message::{Label, RunSubmission, decode};
 use crate::store::Store;
 use crate::time::Millis;
 use crate::view::{RunList, RunSummary, TokenView};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -176,7 +176,7 @@ pub(super) struct Page {
 pub(super) async fn list(
     State(app): State<App>,
     headers: HeaderMap,
-    Query(page): Query<Page>,
+    Asked(page): Asked<Page>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     Ok(shown(&app.run_list(page.before.as_deref(), page.limit).await?))
@@ -255,7 +255,7 @@ pub(super) async fn limit(
     State(app): State<App>,
     headers: HeaderMap,
     Path(text): Path<String>,
-    Query(Limit { limit }): Query<Limit>,
+    Asked(Limit { limit }): Asked<Limit>,
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
     let label = id(&text, Label::new)?;
@@ -306,18 +306,27 @@ pub(super) struct LogQuery {
     offset: u64,
 }
 
+/// The fence of a grant that there was; the last one's unless said. Before the first one there is nothing to read.
+pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Failure> {
+    match fence.map(Fence) {
+        None => Ok(job.fence),
+        Some(fence) if Fence(0) < fence && fence <= job.fence => Ok(fence),
+        Some(_) => Err(Failure::not_found("grant of this job")),
+    }
+}
+
 /// `GET /api/v1/jobs/{id}/log`: bytes as the job wrote them, untrusted. Where to go on is the offset
 /// plus what came; an answer without bytes means that there are no more yet.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
     Path(job): Path<String>,
-    Query(query): Query<LogQuery>,
+    Asked(query): Asked<LogQuery>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let job_id = id(&job, JobId::new)?;
     let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
-    let fence = query.fence.map_or(rows.job.fence, Fence);
+    let fence = granted(&rows.job, query.fence)?;
     let bytes = app.0.store.log(&job_id, fence, query.offset, LOG_BYTES_MAX).await?;
     // Whatever a job wrote, no browser takes it for a page.
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");

@@ -24,10 +24,12 @@ impl Life<'_> {
         if ended == Ended::Stale || !self.sure().await {
             return;
         }
+        let mut how = "canceled".to_owned();
         let said = match ended {
             Ended::Canceled => self.cancel_ack(artifacts).await,
             ended => {
                 let verdict = Verdict::of(ended, failure);
+                how.clone_from(&verdict.summary);
                 let complete = self.complete(&verdict, artifacts, output);
                 insist(|| self.shop.link.send("complete", &complete))
                     .await
@@ -35,7 +37,10 @@ impl Life<'_> {
             }
         };
         match said {
-            Ok(()) => tracing::info!(job = %self.granted.job_id, "a job is over"),
+            Ok(()) => {
+                let (job, fence) = (&self.granted.job_id, &self.granted.fence);
+                tracing::info!(%job, %fence, how, "a job is over for this worker");
+            }
             Err(error) => {
                 tracing::warn!(%error, job = %self.granted.job_id, "a job's end is not taken")
             }

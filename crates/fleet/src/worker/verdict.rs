@@ -19,7 +19,7 @@ impl Verdict {
             Ended::Succeeded => (Succeeded, None, Some(0), "Every step succeeded.".to_owned()),
             Ended::Failed { step, code } => {
                 let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
-                (Failed, Some(Failure::StepFailed), code, format!("Step {step} ended {how}."))
+                (Failed, Some(Failure::StepFailed), code, format!("Step {} ended {how}.", step + 1))
             }
             Ended::TimedOut => (TimedOut, None, None, "The time was over.".to_owned()),
             Ended::OutOfMemory => {

@@ -214,6 +214,21 @@ async fn a_log_comes_back_as_it_was_sent_and_resumes_after_a_break() {
     assert_eq!(read("").await, b"one\n\xfftwo\n");
     assert_eq!(read("?offset=4").await, b"\xfftwo\n");
     assert_eq!(read("?offset=9").await, b"");
+    let job = granted["job_id"].as_str().expect("an id");
+    for (query, status, code) in [
+        ("fence=2", 404, "NOT_FOUND"),
+        ("fence=0", 404, "NOT_FOUND"),
+        ("fence=x", 400, "BAD_QUERY"),
+        ("offset=-1", 400, "BAD_QUERY"),
+    ] {
+        let (found, answer) = server.get(&format!("/jobs/{job}/log?{query}")).await;
+        assert_eq!((found.as_u16(), &answer["error"]["code"]), (status, &json!(code)), "{query}");
+    }
+    let page = format!("{}/jobs/{job}/log?fence=", server.url);
+    for (fence, status) in [(1, 200), (2, 404)] {
+        let answer = server.http.get(format!("{page}{fence}")).send().await.expect("sent");
+        assert_eq!(answer.status(), status);
+    }
     assert_eq!(read("?fence=2").await, b"");
 }
 

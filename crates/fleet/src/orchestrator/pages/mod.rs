@@ -15,7 +15,7 @@ pub(super) use login::{form, login, logout};
 
 use super::answer::Failure;
 use super::app::App;
-use super::people::id;
+use super::people::{granted, id};
 use super::places::Places;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
@@ -191,14 +191,15 @@ pub(super) async fn queue(State(app): State<App>, headers: HeaderMap) -> Respons
 pub(super) struct From {
     #[serde(default)]
     offset: u64,
+    fence: Option<u64>,
 }
 
-/// `GET /jobs/{id}/log`: a part of the log as text, from an offset on.
+/// `GET /jobs/{id}/log`: a part of the log as text, from an offset on; of an earlier grant with its `fence`.
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
     Path(job): Path<String>,
-    Query(From { offset }): Query<From>,
+    Query(From { offset, fence }): Query<From>,
 ) -> Response {
     if app.may_look(&headers).is_err() {
         return login::ask(&format!("/jobs/{job}/log"));
@@ -207,7 +208,8 @@ pub(super) async fn log(
         let job_id = id(&job, JobId::new)?;
         let rows = app.0.store.job(&job_id).await?.ok_or_else(|| Failure::not_found("job"))?;
         let most = 16 * LOG_BYTES as usize;
-        Ok(app.0.store.log(&job_id, rows.job.fence, offset, most).await?)
+        let fence = granted(&rows.job, fence)?;
+        Ok(app.0.store.log(&job_id, fence, offset, most).await?)
     };
     match read.await {
         Ok(bytes) => {
