@@ -41,8 +41,9 @@
 //!
 //! # Faults
 //!
-//! What other systems fell over, and the test that it does not happen here. All of these but what is said of 13 have real processes, which
-//! are killed, stopped, starved, cut off and lied to by what lies between them; `parts` need programs of others.
+//! What other systems fell over, and the test that it does not happen here. Each has real processes, which are killed, stopped,
+//! starved, cut off and lied to by what lies between them; `parts` need programs of others. In `parts::postgres::time`, `cut` and
+//! `locks` the database is one and the orchestrator's store is the test's own, in `parts::bwrap` the job's are and the worker is.
 //!
 //! | | fault | test |
 //! |---|---|---|
@@ -51,7 +52,7 @@
 //! | 3 | sweeper races `Complete` | `faults::races::a_result_that_races_the_sweeper_counts_wholly_or_not_at_all` |
 //! | 4 | `CompleteAck` lost | `faults::lost::a_result_whose_answer_is_lost_is_accepted_again`, `parts::netns::an_end_whose_answer_is_lost_is_one_end` |
 //! | 5 | grant lost | `faults::lost::a_worker_whose_grant_is_lost_is_not_locked_out_by_it` |
-//! | 6, 7 | orchestrator away, suspended, or restarted; its database killed, or hung | `faults::killed::an_orchestrator_that_was_away_loses_no_work_and_repeats_none`, `faults::stopped::an_orchestrator_that_was_suspended_for_a_while_ends_no_lease`, `an_orchestrator_that_is_killed_again_and_again_ends_every_job_once`, `parts::postgres::killed`, `parts::postgres::time::a_database_that_hangs_costs_no_lease` |
+//! | 6, 7 | orchestrator away, suspended, or restarted; its database killed, or hung | `faults::killed::an_orchestrator_that_was_away_loses_no_work_and_repeats_none`, `faults::stopped::an_orchestrator_that_was_suspended_for_a_while_ends_no_lease`, `an_orchestrator_that_is_killed_again_and_again_ends_every_job_once`, `parts::postgres::killed`, `parts::postgres::time::a_database_that_hangs_costs_no_lease`, `parts::postgres::cut` |
 //! | 8 | clocks off by an hour | `faults::clocks::workers_with_clocks_an_hour_ahead_and_an_hour_behind_keep_their_leases`, `parts::postgres::orchestrators_with_clocks_apart_stand_in_for_each_other`, `parts::postgres::time::a_clock_that_is_set_back_keeps_nobody_waiting` |
 //! | 9 | cancellation of a silent worker | `faults::stopped::a_cancellation_is_forced_while_the_worker_is_silent` |
 //! | 10 | cancellation races `Complete` | `faults::cancels::a_job_that_is_canceled_at_any_moment_ends_once`, `a_job_that_is_canceled_before_it_begins_never_begins` |

@@ -1,4 +1,4 @@
-//! Every example of the seed is read and written as it stands there, with ids that are valid here.
+//! Every example of the seed is read and written as it stands there.
 
 use remuda_fleet::message::{
     AckLease, Complete, Heartbeat, MESSAGE_BYTES_MAX, Message, MessageError, RunSubmission, decode,

@@ -26,6 +26,7 @@ pub(super) fn ack(
         lease.expires_at = now.plus_seconds(lease.ttl_seconds(policy));
         let runtime = max_runtime_seconds.saturating_add(policy.runtime_buffer_seconds);
         lease.runtime_ends_at = Some(now.plus_seconds(runtime));
+        lease.runtime_seconds = Some(runtime);
     }
     Ok(AckLeaseAck {
         lease_id: lease.lease_id.clone(),

@@ -38,6 +38,7 @@ pub(super) fn grant(
         acked_at: None,
         expires_at: now.plus_seconds(window),
         runtime_ends_at: None,
+        runtime_seconds: None,
         given: Given::default(),
         cancel: None,
         seq: None,

@@ -103,7 +103,10 @@ pub(super) fn grace(policy: &Policy, now: Millis, lease: &mut LeaseRecord) {
     if let (Some(end), Some(acked)) = (lease.runtime_ends_at, lease.acked_at) {
         let set_back = acked.0.saturating_sub(now.0);
         lease.acked_at = Some(acked.min(now));
-        lease.runtime_ends_at = Some(Millis(end.0.saturating_sub(set_back)).max(until));
+        let end = Millis(end.0.saturating_sub(set_back)).max(until);
+        // An earlier grace may have been by a clock that had leapt ahead: nobody has more than all of its time again.
+        let whole = lease.runtime_seconds.map(patient);
+        lease.runtime_ends_at = Some(whole.map_or(end, |whole| end.min(whole)));
     }
     if let Some(cancel) = &mut lease.cancel {
         let last = patient(policy.cancel_deadline_seconds);

@@ -319,6 +319,9 @@ pub struct LeaseRecord {
     pub expires_at: Millis,
     /// The end that no heartbeat moves.
     pub runtime_ends_at: Option<Millis>,
+    /// How long that was away when the runner acknowledged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime_seconds: Option<u32>,
     /// Time in which nobody could be heard, and that it has back.
     #[serde(default, skip_serializing_if = "Given::is_nothing")]
     pub given: Given,

@@ -6,7 +6,7 @@ use crate::message::{self, Body, ErrorBody, MessageError};
 use crate::object::ObjectError;
 use crate::store::StoreError;
 use crate::view::Submitted;
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -126,6 +126,21 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
                 Err(Failure::new(StatusCode::BAD_REQUEST, "BAD_QUERY", text))
             }
         }
+    }
+}
+
+/// What a path names, or an error like all others.
+pub(super) struct Named(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let named = Path::from_request_parts(parts, state).await;
+        named.map(|Path(name)| Self(name)).map_err(|error| {
+            let text = format!("the path is not understood: {}", error.body_text());
+            Failure::new(StatusCode::BAD_REQUEST, "BAD_PATH", text)
+        })
     }
 }
 

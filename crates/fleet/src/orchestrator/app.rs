@@ -132,7 +132,12 @@ impl App {
         event: Event,
     ) -> Result<Result<Reply, crate::lease::Refusal>, StoreError> {
         let now = self.now();
-        self.0.wake.awake(&self.0.store, &self.0.config, now).await?;
+        if self.0.wake.owes(&self.0.store, &self.0.config, now) {
+            // A task of its own: whoever asks may go away meanwhile.
+            let app = self.clone();
+            let giving = tokio::spawn(async move { app.0.wake.give(&app.0.store, now).await });
+            giving.await.map_err(|_| StoreError::Closed)??;
+        }
         let handled = self.0.store.handle(now, event).await?;
         for action in handled.actions {
             self.publish(&action);

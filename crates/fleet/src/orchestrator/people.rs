@@ -1,6 +1,6 @@
 //! What people and programs ask for: runs, jobs, logs, limits.
 
-use super::answer::{Asked, Failure, reply, shown};
+use super::answer::{Asked, Failure, Named, reply, shown};
 use super::app::App;
 use super::sight::NOW;
 use crate::auth::{NOBODY, Scope, random_id};
@@ -10,7 +10,7 @@ use crate::message::{Label, RunSubmission, decode};
 use crate::store::Store;
 use crate::time::Millis;
 use crate::view::{RunList, RunSummary, TokenView};
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
@@ -183,22 +183,14 @@ pub(super) async fn list(
 }
 
 /// `GET /api/v1/runs/{id}`
-pub(super) async fn run(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(run): Path<String>,
-) -> Answer {
+pub(super) async fn run(State(app): State<App>, headers: HeaderMap, Named(run): Named) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let view = app.run_view(&id(&run, RunId::new)?, NOW).await?;
     Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?))
 }
 
 /// `GET /api/v1/jobs/{id}`
-pub(super) async fn job(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(job): Path<String>,
-) -> Answer {
+pub(super) async fn job(State(app): State<App>, headers: HeaderMap, Named(job): Named) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let view = app.job_view(&id(&job, JobId::new)?).await?;
     Ok(shown(&view.ok_or_else(|| Failure::not_found("job"))?))
@@ -208,7 +200,7 @@ pub(super) async fn job(
 pub(super) async fn cancel_run(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(run): Path<String>,
+    Named(run): Named,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let run_id = id(&run, RunId::new)?;
@@ -220,7 +212,7 @@ pub(super) async fn cancel_run(
 pub(super) async fn cancel_job(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(job): Path<String>,
+    Named(job): Named,
 ) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "cancel")?;
     let job_id = id(&job, JobId::new)?;
@@ -231,11 +223,7 @@ pub(super) async fn cancel_job(
 }
 
 /// `POST /api/v1/runs/{id}/rerun`
-pub(super) async fn rerun(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(run): Path<String>,
-) -> Answer {
+pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run): Named) -> Answer {
     let who = app.may(&headers, Scope::Submitter, "rerun")?;
     let of = id(&run, RunId::new)?;
     app.owns(&headers, &who, &of, "rerun").await?;
@@ -254,7 +242,7 @@ pub(super) struct Limit {
 pub(super) async fn limit(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(text): Path<String>,
+    Named(text): Named,
     Asked(Limit { limit }): Asked<Limit>,
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
@@ -263,11 +251,7 @@ pub(super) async fn limit(
 }
 
 /// `DELETE /api/v1/workers/{key}`
-pub(super) async fn expel(
-    State(app): State<App>,
-    headers: HeaderMap,
-    Path(key): Path<String>,
-) -> Answer {
+pub(super) async fn expel(State(app): State<App>, headers: HeaderMap, Named(key): Named) -> Answer {
     let who = app.may(&headers, Scope::Operator, "expel")?;
     let key_id = id(&key, KeyId::new)?;
     let answer = app.cause(&who, "expel", &key, Event::Expel(key_id.clone())).await;
@@ -283,7 +267,7 @@ pub(super) async fn expel(
 pub(super) async fn output(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(job): Path<String>,
+    Named(job): Named,
 ) -> Answer {
     let who = app.person(&headers, Scope::Viewer)?;
     let rows = app.0.store.job(&id(&job, JobId::new)?).await?;
@@ -320,7 +304,7 @@ pub(super) fn granted(job: &JobRecord, fence: Option<u64>) -> Result<Fence, Fail
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(job): Path<String>,
+    Named(job): Named,
     Asked(query): Asked<LogQuery>,
 ) -> Answer {
     app.person(&headers, Scope::Viewer)?;

@@ -6,27 +6,77 @@ use crate::id::{KeyId, RunnerId};
 use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Whoever says nothing for so long is gone without goodbye: a question for work waits a minute at most.
 const SILENCE_MILLIS_MAX: u64 = 150_000;
 /// Runners that are remembered. Beyond it, new ones work as well as others but are not shown.
 const RUNNERS_MAX: usize = 50_000;
+/// Bytes of all their tags. Beyond it, of those that come it is not remembered what they can do.
+const TAG_BYTES_MAX: usize = 64 << 20;
 
 /// Somebody.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
     /// What it can do. None: it has not asked for work here yet.
-    pub(super) capabilities: Option<BTreeSet<Tag>>,
+    pub(super) capabilities: Option<Arc<BTreeSet<Tag>>>,
     /// When it last spoke.
     pub(super) at: Millis,
 }
 
+impl Heard {
+    /// What remembering its tags takes.
+    fn bytes(&self) -> usize {
+        self.capabilities.as_ref().map_or(0, |tags| bytes(tags))
+    }
+}
+
+/// Small ones take more than their text.
+fn bytes(tags: &BTreeSet<Tag>) -> usize {
+    tags.iter().map(|tag| tag.as_str().len() + 32).sum()
+}
+
 /// Everybody.
 #[derive(Debug, Default)]
-pub(super) struct Roster(Mutex<BTreeMap<RunnerId, Heard>>);
+struct Known {
+    runners: BTreeMap<RunnerId, Heard>,
+    /// Of all their tags.
+    tag_bytes: usize,
+}
+
+impl Known {
+    fn keep(&mut self, keep: impl Fn(&RunnerId, &Heard) -> bool) {
+        let tag_bytes = &mut self.tag_bytes;
+        self.runners.retain(|runner, heard| {
+            let keep = keep(runner, heard);
+            *tag_bytes -= if keep { 0 } else { heard.bytes() };
+            keep
+        });
+    }
+
+    fn learn(&mut self, runner: &RunnerId, tags: &BTreeSet<Tag>) {
+        let Some(heard) = self.runners.get_mut(runner) else { return };
+        if heard.capabilities.as_deref() == Some(tags) {
+            return;
+        }
+        self.tag_bytes -= heard.bytes();
+        heard.capabilities = None;
+        if self.tag_bytes + bytes(tags) <= TAG_BYTES_MAX {
+            heard.capabilities = Some(Arc::new(tags.clone()));
+            self.tag_bytes += bytes(tags);
+        }
+    }
+}
+
+/// Everybody, for many who look.
+#[derive(Debug, Default)]
+pub(super) struct Roster(Mutex<Known>);
 
 impl Roster {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A runner spoke; if it asked for work, it said what it can do.
     pub(super) fn heard(
         &self,
@@ -34,44 +84,45 @@ impl Roster {
         runner: &RunnerId,
         capabilities: Option<&BTreeSet<Tag>>,
     ) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(heard) = all.get_mut(runner) {
+        let mut known = self.known();
+        if let Some(heard) = known.runners.get_mut(runner) {
             heard.at = now;
-            if let Some(capabilities) = capabilities {
-                heard.capabilities = Some(capabilities.clone());
+        } else {
+            if known.runners.len() >= RUNNERS_MAX {
+                known.keep(|_, heard| recent(now, heard));
             }
-            return;
+            if known.runners.len() < RUNNERS_MAX {
+                known.runners.insert(runner.clone(), Heard { capabilities: None, at: now });
+            }
         }
-        if all.len() >= RUNNERS_MAX {
-            all.retain(|_, heard| recent(now, heard));
-        }
-        if all.len() < RUNNERS_MAX {
-            all.insert(runner.clone(), Heard { capabilities: capabilities.cloned(), at: now });
+        if let Some(tags) = capabilities {
+            known.learn(runner, tags);
         }
     }
 
     /// A runner said that it goes. What is still on its way from it is said before.
     pub(super) fn left(&self, runner: &RunnerId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(runner);
+        let mut known = self.known();
+        if let Some(heard) = known.runners.remove(runner) {
+            known.tag_bytes -= heard.bytes();
+        }
     }
 
     /// A machine is not believed any more.
     pub(super) fn expelled(&self, key: &KeyId) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|runner, _| !runner.belongs_to(key));
+        self.known().keep(|runner, _| !runner.belongs_to(key));
     }
 
     /// How many were heard of lately.
     pub(super) fn count(&self, now: Millis) -> usize {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.values().filter(|heard| recent(now, heard)).count()
+        self.known().runners.values().filter(|heard| recent(now, heard)).count()
     }
 
     /// Those that were heard of lately.
     pub(super) fn recent(&self, now: Millis) -> BTreeMap<RunnerId, Heard> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, heard| recent(now, heard));
-        all.clone()
+        let mut known = self.known();
+        known.keep(|_, heard| recent(now, heard));
+        known.runners.clone()
     }
 }
 
@@ -107,7 +158,29 @@ mod tests {
         roster.heard(Millis(1_000), &runner, Some(&tags));
         roster.heard(Millis(2_000), &runner, None);
         let heard = roster.recent(Millis(3_000)).remove(&runner).expect("it spoke");
-        assert_eq!((heard.at, heard.capabilities), (Millis(2_000), Some(tags)));
+        assert_eq!((heard.at, heard.capabilities.as_deref()), (Millis(2_000), Some(&tags)));
         assert!(roster.recent(Millis(2_000 + SILENCE_MILLIS_MAX + 1)).is_empty());
+    }
+
+    #[test]
+    fn tags_have_a_bound_together_and_room_again_when_their_runners_are_gone() {
+        let tags: BTreeSet<Tag> =
+            (0..256).map(|n| Tag::new(&format!("{n:0>128}")).expect("a tag")).collect();
+        let runner = |n: usize| RunnerId::new(&format!("runner_{n}")).expect("an id");
+        let roster = Roster::default();
+        let fit = TAG_BYTES_MAX / bytes(&tags);
+        for n in 0..fit + 10 {
+            roster.heard(Millis(1_000), &runner(n), Some(&tags));
+            roster.heard(Millis(1_000), &runner(n), Some(&tags));
+        }
+        let known = roster.recent(Millis(1_000));
+        assert_eq!(known.len(), fit + 10, "everybody is known");
+        assert_eq!(known.values().filter(|heard| heard.capabilities.is_some()).count(), fit);
+        roster.left(&runner(0));
+        roster.heard(Millis(2_000), &runner(fit), Some(&tags));
+        let known = roster.recent(Millis(1_000 + SILENCE_MILLIS_MAX + 1));
+        assert_eq!(known.len(), 1);
+        assert_eq!(known[&runner(fit)].capabilities.as_deref(), Some(&tags));
+        assert_eq!(roster.known().tag_bytes, bytes(&tags));
     }
 }

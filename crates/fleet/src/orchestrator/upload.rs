@@ -3,14 +3,14 @@
 //! The lease is looked at twice: before the first byte is taken, and again when all are there, before
 //! they get their name. A runner that was suspended meanwhile leaves nothing.
 
-use super::answer::Failure;
+use super::answer::{Failure, Named};
 use super::app::App;
 use super::incoming::Pace;
 use crate::auth::Scope;
 use crate::id::{LeaseId, RunnerId};
 use crate::lease::{Event, Reply};
 use crate::object::Grants;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
@@ -30,7 +30,7 @@ fn field<T>(
 
 pub(super) async fn put(
     State(app): State<App>,
-    Path(path): Path<String>,
+    Named(path): Named,
     request: Request,
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
@@ -89,7 +89,7 @@ pub(super) async fn put(
 pub(super) async fn get(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(path): Path<String>,
+    Named(path): Named,
 ) -> Result<Response, Failure> {
     app.person(&headers, Scope::Viewer)?;
     let object = app.0.objects.read(&path).await?;

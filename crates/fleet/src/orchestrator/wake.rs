@@ -8,9 +8,8 @@ use super::config::Config;
 use crate::lease::Event;
 use crate::store::{AnyStore, Store, StoreError};
 use crate::time::Millis;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Mutex;
 
 /// So often the clock is looked at, whatever the store is waiting for.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -18,18 +17,24 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const STILL_MILLIS: u64 = 2_000;
 
 pub(super) struct Wake {
+    /// Both at once: whoever sees that somebody has looked sees what that one found.
+    looked: Mutex<Looked>,
+    /// Who gives time back does so once, and everybody else waits for it.
+    giving: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone, Copy)]
+struct Looked {
     /// When somebody looked last.
-    last: AtomicU64,
+    last: Millis,
     /// What leases are still to have back.
-    missed: AtomicU64,
-    /// Who gives it back does so once, and everybody else waits for it.
-    giving: Mutex<()>,
+    missed: u64,
 }
 
 impl Wake {
     pub(super) fn new(now: Millis) -> Self {
-        let (last, missed) = (AtomicU64::new(now.0), AtomicU64::new(0));
-        Self { last, missed, giving: Mutex::const_new(()) }
+        let looked = Mutex::new(Looked { last: now, missed: 0 });
+        Self { looked, giving: tokio::sync::Mutex::const_new(()) }
     }
 
     /// Looks at the clock, again and again.
@@ -42,38 +47,44 @@ impl Wake {
         }
     }
 
-    fn look(&self, now: Millis) {
-        let still = now.0.saturating_sub(self.last.fetch_max(now.0, Ordering::AcqRel));
+    /// What leases are to have back.
+    fn look(&self, now: Millis) -> u64 {
+        let (still, missed) = {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            let still = now.0.saturating_sub(looked.last.0);
+            looked.last = looked.last.max(now);
+            looked.missed += if still > STILL_MILLIS { still } else { 0 };
+            (still, looked.missed)
+        };
+        // Whoever is told may be slow, and everybody else decides meanwhile.
         if still > STILL_MILLIS {
             tracing::warn!(
                 millis = still,
                 "the orchestrator stood still; leases have the time back"
             );
-            self.missed.fetch_add(still, Ordering::AcqRel);
         }
+        missed
     }
 
-    /// Something is about to be decided.
-    pub(super) async fn awake(
-        &self,
-        store: &AnyStore,
-        config: &Config,
-        now: Millis,
-    ) -> Result<(), StoreError> {
+    fn gave(&self, millis: u64) {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner).missed -= millis;
+    }
+
+    /// Something is about to be decided: whether leases are to have time back before.
+    pub(super) fn owes(&self, store: &AnyStore, config: &Config, now: Millis) -> bool {
         // A time that a test makes stands still and leaps as it likes.
-        if config.clock.frozen.is_some() || matches!(store, AnyStore::Postgres(_)) {
-            return Ok(());
-        }
-        self.look(now);
-        if self.missed.load(Ordering::Acquire) == 0 {
-            return Ok(());
-        }
+        let others = config.clock.frozen.is_some() || matches!(store, AnyStore::Postgres(_));
+        !others && self.look(now) > 0
+    }
+
+    /// Gives it back. Whoever begins this must see it through, or it may be given twice.
+    pub(super) async fn give(&self, store: &AnyStore, now: Millis) -> Result<(), StoreError> {
         let _alone = self.giving.lock().await;
-        let millis = self.missed.load(Ordering::Acquire);
+        let millis = self.look(now);
         if millis > 0 {
             // Its answer says nothing.
             let _ = store.handle(now, Event::Missed { millis }).await?;
-            self.missed.fetch_sub(millis, Ordering::AcqRel);
+            self.gave(millis);
         }
         Ok(())
     }
@@ -86,11 +97,10 @@ mod tests {
     #[test]
     fn only_what_nobody_looked_at_was_missed_and_all_of_it() {
         let wake = Wake::new(Millis(1_000));
-        let missed = |now| {
-            wake.look(Millis(now));
-            wake.missed.load(Ordering::Acquire)
-        };
+        let missed = |now| wake.look(Millis(now));
         assert_eq!([1_500, 3_500, 3_000].map(missed), [0, 0, 0]);
         assert_eq!([11_500, 11_600, 20_000].map(missed), [8_000, 8_000, 16_400]);
+        wake.gave(8_000);
+        assert_eq!([20_100, 23_000].map(missed), [8_400, 11_300]);
     }
 }

@@ -4,7 +4,7 @@
 //! However many watch a run, one of them looks for all: a run may have a thousand jobs, and their rows are
 //! copied where leases are kept alive meanwhile.
 
-use super::answer::Failure;
+use super::answer::{Failure, Named};
 use super::app::App;
 use super::feed::{self, LOOK, Seen, Watched};
 use super::people;
@@ -14,7 +14,7 @@ use crate::auth::Scope;
 use crate::id::RunId;
 use crate::lease::RunStatus;
 use crate::store::Store;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use futures::FutureExt;
@@ -155,7 +155,7 @@ impl Lookout {
 pub(super) async fn events(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(run): Path<String>,
+    Named(run): Named,
 ) -> Result<Response, Failure> {
     let who = app.person(&headers, Scope::Viewer)?;
     let id = people::id(&run, RunId::new)?;

@@ -3,6 +3,7 @@
 
 use super::answer::{Failure, shown};
 use super::app::App;
+use super::roster::Heard;
 use super::sight::NOW;
 use crate::auth::Scope;
 use crate::id::RunnerId;
@@ -31,36 +32,26 @@ impl App {
         let jobs = self.0.store.open_jobs(WORKERS_MAX).await?;
         let now = self.store_time().await?;
         let heard = self.0.roster.recent(self.now());
-        let mut workers: BTreeMap<RunnerId, WorkerView> = heard
-            .into_iter()
-            .map(|(runner_id, heard)| {
-                let view = WorkerView {
-                    runner_id: runner_id.clone(),
-                    capabilities: heard.capabilities,
-                    seen_at: Some(heard.at.timestamp()),
-                    job: None,
-                };
-                (runner_id, view)
-            })
-            .collect();
+        let mut workers: BTreeMap<RunnerId, (Option<Heard>, Option<OpenJob>)> =
+            heard.into_iter().map(|(runner, heard)| (runner, (Some(heard), None))).collect();
         for rows in &jobs {
-            let (Standing::Held(_), Some(lease)) = (&rows.job.standing, &rows.lease) else {
-                continue;
-            };
-            let runner_id = lease.runner_id.clone();
-            let silent = WorkerView {
-                runner_id: runner_id.clone(),
-                capabilities: None,
-                seen_at: None,
-                job: None,
-            };
-            workers.entry(runner_id).or_insert(silent).job = Some(open(now, rows));
+            if let (Standing::Held(_), Some(lease)) = (&rows.job.standing, &rows.lease) {
+                workers.entry(lease.runner_id.clone()).or_default().1 = Some(open(now, rows));
+            }
         }
         let total = workers.len();
         // Those that have work first: they are what somebody looks for.
         let (busy, idle): (Vec<_>, Vec<_>) =
-            workers.into_values().partition(|worker| worker.job.is_some());
-        let workers = busy.into_iter().chain(idle).take(WORKERS_MAX).collect();
+            workers.into_iter().partition(|(_, (_, job))| job.is_some());
+        let shown = busy.into_iter().chain(idle).take(WORKERS_MAX);
+        let view = |(runner_id, (heard, job)): (RunnerId, (Option<Heard>, _))| WorkerView {
+            runner_id,
+            seen_at: heard.as_ref().map(|heard| heard.at.timestamp()),
+            // Copied for those that are shown, and not for all that there are.
+            capabilities: heard.and_then(|heard| heard.capabilities.as_deref().cloned()),
+            job,
+        };
+        let workers = shown.map(view).collect();
         Ok(WorkerList { workers, total })
     }
 

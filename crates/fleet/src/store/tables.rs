@@ -161,10 +161,14 @@ impl Tables {
         self.logs.get(&(job.clone(), fence)).map_or(&[], |log| log)
     }
 
+    /// When something happens next to a lease by itself.
+    pub(super) fn first_due(&self) -> Option<Millis> {
+        self.due.first().map(|(at, _)| *at)
+    }
+
     /// When something happens next by itself.
     pub fn next_due(&self) -> Option<Millis> {
-        let lease = self.due.first().map(|(at, _)| *at);
-        lease.into_iter().chain(self.queue.next_pause_end()).min()
+        self.first_due().into_iter().chain(self.queue.next_pause_end()).min()
     }
 }
 

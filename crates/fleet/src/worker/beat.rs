@@ -1,11 +1,13 @@
 //! Heartbeats: as long as the lease is needed, and a little apart from everybody else's.
 
+use super::call::shortened;
 use super::link::{Link, LinkError};
+use super::mask::Mask;
 use super::pace::{beat_pause, random, retry_pause};
 use super::status::{Control, Status};
 use super::trouble::Trouble;
 use crate::id::RunnerId;
-use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase};
+use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase, Progress};
 use crate::orchestrator::Clock;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -37,6 +39,8 @@ pub(super) struct Beats {
     pub(super) granted: LeaseGranted,
     /// What to tell.
     pub(super) status: watch::Receiver<Status>,
+    /// What must not be told with it.
+    pub(super) mask: Mask,
     /// What the answers want of the job.
     pub(super) control: watch::Sender<Control>,
     /// What time this side takes it for. Nothing is decided by it.
@@ -108,7 +112,11 @@ impl Beats {
     }
 
     fn message(&self, seq: u64) -> Heartbeat {
-        let status = self.status.borrow().clone();
+        let mut status = self.status.borrow().clone();
+        let Progress { current_step, message, .. } = &mut status.progress;
+        for text in [current_step, message].into_iter().flatten() {
+            *text = shortened(&self.mask.text(text));
+        }
         Heartbeat {
             lease_id: self.granted.lease_id.clone(),
             runner_id: self.runner_id.clone(),

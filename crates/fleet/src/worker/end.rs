@@ -8,7 +8,8 @@ use super::status::Control;
 use super::steps::Ended;
 use super::verdict::Verdict;
 use crate::message::{
-    Artifact, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure, FinalStatus, Timings,
+    Artifact, Body, CancelAck, CancelAckAck, Complete, CompleteAck, Data, Failure, FinalStatus,
+    Timings,
 };
 use tokio::time::Instant;
 
@@ -21,53 +22,61 @@ impl Life<'_> {
         artifacts: Vec<Artifact>,
         output: Option<Data>,
     ) {
-        if ended == Ended::Stale || !self.sure().await {
+        if ended == Ended::Stale {
             return;
         }
-        let mut how = "canceled".to_owned();
-        let said = match ended {
-            Ended::Canceled => self.cancel_ack(artifacts).await,
+        let (how, said) = match ended {
+            Ended::Canceled => {
+                let stopped = self.cancel_ack(artifacts);
+                let said = self.say::<_, CancelAckAck>("cancel-ack", &stopped).await;
+                ("canceled".to_owned(), said.map(|said| said.map(drop)))
+            }
             ended => {
-                let verdict = Verdict::of(ended, failure);
-                how.clone_from(&verdict.summary);
-                let complete = self.complete(&verdict, artifacts, output);
-                insist(|| self.shop.link.send("complete", &complete))
-                    .await
-                    .map(|CompleteAck { .. }| ())
+                let complete = self.complete(&Verdict::of(ended, failure), artifacts, output);
+                let said = self.say::<_, CompleteAck>("complete", &complete).await;
+                (complete.summary, said.map(|said| said.map(drop)))
             }
         };
+        let (job, fence) = (&self.granted.job_id, &self.granted.fence);
         match said {
-            Ok(()) => {
-                let (job, fence) = (&self.granted.job_id, &self.granted.fence);
-                tracing::info!(%job, %fence, how, "a job is over for this worker");
-            }
-            Err(error) => {
-                tracing::warn!(%error, job = %self.granted.job_id, "a job's end is not taken")
-            }
+            Some(Ok(())) => tracing::info!(%job, %fence, how, "a job is over for this worker"),
+            Some(Err(error)) => tracing::warn!(%error, %job, "a job's end is not taken"),
+            // A heartbeat has told it already.
+            None => {}
         }
     }
 
-    /// A lease that may be over is not completed: first a heartbeat must have said that it is not.
+    /// Says the last of a lease, until it is heard. None: the lease is over, and nothing more is said under it.
+    async fn say<M: Body, A: Body>(&self, path: &str, last: &M) -> Option<Result<A, LinkError>> {
+        // What was sent once may have been heard: it is sent again all the same, but not under a lease that is over.
+        let said = insist(async || match self.sure().await {
+            true => self.shop.link.send(path, last).await.map(Some),
+            false => Ok(None),
+        });
+        said.await.transpose()
+    }
+
+    /// Nothing is said under a lease that may be over: first a heartbeat must have said that it is not.
     /// False: it said that it is.
     async fn sure(&self) -> bool {
         let (mut held, mut control) = (self.held_until.subscribe(), self.control.subscribe());
         tokio::select! {
-            _ = held.wait_for(|until| *until > Instant::now()) => true,
+            biased;
             _ = control.wait_for(|control| *control == Control::Stale) => false,
+            _ = held.wait_for(|until| *until > Instant::now()) => true,
         }
     }
 
-    async fn cancel_ack(&self, artifacts: Vec<Artifact>) -> Result<(), LinkError> {
+    fn cancel_ack(&self, artifacts: Vec<Artifact>) -> CancelAck {
         let step = self.status.borrow().progress.current_step.clone().unwrap_or_default();
-        let message = CancelAck {
+        CancelAck {
             lease_id: self.granted.lease_id.clone(),
             runner_id: self.shop.runner_id.clone(),
             final_status: FinalStatus::Canceled,
             ts: Some(self.shop.time()),
             artifacts,
             summary: self.summary(&format!("Canceled during step: {step}")),
-        };
-        insist(|| self.shop.link.send("cancel-ack", &message)).await.map(|CancelAckAck { .. }| ())
+        }
     }
 
     fn complete(

@@ -144,6 +144,7 @@ impl Workshop {
             runner_id: self.runner_id.clone(),
             granted: granted.clone(),
             status: life.status.subscribe(),
+            mask: life.mask.clone(),
             control: life.control.clone(),
             clock: self.config.clock,
             held_until: life.held_until.clone(),

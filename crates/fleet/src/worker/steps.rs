@@ -105,7 +105,8 @@ impl Steps<'_> {
         for (index, step) in self.spec.steps.iter().enumerate() {
             self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
             let (mut child, tree) = match self.start(&env, step).await {
-                Ok(started) => started,
+                Ok(Ok(started)) => started,
+                Ok(Err(ended)) => return ended,
                 Err(error) => {
                     image::forget(&self.config.folder);
                     return Ended::Broken(format!("a step cannot be started: {error}"));
@@ -144,16 +145,33 @@ impl Steps<'_> {
         env
     }
 
-    async fn start(&self, env: &BTreeMap<String, String>, step: &str) -> io::Result<(Child, Tree)> {
+    /// Starts a step, if it is still wanted.
+    async fn start(
+        &self,
+        env: &BTreeMap<String, String>,
+        step: &str,
+    ) -> io::Result<Result<(Child, Tree), Ended>> {
         if self.image.is_none() && self.config.sandbox != Sandbox::Process {
             self.place.renew().await?;
+        }
+        // What was before may have taken its time: the step before this one, what it left, an image.
+        if let Some(ended) = self.unwanted() {
+            return Ok(Err(ended));
         }
         let mut command = self.place.command(self.config, self.image, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
         let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
         let sandbox = self.image.is_some() || self.config.sandbox != Sandbox::Process;
-        Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox }))
+        Ok(Ok((child, Tree { first: Some(first), mark: self.mark.to_owned(), sandbox })))
+    }
+
+    /// How the job has ended already, before its next step.
+    fn unwanted(&self) -> Option<Ended> {
+        match &*self.control.borrow() {
+            Control::Go => (self.until <= Instant::now()).then_some(Ended::TimedOut),
+            wish => Some(Ended::wished(Some(wish))),
+        }
     }
 
     /// Until the step ends, or something ends it.
@@ -166,15 +184,17 @@ impl Steps<'_> {
             code => Ended::Failed { step, code },
         };
         tokio::select! {
+            biased;
+            // What has ended has ended, whatever is wished meanwhile.
             ended = child.wait() => match ended {
                 Ok(status) => failed(status),
                 Err(error) => Ended::Broken(format!("a step cannot be waited for: {error}")),
             },
-            () = sleep_until(self.until) => Ended::TimedOut,
-            ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
             wish = self.control.wait_for(|control| *control != Control::Go) => {
                 Ended::wished(wish.ok().as_deref())
             }
+            () = sleep_until(self.until) => Ended::TimedOut,
+            ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
         }
     }
 

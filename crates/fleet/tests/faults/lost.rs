@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 const TIMES: usize = 3;
 /// The same of messages that end a lease: nothing comes after them that would show that they arrived.
 const LAST_TIMES: usize = 5;
+/// Long enough that no heartbeat comes between them: after one that is told that the lease is over, nothing more is
+/// said.
+const LAST_TTL: u32 = 15;
 
 /// A job that leaves something of everything: a trace outside, a log and an object.
 struct Work {
@@ -178,17 +181,34 @@ async fn an_object_whose_answer_is_lost_is_kept_once() {
 /// Fault 4. Terminal messages are resent until they are acknowledged.
 #[tokio::test]
 async fn a_result_whose_answer_is_lost_is_accepted_again() {
-    let (fleet, answers) = done_though_lost("/internal/complete", LAST_TIMES).await;
+    let (fleet, answers) = done_under(LAST_TTL, "0.4", "/internal/complete", LAST_TIMES).await;
     all_the_same(&answers, "CompleteAck", LAST_TIMES);
     assert_eq!(answers[0]["accepted"], true);
     came_again(&fleet, "Complete", LAST_TIMES + 1).await;
     assert_eq!(fleet.counted("fleet_jobs_ended_total{status=\"SUCCEEDED\"}").await, 2);
 }
 
+/// A lease is over with the result, and heartbeats are told so. Whoever hears that says no more under it, though it never
+/// hears that its result was taken.
+#[tokio::test]
+async fn a_result_is_not_said_again_after_a_heartbeat_was_told_that_the_lease_is_over() {
+    const MANY: usize = 1_000;
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 5 }));
+    let door = Door::losing(&[&fleet.url], "/internal/complete", MANY).await;
+    let run = fleet.submit(vec![job("a", "true")]).await;
+    let _worker = fleet.worker_behind(&door, "worker");
+    assert_eq!(fleet.ended(&run).await["status"], "SUCCEEDED");
+    let next = fleet.submit(vec![job("next", "true")]).await;
+    let view = fleet.ended(&next).await;
+    assert_eq!((&view["status"], &view["jobs"][0]["fence"]), (&json!("SUCCEEDED"), &json!(1)));
+    let came = fleet.messages("Complete").await;
+    assert!(came < 60, "{came} results of two jobs, within some heartbeats of one second each");
+}
+
 /// The same for a job that was stopped.
 #[tokio::test]
 async fn a_stop_whose_answer_is_lost_is_accepted_again() {
-    let fleet = Fleet::start(json!({ "lease_ttl_seconds": 5 }));
+    let fleet = Fleet::start(json!({ "lease_ttl_seconds": LAST_TTL }));
     let door = Door::losing(&[&fleet.url], "/internal/cancel-ack", LAST_TIMES).await;
     let _worker = fleet.worker_behind(&door, "worker");
     let (mark, traces) = (mark(7), fleet.folder.0.join("traces"));

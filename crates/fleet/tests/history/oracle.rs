@@ -257,6 +257,8 @@ impl<P: Place> Oracle<P> {
                 self.send(Event::Sweep).await?;
                 prop_assert_eq!(self.ended.len(), before, "an outage ends no lease");
             }
+            Op::Missed(seconds) if P::TOLD => self.missed(seconds.into()).await?,
+            Op::Missed(seconds) => self.now = self.now.plus_seconds(seconds.into()),
             Op::Start => {
                 let ended = self.ended.len();
                 let store = self.store.take().expect("it is there");
@@ -337,6 +339,34 @@ impl<P: Place> Oracle<P> {
         prop_assert!(self.send(Event::Ack(ack(&lease))).await?.reply.is_ok());
         let message = complete(&lease.lease_id, runner, status);
         prop_assert!(self.send(Event::Complete(message)).await?.reply.is_ok());
+        Ok(())
+    }
+
+    /// Time goes by in which nobody can be heard, and leases have it back: none that was alive when somebody was heard
+    /// last ends by it. But who was given as much as a lease lasts, and said nothing since, has no more.
+    async fn missed(&mut self, seconds: u32) -> Checked {
+        let policy = &self.policy;
+        let most = |lease: &LeaseRecord| {
+            u64::from(
+                lease
+                    .ttl_seconds
+                    .map_or(policy.lease_ttl_seconds, |ttl| ttl.min(policy.lease_ttl_seconds)),
+            ) * 1_000
+        };
+        let live = self.tables.leases().filter(|lease| lease.state.live());
+        let alive = live.filter(|lease| lapse(self.heard, lease).is_none());
+        let kept = alive
+            .filter(|lease| lease.given.unheard < most(lease) && lease.given.in_all < most(lease));
+        let kept: Vec<LeaseId> = kept.map(|lease| lease.lease_id.clone()).collect();
+        // What has gone by already since is part of it.
+        self.now = self.now.plus_seconds(seconds);
+        let millis = self.now.0 - self.heard.0;
+        self.send(Event::Missed { millis }).await?;
+        self.sweep().await?;
+        for id in kept {
+            let lives = self.tables.leases().any(|l| l.lease_id == id && l.state.live());
+            prop_assert!(lives, "{id:?} ended in a time in which nobody could be heard");
+        }
         Ok(())
     }
 

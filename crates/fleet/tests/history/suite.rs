@@ -43,6 +43,8 @@ pub trait Place {
     type Store: Store;
     /// Whether runs and leases have the names that the history gives them.
     const NAMES: bool = true;
+    /// Whether it is told that it stood still. Others find out by themselves.
+    const TOLD: bool = true;
 
     /// A new store.
     async fn open(now: Millis) -> Self::Store;

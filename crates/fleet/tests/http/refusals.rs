@@ -156,6 +156,11 @@ async fn what_is_no_message_is_refused_and_changes_nothing() {
     is_error(&server.get("/runs/run_nowhere").await, 404, "NOT_FOUND");
     is_error(&server.get("/runs/job_1").await, 422, "BAD_ID");
     is_error(&server.get("/nowhere").await, 404, "NOT_FOUND");
+    for path in ["/runs/%ff", "/jobs/%ff/log", "/runs/%ff/events", "/objects/%ff"] {
+        is_error(&server.get(path).await, 400, "BAD_PATH");
+    }
+    is_error(&server.post("/runs/%ff/cancel", json!({})).await, 400, "BAD_PATH");
+    is_error(&server.get("/runs?limit=x").await, 400, "BAD_QUERY");
     is_error(&server.get("/internal/lease").await, 405, "METHOD_NOT_ALLOWED");
 }
 

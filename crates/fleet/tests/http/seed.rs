@@ -1,12 +1,12 @@
-//! Every example of the seed, sent as it stands with the ids that are valid here; every answer with
-//! the seed's fields. `CancelRequested` is not among them: over HTTP the answer to a heartbeat says it, and the
+//! Every example of the seed, sent as it stands there, with the ids of a grant in place of its own; every answer
+//! with the seed's fields. `CancelRequested` is not among them: over HTTP the answer to a heartbeat says it, and the
 //! message itself is looked at where it travels, in `parts::nats::seed`.
 
 use crate::server::Server;
 use serde_json::{Value, json};
 
 const GRANTED: &str = include_str!("../seed/LeaseGranted.json");
-const RUNNER: &str = "runner_build7-3";
+const RUNNER: &str = "runner_xyz";
 
 fn example(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")

@@ -156,6 +156,12 @@ fn an_orchestrator_that_starts_anew_and_a_cancellation() {
     check(World { cancels: 1, crashes: 1, restarts: 1, ..World::default() });
 }
 
+#[test]
+fn an_orchestrator_that_stands_still() {
+    check(World { drops: 1, crashes: 1, stills: 1, ..World::default() });
+    check(World { cancels: 1, crashes: 1, stills: 1, ..World::default() });
+}
+
 /// Of a job that is given up with its first lost lease: otherwise there are too many ways.
 #[test]
 fn everything_goes_wrong_once() {

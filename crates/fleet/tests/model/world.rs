@@ -22,6 +22,8 @@ pub struct World {
     pub cancels: u8,
     /// How often the orchestrator starts anew, and gives leases their grace.
     pub restarts: u8,
+    /// How often it stands still until something is due, and gives the time back.
+    pub stills: u8,
     pub attempts_max: u32,
     pub losses_max: u32,
     pub runtime_seconds: u32,
@@ -35,6 +37,7 @@ impl Default for World {
             crashes: 0,
             cancels: 0,
             restarts: 0,
+            stills: 0,
             attempts_max: 1,
             losses_max: 1,
             runtime_seconds: 3_600,
@@ -58,6 +61,7 @@ pub struct State {
     crashes: u8,
     cancels: u8,
     restarts: u8,
+    stills: u8,
     /// Leases whose final message was accepted for good, as an observer of the answers sees it.
     pub told: BTreeSet<(LeaseId, AttemptState)>,
     /// How the job ended, when the rows said so first.
@@ -81,6 +85,8 @@ pub enum Action {
     Pass,
     Sweep,
     Restart,
+    /// Until the next deadline, as with [`Action::Pass`], but nobody could be heard.
+    Still,
 }
 
 impl State {
@@ -141,6 +147,7 @@ impl World {
             crashes: self.crashes,
             cancels: self.cancels,
             restarts: self.restarts,
+            stills: self.stills,
             told: BTreeSet::new(),
             first_end: None,
             ends_told: 0,
@@ -198,7 +205,12 @@ impl World {
             actions.push(Action::Restart);
         }
         match state.tables.next_due() {
-            Some(due) if due > state.now => actions.push(Action::Pass),
+            Some(due) if due > state.now => {
+                actions.push(Action::Pass);
+                if state.stills > 0 {
+                    actions.push(Action::Still);
+                }
+            }
             Some(_) if state.tables.leases().any(|l| lease::lapse(state.now, l).is_some()) => {
                 actions.push(Action::Sweep);
             }
@@ -252,6 +264,12 @@ impl World {
             Action::Pass => state.now = state.tables.next_due()?,
             Action::Sweep => {
                 self.orchestrate(&mut state, Event::Sweep).expect("swept");
+            }
+            Action::Still => {
+                state.stills -= 1;
+                let before = std::mem::replace(&mut state.now, state.tables.next_due()?);
+                let millis = state.now.0 - before.0;
+                self.orchestrate(&mut state, Event::Missed { millis }).expect("given back");
             }
             Action::Restart => {
                 state.restarts -= 1;

@@ -2,9 +2,16 @@
 
 use crate::server::{Server, folder};
 use crate::support::part;
+use axum::Router;
+use axum::routing::post;
+use data_encoding::BASE64;
 use remuda_fleet::worker::{self, Able, Config, Sandbox};
 use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 /// The sandbox as it is found, which is tried with what steps are started with.
 fn sandbox() -> Sandbox {
@@ -51,6 +58,80 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
     assert_eq!(lines[5], "1", "loopback is all of its network: {log}");
     assert_eq!(lines[7], "0", "no services, nobody's home: {log}");
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
+}
+
+/// An orchestrator that calls a job off when its first step is over. `told` hears that it was.
+fn calls_off(worker: &Path, told: mpsc::UnboundedSender<()>, log: Arc<Mutex<String>>) -> Router {
+    // What the first step leaves takes its time to be removed before the second one may begin.
+    let first = format!("cd /tmp; seq 1 {LEFT} | xargs touch; touch $OLDPWD/over");
+    let spec = json!({ "name": "a", "steps": [first, "echo second"] });
+    let granted = json!({ "type": "LeaseGranted", "job_id": "job_1-0", "run_id": "run_1",
+        "lease_id": "lease_1", "lease_ttl_seconds": 120, "heartbeat_interval_seconds": 1,
+        "max_runtime_seconds": 120, "job_spec": spec })
+    .to_string();
+    let taken = json!({ "type": "AckLeaseAck", "lease_id": "lease_1", "accepted": true,
+        "lease_ttl_seconds": 120 })
+    .to_string();
+    let beaten = json!({ "type": "HeartbeatAck", "lease_id": "lease_1", "extend_lease": true,
+        "new_lease_ttl_seconds": 120, "cancel_requested": true, "cancel_deadline_seconds": 60 })
+    .to_string();
+    let over = json!({ "type": "CancelAckAck", "lease_id": "lease_1", "accepted": true });
+    let (over, jobs) = (over.to_string(), worker.join("jobs"));
+    let beat = move || {
+        let (beaten, jobs) = (beaten.clone(), jobs.clone());
+        async move {
+            let ended = || {
+                let jobs = std::fs::read_dir(&jobs).into_iter().flatten().flatten();
+                jobs.map(|job| job.path().join("work/over")).any(|over| over.exists())
+            };
+            while !ended() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            beaten
+        }
+    };
+    let piece = move |body: String| {
+        let chunk: Value = serde_json::from_str(&body).expect("a piece");
+        let data = BASE64.decode(chunk["data"].as_str().expect("text").as_bytes()).expect("bytes");
+        log.lock().expect("a log").push_str(&String::from_utf8_lossy(&data));
+        let next = chunk["offset"].as_u64().expect("a place") + data.len() as u64;
+        let number = chunk["number"].as_u64().expect("a number") + 1;
+        std::future::ready(
+            json!({ "type": "LogAck", "lease_id": "lease_1", "accepted": true,
+                "next_number": number, "next_offset": next })
+            .to_string(),
+        )
+    };
+    let end = move || {
+        let _ = told.send(());
+        std::future::ready(over.clone())
+    };
+    Router::new()
+        .route("/api/v1/internal/lease", post(move || std::future::ready(granted.clone())))
+        .route("/api/v1/internal/ack-lease", post(move || std::future::ready(taken.clone())))
+        .route("/api/v1/internal/heartbeat", post(beat))
+        .route("/api/v1/internal/log", post(piece))
+        .route("/api/v1/internal/cancel-ack", post(end))
+}
+
+/// Files that a step leaves: so many that a request to stop is heard while they are removed.
+const LEFT: u32 = 100_000;
+
+#[tokio::test]
+async fn no_step_begins_after_a_stop_was_heard() {
+    let (worker, log) = (folder(), Arc::new(Mutex::new(String::new())));
+    let (told, mut over) = mpsc::unbounded_channel();
+    let router = calls_off(&worker, told, log.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
+    let mut config = Config::new(&url, worker.clone(), sandbox());
+    config.one_shot = true;
+    worker::run(config, std::future::pending()).await.expect("worked");
+    over.try_recv().expect("it was called off");
+    assert_eq!(*log.lock().expect("a log"), "");
+    serving.abort();
+    std::fs::remove_dir_all(worker).expect("removed");
 }
 
 #[tokio::test]

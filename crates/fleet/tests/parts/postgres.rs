@@ -1,5 +1,6 @@
 //! The store in PostgreSQL: the same histories as the others, and several orchestrators at once.
 
+mod cut;
 mod killed;
 mod locks;
 mod plan;
@@ -86,6 +87,7 @@ impl OnServer {
 
 impl Place for OnServer {
     type Store = Postgres;
+    const TOLD: bool = false;
 
     async fn open(now: Millis) -> Postgres {
         let url = URL.with_borrow(String::clone);

@@ -2,12 +2,12 @@
 
 use super::{Page, views};
 use crate::id::{JobId, RunId};
-use crate::orchestrator::answer::Failure;
+use crate::orchestrator::answer::{Failure, Named};
 use crate::orchestrator::app::App;
 use crate::orchestrator::feed::{self, Seen, Watched};
 use crate::orchestrator::people::id;
 use crate::orchestrator::places::Place;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn page(path: &str) -> Result<Page, Failure> {
 pub(in crate::orchestrator) async fn live(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(path): Path<String>,
+    Named(path): Named,
 ) -> Result<Response, Failure> {
     let who = app.may_look(&headers)?;
     let page = page(&path)?;

@@ -2,8 +2,9 @@
 
 use super::html::Markup;
 use super::session::Sessions;
-use super::{guarded, whole};
+use super::{OnPage, guarded, whole};
 use crate::auth::Scope;
+use crate::orchestrator::answer::Asked;
 use crate::orchestrator::app::App;
 use axum::body::to_bytes;
 use axum::extract::{Query, Request, State};
@@ -72,7 +73,9 @@ fn page(status: StatusCode, to: &str, wrong: bool) -> Response {
 }
 
 /// `GET /login`
-pub(in crate::orchestrator) async fn form(Query(Wanted { to }): Query<Wanted>) -> Response {
+pub(in crate::orchestrator) async fn form(
+    OnPage(Asked(Wanted { to })): OnPage<Asked<Wanted>>,
+) -> Response {
     page(StatusCode::OK, &own(to), false)
 }
 

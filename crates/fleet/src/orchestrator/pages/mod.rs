@@ -13,14 +13,15 @@ mod views;
 pub(super) use live::live;
 pub(super) use login::{form, login, logout};
 
-use super::answer::Failure;
+use super::answer::{Asked, Failure, Named};
 use super::app::App;
 use super::people::{granted, id};
 use super::places::Places;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
 use crate::store::Store;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use html::Markup;
@@ -144,6 +145,17 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
     }
 }
 
+/// What is asked for, or a page that says why it is not understood.
+pub(super) struct OnPage<T>(pub(super) T);
+
+impl<S: Sync, T: FromRequestParts<S, Rejection = Failure>> FromRequestParts<S> for OnPage<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        T::from_request_parts(parts, state).await.map(Self).map_err(|failure| trouble(&failure))
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Earlier {
     before: Option<String>,
@@ -152,7 +164,7 @@ pub(super) struct Earlier {
 pub(super) async fn runs(
     State(app): State<App>,
     headers: HeaderMap,
-    Query(Earlier { before }): Query<Earlier>,
+    OnPage(Asked(Earlier { before })): OnPage<Asked<Earlier>>,
 ) -> Response {
     show(app, &headers, "/", Page::Runs { before }).await
 }
@@ -160,7 +172,7 @@ pub(super) async fn runs(
 pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(run): Path<String>,
+    OnPage(Named(run)): OnPage<Named>,
 ) -> Response {
     match id(&run, RunId::new) {
         Ok(id) => show(app, &headers, &format!("/runs/{id}"), Page::Run(id.clone())).await,
@@ -171,7 +183,7 @@ pub(super) async fn run(
 pub(super) async fn job(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(job): Path<String>,
+    OnPage(Named(job)): OnPage<Named>,
 ) -> Response {
     match id(&job, JobId::new) {
         Ok(id) => show(app, &headers, &format!("/jobs/{id}"), Page::Job(id.clone())).await,
@@ -198,8 +210,8 @@ pub(super) struct From {
 pub(super) async fn log(
     State(app): State<App>,
     headers: HeaderMap,
-    Path(job): Path<String>,
-    Query(From { offset, fence }): Query<From>,
+    OnPage(Named(job)): OnPage<Named>,
+    OnPage(Asked(From { offset, fence })): OnPage<Asked<From>>,
 ) -> Response {
     if app.may_look(&headers).is_err() {
         return login::ask(&format!("/jobs/{job}/log"));

@@ -17,7 +17,7 @@ use crate::message::Tag;
 use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
 use crate::time::Millis;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers in a block: more than a run has jobs.
@@ -144,11 +144,12 @@ impl Side {
 /// others.
 pub(super) async fn decide(
     core: &Core,
+    connection: &mut PgConnection,
     given: Millis,
     events: &[&Event],
     again: bool,
 ) -> Result<Vec<Option<Handled>>, Trouble> {
-    let mut sql = core.pool.begin().await?;
+    let mut sql = connection.begin().await?;
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
     let Now { now, seen, blocks } = core.clock(&mut sql, given, submissions, Order::Index).await?;
     let plan = Plan::new(&mut sql, now, events).await?;

@@ -31,6 +31,7 @@ use crate::lease::{Action, Event, Handled, LabelRecord, Policy, RunRecord, Worke
 use crate::message::Tag;
 use crate::time::Millis;
 use life::Life;
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgConnection, PgPool};
 use std::collections::BTreeSet;
@@ -39,6 +40,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
 use writer::{Ask, TRIES_MAX};
 
 /// Batches at the same time: while one waits for the disk, the next is decided. More of them would be smaller.
@@ -107,6 +110,12 @@ pub struct Postgres {
     crier: JoinHandle<()>,
 }
 
+/// A transaction takes no longer. No answer may come at all: the server has gone, or was cut off while it answered, and
+/// whoever has nothing more to say to it does not find out.
+const TRANSACTION_MAX: Duration = Duration::from_secs(30);
+/// The same for what is forgotten, of which there may be very much at once.
+const FORGETTING_MAX: Duration = Duration::from_secs(1_800);
+
 /// What all transactions share.
 #[derive(Debug)]
 struct Core {
@@ -137,6 +146,9 @@ struct Now {
     blocks: Vec<i64>,
 }
 
+/// Classes of errors that a server which is well may have with one row and not with another.
+const UNTAKEN: [&str; 5] = ["22", "53100", "54", "58", "XX"];
+
 /// Why an event was not decided.
 #[derive(Debug)]
 enum Trouble {
@@ -144,6 +156,8 @@ enum Trouble {
     Again,
     /// Nobody was there for a while: every lease gets its grace before anything is decided.
     Silence,
+    /// The database does not take this, but may take something else.
+    Untaken(StoreError),
     /// It cannot be.
     Store(StoreError),
 }
@@ -161,6 +175,10 @@ impl From<sqlx::Error> for Trouble {
         let code = error.as_database_error().and_then(|error| error.code());
         match code.as_deref() {
             Some("40P01" | "40001" | "55P03" | "23505") => Self::Again,
+            // It has no room for it, cannot read it, or does not know what it is.
+            Some(code) if UNTAKEN.iter().any(|class| code.starts_with(class)) => {
+                Self::Untaken(error.into())
+            }
             _ => Self::Store(error.into()),
         }
     }
@@ -219,10 +237,29 @@ impl Core {
 
     /// Notes what a database that failed means.
     fn noted<T>(&self, decided: Result<T, Trouble>) -> Result<T, Trouble> {
-        if let Err(Trouble::Store(StoreError::Database(_))) = decided {
+        if let Err(Trouble::Store(StoreError::Database(_)) | Trouble::Untaken(_)) = decided {
             self.life.failed();
         }
         decided
+    }
+
+    async fn connection(&self) -> Result<PoolConnection<sqlx::Postgres>, Trouble> {
+        self.noted(self.pool.acquire().await.map_err(Trouble::from))
+    }
+
+    /// What became of a transaction that had so much time and no more.
+    fn in_time<T>(
+        &self,
+        connection: PoolConnection<sqlx::Postgres>,
+        decided: Result<Result<T, Trouble>, Elapsed>,
+    ) -> Result<T, Trouble> {
+        let decided = decided.unwrap_or_else(|_| {
+            // Among the others it would be asked whether it is well, and that would be waited for.
+            drop(connection.detach());
+            let error = "there is no answer; whether it was done is not known";
+            Err(StoreError::Database(error.to_owned()).into())
+        });
+        self.noted(decided)
     }
 
     /// The same, unless it must be told first that nobody was there.
@@ -255,11 +292,11 @@ impl Core {
     /// Nobody was there for a while: leases have the time back.
     async fn silence(&self, given: Millis) -> Result<(), Trouble> {
         for _ in 0..TRIES_MAX {
-            let decided = match self.time {
+            let given_back = match self.time {
                 Time::Database => self.give_back().await,
-                Time::Caller => solo::decide(self, given, &Event::Start).await.map(drop),
+                Time::Caller => self.once(given, &Event::Start).await.map(drop),
             };
-            match self.noted(decided) {
+            match given_back {
                 Ok(()) => return Ok(()),
                 Err(Trouble::Again) => {}
                 Err(error) => return Err(error),
@@ -272,7 +309,9 @@ impl Core {
     /// would be decided.
     async fn give_back(&self) -> Result<(), Trouble> {
         for _ in 0..GIVE_BACK_MAX {
-            let looked = silence::give_back(self).await?;
+            let mut sql = self.connection().await?;
+            let given_back = timeout(TRANSACTION_MAX, silence::give_back(self, &mut sql)).await;
+            let looked = self.in_time(sql, given_back)?;
             self.life.gave_back(looked);
             if looked.elapsed() < Duration::from_millis(WATCHED_MILLIS) {
                 break;
@@ -281,18 +320,42 @@ impl Core {
         Ok(())
     }
 
+    /// Decides about an event that has a transaction of its own.
+    async fn once(&self, given: Millis, event: &Event) -> Result<Handled, Trouble> {
+        let most = match event {
+            Event::Forget { .. } => FORGETTING_MAX,
+            _ => TRANSACTION_MAX,
+        };
+        let mut sql = self.connection().await?;
+        let decided = timeout(most, solo::decide(self, &mut sql, given, event)).await;
+        self.in_time(sql, decided)
+    }
+
+    /// Decides about events together; `again` says that some of them were put off before.
+    async fn together(
+        &self,
+        given: Millis,
+        events: &[&Event],
+        again: bool,
+    ) -> Result<Vec<Option<Handled>>, Trouble> {
+        let mut sql = self.connection().await?;
+        let decided = batch::decide(self, &mut sql, given, events, again);
+        let decided = timeout(TRANSACTION_MAX, decided).await;
+        self.in_time(sql, decided)
+    }
+
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
         let _turn = match event {
             Event::Start | Event::Sweep | Event::Forget { .. } => None,
             _ => Some(self.wishes.acquire().await.map_err(|_| StoreError::Closed)?),
         };
         for tries in 0..TRIES_MAX {
-            let trouble = match self.noted(solo::decide(self, given, event).await) {
+            let trouble = match self.once(given, event).await {
                 Ok(handled) => return Ok(handled),
                 Err(Trouble::Silence) => self.silence(given).await.err(),
                 Err(trouble) => Some(trouble),
             };
-            if let Some(Trouble::Store(error)) = trouble {
+            if let Some(Trouble::Store(error) | Trouble::Untaken(error)) = trouble {
                 return Err(error);
             }
             // The more often, the further apart those who are in each other's way.

@@ -10,12 +10,15 @@ use crate::lease::{Event, JobRecord, Rows, handle, missed};
 use crate::store::journal::{Changes, Journal};
 use crate::store::row::number;
 use crate::time::Millis;
-use sqlx::PgConnection;
+use sqlx::{Connection, PgConnection};
 use std::time::Instant;
 
 /// Gives it back, once: whoever comes second finds that somebody was there. When the clock was looked at by which it was.
-pub(super) async fn give_back(core: &Core) -> Result<Instant, Trouble> {
-    let mut sql = core.pool.begin().await?;
+pub(super) async fn give_back(
+    core: &Core,
+    connection: &mut PgConnection,
+) -> Result<Instant, Trouble> {
+    let mut sql = connection.begin().await?;
     schema::hold(&mut sql).await?;
     let Now { now, seen, .. } = core.time(&mut sql, Millis(0), 0, Order::Any).await?;
     if core.watched(now, seen) {

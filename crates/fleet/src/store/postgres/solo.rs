@@ -12,15 +12,20 @@ use crate::store::Tables;
 use crate::store::journal::{Changes, Journal};
 use crate::store::row::{number, read};
 use crate::time::Millis;
-use sqlx::{PgConnection, Row};
+use sqlx::{Connection, PgConnection, Row};
 use std::collections::BTreeSet;
 
 /// Decides about one event.
-pub(super) async fn decide(core: &Core, given: Millis, event: &Event) -> Result<Handled, Trouble> {
+pub(super) async fn decide(
+    core: &Core,
+    connection: &mut PgConnection,
+    given: Millis,
+    event: &Event,
+) -> Result<Handled, Trouble> {
     if *event == Event::Sweep {
-        return sweep(core, given).await;
+        return sweep(core, connection, given).await;
     }
-    let mut sql = core.pool.begin().await?;
+    let mut sql = connection.begin().await?;
     let submissions = usize::from(matches!(event, Event::Rerun { .. }));
     if *event == Event::Start {
         // Before any lease, as whoever gives time back does.
@@ -243,14 +248,18 @@ async fn over(
 
 /// Ends leases that are over, together. Those of runs that somebody else is at are left to the next
 /// sweep: a message about them ends them too.
-async fn sweep(core: &Core, given: Millis) -> Result<Handled, Trouble> {
-    let mut sql = core.pool.begin().await?;
+async fn sweep(
+    core: &Core,
+    connection: &mut PgConnection,
+    given: Millis,
+) -> Result<Handled, Trouble> {
+    let mut sql = connection.begin().await?;
     let Now { now, .. } = core.clock(&mut sql, given, 0, Order::Any).await?;
     // By itself: others who say the same must not wait until this sweep is over.
     schema::saw(&mut sql, now).await?;
     sql.commit().await?;
     core.life.wrote(now);
-    let mut sql = core.pool.begin().await?;
+    let mut sql = connection.begin().await?;
     let mut tables = Tables::default();
     let most = core.policy.sweep_lapses_max;
     let Over { due, later, late, full } = over(&mut sql, &mut tables, now, most).await?;

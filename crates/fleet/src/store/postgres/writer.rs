@@ -1,6 +1,6 @@
 //! Gathers events into batches, and answers them.
 
-use super::{Core, Trouble, batch};
+use super::{Core, Trouble};
 use crate::lease::{Event, Handled};
 use crate::store::StoreError;
 use crate::time::Millis;
@@ -25,6 +25,11 @@ pub(super) struct Ask {
 }
 
 impl Ask {
+    /// Whether it is decided about by itself.
+    fn alone(&self) -> bool {
+        self.tries >= TOGETHER_MAX
+    }
+
     fn say(self, answer: Result<Handled, StoreError>) {
         // Whoever asked and went away is not told; what was decided stands.
         let _ = self.answer.send(answer);
@@ -38,17 +43,19 @@ pub(super) type Asks = Arc<Mutex<mpsc::Receiver<Ask>>>;
 pub(super) async fn run(core: Arc<Core>, asks: Asks) {
     let mut batch = Vec::new();
     loop {
-        let left = BATCH_MAX - batch.len();
         if batch.is_empty() {
-            if asks.lock().await.recv_many(&mut batch, left).await == 0 {
+            if asks.lock().await.recv_many(&mut batch, BATCH_MAX).await == 0 {
                 return;
             }
         } else if let Ok(mut asks) = asks.try_lock() {
-            // Those that were put off do not wait for others, but take along whoever is there.
-            while batch.len() < BATCH_MAX
+            // Those that were put off do not wait for others, but take along whoever is there. Those that are in
+            // everybody's way take nobody's place.
+            let mut room = BATCH_MAX.saturating_sub(batch.iter().filter(|a| !a.alone()).count());
+            while room > 0
                 && let Ok(ask) = asks.try_recv()
             {
                 batch.push(ask);
+                room -= 1;
             }
         }
         batch = round(&core, batch).await;
@@ -57,17 +64,23 @@ pub(super) async fn run(core: Arc<Core>, asks: Asks) {
 
 /// Decides about a batch; gives back what is put off.
 async fn round(core: &Core, mut batch: Vec<Ask>) -> Vec<Ask> {
-    // A runner that left would hold what it is granted until its time to acknowledge is over.
-    batch.retain(|ask| !ask.answer.is_closed() || !matches!(*ask.event, Event::Lease { .. }));
-    let tries = batch.iter().map(|ask| ask.tries).max().unwrap_or_default();
-    let mut left = Vec::new();
-    if tries < TOGETHER_MAX {
-        left = decide(core, batch).await;
-    } else {
-        for ask in batch {
-            left.extend(decide(core, vec![ask]).await);
-        }
-    }
+    // A runner that left would hold what it is granted until its time to acknowledge is over. And what was put off and
+    // nobody waits for any more is as if it had not come: it would be put off again.
+    let dropped = |ask: &Ask| ask.tries > 0 || matches!(*ask.event, Event::Lease { .. });
+    batch.retain(|ask| !(ask.answer.is_closed() && dropped(ask)));
+    let (alone, together): (Vec<_>, Vec<_>) = batch.into_iter().partition(Ask::alone);
+    // Logs have a table of their own. Where it is what somebody has locked, all else goes on.
+    let put_off = together.iter().any(|ask| ask.tries > 0);
+    let log = |ask: &Ask| put_off && matches!(*ask.event, Event::Log(_));
+    let (logs, others): (Vec<_>, Vec<_>) = together.into_iter().partition(log);
+    let mut left = decide(core, others).await;
+    left.extend(decide(core, logs).await);
+    let mut alone = alone.into_iter();
+    // One of them, and then others are heard who came meanwhile: it may take as long as a lock is waited for.
+    let first: Vec<_> = alone.by_ref().take(1).collect();
+    let first = decide(core, first).await;
+    left.extend(alone);
+    left.extend(first);
     if let Some(tries) = left.iter().map(|ask| ask.tries).max() {
         // The more often, the further apart those who are in each other's way.
         tokio::time::sleep(Duration::from_millis(tries.saturating_sub(1).min(20).into())).await;
@@ -82,7 +95,7 @@ async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
     let given = batch.iter().map(|ask| ask.given).max().unwrap_or_default();
     let events: Vec<&Event> = batch.iter().map(|ask| &*ask.event).collect();
     let again = batch.iter().any(|ask| ask.tries > 1);
-    let decided = core.noted(batch::decide(core, given, &events, again).await);
+    let decided = core.together(given, &events, again).await;
     let mut left = Vec::new();
     let mut put_off = |mut ask: Ask| {
         ask.tries += 1;
@@ -102,17 +115,19 @@ async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
         }
         Err(Trouble::Again) => batch.into_iter().for_each(put_off),
         Err(Trouble::Silence) => match core.silence(given).await {
-            Err(Trouble::Store(error)) => refuse(batch, &error),
+            Err(Trouble::Store(error) | Trouble::Untaken(error)) => refuse(batch, &error),
             _ => batch.into_iter().for_each(put_off),
         },
-        // One row that cannot be read is the trouble of those who need it.
-        Err(Trouble::Store(StoreError::Corrupt { .. })) if batch.len() > 1 => {
+        // One row that cannot be read or written is the trouble of those who need it.
+        Err(Trouble::Store(StoreError::Corrupt { .. }) | Trouble::Untaken(_))
+            if batch.len() > 1 =>
+        {
             batch.into_iter().for_each(|mut ask| {
                 ask.tries = ask.tries.max(TOGETHER_MAX);
                 put_off(ask);
             });
         }
-        Err(Trouble::Store(error)) => refuse(batch, &error),
+        Err(Trouble::Store(error) | Trouble::Untaken(error)) => refuse(batch, &error),
     }
     left
 }

@@ -23,6 +23,8 @@ const BETWEEN_TRIES: Duration = Duration::from_secs(1);
 const MEANWHILE_MAX: usize = 8;
 /// While the disk fails, leases have so much time back at once.
 const MAKE_UP_MILLIS: u64 = 1_000;
+/// Time of slow writes is given back together: that is a write of every lease, which may be slow itself.
+const OWED_MILLIS: u64 = 10_000;
 /// A write that takes longer keeps leases from being kept alive: nothing more is decided meanwhile, and they have
 /// that time back.
 const STALL: Duration = Duration::from_millis(500);
@@ -125,6 +127,9 @@ struct Life {
     /// How long the write took that failed. Those who waited for it are heard as if it was then: they have all of it
     /// back at once, as one time in which nobody could be heard.
     took: u64,
+    /// What leases are still to have back of slow writes, and since when.
+    owed: u64,
+    owed_since: Millis,
 }
 
 impl Life {
@@ -237,8 +242,7 @@ impl Writer {
             Err(error) => Err(error),
         };
         let event = deciding / u32::try_from(batch.asks).unwrap_or(u32::MAX).max(1);
-        let took = began.elapsed();
-        self.pace = Pace { event, write: took };
+        self.pace = Pace { event, write: began.elapsed() };
         // Whoever asked and went away is not told; what was decided stands.
         match written {
             Ok(()) => {
@@ -249,11 +253,13 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the fleet's database takes nothing");
-                self.decider.life.failed(took);
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
-                if let Err(error) = self.anew().await {
+                let read = self.anew().await;
+                // Nobody could be heard while rows were read, either.
+                self.decider.life.failed(began.elapsed());
+                if let Err(error) = read {
                     tracing::error!(%error, "the fleet's database cannot be read");
                     // Those who read are told by that that there is nothing.
                     return;
@@ -301,7 +307,8 @@ impl Decider {
     /// is no sign of life: heartbeats are not kept, and their senders must have their time back afterwards.
     fn lived(&mut self, seen: Millis, writes: bool) {
         if writes || !self.life.failing {
-            self.life = Life { well: seen, ..Life::default() };
+            let Life { owed, owed_since, .. } = self.life;
+            self.life = Life { well: seen, owed, owed_since, ..Life::default() };
         } else {
             self.tables.set_seen(self.life.well);
         }
@@ -318,6 +325,25 @@ impl Decider {
         }
         self.life.made_up.0 = self.life.made_up.0.saturating_add(millis);
         self.give_back(changes, millis);
+    }
+
+    /// A write was slow.
+    fn owe(&mut self, took: Duration) {
+        if self.life.owed == 0 {
+            self.life.owed_since = self.tables.seen();
+        }
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        self.life.owed = self.life.owed.saturating_add(millis);
+    }
+
+    /// Leases have the time of slow writes back before any of them ends, and before it is much.
+    fn settle(&mut self, changes: &mut Changes, now: Millis) {
+        let due = self.tables.first_due().is_some_and(|due| due <= now);
+        let long = now.0.saturating_sub(self.life.owed_since.0) >= OWED_MILLIS;
+        if self.life.owed > 0 && (due || long) {
+            let owed = std::mem::take(&mut self.life.owed);
+            self.give_back(changes, owed);
+        }
     }
 
     /// Every lease ends so much later.
@@ -346,6 +372,7 @@ impl Decider {
                     if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
                 Ask::Handle(now, event, answer) => {
                     self.make_up(&mut batch.changes, now);
+                    self.settle(&mut batch.changes, now);
                     let handled = self.handle(&mut batch.changes, now, *event);
                     batch.answers.push((answer, handled));
                 }
@@ -376,7 +403,9 @@ impl Decider {
         let mut came = Vec::new();
         let mut closed = !deciding;
         let written = loop {
-            let room = if next.is_full() { 0 } else { MEANWHILE_MAX.min(BATCH_MAX - next.asks) };
+            // Who has heard enough must not hear that there is more, again and again.
+            let full = next.is_full() || next.asks > 0 && next.deciding >= DECIDING_MAX;
+            let room = if full { 0 } else { MEANWHILE_MAX.min(BATCH_MAX - next.asks) };
             tokio::select! {
                 // The disk first: its next statement is not to wait for decisions.
                 biased;
@@ -396,7 +425,7 @@ impl Decider {
                 millis = took.as_millis(),
                 "the fleet's database is slow; leases have the time back"
             );
-            self.give_back(&mut next.changes, u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+            self.owe(took);
         }
         written
     }

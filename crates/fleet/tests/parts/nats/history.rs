@@ -66,6 +66,7 @@ impl Place for OverNats {
     type Store = Whole;
     /// The orchestrator makes names up itself.
     const NAMES: bool = false;
+    const TOLD: bool = false;
 
     async fn open(now: Millis) -> Whole {
         NOW.store(now.0, Ordering::SeqCst);

@@ -16,7 +16,7 @@ async fn a_request_to_stop_has_the_seeds_fields() {
     let mut told = client.subscribe("remuda.cancel.*").await.expect("a subscription");
     client.flush().await.expect("a broker");
     let run = server.submit().await;
-    let granted = server.take("runner_build7-3").await;
+    let granted = server.take("runner_xyz").await;
     server.ok(&format!("/runs/{run}/cancel"), json!({})).await;
     let message = tokio::time::timeout(PATIENCE, told.next()).await.expect("in time");
     let cancel: Value = serde_json::from_slice(&message.expect("one").payload).expect("JSON");

@@ -3,11 +3,11 @@
 use super::Server;
 use super::time::{ask, submit, take};
 use crate::peer::{self, Fleet, PATIENCE};
-use crate::suite::common::{job, submission};
+use crate::suite::common::{heartbeat, job, runner_id, submission};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{KeyId, RunId};
 use remuda_fleet::lease::{Event, Policy, Reply};
-use remuda_fleet::message::JobSubmission;
+use remuda_fleet::message::{JobSubmission, LogChunk};
 use remuda_fleet::store::{Postgres, Store as _, Time};
 use remuda_fleet::time::Millis;
 use rustix::process::Signal;
@@ -15,10 +15,13 @@ use serde_json::{Value, json};
 use sqlx::PgConnection;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 /// How long anything may take that need not wait for a lock.
 const SOON: Duration = Duration::from_secs(5);
+/// How long a lock is waited for.
+const LOCK: Duration = Duration::from_secs(10);
 /// What those who start have while they make the tables.
 const MIGRATING: i64 = 0x7265_6d75_6461;
 
@@ -244,4 +247,46 @@ async fn a_run_that_is_wanted_again_twice_by_the_same_key_is_answered_by_what_wa
     let held = hold(&server, &[&of]).await;
     assert_eq!(timeout(SOON, rerun()).await.expect("an answer"), (made, true));
     let_go(held).await;
+}
+
+/// Somebody mends the table of logs, and has it for a while. Nobody's log can be written, and everybody's lease lives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logs_that_nobody_can_write_keep_no_heartbeat_waiting() {
+    const RUNNERS: usize = 8;
+    let server = Server::start("pg-logs");
+    let store = Arc::new(server.store(Time::Database).await);
+    submit_many(&store, RUNNERS, &job("a")).await;
+    let mut leases = Vec::new();
+    for n in 0..RUNNERS {
+        leases.push(take(&store, Millis(0), &n.to_string()).await.lease_id);
+    }
+    let mut sql = server.sql().await;
+    let lock = "BEGIN; LOCK TABLE log IN ACCESS EXCLUSIVE MODE";
+    sqlx::raw_sql(lock).execute(&mut sql).await.expect("locked");
+    let mut logs = JoinSet::new();
+    for (n, lease_id) in leases.iter().enumerate() {
+        let (store, runner_id) = (store.clone(), runner_id(&n.to_string()));
+        let (lease_id, data) = (lease_id.clone(), b"x".to_vec());
+        let piece = LogChunk { lease_id, runner_id, number: 0, offset: 0, data };
+        logs.spawn(async move { store.handle(Millis(0), Event::Log(piece)).await });
+        // Every writer has some of them.
+        sleep(Duration::from_millis(100)).await;
+    }
+    let began = Instant::now();
+    let mut seq = 0;
+    // Long enough that each piece was tried with others, and is tried by itself.
+    while began.elapsed() < 5 * LOCK {
+        seq += 1;
+        for (n, lease_id) in leases.iter().enumerate() {
+            let beat = heartbeat(lease_id, &runner_id(&n.to_string()), seq);
+            let beat = timeout(3 * LOCK, ask(&store, Millis(0), Event::Heartbeat(beat))).await;
+            assert!(matches!(beat, Ok(Reply::Beat(_))), "{n}, {seq}: {beat:?}");
+        }
+        sleep(Duration::from_millis(500)).await;
+    }
+    let_go(sql).await;
+    while let Some(told) = logs.join_next().await {
+        let told = told.expect("it ends").expect("written").reply;
+        assert!(matches!(told, Ok(Reply::Logged(_))), "{told:?}");
+    }
 }

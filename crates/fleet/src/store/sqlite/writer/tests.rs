@@ -446,7 +446,7 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
     writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
     let ttl = writer.decider.policy.lease_ttl_seconds;
     let mut second = 0;
-    let stall = |writer: &mut Writer| writer.decider.give_back(&mut Changes::default(), 1_000);
+    let stall = |writer: &mut Writer| writer.decider.owe(Duration::from_secs(1));
     // Each second is one in which nothing could be written.
     while second < 3 * ttl {
         second += 1;
@@ -467,4 +467,24 @@ async fn a_disk_that_is_always_slow_keeps_no_dead_lease() {
         assert!(second < last + 3 * ttl, "it never ends");
     }
     assert!(second > last + ttl, "it had time back");
+}
+
+/// To give time back is to write every lease. Where that is what makes writes slow, it must not go on by itself.
+#[tokio::test]
+async fn time_of_slow_writes_is_given_back_together() {
+    let (_folder, mut writer) = writer("together").await;
+    writer.one(0, submit("a")).await.expect("written").reply.expect("submitted");
+    writer.one(0, take()).await.expect("written").reply.expect("granted");
+    let job = writer.job();
+    writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
+    let ends = |writer: &Writer| writer.decider.tables.lease(&lease()).expect("a lease").expires_at;
+    let (first, mut changed) = (ends(&writer), vec![]);
+    for second in 1..=30 {
+        writer.decider.owe(Duration::from_secs(1));
+        let before = ends(&writer);
+        writer.one(second, Event::Sweep).await.expect("written").reply.expect("swept");
+        changed.extend((ends(&writer) != before).then_some(second));
+    }
+    assert_eq!(changed, [10, 20, 30]);
+    assert_eq!(ends(&writer), first.plus_seconds(30), "all of it");
 }
