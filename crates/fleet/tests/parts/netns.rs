@@ -183,7 +183,8 @@ fn a_cable_that_is_cut_for_a_moment_costs_nothing() {
 #[test]
 fn an_end_whose_answer_is_lost_is_one_end() {
     alone("an_end_whose_answer_is_lost_is_one_end", async {
-        let fleet = Fleet::start(json!({ "lease_ttl_seconds": 60 }));
+        // No heartbeat comes before the answer is missed: it would be told that the lease is over.
+        let fleet = Fleet::start(json!({ "lease_ttl_seconds": 300 }));
         let apart = Apart::start(&fleet, "apart").await;
         let traces = fleet.folder.0.join("traces");
         let step = format!("echo begun; sleep 2; echo x >> {}", traces.display());

@@ -150,6 +150,10 @@ pub(super) async fn decide(
     again: bool,
 ) -> Result<Vec<Option<Handled>>, Trouble> {
     let mut sql = connection.begin().await?;
+    if events.iter().any(|event| matches!(event, Event::Log(_))) {
+        // Before anything is locked that others want, and without waiting: who has this table mends it.
+        sqlx::query("LOCK TABLE log IN ROW EXCLUSIVE MODE NOWAIT").execute(&mut *sql).await?;
+    }
     let submissions = events.iter().filter(|event| matches!(event, Event::Submit { .. })).count();
     let Now { now, seen, blocks } = core.clock(&mut sql, given, submissions, Order::Index).await?;
     let plan = Plan::new(&mut sql, now, events).await?;

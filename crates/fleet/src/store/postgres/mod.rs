@@ -113,6 +113,8 @@ pub struct Postgres {
 /// A transaction takes no longer. No answer may come at all: the server has gone, or was cut off while it answered, and
 /// whoever has nothing more to say to it does not find out.
 const TRANSACTION_MAX: Duration = Duration::from_secs(30);
+/// As long takes an orderly end.
+const CLOSING_MAX: Duration = Duration::from_secs(10);
 /// The same for what is forgotten, of which there may be very much at once.
 const FORGETTING_MAX: Duration = Duration::from_secs(1_800);
 
@@ -184,6 +186,19 @@ impl From<sqlx::Error> for Trouble {
     }
 }
 
+/// What became of a transaction that had so much time and no more.
+fn in_time<T>(
+    connection: PoolConnection<sqlx::Postgres>,
+    decided: Result<Result<T, Trouble>, Elapsed>,
+) -> Result<T, Trouble> {
+    decided.unwrap_or_else(|_| {
+        // Among the others it would be asked whether it is well, and that would be waited for.
+        drop(connection.detach());
+        let error = "there is no answer; whether it was done is not known";
+        Err(StoreError::Database(error.to_owned()).into())
+    })
+}
+
 impl Core {
     /// The time, the latest that anybody has seen before, and numbers for so many submissions.
     async fn time(
@@ -247,21 +262,6 @@ impl Core {
         self.noted(self.pool.acquire().await.map_err(Trouble::from))
     }
 
-    /// What became of a transaction that had so much time and no more.
-    fn in_time<T>(
-        &self,
-        connection: PoolConnection<sqlx::Postgres>,
-        decided: Result<Result<T, Trouble>, Elapsed>,
-    ) -> Result<T, Trouble> {
-        let decided = decided.unwrap_or_else(|_| {
-            // Among the others it would be asked whether it is well, and that would be waited for.
-            drop(connection.detach());
-            let error = "there is no answer; whether it was done is not known";
-            Err(StoreError::Database(error.to_owned()).into())
-        });
-        self.noted(decided)
-    }
-
     /// The same, unless it must be told first that nobody was there.
     async fn clock(
         &self,
@@ -311,7 +311,7 @@ impl Core {
         for _ in 0..GIVE_BACK_MAX {
             let mut sql = self.connection().await?;
             let given_back = timeout(TRANSACTION_MAX, silence::give_back(self, &mut sql)).await;
-            let looked = self.in_time(sql, given_back)?;
+            let looked = self.noted(in_time(sql, given_back))?;
             self.life.gave_back(looked);
             if looked.elapsed() < Duration::from_millis(WATCHED_MILLIS) {
                 break;
@@ -328,7 +328,7 @@ impl Core {
         };
         let mut sql = self.connection().await?;
         let decided = timeout(most, solo::decide(self, &mut sql, given, event)).await;
-        self.in_time(sql, decided)
+        self.noted(in_time(sql, decided))
     }
 
     /// Decides about events together; `again` says that some of them were put off before.
@@ -341,7 +341,7 @@ impl Core {
         let mut sql = self.connection().await?;
         let decided = batch::decide(self, &mut sql, given, events, again);
         let decided = timeout(TRANSACTION_MAX, decided).await;
-        self.in_time(sql, decided)
+        self.noted(in_time(sql, decided))
     }
 
     async fn solo(&self, given: Millis, event: &Event) -> Result<Handled, StoreError> {
@@ -430,9 +430,13 @@ impl Postgres {
         // With the last of those who tell, the crier ends.
         drop(self.core);
         let _ = self.crier.await;
-        self.readers.close().await;
-        self.keys.close().await;
-        pool.close().await;
+        // Goodbyes that nobody hears are not waited for.
+        let closing = async {
+            self.readers.close().await;
+            self.keys.close().await;
+            pool.close().await;
+        };
+        let _ = timeout(CLOSING_MAX, closing).await;
     }
 }
 

@@ -5,6 +5,7 @@
 //! transaction that notifies holds a lock of the whole database until it is on the disk, so that no two
 //! of them would ever be written together.
 
+use super::{TRANSACTION_MAX, Trouble, in_time};
 use crate::id::JobId;
 use crate::lease::Action;
 use crate::message::Tag;
@@ -15,6 +16,7 @@ use sqlx::PgPool;
 use sqlx::postgres::PgListener;
 use std::collections::BTreeSet;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// Where it is told.
 const CHANNEL: &str = "remuda_fleet";
@@ -73,17 +75,20 @@ pub(super) async fn cry(pool: PgPool, mut left: mpsc::Receiver<String>) {
     let mut texts = Vec::new();
     while left.recv_many(&mut texts, WAITING_MAX).await > 0 {
         if let Err(error) = tell(&pool, &std::mem::take(&mut texts)).await {
-            tracing::warn!(%error, "other orchestrators are not told; their runners look again");
+            tracing::warn!(?error, "other orchestrators are not told; their runners look again");
         }
     }
 }
 
-async fn tell(pool: &PgPool, texts: &[String]) -> Result<(), sqlx::Error> {
-    let mut sql = pool.begin().await?;
-    sqlx::query("SET LOCAL synchronous_commit = off").execute(&mut *sql).await?;
-    let all = "SELECT pg_notify($1, text) FROM unnest ($2::text[]) AS text";
-    sqlx::query(all).bind(CHANNEL).bind(texts).execute(&mut *sql).await?;
-    sql.commit().await
+/// One statement and no more, which is a transaction: this is done as often as anything is decided.
+async fn tell(pool: &PgPool, texts: &[String]) -> Result<(), Trouble> {
+    let all = "SELECT pg_notify($1, text) FROM unnest ($2::text[]) AS text,
+        set_config('synchronous_commit', 'off', true)";
+    let mut sql = pool.acquire().await?;
+    let told = sqlx::query(all).bind(CHANNEL).bind(texts).execute(&mut *sql);
+    let told = timeout(TRANSACTION_MAX, told).await;
+    in_time(sql, told.map(|told| told.map_err(Trouble::from)))?;
+    Ok(())
 }
 
 /// What others tell. It connects again by itself when it must.

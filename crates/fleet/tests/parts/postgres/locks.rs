@@ -268,25 +268,33 @@ async fn logs_that_nobody_can_write_keep_no_heartbeat_waiting() {
         let (store, runner_id) = (store.clone(), runner_id(&n.to_string()));
         let (lease_id, data) = (lease_id.clone(), b"x".to_vec());
         let piece = LogChunk { lease_id, runner_id, number: 0, offset: 0, data };
-        logs.spawn(async move { store.handle(Millis(0), Event::Log(piece)).await });
-        // Every writer has some of them.
-        sleep(Duration::from_millis(100)).await;
+        logs.spawn(async move {
+            let mut refused = 0;
+            loop {
+                // As a worker does: it sends the same again.
+                match store.handle(Millis(0), Event::Log(piece.clone())).await {
+                    Ok(handled) => return (handled.reply, refused),
+                    Err(_) => refused += 1,
+                }
+            }
+        });
     }
     let began = Instant::now();
     let mut seq = 0;
-    // Long enough that each piece was tried with others, and is tried by itself.
-    while began.elapsed() < 5 * LOCK {
+    while began.elapsed() < 2 * LOCK {
         seq += 1;
         for (n, lease_id) in leases.iter().enumerate() {
             let beat = heartbeat(lease_id, &runner_id(&n.to_string()), seq);
-            let beat = timeout(3 * LOCK, ask(&store, Millis(0), Event::Heartbeat(beat))).await;
+            let beat = timeout(SOON, ask(&store, Millis(0), Event::Heartbeat(beat))).await;
             assert!(matches!(beat, Ok(Reply::Beat(_))), "{n}, {seq}: {beat:?}");
         }
-        sleep(Duration::from_millis(500)).await;
+        timeout(SOON, ask(&store, Millis(0), Event::Sweep)).await.expect("in time");
+        sleep(Duration::from_millis(100)).await;
     }
     let_go(sql).await;
-    while let Some(told) = logs.join_next().await {
-        let told = told.expect("it ends").expect("written").reply;
+    while let Some(told) = timeout(PATIENCE, logs.join_next()).await.expect("in time") {
+        let (told, refused) = told.expect("it ends");
         assert!(matches!(told, Ok(Reply::Logged(_))), "{told:?}");
+        assert!(refused > 0, "it was locked");
     }
 }
