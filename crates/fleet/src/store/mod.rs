@@ -3,6 +3,7 @@
 
 mod any;
 mod journal;
+mod keyed;
 mod memory;
 mod postgres;
 mod row;

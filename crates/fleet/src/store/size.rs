@@ -1,6 +1,7 @@
 //! What runs take: memory for rows, and room on the disk for logs and objects. Not to the byte: what programs choose the
 //! size of is counted, the rest is a number.
 
+use super::keyed::Keyed;
 use crate::id::RunId;
 use crate::lease::{JobRecord, LeaseRecord, RunRecord};
 use crate::message::Artifact;
@@ -40,7 +41,7 @@ impl Bytes {
 /// How large each run is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Sizes {
-    runs: BTreeMap<RunId, Size>,
+    runs: Keyed<RunId, Size>,
     total: Bytes,
     /// By their submitters: of all runs that are kept, and of those that have not ended.
     kept: BTreeMap<String, Bytes>,
@@ -98,7 +99,7 @@ impl Sizes {
     /// A run as it is now.
     pub(super) fn put_run(&mut self, run: &RunRecord) {
         let nothing = Bytes::default();
-        let size = self.runs.entry(run.run_id.clone()).or_default();
+        let size = self.runs.at(run.run_id.clone());
         let (submitter, open) = (run.submitter(), run.ended_at.is_none());
         if size.submitter.as_deref() == submitter && size.open == open {
             return;
@@ -124,10 +125,7 @@ impl Sizes {
             return;
         }
         self.total.moved(old, new);
-        if !self.runs.contains_key(run) {
-            self.runs.insert(run.clone(), Size::default());
-        }
-        let Some(size) = self.runs.get_mut(run) else { return };
+        let size = self.runs.at(run.clone());
         size.bytes.moved(old, new);
         if let Some(submitter) = &size.submitter {
             share(&mut self.kept, submitter, old, new);

@@ -1,5 +1,6 @@
 //! Rows in memory, with the indices that decisions need.
 
+use super::keyed::Keyed;
 use super::sets::Sets;
 use super::size::{self, Bytes, Sizes};
 use super::{Counts, JobRows, RunCursor, RunRows};
@@ -19,20 +20,20 @@ use std::sync::Arc;
 pub struct Tables {
     seen: Millis,
     seq: u64,
-    runs: BTreeMap<RunId, RunRecord>,
-    jobs: BTreeMap<JobId, JobRecord>,
-    leases: BTreeMap<LeaseId, LeaseRecord>,
+    runs: Keyed<RunId, RunRecord>,
+    jobs: Keyed<JobId, JobRecord>,
+    leases: Keyed<LeaseId, LeaseRecord>,
     labels: BTreeMap<Label, LabelRecord>,
     workers: BTreeMap<KeyId, WorkerRecord>,
     logs: BTreeMap<(JobId, Fence), Vec<u8>>,
 
     run_keys: BTreeMap<String, RunId>,
-    run_jobs: BTreeMap<RunId, Vec<JobId>>,
+    run_jobs: Keyed<RunId, Vec<JobId>>,
     run_times: BTreeSet<(Millis, RunId)>,
     ended: BTreeSet<(Millis, RunId)>,
     /// The leases of each job.
-    grants: BTreeMap<JobId, BTreeMap<Fence, LeaseId>>,
-    dependents: BTreeMap<JobId, Vec<JobId>>,
+    grants: Keyed<JobId, BTreeMap<Fence, LeaseId>>,
+    dependents: Keyed<JobId, Vec<JobId>>,
     live: BTreeMap<RunnerId, LeaseId>,
     due: BTreeSet<(Millis, LeaseId)>,
     /// When it is too late for jobs that nobody has.
@@ -287,9 +288,9 @@ impl Rows for Tables {
         let old = self.jobs.get(&job.job_id);
         if old.is_none() {
             self.sizes.change(&job.run_id, Bytes::default(), size::job(&job));
-            self.run_jobs.entry(job.run_id.clone()).or_default().push(job.job_id.clone());
+            self.run_jobs.at(job.run_id.clone()).push(job.job_id.clone());
             for need in &job.needs {
-                self.dependents.entry(need.clone()).or_default().push(job.job_id.clone());
+                self.dependents.at(need.clone()).push(job.job_id.clone());
             }
         }
         if let Some(submitter) = self.runs.get(&job.run_id).and_then(RunRecord::submitter) {
@@ -356,7 +357,7 @@ impl Rows for Tables {
         if let Some(old) = known {
             *old = lease;
         } else {
-            self.grants.entry(lease.job_id.clone()).or_default().insert(lease.fence, id.clone());
+            self.grants.at(lease.job_id.clone()).insert(lease.fence, id.clone());
             self.leases.insert(id, lease);
         }
     }
