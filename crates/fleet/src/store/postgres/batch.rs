@@ -10,6 +10,7 @@
 //! begin one works on rows that are all locked (the *heavy* ones). A lease is on one side in each batch.
 
 use super::load::{self, Near, Wish};
+use super::writer::Turn;
 use super::{Core, Now, Order, Trouble, save, schema};
 use crate::id::{JobId, LeaseId, RunnerId};
 use crate::lease::{Event, Handled, LeaseRecord, Reply, Rows, handle, lapse};
@@ -148,6 +149,7 @@ pub(super) async fn decide(
     given: Millis,
     events: &[&Event],
     again: bool,
+    turn: Option<Turn>,
 ) -> Result<Vec<Option<Handled>>, Trouble> {
     let mut sql = connection.begin().await?;
     if events.iter().any(|event| matches!(event, Event::Log(_))) {
@@ -222,6 +224,8 @@ pub(super) async fn decide(
     if now.0.saturating_sub(seen.0) >= SEEN_MILLIS {
         schema::saw_if_free(&mut sql, now).await?;
     }
+    // While the disk works at this, others gather and decide.
+    drop(turn);
     sql.commit().await?;
     if sides.iter().any(|(_, changes)| !changes.is_empty()) {
         core.life.wrote(now);

@@ -42,7 +42,7 @@ use tokio::sync::{Mutex, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::error::Elapsed;
 use tokio::time::timeout;
-use writer::{Ask, TRIES_MAX};
+use writer::{Ask, TRIES_MAX, Turn};
 
 /// Batches at the same time: while one waits for the disk, the next is decided. More of them would be smaller.
 const WRITERS: usize = 2;
@@ -130,6 +130,8 @@ struct Core {
     crier: mpsc::Sender<String>,
     life: Life,
     wishes: Semaphore,
+    /// Whose turn it is to gather and to decide (see [`writer`]).
+    turn: Arc<Mutex<()>>,
 }
 
 /// How a transaction's queries get their rows into order.
@@ -337,9 +339,10 @@ impl Core {
         given: Millis,
         events: &[&Event],
         again: bool,
+        turn: Option<Turn>,
     ) -> Result<Vec<Option<Handled>>, Trouble> {
         let mut sql = self.connection().await?;
-        let decided = batch::decide(self, &mut sql, given, events, again);
+        let decided = batch::decide(self, &mut sql, given, events, again, turn);
         let decided = timeout(TRANSACTION_MAX, decided).await;
         self.noted(in_time(sql, decided))
     }
@@ -393,7 +396,8 @@ impl Postgres {
             ..policy
         };
         let wishes = Semaphore::new(WISHES);
-        let core = Arc::new(Core { pool, policy, time, name, crier, life, wishes });
+        let turn = Arc::default();
+        let core = Arc::new(Core { pool, policy, time, name, crier, life, wishes, turn });
         // Its answer says nothing.
         let _ = core.solo(now, &Event::Start).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);

@@ -1,4 +1,8 @@
 //! Gathers events into batches, and answers them.
+//!
+//! Every statement costs the same for few events and for many, so writers of one orchestrator take turns: while one
+//! decides, what comes gathers, and the next one has all of it as soon as the first one commits. But nobody's turn lasts
+//! where it waits for rows that others have.
 
 use super::{Core, Trouble};
 use crate::lease::{Event, Handled};
@@ -6,7 +10,8 @@ use crate::store::StoreError;
 use crate::time::Millis;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{Mutex, OwnedMutexGuard, mpsc, oneshot};
+use tokio::time::timeout;
 
 /// Events decided in one transaction at most: a bound on how long the first one waits, and on how
 /// much others have to wait for.
@@ -36,34 +41,52 @@ impl Ask {
     }
 }
 
+/// Longer than a batch takes until it is committed, unless it waits for others.
+const TURN_MAX: Duration = Duration::from_millis(50);
+
+/// It is this writer's turn.
+pub(super) type Turn = OwnedMutexGuard<()>;
+
 /// What several writers take from.
 pub(super) type Asks = Arc<Mutex<mpsc::Receiver<Ask>>>;
 
 /// Until nobody can ask any more.
 pub(super) async fn run(core: Arc<Core>, asks: Asks) {
-    let mut batch = Vec::new();
+    let mut batch: Vec<Ask> = Vec::new();
     loop {
-        if batch.is_empty() {
-            if asks.lock().await.recv_many(&mut batch, BATCH_MAX).await == 0 {
+        let turn = core.turn.clone();
+        let turn = if batch.is_empty() {
+            let mut asks = asks.lock().await;
+            if asks.recv_many(&mut batch, BATCH_MAX).await == 0 {
                 return;
             }
-        } else if let Ok(mut asks) = asks.try_lock() {
+            let turn = timeout(TURN_MAX, turn.lock_owned()).await.ok();
+            let room = BATCH_MAX - batch.len();
+            take(&mut asks, &mut batch, room);
+            turn
+        } else {
             // Those that were put off do not wait for others, but take along whoever is there. Those that are in
             // everybody's way take nobody's place.
-            let mut room = BATCH_MAX.saturating_sub(batch.iter().filter(|a| !a.alone()).count());
-            while room > 0
-                && let Ok(ask) = asks.try_recv()
-            {
-                batch.push(ask);
-                room -= 1;
+            if let Ok(mut asks) = asks.try_lock() {
+                let others = batch.iter().filter(|ask| !ask.alone()).count();
+                take(&mut asks, &mut batch, BATCH_MAX.saturating_sub(others));
             }
-        }
-        batch = round(&core, batch).await;
+            turn.try_lock_owned().ok()
+        };
+        batch = round(&core, batch, turn).await;
+    }
+}
+
+/// As many as are there, and no more than there is room for.
+fn take(asks: &mut mpsc::Receiver<Ask>, batch: &mut Vec<Ask>, room: usize) {
+    for _ in 0..room {
+        let Ok(ask) = asks.try_recv() else { return };
+        batch.push(ask);
     }
 }
 
 /// Decides about a batch; gives back what is put off.
-async fn round(core: &Core, mut batch: Vec<Ask>) -> Vec<Ask> {
+async fn round(core: &Core, mut batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask> {
     // A runner that left would hold what it is granted until its time to acknowledge is over. And what was put off and
     // nobody waits for any more is as if it had not come: it would be put off again.
     let dropped = |ask: &Ask| ask.tries > 0 || matches!(*ask.event, Event::Lease { .. });
@@ -73,12 +96,12 @@ async fn round(core: &Core, mut batch: Vec<Ask>) -> Vec<Ask> {
     let put_off = together.iter().any(|ask| ask.tries > 0);
     let log = |ask: &Ask| put_off && matches!(*ask.event, Event::Log(_));
     let (logs, others): (Vec<_>, Vec<_>) = together.into_iter().partition(log);
-    let mut left = decide(core, others).await;
-    left.extend(decide(core, logs).await);
+    let mut left = decide(core, others, turn).await;
+    left.extend(decide(core, logs, None).await);
     let mut alone = alone.into_iter();
     // One of them, and then others are heard who came meanwhile: it may take as long as a lock is waited for.
     let first: Vec<_> = alone.by_ref().take(1).collect();
-    let first = decide(core, first).await;
+    let first = decide(core, first, None).await;
     left.extend(alone);
     left.extend(first);
     if let Some(tries) = left.iter().map(|ask| ask.tries).max() {
@@ -88,14 +111,14 @@ async fn round(core: &Core, mut batch: Vec<Ask>) -> Vec<Ask> {
     left
 }
 
-async fn decide(core: &Core, batch: Vec<Ask>) -> Vec<Ask> {
+async fn decide(core: &Core, batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask> {
     if batch.is_empty() {
         return batch;
     }
     let given = batch.iter().map(|ask| ask.given).max().unwrap_or_default();
     let events: Vec<&Event> = batch.iter().map(|ask| &*ask.event).collect();
     let again = batch.iter().any(|ask| ask.tries > 1);
-    let decided = core.together(given, &events, again).await;
+    let decided = core.together(given, &events, again, turn).await;
     let mut left = Vec::new();
     let mut put_off = |mut ask: Ask| {
         ask.tries += 1;
