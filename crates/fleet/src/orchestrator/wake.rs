@@ -79,7 +79,12 @@ impl Wake {
 
     /// Gives it back. Whoever begins this must see it through, or it may be given twice.
     pub(super) async fn give(&self, store: &AnyStore, now: Millis) -> Result<(), StoreError> {
-        let _alone = self.giving.lock().await;
+        let Ok(_alone) = self.giving.try_lock() else {
+            // Somebody is at it. Where that fails, it fails for all who came meanwhile: one try for all.
+            drop(self.giving.lock().await);
+            let failed = || StoreError::Database("leases cannot have their time back".to_owned());
+            return (self.look(now) == 0).then_some(()).ok_or_else(failed);
+        };
         let millis = self.look(now);
         if millis > 0 {
             // Its answer says nothing.

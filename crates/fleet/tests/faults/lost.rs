@@ -14,6 +14,8 @@ const LAST_TIMES: usize = 5;
 const LAST_TTL: u32 = 15;
 /// The same, but a heartbeat must have told of the stop before it is forced.
 const STOP_TTL: u32 = 8;
+/// And that its steps are gone is told soon after that, by one more.
+const STOP_TIMES: usize = 1;
 
 /// A job that leaves something of everything: a trace outside, a log and an object.
 struct Work {
@@ -211,7 +213,7 @@ async fn a_result_is_not_said_again_after_a_heartbeat_was_told_that_the_lease_is
 #[tokio::test]
 async fn a_stop_whose_answer_is_lost_is_accepted_again() {
     let fleet = Fleet::start(json!({ "lease_ttl_seconds": STOP_TTL }));
-    let door = Door::losing(&[&fleet.url], "/internal/cancel-ack", TIMES).await;
+    let door = Door::losing(&[&fleet.url], "/internal/cancel-ack", STOP_TIMES).await;
     let _worker = fleet.worker_behind(&door, "worker");
     let (mark, traces) = (mark(7), fleet.folder.0.join("traces"));
     let step = format!("echo x >> {}; echo begun; sleep {mark}", traces.display());
@@ -221,7 +223,7 @@ async fn a_stop_whose_answer_is_lost_is_accepted_again() {
     let view = fleet.ended(&run).await;
     gone(&format!("sleep {mark}")).await;
     let answers = door.heard().await;
-    all_the_same(&answers, "CancelAckAck", TIMES);
+    all_the_same(&answers, "CancelAckAck", STOP_TIMES);
     assert_eq!(answers[0]["accepted"], true);
     let ended = &view["jobs"][0];
     assert_eq!((&ended["state"], &ended["reason"]), (&json!("CANCELED"), &json!("CANCEL_ACKED")));
@@ -231,6 +233,6 @@ async fn a_stop_whose_answer_is_lost_is_accepted_again() {
     let next = fleet.submit(vec![job("next", "true")]).await;
     assert_eq!(fleet.ended(&next).await["status"], "SUCCEEDED");
     assert_eq!(fleet.run(&run).await, Some(view), "what has ended never changes");
-    came_again(&fleet, "CancelAck", TIMES).await;
+    came_again(&fleet, "CancelAck", STOP_TIMES).await;
     assert_eq!(fleet.counted("fleet_jobs_ended_total{status=\"CANCELED\"}").await, 1);
 }

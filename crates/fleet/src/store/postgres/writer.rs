@@ -9,7 +9,7 @@ use crate::lease::{Event, Handled};
 use crate::store::StoreError;
 use crate::time::Millis;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OwnedMutexGuard, mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -40,6 +40,9 @@ impl Ask {
         let _ = self.answer.send(answer);
     }
 }
+
+/// How long those that are decided by themselves keep others waiting.
+const ALONE_MAX: Duration = Duration::from_millis(100);
 
 /// Longer than a batch takes until it is committed, unless it waits for others.
 const TURN_MAX: Duration = Duration::from_millis(50);
@@ -98,13 +101,23 @@ async fn round(core: &Core, mut batch: Vec<Ask>, turn: Option<Turn>) -> Vec<Ask>
     let (logs, others): (Vec<_>, Vec<_>) = together.into_iter().partition(log);
     let mut left = decide(core, others, turn).await;
     left.extend(decide(core, logs, None).await);
-    let mut alone = alone.into_iter();
-    // One of them, and then others are heard who came meanwhile: it may take as long as a lock is waited for.
-    let first: Vec<_> = alone.by_ref().take(1).collect();
-    let first = decide(core, first, None).await;
-    left.extend(alone);
-    left.extend(first);
-    if let Some(tries) = left.iter().map(|ask| ask.tries).max() {
+    let (mut alone, began) = (alone.into_iter(), Instant::now());
+    // Until one of them is in the way, which may take as long as a lock is waited for: others are heard who came
+    // meanwhile.
+    while began.elapsed() < ALONE_MAX
+        && let Some(ask) = alone.next()
+    {
+        let put_off = decide(core, vec![ask], None).await;
+        let in_the_way = !put_off.is_empty();
+        left.extend(put_off);
+        if in_the_way {
+            break;
+        }
+    }
+    let tries = left.iter().map(|ask| ask.tries).max();
+    // Those that had no turn are first when they have one.
+    left.splice(0..0, alone);
+    if let Some(tries) = tries {
         // The more often, the further apart those who are in each other's way.
         tokio::time::sleep(Duration::from_millis(tries.saturating_sub(1).min(20).into())).await;
     }

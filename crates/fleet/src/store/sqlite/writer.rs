@@ -58,6 +58,8 @@ struct Batch {
     asks: usize,
     /// How long deciding took.
     deciding: Duration,
+    /// Time of slow writes that leases have back by it.
+    settled: u64,
     changes: Changes,
     answers: Vec<(Answer, Handled)>,
     readers: Vec<Ask>,
@@ -77,6 +79,7 @@ impl Batch {
             let _ = answer.send(Err(error.clone()));
         }
         self.changes = Changes::default();
+        self.settled = 0;
         self.asks = self.readers.len();
     }
 }
@@ -253,6 +256,8 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the fleet's database takes nothing");
+                // They are still to have it.
+                self.decider.life.owed += batch.settled + next.settled;
                 batch.fail(&error);
                 // It was decided on rows that are not there.
                 next.fail(&error);
@@ -337,12 +342,14 @@ impl Decider {
     }
 
     /// Leases have the time of slow writes back before any of them ends, and before it is much.
-    fn settle(&mut self, changes: &mut Changes, now: Millis) {
+    fn settle(&mut self, batch: &mut Batch, now: Millis) {
+        let now = now.max(self.tables.seen());
         let due = self.tables.first_due().is_some_and(|due| due <= now);
         let long = now.0.saturating_sub(self.life.owed_since.0) >= OWED_MILLIS;
         if self.life.owed > 0 && (due || long) {
             let owed = std::mem::take(&mut self.life.owed);
-            self.give_back(changes, owed);
+            batch.settled = batch.settled.saturating_add(owed);
+            self.give_back(&mut batch.changes, owed);
         }
     }
 
@@ -372,7 +379,7 @@ impl Decider {
                     if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
                 Ask::Handle(now, event, answer) => {
                     self.make_up(&mut batch.changes, now);
-                    self.settle(&mut batch.changes, now);
+                    self.settle(batch, now);
                     let handled = self.handle(&mut batch.changes, now, *event);
                     batch.answers.push((answer, handled));
                 }

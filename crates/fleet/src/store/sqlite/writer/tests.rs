@@ -488,3 +488,22 @@ async fn time_of_slow_writes_is_given_back_together() {
     assert_eq!(changed, [10, 20, 30]);
     assert_eq!(ends(&writer), first.plus_seconds(30), "all of it");
 }
+
+/// What is given back with a batch that fails is given back with the next.
+#[tokio::test]
+async fn time_of_slow_writes_outlives_a_write_that_fails() {
+    let (_folder, mut writer) = writer("outlives").await;
+    writer.one(0, short()).await.expect("written").reply.expect("submitted");
+    writer.one(0, take()).await.expect("written").reply.expect("granted");
+    let job = writer.job();
+    writer.one(0, ack(&job)).await.expect("written").reply.expect("acknowledged");
+    let ends = |writer: &Writer| writer.decider.tables.lease(&lease()).expect("a lease").expires_at;
+    let before = ends(&writer);
+    writer.decider.owe(Duration::from_secs(2));
+    writer.sql(FULL).await;
+    // It would be over by now.
+    writer.one(4, Event::Sweep).await.expect_err("full");
+    assert_eq!((ends(&writer), writer.decider.life.owed), (before, 2_000));
+    writer.sql("DROP TRIGGER full").await;
+    writer.one(4, beat()).await.expect("written").reply.expect("it had its time back");
+}
