@@ -178,13 +178,12 @@ fn a_cable_that_is_cut_for_a_moment_costs_nothing() {
     });
 }
 
-/// Fault 4: the orchestrator hears that the job is done, and its answer is lost. The same is said again, and
-/// gets the same answer.
+/// Fault 4: the orchestrator hears that the job is done, and its answer is lost. However its worker hears of it then, there
+/// is one end.
 #[test]
 fn an_end_whose_answer_is_lost_is_one_end() {
     alone("an_end_whose_answer_is_lost_is_one_end", async {
-        // No heartbeat comes before the answer is missed: it would be told that the lease is over.
-        let fleet = Fleet::start(json!({ "lease_ttl_seconds": 300 }));
+        let fleet = Fleet::start(json!({ "lease_ttl_seconds": 60 }));
         let apart = Apart::start(&fleet, "apart").await;
         let traces = fleet.folder.0.join("traces");
         let step = format!("echo begun; sleep 2; echo x >> {}", traces.display());
@@ -210,9 +209,11 @@ fn an_end_whose_answer_is_lost_is_one_end() {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let waits = fleet.run(&next).await.expect("a run");
         assert_eq!(the_job(&waits)["fence"], 0, "it waits for the answer: {waits}");
-        // Until it does not any more, and says it again.
+        // Until it does not any more, and says it again; or a heartbeat that went off at the same time is repeated before
+        // that, and told that the lease is over.
         assert_eq!(fleet.ended(&next).await["status"], "SUCCEEDED");
-        assert_eq!(fleet.messages("Complete").await, 3, "twice of the first, once of the next");
+        let said = fleet.messages("Complete").await;
+        assert!((2..=3).contains(&said), "once or twice of the first, once of the next: {said}");
         assert_eq!(fleet.run(&run).await, Some(view), "what has ended never changes");
         assert_eq!(std::fs::read_to_string(&traces).expect("a file"), "x\n", "it ran once");
     });
