@@ -11,6 +11,7 @@ use crate::style::{Style, Tone};
 use remuda_client::types::{BigUint, EventBody, HexAddress};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Amount;
+use remuda_protocol::verifier::excuse::Excuse;
 
 /// What an event does to somebody's money.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +193,9 @@ fn work(event: &EventBody) -> Option<Vec<Moment>> {
         E::Committed { runner, .. } => plain("commits to a result").who(runner),
         E::CommitsClosed { .. } => plain("commits are closed; results may be opened"),
         E::Revealed { runner, .. } => plain("opens its result").who(runner),
+        E::ResultExcused { runner, excuse, .. } => {
+            bad(format!("has no result: {}", Excuse::from(excuse).name())).who(runner)
+        }
         E::CrashAttested { runner, signal, exempt, .. } => {
             let note = if exempt { ", excused" } else { "" };
             bad(format!("says that it crashed: {signal:?}{note}")).who(runner)

@@ -5,6 +5,7 @@ use crate::dispatcher::job::Failure;
 use crate::entitlements::scope::{Action, Scope};
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::timers::config::TimerConfig;
+use crate::verifier::excuse::Excuse;
 
 macro_rules! events {
     ($( $tag:literal $variant:ident { $($field:ident: $ty:ty),* } $about:literal; )*) => {
@@ -67,6 +68,7 @@ events! {
     75 ChallengeUpheld { job: JobId, runner: Address, slashed: Amount } "The bonded result was wrong.";
     76 ChallengeRejected { job: JobId, challenger: Address, forfeited: Amount } "The bonded result was right.";
     77 ChallengeUndecided { job: JobId } "No committee could tell; the bond went back.";
+    78 ResultExcused { job: JobId, runner: Address, excuse: Excuse } "A runner has no result, and says why.";
 
     90 TimerScheduled { timer: B256, actor: Address, due: Height, expires_at: Height } "An actor will be called at a height.";
     91 TimerPriorityClampedAtSchedule { timer: B256, stated: u128, clamped: u128 } "A tip was above what the maximal fee leaves.";

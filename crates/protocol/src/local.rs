@@ -24,7 +24,7 @@ use crate::registry::runner::{Profile, Runner};
 use crate::state::{MemoryState, View, read};
 use crate::supply::{Holdings, recorded};
 use crate::transaction::{Instruction, Reveal, SignedTransaction, Transaction, tx_hash};
-use crate::verifier::commitment::{commitment, result_digest};
+use crate::verifier::excuse::Delivery;
 use crate::verifier::settle::VerifiedResult;
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
@@ -334,33 +334,54 @@ impl LocalChain {
     }
 
     /// A result, signed and bound, as a runner would make it.
-    pub fn sealed(&self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<(B256, Reveal)> {
+    pub fn sealed(
+        &self,
+        key: &SecretKey,
+        job: JobId,
+        result: impl Into<Delivery>,
+    ) -> Option<(B256, Reveal)> {
+        let result = result.into();
         let runner = key.address();
         let seats = self.job(job)?.seats;
         let seat = seats.iter().rev().find(|seat| seat.runner == runner)?;
         let chain_id = self.params.chain_id;
-        let digest = result_digest(chain_id, job, seat.attempt, runner, result);
+        let digest = result.digest(chain_id, job, seat.attempt, runner);
         let result_sig = key.sign(&digest);
         let salt = keccak256([&digest[..], b"salt"].concat());
         let bound =
-            commitment(chain_id, job, seat.attempt, runner, result, &salt, &result_sig.bytes);
-        Some((bound, Reveal { runner, result: Bytes(result.to_vec()), salt, result_sig }))
+            result.commitment(chain_id, job, seat.attempt, runner, &salt, &result_sig.bytes);
+        Some((bound, Reveal { runner, result, salt, result_sig }))
     }
 
     /// Sends a runner's commit.
-    pub fn send_commit(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+    pub fn send_commit(
+        &mut self,
+        key: &SecretKey,
+        job: JobId,
+        result: impl Into<Delivery>,
+    ) -> Option<TxHash> {
         let (commitment, _) = self.sealed(key, job, result)?;
         Some(self.send(key, Instruction::CommitResult { job, commitment }))
     }
 
     /// Sends a runner's own reveal.
-    pub fn send_reveal(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+    pub fn send_reveal(
+        &mut self,
+        key: &SecretKey,
+        job: JobId,
+        result: impl Into<Delivery>,
+    ) -> Option<TxHash> {
         let (_, reveal) = self.sealed(key, job, result)?;
         Some(self.send(key, Instruction::RevealResult { job, reveal }))
     }
 
     /// Sends the result of a job with a single runner.
-    pub fn send_result(&mut self, key: &SecretKey, job: JobId, result: &[u8]) -> Option<TxHash> {
+    pub fn send_result(
+        &mut self,
+        key: &SecretKey,
+        job: JobId,
+        result: impl Into<Delivery>,
+    ) -> Option<TxHash> {
         let (_, Reveal { result, result_sig, .. }) = self.sealed(key, job, result)?;
         Some(self.send(key, Instruction::SubmitResult { job, result, result_sig }))
     }

@@ -142,6 +142,8 @@ params! {
     payout_runners_bps: u16 = 8_900, 0 => 10_000, "system:cip2:payout.runners_bps", "Part of the price that goes to the runners";
     payout_burn_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.burn_bps", "Part of the price that is burned";
     payout_treasury_bps: u16 = 100, 0 => 10_000, "system:cip2:payout.treasury_bps", "Part of the price that goes to the treasury";
+    excuse_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.excuse_bps", "Part of the escrow that an excuse of a single runner pays, if it took no work";
+    no_agreement_bps: u16 = 5_000, 0 => 10_000, "system:cip2:payout.no_agreement_bps", "Part of a seat's price that a valid result is paid if the committee does not agree";
     aggregator_bonus_bps: u16 = 150, 0 => 1_000, "system:cip2:aggregator.bonus_bps", "The aggregator's bonus, out of the runners' part";
     non_reveal_slash_bps: u16 = 2_500, 0 => 10_000, "system:cip2:non_reveal_slash_bps", "Part of the effective stake that a missing or invalid reveal costs";
     max_non_reveal_slash: u128 = 100_000 * CBY, 0 => u128::MAX, "system:cip2:max_non_reveal_slash_cby", "Most that it costs";

@@ -11,6 +11,7 @@ use crate::primitives::{Address, Amount, B256, Height, JobId, TxHash, keccak256}
 use crate::registry::runner::Offer;
 use crate::timers::config::TimerConfig;
 use crate::timers::host::ScheduleTimer;
+use crate::verifier::excuse::Delivery;
 
 /// What an account signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +77,8 @@ pub fn tx_hash(signed_bytes: &[u8]) -> TxHash {
 pub struct Reveal {
     /// Whose.
     pub runner: Address,
-    /// The result.
-    pub result: Bytes,
+    /// The result, or an excuse for there being none.
+    pub result: Delivery,
     /// What hid it in the commitment.
     pub salt: B256,
     /// The runner's signature over it.
@@ -175,8 +176,8 @@ pub enum Instruction {
     SubmitResult {
         /// Of this job.
         job: JobId,
-        /// The result.
-        result: Bytes,
+        /// The result, or an excuse for there being none.
+        result: Delivery,
         /// The runner's signature over it.
         result_sig: Signature,
     },

@@ -240,7 +240,7 @@ mod commits {
                 world.chain.send_commit(key, job, ANSWER);
             }
             world.chain.step();
-            let reveal = Reveal { runner, result: Bytes(ANSWER.to_vec()), salt, result_sig };
+            let reveal = Reveal { runner, result: ANSWER.into(), salt, result_sig };
             let receipt = world.ok(&liar, Instruction::RevealResult { job, reveal });
             assert_eq!(slashes(&receipt.events), [(runner, part(STAKE, 2_500))]);
         }

@@ -846,7 +846,7 @@ fn result_cases() -> Vec<Case> {
         case(BadResultSignature, "a result signed for something else", |w| {
             let (job, runner) = w.single(Unverified);
             let (_, reveal) = w.chain.sealed(&runner, job, ANSWER).unwrap();
-            let result = Bytes(b"{\"answer\":0}".to_vec());
+            let result = b"{\"answer\":0}".into();
             let result_sig = reveal.result_sig;
             w.signed(&runner, Instruction::SubmitResult { job, result, result_sig })
         }),

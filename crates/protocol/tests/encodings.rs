@@ -54,7 +54,10 @@ use remuda_protocol::timers::record::{Payload, Timer, TimerLane, timer_id};
 use remuda_protocol::transaction::{Instruction, Transaction, tx_hash};
 use remuda_protocol::verifier::challenge::{Bond, Challenge};
 use remuda_protocol::verifier::check::VerifierCheck;
-use remuda_protocol::verifier::commitment::{commitment, result_digest};
+use remuda_protocol::verifier::commitment::{
+    commitment, excuse_commitment, excuse_digest, result_digest,
+};
+use remuda_protocol::verifier::excuse::{Delivery, Excuse};
 use remuda_protocol::verifier::json::Decimal;
 use remuda_protocol::verifier::settle::VerifiedResult;
 use std::collections::BTreeSet;
@@ -137,7 +140,7 @@ variants!(event: Event {
     RunnerTimedOut, Committed, CommitsClosed, Revealed, CrashAttested, CrashFlagged, NonRevealSlash,
     InvalidRevealSlash, ResultRejected, JobSettled, Paid, CallbackQueued, CallbackFailed, BondLocked,
     BondReleased, ResultChallenged, ChallengeUpheld, ChallengeRejected, ChallengeUndecided,
-    TimerScheduled, TimerPriorityClampedAtSchedule, TimerFired, TimerExpired,
+    ResultExcused, TimerScheduled, TimerPriorityClampedAtSchedule, TimerFired, TimerExpired,
     TimerCancelledInsufficientFunds, TimerCancelled, TimerExtended, GasBidFailed, TimerConfigUpdated,
     ActorDeployed, ActorUpgraded, ActorEvent, ActorReturned, CallFailed, CallQueued, CallRan,
     CallSuspended, CallFinished, PoolCreated, NamespaceCreated, EntitlementGranted,
@@ -153,8 +156,12 @@ variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
 variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake });
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
-variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed });
-variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed });
+variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
+variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
+variants!(excuse: Excuse {
+    Unreachable, Refused, NotFound, BadJob, TooLarge, TimedOut, ProgramFailed, TooCostly,
+});
+variants!(delivery: Delivery { Result, Excuse });
 variants!(runner_status: RunnerStatus { Active, Paused, Deregistered });
 variants!(job_kind: JobKind { Llm, Http, Mcp, EthSend, Custom });
 variants!(job_type: JobType { Llm, Http, Mcp, EthSend, Custom });
@@ -181,13 +188,15 @@ fn pins() -> Pins {
 
 fn pin_small_enums(pins: &mut Pins) {
     use CrashSignal::{HardwareFault, NetworkPartition, Oom, Other, TeeAttestationLost};
-    use Failure::{InsufficientRunners, NoAgreement, NoRunners, NoSeed};
+    use Failure::{Excused, InsufficientRunners, NoAgreement, NoRunners, NoSeed};
     crash_signal(pins, &[Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other]);
-    failure(pins, &[InsufficientRunners, NoRunners, NoAgreement, NoSeed]);
+    failure(pins, &[InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused]);
     let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
     job_kind(pins, &kinds);
     data_format(pins, &[DataFormat::Json, DataFormat::Text, DataFormat::Bytes]);
     mode(pins, &VerificationMode::ALL);
+    excuse(pins, &Excuse::ALL);
+    delivery(pins, &[b"result".into(), Excuse::NotFound.into()]);
     use RunnerStatus::{Active, Deregistered, Paused};
     runner_status(pins, &[Active, Paused, Deregistered]);
     cause(pins, &[Cause::Transaction { hash: HASH }, Cause::Opening, Cause::Closing]);
@@ -243,6 +252,7 @@ fn pin_jobs(pins: &mut Pins) {
             Progress::Crashed,
             Progress::TimedOut,
             Progress::Slashed,
+            Progress::Excused { excuse: Excuse::TooLarge },
         ],
     );
     pins.value("job_spec", &full_spec());
@@ -323,6 +333,7 @@ fn events() -> Vec<Event> {
         Event::ChallengeUpheld { job, runner, slashed: amount },
         Event::ChallengeRejected { job, challenger, forfeited: amount },
         Event::ChallengeUndecided { job },
+        Event::ResultExcused { job, runner, excuse: Excuse::Refused },
         Event::TimerScheduled { timer: HASH, actor, due: AT, expires_at: AT },
         Event::TimerPriorityClampedAtSchedule { timer: HASH, stated: 126, clamped: 127 },
         Event::TimerFired { timer: HASH, actor, code: 619, cycles: 128, cells: 129, fee: amount },
@@ -838,6 +849,10 @@ fn pin_digests(pins: &mut Pins) {
     pins.hash("result_digest", result_digest(95, JOB, 1, WHO, b"result"));
     let signature = Signature { bytes: [101; 65] };
     let salt = B256::repeat_byte(102);
+    let excuse = Excuse::Unreachable;
+    pins.hash("excuse_digest", excuse_digest(95, JOB, 1, WHO, excuse));
+    let bound = excuse_commitment(95, JOB, 1, WHO, excuse, &salt, &signature.bytes);
+    pins.hash("excuse_commitment", bound);
     pins.hash("commitment", commitment(95, JOB, 1, WHO, b"result", &salt, &signature.bytes));
 }
 

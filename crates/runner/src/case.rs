@@ -106,8 +106,10 @@ pub fn next(
         Progress::Committed { .. } if held != Held::Result => Step::AttestCrash,
         Progress::Committed { .. } if job.status != Status::Committed => Step::Wait,
         Progress::Committed { .. } => reveal(me, job, collected, soon),
-        Progress::Revealed { .. } if job.aggregator == Some(me) => gather(me, job, collected, soon),
-        Progress::Revealed { .. } => Step::Wait,
+        Progress::Revealed { .. } | Progress::Excused { .. } if job.aggregator == Some(me) => {
+            gather(me, job, collected, soon)
+        }
+        Progress::Revealed { .. } | Progress::Excused { .. } => Step::Wait,
         Progress::Crashed | Progress::TimedOut | Progress::Slashed => Step::Close(End::Unseated),
     }
 }

@@ -4,8 +4,9 @@
 use crate::failure::Failure;
 use crate::session::Session;
 use remuda_client::types::{
-    CheckView, EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
+    CheckView, DeliveryView, EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
 };
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_protocol::verifier::json::{Json, parse};
 use remuda_protocol::verifier::path::Path;
 use remuda_runner::executor::excuse;
@@ -43,7 +44,9 @@ pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, 
             _ => continue,
         };
         for reveal in reveals {
-            all.entry(reveal.runner).or_insert(reveal.result);
+            if let DeliveryView::Result(bytes) = reveal.result {
+                all.entry(reveal.runner).or_insert(bytes);
+            }
         }
     }
     let answer = |runner: HexAddress| {
@@ -51,6 +54,18 @@ pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, 
         Some(Answer { runner, excuse: excuse::read(&answer.0, runner.0), answer })
     };
     Ok(job.seats.iter().map(|seat| seat.runner).filter_map(answer).collect())
+}
+
+/// Why runners say that a job cannot be done: each code, and how many gave it.
+pub(super) fn excuses(job: &JobView) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for seat in &job.seats {
+        if let ProgressView::Excused { excuse } = seat.progress {
+            *counts.entry(Excuse::from(excuse).name()).or_default() += 1;
+        }
+    }
+    let codes: Vec<String> = counts.iter().map(|(code, n)| format!("{code} ({n})")).collect();
+    format!("It cannot be done, say its runners: {}", codes.join(", "))
 }
 
 /// What to do about a job that nobody agreed on.

@@ -176,6 +176,7 @@ fn progress(seat: &SeatView, collects: bool) -> Cell {
         ProgressView::Crashed {} => (Tone::Bad, "crashed"),
         ProgressView::TimedOut {} => (Tone::Bad, "timed out"),
         ProgressView::Slashed {} => (Tone::Bad, "slashed"),
+        ProgressView::Excused { .. } => (Tone::Bad, "excused"),
     };
     let note = if collects { ", collects the results" } else { "" };
     Cell::new(tone, format!("{text}{note}"))

@@ -132,6 +132,13 @@ async fn advice(session: &Session, job: &JobView, reason: FailureName) -> String
             let answers = answers::of(session, job).await.unwrap_or_default();
             return answers::advice(&answers, &answers::fields(job));
         }
+        FailureName::Excused => {
+            return format!(
+                ". {}, and nobody's reputation changed. What its price did not pay for went back. \
+                 Mend what it asks for, and order it again",
+                answers::excuses(job)
+            );
+        }
         FailureName::NoSeed => {
             ". The network lost its draw, so its price went back; order it again"
         }

@@ -2,7 +2,6 @@
 
 use remuda_client::types::{HexHash, JobView};
 use remuda_client::{Client, wallet};
-use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::keccak256;
 use remuda_protocol::transaction::{Instruction, Reveal};
@@ -58,5 +57,5 @@ fn seal(
     let result_sig = key.sign(&digest);
     let salt = keccak256([&digest[..], b"salt"].concat());
     let bound = commitment(chain_id, job.0, 0, runner, result, &salt, &result_sig.bytes);
-    (bound, Reveal { runner, result: Bytes(result.to_vec()), salt, result_sig })
+    (bound, Reveal { runner, result: result.into(), salt, result_sig })
 }

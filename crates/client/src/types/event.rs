@@ -8,12 +8,19 @@ use remuda_protocol::dispatcher::job::Failure;
 use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::primitives::{Address, JobId};
+use remuda_protocol::verifier::excuse::Excuse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 names! {
     /// Why a job failed.
-    FailureName for Failure, "PascalCase" { InsufficientRunners, NoRunners, NoAgreement, NoSeed }
+    FailureName for Failure, "PascalCase" { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused }
+}
+names! {
+    /// Why a runner has no result.
+    ExcuseName for Excuse, "snake_case" {
+        Unreachable, Refused, NotFound, BadJob, TooLarge, TimedOut, ProgramFailed, TooCostly,
+    }
 }
 names! {
     /// Why a runner says that it crashed.
@@ -112,6 +119,8 @@ event_views! {
     ChallengeUpheld { job: HexHash, runner: HexAddress, slashed: BigUint } "The bonded result was wrong.";
     ChallengeRejected { job: HexHash, challenger: HexAddress, forfeited: BigUint } "The bonded result was right.";
     ChallengeUndecided { job: HexHash } "No committee could tell; the bond went back.";
+
+    ResultExcused { job: HexHash, runner: HexAddress, excuse: ExcuseName } "A runner has no result, and says why.";
 
     TimerScheduled { timer: HexHash, actor: HexAddress, due: Uint, expires_at: Uint } "An actor will be called at a height.";
     TimerPriorityClampedAtSchedule { timer: HexHash, stated: BigUint, clamped: BigUint } "A tip was above what the maximal fee leaves.";

@@ -1,6 +1,6 @@
 //! Jobs in JSON: where one stands.
 
-use super::event::{FailureName, RootView};
+use super::event::{ExcuseName, FailureName, RootView};
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, JobPlace, ToView, Uint};
 use super::spec::{JobSpecView, KindName};
 use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Status};
@@ -207,6 +207,11 @@ pub enum ProgressView {
     TimedOut {},
     /// It committed and did not reveal, or revealed something else.
     Slashed {},
+    /// It has no result, and said why.
+    Excused {
+        /// Why.
+        excuse: ExcuseName,
+    },
 }
 
 /// A verified result.
@@ -321,6 +326,7 @@ impl ToView for Seat {
             Progress::Crashed => ProgressView::Crashed {},
             Progress::TimedOut => ProgressView::TimedOut {},
             Progress::Slashed => ProgressView::Slashed {},
+            Progress::Excused { excuse } => ProgressView::Excused { excuse: excuse.to_view() },
         };
         SeatView {
             runner: self.runner.to_view(),

@@ -31,7 +31,7 @@ pub use entitlement::{
     RateLimitView, RoleView, ScopeText,
 };
 pub use error::{ApiError, code};
-pub use event::{EventBody, FailureName, RootView, SignalName, Subject};
+pub use event::{EventBody, ExcuseName, FailureName, RootView, SignalName, Subject};
 pub use history::{DrawView, HistoryEntry, JobHistory, JobReceipt, RunnerJobs};
 pub use job::{
     BondView, JobRecords, JobStatusView, JobSummary, JobView, JobsPage, ProgressView, ResultView,
@@ -56,6 +56,7 @@ pub use submit::{
 };
 pub use timer::{ScheduleTimerView, TimerConfigView, TimerView, TimersView};
 pub use transaction::{
-    BidView, InstructionView, RevealView, TransactionStatus, TransactionStatusView, TransactionView,
+    BidView, DeliveryView, InstructionView, RevealView, TransactionStatus, TransactionStatusView,
+    TransactionView,
 };
 pub use validator::{HandedOver, HandoverPost, RunnerValidator, RunnerValidators};

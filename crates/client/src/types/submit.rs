@@ -3,8 +3,7 @@
 use super::error::ApiError;
 use super::receipt::ReceiptView;
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
-use super::transaction::{BidView, RevealView};
-use remuda_protocol::codec::Bytes;
+use super::transaction::{BidView, DeliveryView, RevealView};
 use remuda_protocol::crypto::Signature;
 use remuda_protocol::fees::Bid;
 use remuda_protocol::transaction::{Instruction, Reveal, SignedTransaction, Transaction};
@@ -120,8 +119,8 @@ pub enum RunnerInstruction {
     SubmitResult {
         /// Of this job.
         job: HexHash,
-        /// The result.
-        result: HexBytes,
+        /// The result, or an excuse.
+        result: DeliveryView,
         /// The runner's signature over it.
         result_sig: HexBytes,
     },
@@ -189,12 +188,12 @@ impl TryFrom<SignedParts> for SignedTransaction {
             RunnerInstruction::RevealResult { job, reveal } => {
                 let result_sig = signature(&reveal.result_sig, "reveal.result_sig")?;
                 let (runner, salt) = (reveal.runner.0, reveal.salt.0);
-                let reveal = Reveal { runner, result: Bytes(reveal.result.0), salt, result_sig };
+                let reveal = Reveal { runner, result: reveal.result.into(), salt, result_sig };
                 Instruction::RevealResult { job: job.0, reveal }
             }
             RunnerInstruction::SubmitResult { job, result, result_sig } => {
                 let result_sig = signature(&result_sig, "result_sig")?;
-                Instruction::SubmitResult { job: job.0, result: Bytes(result.0), result_sig }
+                Instruction::SubmitResult { job: job.0, result: result.into(), result_sig }
             }
         };
         let body = Transaction {

@@ -1,16 +1,17 @@
 //! Transactions in JSON.
 
 use super::entitlement::{ActionText, ConstraintsView, ScopeText};
-use super::event::SignalName;
+use super::event::{ExcuseName, SignalName};
 use super::receipt::ReceiptView;
 use super::runner::OfferView;
 use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, ToView, Uint};
 use super::spec::JobSpecView;
 use super::timer::{ScheduleTimerView, TimerConfigView};
-use remuda_protocol::codec::{Decode, DecodeError};
+use remuda_protocol::codec::{Bytes, Decode, DecodeError};
 use remuda_protocol::fees::Bid;
 use remuda_protocol::primitives::Height;
 use remuda_protocol::transaction::{Instruction, Reveal, SignedTransaction, tx_hash};
+use remuda_protocol::verifier::excuse::{Delivery, Excuse};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -112,13 +113,51 @@ impl From<Bid> for BidView {
     }
 }
 
+/// What a runner delivers: a result as hex, or `{"excuse":"unreachable"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum DeliveryView {
+    /// A result.
+    Result(HexBytes),
+    /// The reason why there is none.
+    Excuse {
+        /// The reason.
+        excuse: ExcuseName,
+    },
+}
+
+impl ToView for Delivery {
+    type View = DeliveryView;
+    fn to_view(&self) -> DeliveryView {
+        match self {
+            Self::Result { bytes } => DeliveryView::Result(bytes.to_view()),
+            Self::Excuse { code } => DeliveryView::Excuse { excuse: code.to_view() },
+        }
+    }
+}
+
+impl From<Delivery> for DeliveryView {
+    fn from(delivery: Delivery) -> Self {
+        delivery.to_view()
+    }
+}
+
+impl From<DeliveryView> for Delivery {
+    fn from(view: DeliveryView) -> Self {
+        match view {
+            DeliveryView::Result(bytes) => Bytes(bytes.0).into(),
+            DeliveryView::Excuse { excuse } => Excuse::from(excuse).into(),
+        }
+    }
+}
+
 /// One runner's result, opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RevealView {
     /// Whose.
     pub runner: HexAddress,
-    /// The result.
-    pub result: HexBytes,
+    /// The result, or an excuse.
+    pub result: DeliveryView,
     /// What hid it in the commitment.
     pub salt: HexHash,
     /// The runner's signature over it.
@@ -182,7 +221,7 @@ instruction_views! {
     CommitResult { job: HexHash, commitment: HexHash } "Bind oneself to a result.";
     RevealResult { job: HexHash, reveal: RevealView } "Open one's own result.";
     RevealAggregate { job: HexHash, reveals: Vec<RevealView> } "Open the results of several runners.";
-    SubmitResult { job: HexHash, result: HexBytes, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
+    SubmitResult { job: HexHash, result: DeliveryView, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
     CrashAttestation { job: HexHash, signal: SignalName } "Say that one crashed after the commit.";
     ChallengeResult { job: HexHash, tip: BigUint } "Put a bond on a bonded result being wrong.";
     EntitlementGrant { grantee: HexAddress, scope: ScopeText, action: ActionText, constraints: ConstraintsView } "Give somebody a right.";

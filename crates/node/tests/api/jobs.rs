@@ -36,14 +36,14 @@ async fn parts(world: &World, who: &SecretKey, what: Instruction) -> RunnerPost 
             job: HexHash(job),
             reveal: RevealView {
                 runner: reveal.runner.into(),
-                result: HexBytes(reveal.result.0),
+                result: reveal.result.into(),
                 salt: HexHash(reveal.salt),
                 result_sig: HexBytes(reveal.result_sig.bytes.to_vec()),
             },
         },
         Instruction::SubmitResult { job, result, result_sig } => RunnerInstruction::SubmitResult {
             job: HexHash(job),
-            result: HexBytes(result.0),
+            result: result.into(),
             result_sig: HexBytes(result_sig.bytes.to_vec()),
         },
         other => panic!("no runner posts {other:?}"),

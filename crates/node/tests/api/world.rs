@@ -152,7 +152,7 @@ pub fn seal(runner: &SecretKey, job: JobId, attempt: u32, result: &[u8]) -> Seal
     let result_sig: Signature = runner.sign(&result_digest(chain_id, job, attempt, who, result));
     let salt = keccak256(who);
     let commitment = commitment(chain_id, job, attempt, who, result, &salt, &result_sig.bytes);
-    let reveal = Reveal { runner: who, result: Bytes(result.to_vec()), salt, result_sig };
+    let reveal = Reveal { runner: who, result: result.into(), salt, result_sig };
     Sealed { commitment, reveal }
 }
 

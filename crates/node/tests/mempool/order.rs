@@ -165,7 +165,7 @@ fn nobody_outbids_a_report_that_a_job_waits_for() {
     let beat = world.offer(0, tight(beat)).unwrap().hash;
     let signature = runner.sign(&B256::ZERO);
     let instruction =
-        Instruction::SubmitResult { job: id, result: Bytes(b"{}".to_vec()), result_sig: signature };
+        Instruction::SubmitResult { job: id, result: b"{}".into(), result_sig: signature };
     let result = Transaction { instruction: instruction.clone(), ..world.body(nonce + 1, 1) };
     let result = world.offer(0, tight(result)).unwrap().hash;
     let rich: Vec<TxHash> = (2..4)
@@ -209,7 +209,7 @@ fn a_report_that_a_job_waits_for_gets_into_a_full_pool() {
     let rich: Vec<TxHash> = (2..4).map(|who| world.wait(who, 0, 900)).collect();
     let report = |job, signer: &SecretKey| Instruction::SubmitResult {
         job,
-        result: Bytes(b"{}".to_vec()),
+        result: b"{}".into(),
         result_sig: signer.sign(&B256::ZERO),
     };
     let nonce = world.chain.account(runner.address()).nonce;

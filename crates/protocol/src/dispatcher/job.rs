@@ -3,6 +3,7 @@
 use crate::codec::{codec_enum, codec_struct};
 use crate::dispatcher::spec::JobKind;
 use crate::primitives::{Address, Amount, B256, Height, JobId};
+use crate::verifier::excuse::Excuse;
 
 /// Everything the chain keeps of a job besides its specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,12 +123,15 @@ pub enum Failure {
     NoAgreement,
     /// The seed never came.
     NoSeed,
+    /// Its only runner has an excuse, or so many of a committee that the others cannot agree.
+    Excused,
 }
 codec_enum!(Failure {
     1 => InsufficientRunners {},
     2 => NoRunners {},
     3 => NoAgreement {},
     4 => NoSeed {},
+    5 => Excused {},
 });
 
 /// The candidates of a draw.
@@ -204,6 +208,11 @@ pub enum Progress {
     TimedOut,
     /// It committed and did not reveal, or revealed something else; it is out.
     Slashed,
+    /// It has no result, and said why.
+    Excused {
+        /// Why.
+        excuse: Excuse,
+    },
 }
 codec_enum!(Progress {
     1 => Waiting {},
@@ -212,6 +221,7 @@ codec_enum!(Progress {
     4 => Crashed {},
     5 => TimedOut {},
     6 => Slashed {},
+    7 => Excused { excuse },
 });
 
 impl Progress {

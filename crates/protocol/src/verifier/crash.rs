@@ -8,6 +8,14 @@ use crate::key::JobKey;
 use crate::primitives::{Address, JobId};
 use crate::registry::standing::SCORE_FAILED;
 
+/// Whether a runner has opened something, be it not what it committed to.
+fn opened(progress: &Progress) -> bool {
+    matches!(
+        progress,
+        Progress::Revealed { .. } | Progress::Excused { .. } | Progress::Slashed
+    )
+}
+
 impl Exec<'_> {
     pub(crate) fn attest_crash(
         &mut self,
@@ -17,7 +25,7 @@ impl Exec<'_> {
     ) -> Result<(), Refusal> {
         let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
         let revealed =
-            job.seats.iter().any(|seat| matches!(seat.progress, Progress::Revealed { .. }));
+            job.seats.iter().any(|seat| opened(&seat.progress));
         let over =
             !matches!(job.status, Status::Pending { .. } | Status::Assigned | Status::Committed);
         let seat = job.seat_of(who).ok_or(Refusal::NotSeated)?;

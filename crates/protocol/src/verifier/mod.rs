@@ -8,6 +8,7 @@ pub mod commitment;
 pub mod crash;
 pub mod decide;
 pub mod dns;
+pub mod excuse;
 pub mod json;
 pub mod path;
 pub mod payout;

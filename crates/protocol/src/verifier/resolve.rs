@@ -77,9 +77,39 @@ impl Exec<'_> {
         let bytes: u64 = results.iter().map(|(_, result)| result.len() as u64).sum();
         match judge(&job, &spec, &results) {
             Some(verdict) => self.settle(id, job, &spec, verdict),
-            None => self.fail_job(id, &mut job, Failure::NoAgreement),
+            None => self.fail_without_verdict(id, &mut job, &spec, &results),
         }
         bytes * judging_factor(&spec) / BYTES_PER_WORK
+    }
+
+    /// Nobody wins, and nobody's reputation changes. A valid result is paid a part of what its seat
+    /// would have earned at least, or a vote on whole texts would buy them all for nothing. It is a
+    /// part of the seat's own price, however few others there are, so that spoiling a vote never
+    /// pays more than winning it.
+    fn fail_without_verdict(
+        &mut self,
+        id: &JobId,
+        job: &mut Job,
+        spec: &JobSpec,
+        results: &[(Address, Bytes)],
+    ) {
+        let excused =
+            job.taking_part().any(|seat| matches!(seat.progress, Progress::Excused { .. }));
+        let too_few = (results.len() as u32) < self.winners_needed(id, job);
+        let valid: Vec<Address> = results
+            .iter()
+            .filter(|(_, result)| fits_schema(spec, result))
+            .map(|(runner, _)| *runner)
+            .collect();
+        let part = u128::from(self.params.no_agreement_bps) * valid.len() as u128;
+        let whole = BPS * u128::from(job.committee.max(1));
+        let gross = job.escrow.scale(part, whole).unwrap_or_default();
+        // A trial that finds nothing costs nobody anything.
+        if job.challenges.is_none() {
+            self.pay_without_verdict(id, job, gross, &valid);
+        }
+        let reason = if excused && too_few { Failure::Excused } else { Failure::NoAgreement };
+        self.fail_job(id, job, reason);
     }
 }
 

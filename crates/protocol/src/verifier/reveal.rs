@@ -9,7 +9,7 @@ use crate::execute::{CHECKED_BYTE_CYCLES, Exec, SIGNATURE_CYCLES};
 use crate::key::{JobKey, RevealKey};
 use crate::primitives::{Address, B256, JobId, keccak256};
 use crate::transaction::Reveal;
-use crate::verifier::commitment::{commitment, result_digest};
+use crate::verifier::excuse::Delivery;
 use crate::verifier::resolve::judging_factor;
 
 /// What a reveal turned out to be.
@@ -110,7 +110,8 @@ impl Exec<'_> {
     ) -> Opening {
         let chain_id = self.params.chain_id;
         let Reveal { runner, result, salt, result_sig } = reveal;
-        let actual = commitment(chain_id, *id, attempt, *runner, result, salt, &result_sig.bytes);
+        let actual =
+            result.commitment(chain_id, *id, attempt, *runner, salt, &result_sig.bytes);
         if actual == expected && self.signed_by(*runner, id, attempt, result, result_sig) {
             Opening::Matches
         } else {
@@ -123,23 +124,33 @@ impl Exec<'_> {
         runner: Address,
         id: &JobId,
         attempt: u32,
-        result: &[u8],
+        result: &Delivery,
         signature: &Signature,
     ) -> bool {
-        let digest = result_digest(self.params.chain_id, *id, attempt, runner, result);
+        let digest = result.digest(self.params.chain_id, *id, attempt, runner);
         signature.recover_address(&digest) == Ok(runner)
     }
 
     fn accept(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec, reveal: &Reveal) {
-        let result_hash = keccak256(&reveal.result[..]);
-        if let Some(seat) = job.seat_of(reveal.runner) {
-            seat.progress = Progress::Revealed { result_hash };
+        let runner = reveal.runner;
+        let progress = match &reveal.result {
+            Delivery::Excuse { code } => {
+                self.emit(Event::ResultExcused { job: *id, runner, excuse: *code });
+                Progress::Excused { excuse: *code }
+            }
+            Delivery::Result { bytes } => {
+                // A result over the agreed size is known by its hash alone, and wins nothing.
+                if bytes.len() <= spec.result_schema.max_return_bytes as usize {
+                    self.state.put(&RevealKey { job: *id, runner }, bytes);
+                }
+                let result_hash = keccak256(&bytes[..]);
+                self.emit(Event::Revealed { job: *id, runner, result_hash });
+                Progress::Revealed { result_hash }
+            }
+        };
+        if let Some(seat) = job.seat_of(runner) {
+            seat.progress = progress;
         }
-        // A result over the agreed size is known by its hash alone, and wins nothing.
-        if reveal.result.len() <= spec.result_schema.max_return_bytes as usize {
-            self.state.put(&RevealKey { job: *id, runner: reveal.runner }, &reveal.result);
-        }
-        self.emit(Event::Revealed { job: *id, runner: reveal.runner, result_hash });
     }
 }
 
@@ -148,7 +159,7 @@ fn awaited(job: &mut Job, runner: Address) -> Result<(B256, u32), Refusal> {
     let seat = job.seat_of(runner).ok_or(Refusal::NotSeated)?;
     match seat.progress {
         Progress::Committed { commitment, .. } => Ok((commitment, seat.attempt)),
-        Progress::Revealed { .. } => Err(Refusal::AlreadyRevealed),
+        Progress::Revealed { .. } | Progress::Excused { .. } => Err(Refusal::AlreadyRevealed),
         _ => Err(Refusal::NothingCommitted),
     }
 }

@@ -3,7 +3,7 @@
 use crate::callback::{Deferred, DeferredCall};
 use crate::codec::{Bytes, codec_struct};
 use crate::dispatcher::committee::VerificationMode;
-use crate::dispatcher::job::{Job, MruRecord, Progress, Status};
+use crate::dispatcher::job::{Job, MruRecord, Progress, Seat, Status};
 use crate::dispatcher::spec::JobSpec;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -11,7 +11,7 @@ use crate::key::{MruKey, ResultKey};
 use crate::primitives::{Address, Amount, JobId};
 use crate::registry::standing::{SCORE_AGGREGATOR, SCORE_FAILED, SCORE_SETTLED};
 use crate::system::TREASURY;
-use crate::verifier::payout::{PayoutBps, split};
+use crate::verifier::payout::{PayoutBps, Split, split};
 
 /// What the verifier found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,18 +38,9 @@ codec_struct!(VerifiedResult { agreed, result, runner });
 
 impl Exec<'_> {
     pub(crate) fn settle(&mut self, id: &JobId, mut job: Job, spec: &JobSpec, verdict: Verdict) {
-        let gross = core::mem::take(&mut job.escrow);
-        let parts = PayoutBps {
-            runners: u32::from(self.params.payout_runners_bps),
-            burn: u32::from(self.params.payout_burn_bps),
-            treasury: u32::from(self.params.payout_treasury_bps),
-            aggregator_bonus: u32::from(self.params.aggregator_bonus_bps),
-        };
-        let split = split(gross.get(), &verdict.winners, job.aggregator, &parts)
-            .expect("parameters are checked and winners are distinct");
+        let gross = job.escrow;
+        let split = self.split_gross(&mut job, gross, &verdict.winners);
         let (burned, treasury) = (Amount(split.burn), Amount(split.treasury));
-        self.burn(burned);
-        self.credit(TREASURY, treasury);
         let winners = verdict.winners.clone();
         self.emit(Event::JobSettled { job: *id, winners, gross, burned, treasury });
         let bonded = spec.verification.mode == VerificationMode::EconomicBond;
@@ -60,8 +51,7 @@ impl Exec<'_> {
                 self.pay_bonded(id, seat, amount, spec.max_price);
                 continue;
             }
-            let to_delegators = self.pay_runner(seat, amount);
-            self.emit(Event::Paid { job: *id, runner, amount, to_delegators });
+            self.pay_seat(id, seat, amount);
         }
         self.score_seats(id, &job, spec, &verdict.winners);
         self.remember_winner(&job, &verdict);
@@ -72,6 +62,51 @@ impl Exec<'_> {
         self.end_job(id, &mut job, Status::Settled);
         if let Some(challenged) = job.challenges {
             self.decide_challenge(&challenged, id, &result);
+        }
+    }
+
+    /// Takes a gross out of the escrow; burns its part of it, gives the treasury its own, and says
+    /// what the runners get.
+    fn split_gross(&mut self, job: &mut Job, gross: Amount, runners: &[Address]) -> Split {
+        let parts = PayoutBps {
+            runners: u32::from(self.params.payout_runners_bps),
+            burn: u32::from(self.params.payout_burn_bps),
+            treasury: u32::from(self.params.payout_treasury_bps),
+            aggregator_bonus: u32::from(self.params.aggregator_bonus_bps),
+        };
+        let gross = gross.at_most(job.escrow);
+        job.escrow = Amount(job.escrow.get() - gross.get());
+        let split = split(gross.get(), runners, job.aggregator, &parts)
+            .expect("parameters are checked and winners are distinct");
+        self.burn(Amount(split.burn));
+        self.credit(TREASURY, Amount(split.treasury));
+        split
+    }
+
+    fn pay_seat(&mut self, id: &JobId, seat: &Seat, amount: Amount) {
+        let to_delegators = self.pay_runner(seat, amount);
+        self.emit(Event::Paid { job: *id, runner: seat.runner, amount, to_delegators });
+    }
+
+    /// Pays runners of a job that ends without a verdict out of a part of its escrow. What is left
+    /// goes back when the job ends.
+    pub(crate) fn pay_without_verdict(
+        &mut self,
+        id: &JobId,
+        job: &mut Job,
+        gross: Amount,
+        runners: &[Address],
+    ) {
+        if gross.is_zero() || runners.is_empty() {
+            return;
+        }
+        // There is no winning group that the aggregator could have brought together.
+        job.aggregator = None;
+        let split = self.split_gross(job, gross, runners);
+        for (runner, amount) in split.payouts {
+            if let Some(seat) = job.seat_of(runner) {
+                self.pay_seat(id, seat, Amount(amount));
+            }
         }
     }
 
@@ -88,7 +123,7 @@ impl Exec<'_> {
                     self.emit(Event::ResultRejected { job: *id, runner: seat.runner });
                     self.score(seat.runner, SCORE_FAILED, price);
                 }
-                // An attested crash was scored when it was attested.
+                // An excuse is scored by nobody, an attested crash when it was attested.
                 _ => {}
             }
         }

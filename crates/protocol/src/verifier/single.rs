@@ -2,13 +2,16 @@
 
 use crate::codec::Bytes;
 use crate::crypto::Signature;
-use crate::dispatcher::job::{Progress, Status};
+use crate::dispatcher::committee::VerificationMode;
+use crate::dispatcher::job::{Failure, Job, Progress, Seat, Status};
+use crate::dispatcher::spec::JobSpec;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::JobKey;
 use crate::primitives::{Address, JobId, keccak256};
 use crate::registry::standing::SCORE_FAILED;
+use crate::verifier::excuse::{Delivery, Excuse};
 use crate::verifier::resolve::fits_schema;
 use crate::verifier::settle::Verdict;
 
@@ -17,7 +20,7 @@ impl Exec<'_> {
         &mut self,
         who: Address,
         id: &JobId,
-        result: &Bytes,
+        result: &Delivery,
         signature: &Signature,
     ) -> Result<(), Refusal> {
         let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
@@ -40,12 +43,27 @@ impl Exec<'_> {
         let spec = self.spec_of(id);
         self.charge(result.len() as u64, 0)?;
         self.sign_of_life(who)?;
+        match result {
+            Delivery::Excuse { code } => self.excuse_single(id, job, &spec, who, *code),
+            Delivery::Result { bytes } => return self.take_result(id, job, &spec, who, bytes),
+        }
+        Ok(())
+    }
+
+    fn take_result(
+        &mut self,
+        id: &JobId,
+        mut job: Job,
+        spec: &JobSpec,
+        who: Address,
+        result: &Bytes,
+    ) -> Result<(), Refusal> {
         let result_hash = keccak256(&result[..]);
         self.emit(Event::Revealed { job: *id, runner: who, result_hash });
-        if fits_schema(&spec, result) {
+        if fits_schema(spec, result) {
             seat_mut(&mut job, who).progress = Progress::Revealed { result_hash };
             let verdict = Verdict { winners: vec![who], agreed: None, result: result.clone() };
-            self.settle(id, job, &spec, verdict);
+            self.settle(id, job, spec, verdict);
         } else {
             // As good as none: somebody else gets the seat.
             seat_mut(&mut job, who).progress = Progress::TimedOut;
@@ -53,16 +71,30 @@ impl Exec<'_> {
             self.emit(Event::ResultRejected { job: *id, runner: who });
             self.unseat_runner(who, spec.max_price);
             self.score(who, SCORE_FAILED, spec.max_price);
-            self.charge_retry(&job, &spec)?;
+            self.charge_retry(&job, spec)?;
             self.reselect(id, job);
         }
         Ok(())
     }
+
+    /// The only runner of a job cannot do it. The job ends; what its excuse is worth is paid.
+    fn excuse_single(
+        &mut self,
+        id: &JobId,
+        mut job: Job,
+        spec: &JobSpec,
+        who: Address,
+        excuse: Excuse,
+    ) {
+        seat_mut(&mut job, who).progress = Progress::Excused { excuse };
+        self.emit(Event::ResultExcused { job: *id, runner: who, excuse });
+        let bonded = spec.verification.mode == VerificationMode::EconomicBond;
+        let gross = excuse.gross(job.escrow, self.params.excuse_bps, bonded);
+        self.pay_without_verdict(id, &mut job, gross, &[who]);
+        self.fail_job(id, &mut job, Failure::Excused);
+    }
 }
 
-fn seat_mut(
-    job: &mut crate::dispatcher::job::Job,
-    who: Address,
-) -> &mut crate::dispatcher::job::Seat {
+fn seat_mut(job: &mut Job, who: Address) -> &mut Seat {
     job.seat_of(who).expect("the seat was found before")
 }

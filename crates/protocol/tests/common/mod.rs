@@ -27,6 +27,7 @@ use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::challenge::Bond;
 use remuda_protocol::verifier::check::VerifierCheck;
+use remuda_protocol::verifier::excuse::Delivery;
 
 /// SplitMix64: small, seeded, the same everywhere.
 #[derive(Clone)]
@@ -379,7 +380,7 @@ impl World {
 pub fn every_instruction() -> Vec<Instruction> {
     let (job, runner) = (B256::repeat_byte(0x4a), Address::repeat_byte(0x52));
     let result_sig = Signature { bytes: [0x51; 65] };
-    let result = Bytes(ANSWER.to_vec());
+    let result = Delivery::from(ANSWER);
     let reveal =
         Reveal { runner, result: result.clone(), salt: B256::repeat_byte(0x53), result_sig };
     let (amount, stake, offer) = (Amount(1_000_000_007), STAKE, full_offer());

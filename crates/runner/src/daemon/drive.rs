@@ -424,9 +424,9 @@ fn earned(history: &JobHistory, me: Address) -> Earned {
 mod tests {
     use super::super::genesis::Genesis;
     use super::*;
-    use remuda_protocol::codec::Bytes;
     use remuda_protocol::crypto::Signature;
     use remuda_protocol::primitives::B256;
+    use remuda_protocol::verifier::excuse::Delivery;
 
     #[tokio::test]
     async fn slow_handovers_do_not_hold_up_rounds() {
@@ -444,7 +444,7 @@ mod tests {
         };
         // All that may be handed over at a time is stuck somewhere.
         let _stuck = hands.handovers.acquire_many(HANDOVERS as u32).await.unwrap();
-        let result = Bytes(Vec::new());
+        let result = Delivery::from(Vec::new());
         let result_sig = Signature { bytes: [0; 65] };
         for _ in 0..2 * QUESTIONS {
             let reveal = Reveal {

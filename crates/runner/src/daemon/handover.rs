@@ -9,10 +9,9 @@ use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
 use remuda_protocol::dispatcher::job::{Job, Progress};
 use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::transaction::Reveal;
-use remuda_protocol::verifier::commitment::{commitment, result_digest};
 
-/// Bytes of a reveal besides its result: address, length, salt, signature.
-const REVEAL_OVERHEAD: usize = 20 + 4 + 32 + 65;
+/// Bytes of a reveal besides its result: address, tag, length, salt, signature.
+const REVEAL_OVERHEAD: usize = 20 + 1 + 4 + 32 + 65;
 
 /// Seals a result for the aggregator and signs that. `None` if the key is not the aggregator's.
 pub fn prepare(
@@ -63,8 +62,8 @@ pub fn opened(chain_id: u64, key: &SecretKey, job: &Job, frame: &Handover) -> Op
     let reveal = Reveal::from_bytes(&open(&envelope, &frame.sealed, key)?).ok()?;
     let Reveal { runner, result, salt, result_sig } = &reveal;
     let (job_id, attempt) = (frame.job_id, seat.attempt);
-    let actual = commitment(chain_id, job_id, attempt, from, result, salt, &result_sig.bytes);
-    let digest = result_digest(chain_id, job_id, attempt, from, result);
+    let actual = result.commitment(chain_id, job_id, attempt, from, salt, &result_sig.bytes);
+    let digest = result.digest(chain_id, job_id, attempt, from);
     let signed = result_sig.recover_address(&digest) == Ok(from);
     (*runner == from && actual == expected && signed).then_some(reveal)
 }
@@ -75,6 +74,7 @@ mod tests {
     use super::*;
     use remuda_protocol::dispatcher::job::Status;
     use remuda_protocol::primitives::{B256, Height};
+    use remuda_protocol::verifier::commitment::result_digest;
 
     const CHAIN: u64 = 7;
     const JOB: B256 = B256::repeat_byte(1);
@@ -97,7 +97,7 @@ mod tests {
     fn committed(who: &SecretKey, reveal: &Reveal) -> Progress {
         let Reveal { result, salt, result_sig, .. } = reveal;
         let who = who.address();
-        let commitment = commitment(CHAIN, JOB, 0, who, result, salt, &result_sig.bytes);
+        let commitment = result.commitment(CHAIN, JOB, 0, who, salt, &result_sig.bytes);
         Progress::Committed { commitment, at: Height(110) }
     }
 

@@ -14,7 +14,6 @@ use crate::journal::{Entry, Outcome, Stage};
 use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
 use remuda_link::sign::ValidatorKey;
-use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::{Job, Progress};
 use remuda_protocol::dispatcher::spec::JobSpec;
@@ -248,7 +247,7 @@ impl Open {
         let Stage::Done(outcome) = &self.stage else { return None };
         Some(Reveal {
             runner: identity.me,
-            result: Bytes(outcome.result.clone()),
+            result: outcome.result.clone().into(),
             salt: outcome.salt,
             result_sig: outcome.result_sig,
         })

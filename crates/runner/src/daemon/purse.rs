@@ -12,7 +12,7 @@
 use crate::case::alone;
 use crate::executor::excuse;
 use remuda_client::sign::{JUDGING_CYCLES_PER_BYTE, Quote, SPARE_CYCLES};
-use remuda_protocol::codec::{Bytes, Encode as _};
+use remuda_protocol::codec::Encode as _;
 use remuda_protocol::crypto::Signature;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
@@ -206,7 +206,7 @@ fn part(spec: &JobSpec, bps: u32) -> u128 {
 fn empty() -> Reveal {
     Reveal {
         runner: Address::ZERO,
-        result: Bytes(Vec::new()),
+        result: Vec::new().into(),
         salt: B256::ZERO,
         result_sig: Signature { bytes: [0; 65] },
     }
@@ -218,6 +218,7 @@ mod tests {
     use super::*;
     use remuda_protocol::dispatcher::committee::VerificationMode;
     use remuda_protocol::verifier::check::VerifierCheck;
+    use remuda_protocol::verifier::excuse::Delivery;
 
     const BASEFEES: Basefees = Basefees { cycle: 1_000, cell: 3_000 };
 
@@ -231,7 +232,7 @@ mod tests {
     fn a_price_is_that_of_the_transactions_that_will_be_sent() {
         let spec = http_spec("GET", "http://example.com/");
         let purse = Purse::new(BASEFEES);
-        let (job, result) = (B256::repeat_byte(1), Bytes(vec![7; 500]));
+        let (job, result) = (B256::repeat_byte(1), Delivery::from(vec![7; 500]));
         let spare = Some(judging_cycles(&spec, 500) + SPARE_CYCLES);
         let reveal = Reveal { result: result.clone(), ..empty() };
         let commitment = B256::repeat_byte(2);

@@ -120,6 +120,9 @@ pub(super) fn failure(status: &Status) -> Option<(HostErrorKind, &'static str)> 
         Status::Failed { reason: Failure::NoAgreement } => {
             (HostErrorKind::Failed, "the results do not agree")
         }
+        Status::Failed { reason: Failure::Excused } => {
+            (HostErrorKind::Failed, "the runners say that the job cannot be done")
+        }
         Status::Failed { reason: Failure::NoSeed } => {
             (HostErrorKind::Failed, "the seed for the draw never came")
         }

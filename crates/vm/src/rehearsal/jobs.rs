@@ -34,6 +34,7 @@ fn named(status: &Status) -> &'static str {
         Status::Failed { reason: Failure::InsufficientRunners } => "failed: too few runners",
         Status::Failed { reason: Failure::NoRunners } => "failed: nobody delivered",
         Status::Failed { reason: Failure::NoAgreement } => "failed: no agreement",
+        Status::Failed { reason: Failure::Excused } => "failed: cannot be done",
         Status::Failed { reason: Failure::NoSeed } => "failed: no seed",
         Status::Cancelled => "cancelled",
     }

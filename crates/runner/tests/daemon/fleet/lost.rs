@@ -47,7 +47,7 @@ async fn a_worker_that_lost_its_lease_cannot_cause_a_commit() {
         })
         .collect();
     assert_eq!(delivered.len(), 1, "one result, and no other");
-    assert!(String::from_utf8_lossy(&delivered[0]).contains("42"));
+    assert!(String::from_utf8_lossy(delivered[0].bytes().unwrap()).contains("42"));
     let job = fleet.job("an end", |job| job.reason.is_some()).await;
     assert_eq!((job.fence, job.attempt.0), (Fence(2), 1));
     runner.stop().await;
@@ -77,7 +77,7 @@ fn opened(town: &Town, runner: Address) -> Vec<String> {
         _ => vec![],
     });
     let own = reveals.filter(|reveal| reveal.runner == runner);
-    own.map(|reveal| String::from_utf8_lossy(&reveal.result).into_owned()).collect()
+    own.map(|reveal| String::from_utf8_lossy(reveal.result.bytes().unwrap()).into_owned()).collect()
 }
 
 /// The same in a committee, where a runner that commits to a wrong result is bound to it.

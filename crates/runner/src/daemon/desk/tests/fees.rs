@@ -257,7 +257,7 @@ fn an_aggregator_opens_what_its_bonus_pays_for_and_leaves_the_rest() {
         let open = scene.desk.jobs.get_mut(&id(1)).unwrap();
         open.spec.as_mut().unwrap().max_price = Amount(price);
         let mut reveal = open.reveal(&scene.desk.identity).unwrap();
-        (reveal.runner, reveal.result.0) = (other, vec![b'1'; bytes]);
+        (reveal.runner, reveal.result) = (other, vec![b'1'; bytes].into());
         open.collected.insert(other, reveal);
         scene.read(1, 102, Some(gathering));
         let sent = |deed| scene.desk.outbox.has(&Purpose::Job(id(1), 0, deed));
