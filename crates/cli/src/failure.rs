@@ -148,6 +148,16 @@ pub enum Failure {
         /// Which.
         pool: PoolName,
     },
+    /// A runner that no membership waits for.
+    #[error(
+        "no membership of the pool {pool} waits for {runner}; its owner grants one: remuda pool grant --help"
+    )]
+    NotInvited {
+        /// The runner.
+        runner: HexAddress,
+        /// The pool.
+        pool: PoolName,
+    },
     /// An answer that makes no sense.
     #[error("the node's answer makes no sense: {0}")]
     Nonsense(&'static str),
@@ -265,6 +275,7 @@ impl Failure {
             Self::JobOver { .. } => "no_result",
             Self::TimerOver(_) => "not_fired",
             Self::NotAMember { .. } => "not_a_member",
+            Self::NotInvited { .. } => "not_invited",
             Self::Program(_) => "not_a_program",
             Self::TestsFailed(_) => "tests_failed",
             Self::Payload(_) => "invalid_input",

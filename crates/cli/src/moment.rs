@@ -256,7 +256,7 @@ fn bond(event: &EventBody) -> Option<Vec<Moment>> {
         E::ChallengeRejected { challenger, forfeited, .. } => {
             bad("was wrong to doubt it").who(challenger).money(Loses(forfeited))
         }
-        E::ChallengeUndecided { .. } => plain("no committee could tell; the bond goes back"),
+        E::ChallengeUndecided { .. } => plain("the judges do not agree; the bond goes back"),
         _ => return None,
     };
     Some(vec![one])

@@ -25,6 +25,7 @@ const CLEARING: Room = Room { cycles: 50_000, cells: 0 };
 #[command(after_help = "Examples:
   $ remuda pool create trusted --key my.key
   $ remuda pool grant trusted 0x… --until 50000 --key my.key
+  $ remuda pool accept trusted --key runner.key
   $ remuda pool show trusted
   $ remuda pool revoke trusted 0x… --key my.key")]
 pub struct Args {
@@ -44,7 +45,7 @@ enum Command {
         #[command(flatten)]
         send: SendArgs,
     },
-    /// Let a runner in.
+    /// Let a runner in, once it accepts.
     #[command(after_help = "Examples:
   $ remuda pool grant trusted 0x… --key my.key
   $ remuda pool grant trusted 0x… --until 50000 --key my.key")]
@@ -59,6 +60,14 @@ enum Command {
         /// The last block in which it counts.
         #[arg(long, value_name = "HEIGHT")]
         until: Option<u64>,
+        #[command(flatten)]
+        send: SendArgs,
+    },
+    /// Accept a membership, with the runner's own key.
+    #[command(after_help = "Example:\n  $ remuda pool accept trusted --key runner.key")]
+    Accept {
+        /// The pool.
+        pool: PoolName,
         #[command(flatten)]
         send: SendArgs,
     },
@@ -100,6 +109,7 @@ pub fn main(args: &Args) -> ExitCode {
             };
             send_within(session, args, instruction, CLEARING).await
         }
+        Command::Accept { pool, send: args } => accept(session, pool, args).await,
         Command::Revoke { pool, runner, send: args } => revoke(session, pool, *runner, args).await,
         Command::Show { pool } => session.out.show(&whole(session, pool).await?, words),
     })
@@ -107,6 +117,23 @@ pub fn main(args: &Args) -> ExitCode {
 
 fn id(pool: &PoolName) -> Bytes {
     Bytes(pool.0.clone())
+}
+
+/// Accepts every membership that waits for the sender.
+async fn accept(session: &Session, pool: &PoolName, args: &SendArgs) -> Result<(), Failure> {
+    let runner = HexAddress(args.key.read()?.address());
+    let held = session.client.entitlements(runner.0).await?.entitlements;
+    let action = Action::join(&id(pool));
+    let waits = |held: &EntitlementView| held.action.0 == action && !held.accepted;
+    let mut memberships = held.into_iter().filter(waits).peekable();
+    if memberships.peek().is_none() {
+        session.client.pool(&pool.0, 0).await?;
+        return Err(Failure::NotInvited { runner, pool: pool.clone() });
+    }
+    for EntitlementView { id: HexHash(entitlement), .. } in memberships {
+        send(session, args, Instruction::EntitlementAccept { entitlement }).await?;
+    }
+    Ok(())
 }
 
 /// Ends every membership of a runner.

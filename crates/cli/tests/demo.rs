@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 const CBY: u128 = 1_000_000_000;
-/// Price and tip of the jobs with a committee, and of the one with a bond.
+/// Price and tip of the jobs with a committee, and of the one with a single runner.
 const GROSS: u128 = 100 * CBY;
-const BOND_GROSS: u128 = 40 * CBY;
+const SINGLE_GROSS: u128 = 40 * CBY;
 /// A committee is drawn by the seed of the view 4 after the submission, which the block after that
 /// view carries; every view of this chain has a block.
 const DRAW_DELAY: u64 = 5;
@@ -21,7 +21,7 @@ const REVEAL_BLOCKS: u64 = 6;
 const JAIL_BLOCKS: u64 = 3_600;
 
 const COMMITTEE_ACTS: [usize; 2] = [0, 2];
-const BOND_ACT: usize = 3;
+const SINGLE_ACT: usize = 3;
 
 /// Different seeds draw different runners.
 fn stories() -> Vec<Summary> {
@@ -59,7 +59,7 @@ fn splits(story: &Summary) -> Vec<Split> {
         .iter()
         .map(|act| split(GROSS, &honest(job(*act)), job(*act).aggregator))
         .collect();
-    splits.push(split(BOND_GROSS, &honest(job(BOND_ACT)), None));
+    splits.push(split(SINGLE_GROSS, &honest(job(SINGLE_ACT)), None));
     splits
 }
 
@@ -100,7 +100,6 @@ fn everybody_has_what_the_formulas_say_to_the_unit() {
         let splits = splits(&story);
         let (basefees, tips) = fees(&story);
         let slash = silent(&story).staked.get() * 2_500 / 10_000;
-        let bonded = honest(&story.jobs[BOND_ACT])[0];
         for runner in &story.runners {
             let earned: u128 =
                 splits.iter().filter_map(|split| split.payouts.get(&runner.address)).sum();
@@ -108,11 +107,10 @@ fn everybody_has_what_the_formulas_say_to_the_unit() {
             assert_eq!(runner.balance.get(), start + earned - runner.fees.get(), "{}", runner.name);
             let lost = if runner.address == silent(&story).address { slash } else { 0 };
             assert_eq!(runner.stake.get(), runner.staked.get() - lost, "{}", runner.name);
-            let locked = if runner.address == bonded { BOND_GROSS * 3 / 2 } else { 0 };
-            assert_eq!(runner.locked.get(), locked, "{}", runner.name);
+            assert_eq!(runner.locked.get(), 0, "{}", runner.name);
         }
         let submitter = &story.submitter;
-        let spent = 2 * GROSS + BOND_GROSS + submitter.fees.get();
+        let spent = 2 * GROSS + SINGLE_GROSS + submitter.fees.get();
         assert_eq!(submitter.balance.get(), submitter.genesis.get() - spent);
         assert_eq!(story.treasury.get(), splits.iter().map(|split| split.treasury).sum::<u128>());
         assert_eq!(story.proposer.get(), tips);

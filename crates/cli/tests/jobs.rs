@@ -256,7 +256,6 @@ async fn every_mode_settles(ranch: &Ranch) {
     (program.job_type, program.result_schema.data_format) = (echo, DataFormat::Text);
     let specs = [
         ranch.http(VerificationMode::None, 1, 1),
-        ranch.http(VerificationMode::EconomicBond, 1, 1),
         ranch.http(VerificationMode::MajorityVote, 3, 2),
         ranch.http(VerificationMode::StructuredMatch, 3, 2),
         program,

@@ -44,6 +44,8 @@ pub enum Task {
         owner: Address,
         /// Shares of what is unbonding.
         shares: u128,
+        /// The batch that it is in.
+        began: Height,
     },
     /// The dispute window of a bonded result closes.
     BondRelease {
@@ -62,7 +64,7 @@ codec_enum!(Task {
     1 => CommitDeadline { job, attempt },
     2 => RevealDeadline { job, attempt },
     3 => JailRelease { runner },
-    4 => StakeRelease { runner, owner, shares },
+    4 => StakeRelease { runner, owner, shares, began },
     5 => BondRelease { job },
     6 => Wake { actor, token },
 });
@@ -116,8 +118,8 @@ impl Exec<'_> {
             Task::CommitDeadline { job, attempt } => self.commit_deadline(job, *attempt),
             Task::RevealDeadline { job, attempt } => self.reveal_deadline(job, *attempt),
             Task::JailRelease { runner } => self.release_from_jail(*runner),
-            Task::StakeRelease { runner, owner, shares } => {
-                self.release_stake(*runner, *owner, *shares)
+            Task::StakeRelease { runner, owner, shares, began } => {
+                self.release_stake(*runner, *owner, *shares, *began)
             }
             Task::BondRelease { job } => self.release_bond(job),
             Task::Wake { actor, token } => self.wake(*actor, *token),

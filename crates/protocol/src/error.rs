@@ -80,6 +80,8 @@ codes! {
         313 AlreadyPaused "the runner is paused already";
         314 DelegationTooSmall "a delegation is at least 1 CBY, and worth at least one share";
         315 NotEnoughShares "the delegator has fewer shares than that";
+        316 TooFewShares "the delegation is worth fewer shares than min_shares; look at the price of a share again";
+        317 TooManyUnbonding "too much stake is leaving that open jobs still need; wait until some of them end";
 
         400 RunnersOutOfRange "verification.runners must be 1 to 64, and at least the mode's minimum";
         401 ThresholdOutOfRange "verification.threshold must be 1 to verification.runners";
@@ -97,7 +99,7 @@ codes! {
         413 TooManyResolvers "min_resolvers must be 1 to 16";
         414 CheckNeedsActor "checks that call an actor come with the VM";
         415 ModeUnavailable "this verification mode is not available on this chain yet";
-        416 NotDeterministic "deterministic mode needs tee_required or a pinned executor";
+        416 NotDeterministic "deterministic mode needs a pinned executor";
         417 SingleRunnerOnly "EthSend takes mode none: it is one runner, and nobody may send again to check";
         418 FormatNeedsWholeResult "results that are no JSON can only be compared as a whole";
         419 SpecFieldTooLong "a name, address or list in the job is too long";
@@ -105,13 +107,17 @@ codes! {
         421 EscrowNotCovered "the balance does not cover max_price + tip + the prepaid callback";
         422 UnknownJob "there is no such job";
         423 NotYourJob "only the submitter may do this";
-        424 TooLateToCancel "a runner has committed or timed out, or is alone at work, or the job is over";
+        424 TooLateToCancel "a runner has committed or timed out, or is or will be alone at work, or the job is over";
         425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";
         426 FieldsOverlap "a field that results are grouped by is part of another";
         427 JudgingTooExpensive "a result of max_return_bytes costs more to judge than runners' share of a block; return less, or compare fewer fields";
         428 TimeoutTooShort "timeout_blocks is below 10: drawn runners could not commit in time whatever they do";
         429 BadWebRequest "a web request has a method of GET, HEAD, POST, PUT, PATCH or DELETE in capitals, and an address that begins with http:// or https://";
         430 ReturnTooSmall "max_return_bytes is below 128: runners need room to say why a job cannot be done";
+        431 SecretsUnavailable "no runner of this chain can open secrets yet; order the work without them";
+        432 TeeUnavailable "no runner of this chain has a verified TEE yet; order the work without tee_required";
+        433 NotBondable "only a Custom job whose program governance has pinned can be bonded; for other work take a committee, as in majority_vote";
+        434 NoFairTrial "too few other runners would take this work at its price to try a bonded result; pay more, or take a committee";
 
         500 NotSeated "this runner does not sit on this job";
         501 WrongPhase "the job is not in the phase for this";
@@ -123,9 +129,9 @@ codes! {
         507 NoReveals "an aggregate holds at least one reveal";
         508 InvalidReveal "a reveal's signature or commitment does not match";
         509 BadResultSignature "the result's signature is not the runner's";
-        511 TooLateToAttest "a crash is attested within 50 blocks of the commit and before the first reveal";
+        511 TooLateToAttest "a crash is attested until 50 blocks after commits were closed, and before the first reveal";
         512 NotChallengeable "only a bonded result inside its dispute window can be challenged";
-        513 AlreadyChallenged "this result is being challenged with as high a tip already, or by too many; a higher tip may go beside it";
+        513 AlreadyChallenged "this result is on trial already, or has been as often as it can be";
         514 CommitFirst "this job takes commits before results";
         515 ResultDirectly "this job has one runner: it submits its result without a commit";
 
@@ -211,6 +217,7 @@ codes! {
         824 HasRole "the assignee has this role already";
         825 TooManyRoles "the assignee has 64 roles; one has to be taken first";
         826 HasNoSuchRole "the assignee does not have this role";
+        827 AcceptedAlready "this membership was accepted before";
     }
 }
 

@@ -99,6 +99,7 @@ events! {
     136 RoleCreated { role: B256, owner: Address, name: Bytes } "A role was made.";
     137 RoleAssigned { role: B256, assignee: Address, by: Address } "Somebody was given a role.";
     138 RoleRevoked { role: B256, assignee: Address, by: Address } "A role was taken.";
+    139 MembershipAccepted { entitlement: B256, runner: Address } "A runner is in a pool from now on.";
 }
 
 /// Why a runner says that it crashed.

@@ -7,8 +7,9 @@ use crate::dispatcher::spec::JobKind;
 use crate::execute::apply_block;
 use crate::local::LocalChain;
 use crate::params::ChainParams;
-use crate::primitives::{Address, Amount};
+use crate::primitives::{Address, Amount, B256};
 use crate::registry::register::plain_offer;
+use crate::registry::runner::Offer;
 use crate::transaction::{Instruction, SignedTransaction};
 use std::sync::OnceLock;
 
@@ -67,13 +68,16 @@ pub fn script(steps: &[(u8, bool, Instruction)]) -> Vec<u8> {
     out
 }
 
-/// The people of the fuzzed world: four runners and two others.
+/// Those of [`keys`] that are runners: enough for a trial.
+const RUNNERS: [usize; 6] = [0, 1, 2, 3, 6, 7];
+
+/// The people of the fuzzed world: six runners and two others.
 pub fn keys() -> &'static [SecretKey] {
     static KEYS: OnceLock<Vec<SecretKey>> = OnceLock::new();
-    KEYS.get_or_init(|| (0..6).map(|i| SecretKey::from_label(&format!("fuzz {i}"))).collect())
+    KEYS.get_or_init(|| (0..8).map(|i| SecretKey::from_label(&format!("fuzz {i}"))).collect())
 }
 
-/// A chain on which four runners wait for work.
+/// A chain on which six runners wait for work.
 pub fn world() -> &'static LocalChain {
     static WORLD: OnceLock<LocalChain> = OnceLock::new();
     WORLD.get_or_init(|| {
@@ -81,14 +85,16 @@ pub fn world() -> &'static LocalChain {
         params.presence_policy = 1;
         let balances: Vec<(Address, Amount)> =
             keys().iter().map(|key| (key.address(), Amount::cby(10_000_000))).collect();
-        let mut chain = LocalChain::start(params, balances, Vec::new()).expect("a sound genesis");
-        for key in &keys()[..4] {
-            let offer = plain_offer(&[JobKind::Http, JobKind::Custom]);
+        let mut chain =
+            LocalChain::start(params, balances, vec![B256::ZERO]).expect("a sound genesis");
+        for key in RUNNERS.map(|i| &keys()[i]) {
+            let plain = plain_offer(&[JobKind::Http, JobKind::Custom]);
+            let offer = Offer { accept_bonded: true, executors: vec![B256::ZERO], ..plain };
             let stake = Amount::cby(100_000);
             chain.send(key, Instruction::RegisterRunner { stake, offer });
         }
         chain.step();
-        for key in &keys()[..4] {
+        for key in RUNNERS.map(|i| &keys()[i]) {
             chain.attest(key.address(), true);
         }
         chain.step();

@@ -118,7 +118,7 @@ params! {
     heartbeat_timeout_blocks: u64 = 100, 1 => BLOCKS, "system:cip2:heartbeat_timeout_blocks", "Blocks after its last sign of life for which a runner counts as healthy";
     min_reputation_nano: u64 = 50_000_000_000, 0 => 200_000_000_000, "system:cip2:min_reputation", "Least reputation of a runner that is drawn, in nano";
     w_min_floor_nano: u64 = 100_000_000, 0 => 1_000_000_000, "system:cip2:w_min_floor", "Least factor of reputation in a runner's weight, in nano";
-    min_scored_price: u128 = CBY, 1 => u128::MAX, "system:cip2:reputation.min_scored_price", "Least price of a job whose success counts for reputation";
+    min_scored_price: u128 = CBY / 10, 1 => u128::MAX, "system:cip2:reputation.min_scored_price", "Least price of a job that counts for reputation and jail";
     jail_failures: u64 = 3, 1 => 1_000, "system:cip2:reputation.jail_failures", "Failures in a row that send a runner to jail";
     jail_blocks: u64 = 3_600, 1 => BLOCKS, "system:cip2:reputation.jail_blocks", "First jail term; each further one inside the memory doubles it";
     jail_blocks_max: u64 = 86_400, 1 => BLOCKS, "system:cip2:reputation.jail_blocks_max", "Longest jail term";
@@ -133,11 +133,11 @@ params! {
     mru_ttl_blocks: u64 = 1_280, 0 => BLOCKS, "system:cip11:mru_ttl_blocks", "For how long the runner that served a submitter last is favoured";
     mru_multiplier: u64 = 4, 1 => 16, "system:cip11:mru_weight_multiplier", "By how much it is favoured in the first draw";
 
-    crash_exemption_blocks: u64 = 50, 0 => BLOCKS, "system:cip2:crash_exemption_blocks", "Blocks after its commit in which a runner may attest a crash";
+    crash_exemption_blocks: u64 = 50, 0 => BLOCKS, "system:cip2:crash_exemption_blocks", "Blocks after commits were closed in which a runner may attest a crash";
     crash_review_threshold: u64 = 5, 1 => 1_000, "system:cip2:crash_attestation_review_threshold", "Crash attestations in the window that raise a flag";
     crash_review_blocks: u64 = 1_000, 1 => BLOCKS, "system:cip2:crash_attestation_review_blocks", "The window for that";
     dispute_blocks: u64 = 900, 1 => BLOCKS, "system:cip2:dispute_window_blocks", "For how long a bonded result can be challenged";
-    challenge_bond: u128 = 100 * CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake";
+    challenge_bond: u128 = CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake at least; otherwise a tenth of the stake that is locked";
 
     payout_runners_bps: u16 = 8_900, 0 => 10_000, "system:cip2:payout.runners_bps", "Part of the price that goes to the runners";
     payout_burn_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.burn_bps", "Part of the price that is burned";

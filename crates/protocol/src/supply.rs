@@ -43,7 +43,7 @@ impl Holdings {
             RunnerKey::TAG => {
                 let runner = decode::<Runner>(value);
                 bucket(&mut self.stakes, runner.effective_stake());
-                bucket(&mut self.stakes, runner.unbonding.amount);
+                bucket(&mut self.stakes, runner.unbonding.amount());
             }
             JobKey::TAG => {
                 let job = decode::<Job>(value);
@@ -57,7 +57,7 @@ impl Holdings {
             }
             WaitKey::TAG => bucket(&mut self.escrows, decode::<Wait>(value).deposit),
             BondKey::TAG => {
-                for challenge in decode::<Bond>(value).challenges {
+                if let Some(challenge) = decode::<Bond>(value).trial {
                     bucket(&mut self.bonds, challenge.bond);
                 }
             }

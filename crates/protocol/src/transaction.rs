@@ -133,6 +133,8 @@ pub enum Instruction {
         runner: Address,
         /// How much.
         amount: Amount,
+        /// The fewest shares that it has to be worth.
+        min_shares: u128,
     },
     /// Withdraw from a runner; paid out after the unbonding time.
     Undelegate {
@@ -198,6 +200,11 @@ pub enum Instruction {
         action: Action,
         /// On what conditions.
         constraints: Constraints,
+    },
+    /// Accept a membership of a runner pool, which holds from then on.
+    EntitlementAccept {
+        /// Which.
+        entitlement: B256,
     },
     /// Take a right, or give up one's own.
     EntitlementRevoke {
@@ -277,12 +284,10 @@ pub enum Instruction {
         /// Until when.
         expires_at: Height,
     },
-    /// Put a bond on a bonded result being wrong.
+    /// Put a bond on a bonded result being wrong, and pay for its trial.
     ChallengeResult {
         /// Of this job.
         job: JobId,
-        /// Added to the job's price for the fresh committee.
-        tip: Amount,
     },
     /// Put code on the chain. Its address follows from the account, the salt and the code.
     DeployActor {
@@ -324,7 +329,7 @@ codec_enum!(Instruction {
     15 => ResumeRunner {},
     16 => Heartbeat {},
     17 => DeregisterRunner {},
-    18 => Delegate { runner, amount },
+    18 => Delegate { runner, amount, min_shares },
     19 => Undelegate { runner, shares },
     20 => SubmitJob { spec },
     21 => CancelJob { job },
@@ -333,7 +338,7 @@ codec_enum!(Instruction {
     26 => RevealAggregate { job, reveals },
     27 => SubmitResult { job, result, result_sig },
     28 => CrashAttestation { job, signal },
-    29 => ChallengeResult { job, tip },
+    29 => ChallengeResult { job },
     30 => EntitlementGrant { grantee, scope, action, constraints },
     31 => EntitlementRevoke { entitlement },
     32 => EntitlementDelegate { entitlement, delegatee, constraints },
@@ -341,6 +346,7 @@ codec_enum!(Instruction {
     34 => EntitlementAssignRole { role, assignee },
     35 => EntitlementRevokeRole { role, assignee },
     36 => EntitlementCreateScope { scope },
+    37 => EntitlementAccept { entitlement },
     48 => SystemCancelTimer { timer },
     49 => UpdateTimerConfig { config },
     50 => SystemExtendTimer { timer, expires_at },

@@ -15,6 +15,7 @@ use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
+use remuda_protocol::registry::pool::VIRTUAL_SHARES;
 use remuda_protocol::registry::runner::Offer;
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::check::VerifierCheck;
@@ -76,16 +77,6 @@ impl World {
         }
         self.step_to(deadline)
     }
-
-    /// The job that a challenge has opened.
-    fn challenge(&mut self, by: &SecretKey, job: JobId, tip: Amount) -> (JobId, Vec<Event>) {
-        let receipt = self.ok(by, Instruction::ChallengeResult { job, tip });
-        let opened = receipt.events.iter().find_map(|event| match event {
-            Event::ResultChallenged { by_job, .. } => Some(*by_job),
-            _ => None,
-        });
-        (opened.expect("a challenge opens a job"), receipt.events)
-    }
 }
 
 /// Stake cannot be out of reach when it has to answer.
@@ -105,7 +96,7 @@ mod stake {
             }
             let events = world.all_but_one_reveal(job, &runner);
             let standing = world.standing(&runner);
-            let left = standing.effective_stake().get() + standing.unbonding.amount.get();
+            let left = standing.effective_stake().get() + standing.unbonding.amount().get();
             assert_eq!(slashes(&events), [(runner.address(), part(rich, 2_500))]);
             rich.get() - left
         });
@@ -117,10 +108,13 @@ mod stake {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer()); 3]);
         let (runner, delegator) = (world.runner(0), world.stranger());
         let amount = Amount::cby(100_000);
-        world.ok(&delegator, Instruction::Delegate { runner: runner.address(), amount });
+        world.ok(
+            &delegator,
+            Instruction::Delegate { runner: runner.address(), amount, min_shares: 0 },
+        );
         let job = world.assigned(vote_job(3, Amount::cby(1)));
         world.commit_all(job, ANSWER);
-        let (address, shares) = (runner.address(), amount.get());
+        let (address, shares) = (runner.address(), amount.get() * VIRTUAL_SHARES);
         world.ok(&delegator, Instruction::Undelegate { runner: address, shares });
         let gone = world.balance(&delegator);
         let events = world.all_but_one_reveal(job, &runner);
@@ -148,7 +142,7 @@ mod stake {
     fn the_own_stake_stays_above_its_floor_however_much_is_delegated() {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer())]);
         let (runner, amount) = (world.runner(0), Amount::cby(500_000));
-        let delegate = Instruction::Delegate { runner: runner.address(), amount };
+        let delegate = Instruction::Delegate { runner: runner.address(), amount, min_shares: 0 };
         world.ok(&world.stranger(), delegate);
         let receipt = world.run(&runner, Instruction::Unstake { amount: Amount(1) });
         assert_eq!(receipt.code, refused(Refusal::StakeBelowFloor));
@@ -159,12 +153,12 @@ mod stake {
         let mut world = World::with_runners(calm(), vec![(Amount::cby(10_000), offer())]);
         let (runner, delegator) = (world.runner(0), world.stranger());
         let (address, amount) = (runner.address(), Amount::cby(500_000));
-        world.ok(&delegator, Instruction::Delegate { runner: address, amount });
+        world.ok(&delegator, Instruction::Delegate { runner: address, amount, min_shares: 0 });
         let mut declared = offer();
         declared.declared_max_job_value = Amount::cby(340_000);
         let receipt = world.run(&runner, Instruction::UpdateRunner { offer: declared });
         assert_eq!(receipt.code, refused(Refusal::StakeBelowFloor));
-        let shares = amount.get();
+        let shares = amount.get() * VIRTUAL_SHARES;
         world.ok(&delegator, Instruction::Undelegate { runner: address, shares });
     }
 
@@ -172,7 +166,7 @@ mod stake {
     fn a_commission_that_is_raised_after_the_draw_takes_nothing_from_delegators() {
         let mut world = World::new(calm(), 3);
         let (runner, amount) = (world.runner(0), STAKE);
-        let delegate = Instruction::Delegate { runner: runner.address(), amount };
+        let delegate = Instruction::Delegate { runner: runner.address(), amount, min_shares: 0 };
         world.ok(&world.stranger(), delegate);
         let job = world.assigned(vote_job(3, Amount::cby(90)));
         let mut greedy = offer();
@@ -363,10 +357,11 @@ mod submission {
     #[test]
     fn a_single_result_cannot_be_taken_by_a_cancel() {
         for spec in [unverified(Amount::cby(10)), bonded(Amount::cby(10))] {
-            let mut world = World::new(calm(), 1);
+            let mut world = World::new(calm(), 7);
             let job = world.assigned(spec);
+            let runner = world.seated(job).remove(0);
             let cancel = world.chain.send(&world.customer(), Instruction::CancelJob { job });
-            world.chain.send_result(&world.runner(0), job, ANSWER);
+            world.chain.send_result(&runner, job, ANSWER);
             let events = world.step();
             let code = world.chain.receipt(cancel).unwrap().code;
             assert_eq!(code, refused(Refusal::TooLateToCancel));
@@ -448,143 +443,6 @@ mod submission {
         }
         let standing = world.standing(&runner);
         assert_eq!((standing.reputation.nano(), standing.jailed_until), (before, None));
-    }
-}
-
-/// Results that one runner vouches for with its stake.
-mod bonds {
-    use super::*;
-
-    fn bonded_lie(world: &mut World, price: Amount) -> (JobId, SecretKey) {
-        let job = world.assigned(bonded(price));
-        let runner = world.seated(job).remove(0);
-        world.chain.send_result(&runner, job, LIE);
-        world.step();
-        (job, runner)
-    }
-
-    #[test]
-    fn bonded_pay_beyond_the_free_stake_is_locked() {
-        let mut world = World::with_runners(calm(), vec![(Amount::cby(15_000), offer())]);
-        let price = Amount::cby(10_000);
-        let jobs: Vec<JobId> = (0..5).map(|_| world.send_job(bonded(price))).collect();
-        world.step();
-        world.await_draw(jobs[0]);
-        let runner = world.runner(0);
-        let before = world.balance(&runner);
-        for job in &jobs {
-            world.chain.send_result(&runner, *job, LIE);
-        }
-        let fees: u128 = world.chain.step().receipts.iter().map(|r| r.fee.get()).sum();
-        let pay = part(price, 8_900);
-        let locked: Vec<Amount> = jobs.iter().map(|job| world.bond(*job).unwrap().locked).collect();
-        assert_eq!(locked, [Amount::cby(15_000), pay, pay, pay, pay]);
-        let standing = world.standing(&runner);
-        assert_eq!(standing.locked, locked.into_iter().sum());
-        assert_eq!(standing.locked, standing.effective_stake());
-        // Only the first, which the stake covered, was paid out.
-        assert_eq!(world.balance(&runner).get() + fees - before.get(), pay.get());
-    }
-
-    #[test]
-    fn an_upheld_challenge_takes_the_locked_stake_and_gives_the_challenger_its_costs_back() {
-        let mut world = World::new(calm(), 4);
-        let price = Amount::cby(100);
-        let (job, runner) = bonded_lie(&mut world, price);
-        let (challenger, tip) = (world.stranger(), Amount::cby(200));
-        let before = world.balance(&challenger);
-        let (again, _) = world.challenge(&challenger, job, tip);
-        let fee = before.get()
-            - world.balance(&challenger).get()
-            - Amount::cby(100 + 200).get()
-            - world.chain.params.challenge_bond;
-        world.await_draw(again);
-        assert!(!world.addresses(again).contains(&runner.address()));
-        world.commit_all(again, ANSWER);
-        let events = world.reveal_all(again, ANSWER);
-        let slashed = events.iter().find_map(|event| match event {
-            Event::ChallengeUpheld { slashed, .. } => Some(*slashed),
-            _ => None,
-        });
-        assert_eq!(slashed, Some(Amount::cby(150)));
-        let standing = world.standing(&runner);
-        assert_eq!(standing.stake, Amount(STAKE.get() - Amount::cby(150).get()));
-        assert_eq!((standing.locked, world.bond(job)), (Amount::ZERO, None));
-        // The slash covers half of what the committee cost.
-        let lost = before.get() - world.balance(&challenger).get() - fee;
-        assert_eq!(Amount(lost), Amount::cby(300 - 150));
-    }
-
-    #[test]
-    fn a_rejected_challenge_costs_the_bond() {
-        let mut world = World::new(calm(), 4);
-        let job = world.settled(bonded(Amount::cby(100)));
-        let runner = world.seated(job).remove(0);
-        let (again, _) = world.challenge(&world.stranger(), job, Amount::cby(200));
-        world.await_draw(again);
-        world.commit_all(again, br#"{ "answer": 42.0 }"#);
-        let events = world.reveal_all(again, br#"{ "answer": 42.0 }"#);
-        let forfeited = events.iter().find_map(|event| match event {
-            Event::ChallengeRejected { forfeited, .. } => Some(forfeited.get()),
-            _ => None,
-        });
-        assert_eq!(forfeited, Some(world.chain.params.challenge_bond));
-        assert_eq!(world.standing(&runner).stake, STAKE);
-    }
-
-    #[test]
-    fn a_tip_buys_the_committee_that_the_price_of_one_runner_does_not() {
-        let mut dear = offer();
-        dear.rates.base = Amount::cby(8);
-        let mut world = World::with_runners(calm(), vec![(STAKE, dear); 5]);
-        let (job, _) = bonded_lie(&mut world, Amount::cby(10));
-        let (_, events) = world.challenge(&world.stranger(), job, Amount::ZERO);
-        assert!(happened(&events, "ChallengeUndecided"));
-        let (again, events) = world.challenge(&world.stranger(), job, Amount::cby(20));
-        assert!(!happened(&events, "ChallengeUndecided"));
-        world.await_draw(again);
-    }
-
-    #[test]
-    fn a_fizzled_challenge_keeps_the_window_open_once() {
-        // Two are too few to do the work again, and the runner itself does not count.
-        let mut world = World::new(calm(), 3);
-        let (job, _) = bonded_lie(&mut world, Amount::cby(10));
-        let quarter = world.chain.params.dispute_blocks / 4;
-        let first_end = world.bond(job).unwrap().until;
-        let (balance, tip) = (world.balance(&world.stranger()), Amount::ZERO);
-        let mut fees = 0;
-        let mut fizzle = |world: &mut World, at: Height| {
-            world.step_to(at.minus(1));
-            let challenge = Instruction::ChallengeResult { job, tip };
-            let receipt = world.ok(&world.stranger(), challenge);
-            assert!(happened(&receipt.events, "ChallengeUndecided"));
-            fees += receipt.fee.get();
-        };
-        fizzle(&mut world, first_end);
-        let second_end = world.bond(job).unwrap().until;
-        assert_eq!(second_end, first_end.plus(quarter));
-        world.step_to(first_end.plus(1));
-        assert!(world.bond(job).is_some(), "others still have their time");
-        fizzle(&mut world, second_end);
-        assert_eq!(world.bond(job).unwrap().until, second_end);
-        let events = world.step_to(second_end.plus(1));
-        assert!(happened(&events, "BondReleased"));
-        assert_eq!(balance.get() - world.balance(&world.stranger()).get(), fees);
-    }
-
-    #[test]
-    fn a_bond_is_released_when_its_window_closes_without_a_challenge() {
-        let mut world = World::new(calm(), 1);
-        let job = world.settled(bonded(Amount::cby(100)));
-        let runner = world.runner(0);
-        let bond = world.bond(job).unwrap();
-        assert_eq!(world.standing(&runner).locked, Amount::cby(150));
-        assert_eq!(bond.until, world.chain.height().plus(world.chain.params.dispute_blocks));
-        world.step_to(bond.until);
-        assert_eq!(world.standing(&runner).locked, Amount::cby(150));
-        world.step();
-        assert_eq!((world.standing(&runner).locked, world.bond(job)), (Amount::ZERO, None));
     }
 }
 
@@ -711,6 +569,7 @@ mod modes {
         };
         let mut world = World::with_runners(calm(), vec![(STAKE, resolving); 3]);
         let (customer, before) = (world.customer(), world.balance(&world.customer()));
+        let gross = spec.max_price.get();
         let job = world.assigned(spec);
         let seated = world.seated(job);
         for (key, answer) in seated.iter().zip(answers) {
@@ -728,7 +587,8 @@ mod modes {
         });
         let Some(winners) = winners else {
             assert_eq!(world.status(job), Status::Failed { reason: Failure::NoAgreement });
-            assert!(before.get() - world.balance(&customer).get() < Amount::CBY.get());
+            let spent = before.get() - world.balance(&customer).get();
+            assert!(spent < gross / 2 + Amount::CBY.get(), "half of it comes back at least");
             assert!(!happened(&events, "ReputationChanged"), "nobody is scored");
             return (Vec::new(), None);
         };
@@ -928,7 +788,7 @@ mod phases {
     #[test]
     fn only_an_unverified_job_is_drawn_in_its_own_block() {
         for skip_views in [0, 2] {
-            let mut world = World::new(calm(), 3);
+            let mut world = World::new(calm(), 7);
             let job = world.submit(unverified(Amount::cby(1)));
             assert_eq!(world.status(job), Status::Assigned);
             world.chain.skip_views = skip_views;
@@ -1067,7 +927,7 @@ mod phases {
 mod selection {
     use super::*;
     use remuda_protocol::entitlements::constraints::Constraints;
-    use remuda_protocol::entitlements::scope::{Action, Scope};
+    use remuda_protocol::entitlements::scope::Scope;
     use remuda_protocol::key::EpochCommitteeKey;
     use remuda_protocol::state::read;
 
@@ -1255,7 +1115,7 @@ mod selection {
         let mut spec = unverified(Amount::cby(1));
         spec.required_runner_pool = Some(pool.clone());
         assert!(drawn(&mut world, &spec).is_none());
-        let (from, until) = (world.chain.height().plus(3), world.chain.height().plus(5));
+        let (from, until) = (world.chain.height().plus(4), world.chain.height().plus(6));
         let (member, scope) = (world.runner(1), Scope::RunnerPool { id: pool.clone() });
         let owner = world.stranger();
         world.ok(&owner, Instruction::EntitlementCreateScope { scope: scope.clone() });
@@ -1264,8 +1124,7 @@ mod selection {
             valid_until: Some(until),
             ..Constraints::default()
         };
-        let (grantee, action) = (member.address(), Action::join(&pool));
-        world.ok(&owner, Instruction::EntitlementGrant { grantee, scope, action, constraints });
+        world.join(&owner, &member, &pool, constraints);
         let mut drawn_at = Vec::new();
         for _ in 0..6 {
             if let Some(runner) = drawn(&mut world, &spec) {

@@ -23,11 +23,13 @@ use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobSpec, JobType, M
 use remuda_protocol::error::{Inadmissible, Refusal};
 use remuda_protocol::event::{CrashSignal, Event, Receipt};
 use remuda_protocol::execute::{BlockError, Draft, apply_block, intrinsic, propose_block};
-use remuda_protocol::key::{AccountKey, BasefeesKey, SupplyKey, TimerLaneKey};
+use remuda_protocol::key::{AccountKey, BasefeesKey, RunnerKey, SupplyKey, TimerLaneKey};
 use remuda_protocol::local::{LocalChain, PROPOSER};
 use remuda_protocol::presence::PresenceRefusal;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId};
+use remuda_protocol::registry::pool::{Pool, VIRTUAL_SHARES};
 use remuda_protocol::registry::runner::{Offer, Profile, Runner};
+use remuda_protocol::registry::unbonding::{BATCHES_MAX, Batch};
 use remuda_protocol::state::{Key, MemoryState, StateKey};
 use remuda_protocol::supply::recorded;
 use remuda_protocol::system::TREASURY;
@@ -171,7 +173,7 @@ impl World {
     }
 
     fn challenge(&self, key: &SecretKey, job: JobId) -> Signed {
-        self.signed(key, Instruction::ChallengeResult { job, tip: Amount::cby(20) })
+        self.signed(key, Instruction::ChallengeResult { job })
     }
 
     fn cancel(&self, key: &SecretKey, job: JobId) -> Signed {
@@ -225,7 +227,7 @@ fn money_cases() -> Vec<Case> {
         }),
         case(InsufficientBalance, "a delegation of more than there is", |w| {
             let (runner, amount) = (w.runner(0).address(), w.balance(&w.customer()));
-            w.signed(&w.customer(), Instruction::Delegate { runner, amount })
+            w.signed(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 })
         }),
         case(InsufficientBalance, "a registration with money that is not there", |w| {
             let stake = w.balance(&w.customer());
@@ -242,11 +244,6 @@ fn money_cases() -> Vec<Case> {
                 spec.max_price = Amount(u128::MAX);
                 spec.callback = Some(callback(1));
             })
-        }),
-        case(AmountOverflow, "a challenge with a tip beyond 128 bits", |w| {
-            let job = w.settled(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
-            let tip = Amount(u128::MAX);
-            w.signed(&w.stranger(), Instruction::ChallengeResult { job, tip })
         }),
         case(ZeroAmount, "a transfer of nothing", |w| {
             let amount = Amount::ZERO;
@@ -281,7 +278,7 @@ fn registry_cases() -> Vec<Case> {
         }),
         case(UnknownRunner, "a delegation to somebody who is no runner", |w| {
             let (runner, amount) = (w.stranger().address(), Amount::cby(1));
-            w.signed(&w.customer(), Instruction::Delegate { runner, amount })
+            w.signed(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 })
         }),
         case(UnknownRunner, "an undelegation from somebody who is no runner", |w| {
             let runner = w.stranger().address();
@@ -372,17 +369,31 @@ fn registry_cases() -> Vec<Case> {
         }),
         case(DelegationTooSmall, "a delegation under 1 CBY", |w| {
             let (runner, amount) = (w.runner(0).address(), Amount(Amount::CBY.get() - 1));
-            w.signed(&w.customer(), Instruction::Delegate { runner, amount })
+            w.signed(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 })
         }),
         case(NotEnoughShares, "more shares than were bought", |w| {
             let (runner, amount) = (w.runner(0).address(), Amount::cby(5));
-            w.ok(&w.customer(), Instruction::Delegate { runner, amount });
-            let shares = amount.get() + 1;
+            w.ok(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 });
+            let shares = amount.get() * VIRTUAL_SHARES + 1;
             w.signed(&w.customer(), Instruction::Undelegate { runner, shares })
+        }),
+        case(TooFewShares, "a delegation at another price than it was meant for", |w| {
+            let (runner, amount) = (w.runner(0).address(), Amount::cby(5));
+            let min_shares = amount.get() * VIRTUAL_SHARES + 1;
+            w.signed(&w.customer(), Instruction::Delegate { runner, amount, min_shares })
+        }),
+        case(TooManyUnbonding, "stake that leaves in 65 parts between open jobs", |w| {
+            let runner = w.runner(0);
+            w.rewrite(&RunnerKey { runner: runner.address() }, |record| {
+                let pool = Pool { amount: Amount::ZERO, shares: VIRTUAL_SHARES };
+                let batch = |began| Batch { began: Height(began), pool, duties: 1 };
+                record.unbonding.batches = (0..BATCHES_MAX as u64).map(batch).collect();
+            });
+            w.signed(&runner, Instruction::Unstake { amount: Amount::cby(1) })
         }),
         case(NotEnoughShares, "somebody else's shares", |w| {
             let (runner, amount) = (w.runner(0).address(), Amount::cby(5));
-            w.ok(&w.customer(), Instruction::Delegate { runner, amount });
+            w.ok(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 });
             w.signed(&w.stranger(), Instruction::Undelegate { runner, shares: 1 })
         }),
     ]
@@ -515,10 +526,26 @@ fn check_cases() -> Vec<Case> {
         case(SingleRunnerOnly, "a transaction sent three times", |w| {
             w.spoiled_vote(|spec| spec.job_type = eth_send(b"tx"))
         }),
-        case(SingleRunnerOnly, "a transaction that a challenge would send again", |w| {
+        case(NotBondable, "a transaction that a challenge would send again", |w| {
             w.spoiled(single_job(VerificationMode::EconomicBond, Amount::cby(1)), |spec| {
                 spec.job_type = eth_send(b"tx");
             })
+        }),
+        case(NotBondable, "a bonded web page, which may change before its trial", |w| {
+            let web = vote_job(3, Amount::cby(1)).job_type;
+            w.spoiled(single_job(VerificationMode::EconomicBond, Amount::cby(1)), |spec| {
+                spec.job_type = web;
+            })
+        }),
+        case(NoFairTrial, "a bonded job with too few judges", |w| {
+            *w = World::new(calm(), 5);
+            w.spoiled(single_job(VerificationMode::EconomicBond, Amount::cby(1)), |_| ())
+        }),
+        case(SecretsUnavailable, "a job with a secret", |w| {
+            w.spoiled_vote(|spec| spec.secrets = vec!["key".into()])
+        }),
+        case(TeeUnavailable, "a job for runners with a TEE", |w| {
+            w.spoiled_vote(|spec| spec.tee_required = true)
         }),
         case(FormatNeedsWholeResult, "a field of bytes", |w| {
             w.spoiled_vote(|spec| spec.result_schema.data_format = DataFormat::Bytes)
@@ -658,8 +685,9 @@ fn text_cases() -> Vec<Case> {
         }),
         case(EscrowNotCovered, "a challenge beyond the balance", |w| {
             let job = w.settled(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
-            let tip = w.balance(&w.stranger());
-            w.signed(&w.stranger(), Instruction::ChallengeResult { job, tip })
+            let amount = Amount(w.balance(&w.stranger()).get() - Amount::cby(50).get());
+            w.ok(&w.stranger(), Instruction::Transfer { to: PROPOSER, amount });
+            w.challenge(&w.stranger(), job)
         }),
         case(TipWithoutPrice, "a tip on unpaid work", |w| {
             w.spoiled_vote(|spec| (spec.max_price, spec.tip) = (Amount::ZERO, Amount(1)))
@@ -687,8 +715,7 @@ fn job_cases() -> Vec<Case> {
         case(NotYourJob, "calling one's own challenge off", |w| {
             let job = w.settled(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
             let challenger = w.stranger();
-            let receipt =
-                w.ok(&challenger, Instruction::ChallengeResult { job, tip: Amount::cby(20) });
+            let receipt = w.ok(&challenger, Instruction::ChallengeResult { job });
             let by_job = receipt.events.iter().find_map(|event| match event {
                 Event::ResultChallenged { by_job, .. } => Some(*by_job),
                 _ => None,
@@ -840,7 +867,7 @@ fn result_cases() -> Vec<Case> {
             let other = seated.iter().find(|key| key.address() != aggregator.address()).unwrap();
             let good = w.chain.sealed(&aggregator, job, ANSWER).unwrap().1;
             let mut bad = w.chain.sealed(other, job, ANSWER).unwrap().1;
-            bad.result = Bytes(b"{\"answer\":0}".to_vec());
+            bad.result = b"{\"answer\":0}".into();
             w.signed(&aggregator, Instruction::RevealAggregate { job, reveals: vec![good, bad] })
         }),
         case(BadResultSignature, "a result signed for something else", |w| {
@@ -850,15 +877,13 @@ fn result_cases() -> Vec<Case> {
             let result_sig = reveal.result_sig;
             w.signed(&runner, Instruction::SubmitResult { job, result, result_sig })
         }),
-        case(TooLateToAttest, "a crash 51 blocks after the commit", |w| {
-            let mut spec = vote_job(3, Amount::cby(1));
-            spec.timeout_blocks = 200;
-            let job = w.assigned(spec);
-            let runner = w.seated(job).remove(0);
-            w.chain.send_commit(&runner, job, ANSWER);
-            w.chain.step();
+        case(TooLateToAttest, "a crash 51 blocks after commits were closed", |w| {
+            let mut params = calm();
+            (params.aggregator_blocks, params.reveal_blocks) = (30, 60);
+            *w = World::new(params, 7);
+            let (job, seated) = w.committed();
             w.chain.steps(w.chain.params.crash_exemption_blocks);
-            w.crash(&runner, job)
+            w.crash(&seated[0], job)
         }),
         case(TooLateToAttest, "a crash when a result is known", |w| {
             let (job, seated) = w.committed();
@@ -883,8 +908,7 @@ fn result_cases() -> Vec<Case> {
         }),
         case(AlreadyChallenged, "a second challenge", |w| {
             let job = w.settled(single_job(EconomicBond, Amount::cby(10)));
-            let tip = Amount::cby(20);
-            w.ok(&w.customer(), Instruction::ChallengeResult { job, tip });
+            w.ok(&w.customer(), Instruction::ChallengeResult { job });
             w.challenge(&w.stranger(), job)
         }),
         case(CommitFirst, "a result without a commit", |w| {

@@ -22,7 +22,7 @@ use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::filter::Query;
 use remuda_protocol::dispatcher::job::{
-    Failure, Job, MruRecord, PendingSelection, Progress, Seat, Snapshot, Status,
+    Failure, Job, MruRecord, PendingSelection, Progress, Seat, Snapshot, Stakes, Status,
 };
 use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
 use remuda_protocol::dispatcher::submit::job_id;
@@ -46,6 +46,7 @@ use remuda_protocol::registry::reputation::Reputation;
 use remuda_protocol::registry::runner::{
     Candidacy, Membership, Profile, Runner, SlotRecord, Status as RunnerStatus, Terms,
 };
+use remuda_protocol::registry::unbonding::{Batch, Unbonding};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
 use remuda_protocol::state::StateKey;
 use remuda_protocol::timers::config::TimerConfig;
@@ -132,6 +133,7 @@ variants!(instruction: Instruction {
     UpdateTimerConfig, SystemExtendTimer, ScheduleTimer, CancelTimer, ExtendTimer,
     DeployActor, CallActor, UpgradeActor, EntitlementGrant, EntitlementRevoke, EntitlementDelegate,
     EntitlementCreateRole, EntitlementAssignRole, EntitlementRevokeRole, EntitlementCreateScope,
+    EntitlementAccept,
 });
 variants!(event: Event {
     Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
@@ -144,7 +146,7 @@ variants!(event: Event {
     TimerCancelledInsufficientFunds, TimerCancelled, TimerExtended, GasBidFailed, TimerConfigUpdated,
     ActorDeployed, ActorUpgraded, ActorEvent, ActorReturned, CallFailed, CallQueued, CallRan,
     CallSuspended, CallFinished, PoolCreated, NamespaceCreated, EntitlementGranted,
-    EntitlementRevoked, EntitlementCleared, EntitlementUsed, RoleCreated, RoleAssigned, RoleRevoked,
+    EntitlementRevoked, EntitlementCleared, EntitlementUsed, RoleCreated, RoleAssigned, RoleRevoked, MembershipAccepted,
 });
 variants!(scope: Scope { Global, Actor, Token, Runner, RunnerPool, Namespace });
 variants!(action: Action {
@@ -263,11 +265,14 @@ fn seat() -> Seat {
     Seat {
         runner: WHO,
         attempt: 1,
+        since: AT,
         reputation_nano: 60_000_000_000,
         effective: Amount(31),
         delegated: Amount(32),
         stake: SOME,
         commission_bps: 250,
+        stakes: Stakes { value: Amount(34), locked: Amount(35) },
+        scored: true,
         overbooked: true,
         progress: Progress::Committed { commitment: HASH, at: AT },
     }
@@ -368,6 +373,7 @@ fn events() -> Vec<Event> {
         Event::RoleCreated { role: HASH, owner: WHO, name: Bytes(vec![182]) },
         Event::RoleAssigned { role: HASH, assignee: WHO, by: OTHER },
         Event::RoleRevoked { role: HASH, assignee: WHO, by: OTHER },
+        Event::MembershipAccepted { entitlement: HASH, runner },
     ]
 }
 
@@ -478,6 +484,7 @@ fn job() -> Job {
             seats: 2,
             bound: 3,
             mru: Some(WHO),
+            scored: true,
         },
         seed: HASH,
         seats: vec![seat()],
@@ -486,6 +493,7 @@ fn job() -> Job {
         commit_by: Height(30),
         aggregator_until: Height(31),
         reveal_by: Height(32),
+        closed_at: Some(Height(33)),
         escrow: SOME,
         callback_deposit: Amount(33),
         callback_max_fee: 34,
@@ -522,7 +530,9 @@ fn runner() -> Runner {
     let mut runner = Runner::newcomer(Slot(42), terms(), AT, Stamp::opening(AT));
     runner.stake = SOME;
     runner.delegated = Pool { amount: Amount(43), shares: 44 };
-    runner.unbonding = Pool { amount: Amount(45), shares: 46 };
+    let pool = Pool { amount: Amount(45), shares: 46 };
+    let batch = Batch { began: Height(121), pool, duties: 122 };
+    runner.unbonding = Unbonding { batches: vec![batch], since: 123 };
     runner.locked = Amount(47);
     runner.reputation = Reputation { score_sum: 48, weight_sum: 49, last_update: 50 };
     runner.failures = 51;
@@ -654,6 +664,7 @@ fn pin_entitlements(pins: &mut Pins) {
         constraints: full_constraints(),
         parent: Some(JOB),
         used,
+        accepted: true,
         held_place: 185,
         member_place: 186,
     };
@@ -800,7 +811,7 @@ fn pin_tasks(pins: &mut Pins) {
             commit_deadline,
             Task::RevealDeadline { job: JOB, attempt: 2 },
             Task::JailRelease { runner: WHO },
-            Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89 },
+            Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89, began: Height(125) },
             Task::BondRelease { job: JOB },
             Task::Wake { actor: WHO, token: 150 },
         ],
@@ -810,7 +821,14 @@ fn pin_tasks(pins: &mut Pins) {
 fn bond() -> Bond {
     let challenge =
         Challenge { challenger: OTHER, bond: Amount(90), cost: Amount(91), by_job: JOB };
-    Bond { runner: WHO, locked: SOME, until: AT, challenges: vec![challenge], extended: true }
+    Bond {
+        runner: WHO,
+        locked: SOME,
+        since: Height(124),
+        until: AT,
+        trials: 2,
+        trial: Some(challenge),
+    }
 }
 
 fn call() -> DeferredCall {

@@ -80,7 +80,24 @@ impl World {
 
     /// The id of the right that a transaction gave.
     fn give(&mut self, key: &SecretKey, instruction: Instruction) -> B256 {
-        given(&self.ok(key, instruction)).expect("it is given")
+        let joins = matches!(
+            &instruction,
+            Instruction::EntitlementGrant { action: Action::RunnerJoinPool { .. }, .. }
+        );
+        let id = given(&self.ok(key, instruction)).expect("it is given");
+        if joins {
+            self.accept(id);
+        }
+        id
+    }
+
+    /// The grantee of a membership accepts it.
+    fn accept(&mut self, entitlement: B256) {
+        let record = read(&self.chain.state, &EntitlementKey { entitlement }).expect("a record");
+        let runner = self.key_of(record.grantee);
+        if !record.accepted {
+            self.ok(&runner, Instruction::EntitlementAccept { entitlement });
+        }
     }
 
     fn delegate(&mut self, key: &SecretKey, parent: B256, to: Address, c: Constraints) -> B256 {

@@ -154,7 +154,8 @@ fn the_signature_of_an_excuse_covers_its_code() {
     let (_, reveal) = world.chain.sealed(&runner, job, Excuse::Unreachable).unwrap();
     for other in [Excuse::TimedOut.into(), Delivery::from(vec![Excuse::Unreachable as u8])] {
         let result_sig = reveal.result_sig;
-        let receipt = world.run(&runner, Instruction::SubmitResult { job, result: other, result_sig });
+        let receipt =
+            world.run(&runner, Instruction::SubmitResult { job, result: other, result_sig });
         assert_eq!(receipt.code, Refusal::BadResultSignature.code());
     }
 }

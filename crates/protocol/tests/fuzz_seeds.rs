@@ -99,7 +99,7 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
     let mut bonded = Recorder::new();
     let job = bonded.submit(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
     bonded.work(job, b"{\"answer\":1}");
-    bonded.send(5, Instruction::ChallengeResult { job, tip: Amount::cby(20) });
+    bonded.send(5, Instruction::ChallengeResult { job });
     bonded.step();
     assert!(bonded.seen.contains("BondLocked"), "{:?}", bonded.seen);
 
@@ -115,7 +115,7 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
     let mut stakes = Recorder::new();
     let runner = keys()[0].address();
     for (who, instruction) in [
-        (5, Instruction::Delegate { runner, amount: Amount::cby(100) }),
+        (5, Instruction::Delegate { runner, amount: Amount::cby(100), min_shares: 0 }),
         (5, Instruction::Undelegate { runner, shares: 1_000 }),
         (0, Instruction::Unstake { amount: Amount::cby(1) }),
         (0, Instruction::PauseRunner),
@@ -206,6 +206,7 @@ fn rights() -> Recorder {
         constraints,
         parent: None,
         used: Used::default(),
+        accepted: true,
         held_place: 0,
         member_place: 0,
     };

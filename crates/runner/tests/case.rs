@@ -1,7 +1,7 @@
 //! The next step of a runner, at every point of a job's life.
 
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Seat, Snapshot, Status};
+use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Seat, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::primitives::{Address, Amount, B256, Height};
 use remuda_runner::case::{Collected, End, Held, Step, next};
@@ -18,11 +18,14 @@ fn seat(runner: Address, progress: Progress) -> Seat {
     Seat {
         runner,
         attempt: 0,
+        since: Height(90),
         reputation_nano: 60,
         stake: Amount(1),
         effective: Amount(1),
         delegated: Amount(0),
         commission_bps: 0,
+        stakes: Stakes::default(),
+        scored: true,
         overbooked: false,
         progress,
     }
@@ -45,6 +48,7 @@ fn job(status: Status, aggregator: Option<Address>, mine: Progress, others: Prog
         commit_by: Height(COMMIT_BY),
         aggregator_until: Height(AGGREGATOR_UNTIL),
         reveal_by: Height(REVEAL_BY),
+        closed_at: None,
         escrow: Amount(1),
         callback_deposit: Amount(0),
         callback_max_fee: 0,

@@ -1,7 +1,7 @@
 //! `remuda demo --rules`: the worked scenario, told line by line.
 //!
 //! Five runners, one submitter, four jobs: a lie that is outvoted, a silence that is slashed, a
-//! runner that does not turn up, and a result with a bond. Every block goes through `apply_block`
+//! runner that does not turn up, and a result of one runner. Every block goes through `apply_block`
 //! three times (proposed, replayed, and replayed after a restart) and the money is counted after
 //! each. Who is drawn depends on the seeds; who behaves how is decided after the draw, so the story
 //! is the same whoever is drawn.

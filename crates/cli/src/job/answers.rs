@@ -4,7 +4,8 @@
 use crate::failure::Failure;
 use crate::session::Session;
 use remuda_client::types::{
-    CheckView, DeliveryView, EventBody, HexAddress, HexBytes, InstructionView, JobView, ProgressView,
+    CheckView, DeliveryView, EventBody, HexAddress, HexBytes, InstructionView, JobView,
+    ProgressView,
 };
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_protocol::verifier::json::{Json, parse};

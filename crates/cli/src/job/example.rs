@@ -28,14 +28,15 @@ macro_rules! modes {
         "\
 Modes, and the checks that they take:
   none              one runner, taken at its word; no checks
-  economic_bond     one runner, whose stake answers for 900 blocks if anybody challenges; no checks
+  economic_bond     one runner, whose stake answers for 900 blocks if anybody challenges; programs
+                    that governance vouches for; no checks
   majority_vote     exactly one MajorityVote, and any DNS checks
   structured_match  any of MajorityVote, StructuredMatch, JsonSchemaValid, NumericRange,
                     NumericTolerance and the DNS checks; one of the first two at least
   deterministic     all results are the same bytes; programs that governance vouches for; no checks
 Where the job itself is why it cannot be done (nobody listens, the result is too large, the program
-traps), a runner answers {\"error\": …, \"detail\": …, …}: a committee then agrees on nothing,
-and the price goes back. For a single runner that answer is the result."
+traps), a runner excuses itself with a code. If a committee cannot agree for that, the price goes
+back. An excuse of a single runner costs a tenth of the price, or all of it if it took the work."
     };
 }
 

@@ -28,7 +28,7 @@ pub(super) fn right(event: &EventBody) -> Option<Vec<Moment>> {
         }
         E::EntitlementGranted { grantee, scope, action, parent, .. } => {
             let what = match &scope.0 {
-                Scope::RunnerPool { id } => format!("is in the pool {}", name(id)),
+                Scope::RunnerPool { id } => format!("is invited to the pool {}", name(id)),
                 _ => {
                     let from = if parent.is_some() { ", passed on" } else { "" };
                     let (action, scope) = (action.to_string(), scope.to_string());
@@ -40,6 +40,7 @@ pub(super) fn right(event: &EventBody) -> Option<Vec<Moment>> {
         E::EntitlementRevoked { grantee, by, .. } if grantee == by => {
             plain("gives a right up").who(*grantee)
         }
+        E::MembershipAccepted { runner, .. } => good("is in the pool").who(*runner),
         E::EntitlementRevoked { grantee, .. } => bad("loses a right").who(*grantee),
         E::EntitlementCleared { grantee, .. } => {
             plain("a right that had lapsed is removed").who(*grantee)

@@ -1,6 +1,6 @@
 use super::*;
 use remuda_client::types::{
-    FailureName, HexBytes, HexHash, RootView, SignalName, TimerConfigView, Uint,
+    ExcuseName, FailureName, HexBytes, HexHash, RootView, SignalName, TimerConfigView, Uint,
 };
 
 const JOB: HexHash = HexHash(alloy_primitives::B256::ZERO);
@@ -70,6 +70,7 @@ fn all() -> Vec<EventBody> {
         E::ChallengeUpheld { job, runner, slashed: SOME },
         E::ChallengeRejected { job, challenger: WHO, forfeited: SOME },
         E::ChallengeUndecided { job },
+        E::ResultExcused { job, runner: WHO, excuse: ExcuseName::NotFound },
         E::TimerScheduled { timer: JOB, actor: WHO, due: at, expires_at: at },
         E::TimerPriorityClampedAtSchedule { timer: JOB, stated: SOME, clamped: SOME },
         E::TimerFired { timer: JOB, actor: WHO, code: 0, cycles: at, cells: at, fee: SOME },
@@ -96,6 +97,7 @@ fn all() -> Vec<EventBody> {
         granted("pool:trusted", "RunnerJoinPool:trusted", None),
         granted("namespace:n", "read", Some(JOB)),
         E::EntitlementRevoked { entitlement: JOB, grantee: WHO, by: WHO },
+        E::MembershipAccepted { entitlement: JOB, runner: WHO },
         E::EntitlementCleared { entitlement: JOB, grantee: WHO },
         E::EntitlementUsed { entitlement: JOB, grantee: WHO, amount },
         E::RoleCreated { role: JOB, owner: WHO, name: HexBytes(b"clerk".to_vec()) },

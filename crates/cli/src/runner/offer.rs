@@ -30,7 +30,7 @@ pub(super) const EXAMPLE: &str = r#"Examples:
 Amounts are like 1.5cby, or else in base units, of which a CBY has 1000000000. A stake is at least 10000 CBY on most chains, and 1.5
 times declared_max_job_value. Kinds are Llm, Http, Mcp, EthSend and Custom. What else there is, with
 its default: models [], executors [], eth_chains [], resolvers [], rates 0, accepts_unpaid false,
-commission_bps 0."#;
+accept_bonded false, commission_bps 0."#;
 
 /// The whole file. A field that does not exist is refused: a misspelt price must not become 0.
 #[derive(Clone, Debug, Deserialize)]
@@ -63,6 +63,8 @@ struct OfferFile {
     accepts_unpaid: bool,
     #[serde(default)]
     commission_bps: u16,
+    #[serde(default)]
+    accept_bonded: bool,
 }
 
 /// Its prices.
@@ -104,6 +106,7 @@ impl RunnerFile {
             declared_max_job_value: file.declared_max_job_value.0,
             accepts_unpaid: file.accepts_unpaid,
             commission_bps: file.commission_bps,
+            accept_bonded: file.accept_bonded,
         };
         validate_offer(&offer)?;
         Ok(offer)

@@ -44,6 +44,7 @@ pub(super) fn words(runner: &RunnerView, style: Style) -> String {
     );
     card.add("largest job", money(offer.declared_max_job_value));
     card.add("unpaid work", if offer.accepts_unpaid { "yes" } else { "no" });
+    card.add("bonded work", if offer.accept_bonded { "yes" } else { "no" });
     card.add("commission", format!("{} bps", offer.commission_bps));
     if let Some(until) = runner.tee_until {
         card.add("tee", format!("measured until {until}"));
@@ -87,6 +88,7 @@ pub(crate) mod tests {
                 declared_max_job_value: none,
                 accepts_unpaid: false,
                 commission_bps: 0,
+                accept_bonded: false,
             },
             pools: Vec::new(),
             stake,

@@ -159,6 +159,8 @@ pub struct EntitlementView {
     pub used_count: Uint,
     /// For how much.
     pub total_amount_used: BigUint,
+    /// Whether it holds: a membership does once its runner has accepted it.
+    pub accepted: bool,
     /// Whether it can be used in the next block: it and all that it was passed on from hold.
     pub live: bool,
 }
@@ -176,6 +178,7 @@ impl EntitlementView {
             parent: record.parent.to_view(),
             used_count: record.used.count.to_view(),
             total_amount_used: record.used.total.to_view(),
+            accepted: record.accepted,
             live,
         }
     }

@@ -146,6 +146,7 @@ event_views! {
     NamespaceCreated { name: HexBytes, owner: HexAddress } "A namespace was made.";
     EntitlementGranted { entitlement: HexHash, granter: HexAddress, grantee: HexAddress, scope: ScopeText, action: ActionText, parent: Option<HexHash> } "Somebody was given a right.";
     EntitlementRevoked { entitlement: HexHash, grantee: HexAddress, by: HexAddress } "A right was taken, and what was passed on from it.";
+    MembershipAccepted { entitlement: HexHash, runner: HexAddress } "A runner is in a pool from now on.";
     EntitlementCleared { entitlement: HexHash, grantee: HexAddress } "A right that had lapsed was removed.";
     EntitlementUsed { entitlement: HexHash, grantee: HexAddress, amount: BigUint } "A right was made use of.";
     RoleCreated { role: HexHash, owner: HexAddress, name: HexBytes } "A role was made.";
@@ -207,6 +208,7 @@ impl Subject {
             },
 
             Event::RunnerRegistered { runner, .. }
+            | Event::MembershipAccepted { runner, .. }
             | Event::RunnerUpdated { runner }
             | Event::Staked { runner, .. }
             | Event::Unstaked { runner, .. }
@@ -239,6 +241,7 @@ impl Subject {
             Event::RunnerTimedOut { job, runner, .. }
             | Event::Committed { job, runner, .. }
             | Event::Revealed { job, runner, .. }
+            | Event::ResultExcused { job, runner, .. }
             | Event::CrashAttested { job, runner, .. }
             | Event::NonRevealSlash { job, runner, .. }
             | Event::InvalidRevealSlash { job, runner, .. }

@@ -159,6 +159,8 @@ pub struct SnapshotView {
     pub bound: u32,
     /// The runner that is favoured in the first draw.
     pub mru: Option<HexAddress>,
+    /// Whether what becomes of its seats counts for their runners' standing.
+    pub scored: bool,
 }
 
 /// A runner's place in a job.
@@ -234,7 +236,9 @@ pub struct BondView {
     pub locked: BigUint,
     /// Last height for a challenge.
     pub until: Uint,
-    /// Jobs that re-execute this one.
+    /// Trials so far.
+    pub trials: u32,
+    /// The job that re-executes this one, while it does.
     pub challenged_by: Vec<HexHash>,
 }
 
@@ -308,6 +312,7 @@ impl ToView for Snapshot {
             seats: self.seats,
             bound: self.bound,
             mru: self.mru.to_view(),
+            scored: self.scored,
         }
     }
 }
@@ -356,11 +361,12 @@ impl ToView for VerifiedResult {
 impl ToView for Bond {
     type View = BondView;
     fn to_view(&self) -> BondView {
-        let by = self.challenges.iter().map(|challenge| challenge.by_job.to_view());
+        let by = self.trial.iter().map(|trial| trial.by_job.to_view());
         BondView {
             runner: self.runner.to_view(),
             locked: self.locked.to_view(),
             until: self.until.to_view(),
+            trials: self.trials,
             challenged_by: by.collect(),
         }
     }

@@ -87,6 +87,8 @@ pub struct OfferView {
     pub accepts_unpaid: bool,
     /// Its part of what its delegators earn, in bps.
     pub commission_bps: u16,
+    /// Whether it takes work that its stake answers for.
+    pub accept_bonded: bool,
 }
 
 /// Prices of a runner.
@@ -148,7 +150,7 @@ impl RunnerView {
             delegated: runner.delegated.amount.to_view(),
             delegated_shares: runner.delegated.shares.to_view(),
             effective_stake: runner.effective_stake().to_view(),
-            unbonding: runner.unbonding.amount.to_view(),
+            unbonding: runner.unbonding.amount().to_view(),
             locked: runner.locked.to_view(),
             reputation_nano: runner.reputation.nano().to_view(),
             failures: runner.failures,
@@ -182,6 +184,7 @@ impl ToView for Offer {
             declared_max_job_value: self.declared_max_job_value.to_view(),
             accepts_unpaid: self.accepts_unpaid,
             commission_bps: self.commission_bps,
+            accept_bonded: self.accept_bonded,
         }
     }
 }

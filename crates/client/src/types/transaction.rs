@@ -214,7 +214,7 @@ instruction_views! {
     ResumeRunner {} "Take jobs again.";
     Heartbeat {} "Say that one is alive.";
     DeregisterRunner {} "Leave; all stake unbonds.";
-    Delegate { runner: HexAddress, amount: BigUint } "Stake on a runner.";
+    Delegate { runner: HexAddress, amount: BigUint, min_shares: BigUint } "Stake on a runner.";
     Undelegate { runner: HexAddress, shares: BigUint } "Withdraw from a runner.";
     SubmitJob { spec: JobSpecView } "Order work.";
     CancelJob { job: HexHash } "Call a job off.";
@@ -223,8 +223,9 @@ instruction_views! {
     RevealAggregate { job: HexHash, reveals: Vec<RevealView> } "Open the results of several runners.";
     SubmitResult { job: HexHash, result: DeliveryView, result_sig: HexBytes } "Deliver the result of a job with a single runner.";
     CrashAttestation { job: HexHash, signal: SignalName } "Say that one crashed after the commit.";
-    ChallengeResult { job: HexHash, tip: BigUint } "Put a bond on a bonded result being wrong.";
+    ChallengeResult { job: HexHash } "Put a bond on a bonded result being wrong.";
     EntitlementGrant { grantee: HexAddress, scope: ScopeText, action: ActionText, constraints: ConstraintsView } "Give somebody a right.";
+    EntitlementAccept { entitlement: HexHash } "Accept a membership of a runner pool.";
     EntitlementRevoke { entitlement: HexHash } "Take a right, or give up one's own.";
     EntitlementDelegate { entitlement: HexHash, delegatee: HexAddress, constraints: ConstraintsView } "Pass on a part of one's own right.";
     EntitlementCreateRole { name: HexBytes, scopes: Vec<ScopeText>, actions: Vec<ActionText>, constraints: ConstraintsView } "Bundle rights.";

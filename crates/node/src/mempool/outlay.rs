@@ -32,9 +32,9 @@ impl Outlay {
                 let callback = cost(cycles, body.cycle_bid.max_fee)?;
                 spec.max_price.plus(spec.tip)?.plus(callback)?
             }
-            Instruction::ChallengeResult { tip, .. } => {
-                // And the price of the challenged job, which the state knows.
-                let known = Amount(params.challenge_bond).plus(*tip)?;
+            Instruction::ChallengeResult { .. } => {
+                // And the price of the trial, which follows from the challenged job in the state.
+                let known = Amount(params.challenge_bond);
                 return Some(Self { known, open_ended: true });
             }
             Instruction::UpdateRunner { .. }
@@ -58,6 +58,7 @@ impl Outlay {
             | Instruction::SystemExtendTimer { .. }
             | Instruction::UpdateTimerConfig { .. }
             | Instruction::EntitlementGrant { .. }
+            | Instruction::EntitlementAccept { .. }
             | Instruction::EntitlementRevoke { .. }
             | Instruction::EntitlementDelegate { .. }
             | Instruction::EntitlementCreateRole { .. }

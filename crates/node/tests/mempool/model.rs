@@ -106,9 +106,9 @@ fn instruction(world: &World, order: &Order) -> Instruction {
             offer: plain_offer(&[JobKind::Http]),
         },
         What::Stake => Instruction::Stake { amount },
-        What::Delegate => Instruction::Delegate { runner: rich, amount },
+        What::Delegate => Instruction::Delegate { runner: rich, amount, min_shares: 0 },
         What::Job => Instruction::SubmitJob { spec: job(amount) },
-        What::Challenge => Instruction::ChallengeResult { job: B256::ZERO, tip: amount },
+        What::Challenge => Instruction::ChallengeResult { job: B256::ZERO },
         What::Heartbeat => Instruction::Heartbeat,
         What::Cancel => Instruction::CancelJob { job: B256::ZERO },
     }

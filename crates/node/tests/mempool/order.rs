@@ -245,7 +245,7 @@ fn every_part_of_a_budget_is_kept() {
 fn nothing_follows_a_challenge_in_its_block() {
     let mut world = world(1);
     let body = world.body(0, 1);
-    let challenge = Instruction::ChallengeResult { job: B256::ZERO, tip: Amount(5) };
+    let challenge = Instruction::ChallengeResult { job: B256::ZERO };
     let first = world.offer(0, tight(Transaction { instruction: challenge, ..body })).unwrap();
     let second = world.wait(0, 1, 1);
     assert_eq!(world.pick(), [first.hash]);

@@ -1,12 +1,14 @@
 //! Who may be drawn for a job: the filters of SPEC §4, in their order.
 
 use crate::codec::{Encode, codec_enum, codec_struct};
+use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::spec::{JobKind, JobSpec, JobType};
 use crate::dispatcher::trie::Leaf;
 use crate::math::mul_div;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, B256, BPS, Height, Slot, keccak256};
 use crate::registry::runner::{Candidacy, Profile, RateCard};
+use crate::verifier::challenge::bonded_stake;
 use crate::verifier::check::VerifierCheck;
 use std::sync::Arc;
 
@@ -61,9 +63,11 @@ pub struct Class {
     pub pool: Option<B256>,
     /// Pays nothing.
     pub unpaid: bool,
+    /// Stake answers for the result.
+    pub bonded: bool,
 }
 
-codec_struct!(Class { kind, target, min_resolvers, tee, pool, unpaid });
+codec_struct!(Class { kind, target, min_resolvers, tee, pool, unpaid, bonded });
 codec_struct!(Quote { seconds, input_tokens, output_tokens, limit });
 codec_struct!(Query { class, quote, value });
 codec_enum!(Target {
@@ -147,8 +151,18 @@ impl Query {
         Self {
             class: Class::of(spec, unpaid),
             quote: (!unpaid).then(|| Quote::of(spec, params, committee_bound)),
-            value: spec.max_price,
+            value: value_to_cover(spec),
         }
+    }
+
+    /// The query of the judges of a bonded job's result: who would do the job itself at its price,
+    /// of no pool, and with no stake to lock.
+    pub fn of_judges(spec: &JobSpec, params: &ChainParams) -> Self {
+        let mut query = Self::of(spec, params, 1);
+        query.class.bonded = false;
+        query.class.pool = None;
+        query.value = spec.max_price;
+        query
     }
 
     /// The query of its class alone: no price and no value rules anybody out.
@@ -176,6 +190,7 @@ impl Query {
                 Filter::Tee,
             ),
             (!self.class.unpaid || offer.accepts_unpaid, Filter::Price),
+            (!self.class.bonded || offer.accept_bonded, Filter::Stake),
             (self.quote.is_none_or(|quote| quote.pays(&offer.rates)), Filter::Price),
             (candidacy.open_jobs < offer.max_concurrent_jobs, Filter::Concurrency),
             (self.class.admits_member(&entry.profile, height), Filter::Pool),
@@ -205,6 +220,7 @@ impl Class {
             tee: spec.tee_required,
             pool: spec.required_runner_pool.as_ref().map(|id| keccak256(&id[..])),
             unpaid,
+            bonded: spec.verification.mode == VerificationMode::EconomicBond,
         }
     }
 
@@ -228,6 +244,18 @@ impl Class {
                     && (membership.valid_from..=membership.valid_until).contains(&height)
             })
         })
+    }
+}
+
+/// The price that 1.5 times of has to be free of a runner's stake. For a bonded job that is all it
+/// locks.
+fn value_to_cover(spec: &JobSpec) -> Amount {
+    match spec.verification.mode {
+        VerificationMode::EconomicBond => {
+            let thirds = bonded_stake(spec).get().saturating_mul(2);
+            Amount(thirds.div_ceil(3))
+        }
+        _ => spec.max_price,
     }
 }
 

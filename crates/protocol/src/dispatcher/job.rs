@@ -38,6 +38,8 @@ pub struct Job {
     pub aggregator_until: Height,
     /// Last height for a reveal.
     pub reveal_by: Height,
+    /// When commits were closed.
+    pub closed_at: Option<Height>,
     /// What is left of price and tip.
     pub escrow: Amount,
     /// Prepaid cycles of the callback.
@@ -63,6 +65,7 @@ codec_struct!(Job {
     commit_by,
     aggregator_until,
     reveal_by,
+    closed_at,
     escrow,
     callback_deposit,
     callback_max_fee,
@@ -147,8 +150,20 @@ pub struct Snapshot {
     pub bound: u32,
     /// The runner that is favoured in the first draw.
     pub mru: Option<Address>,
+    /// Whether what becomes of its seats counts for their runners' standing.
+    pub scored: bool,
 }
-codec_struct!(Snapshot { height, roots, seats, bound, mru });
+codec_struct!(Snapshot { height, roots, seats, bound, mru, scored });
+
+/// What a seat takes of its runner's stake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stakes {
+    /// The price that the runner's free stake covers 1.5 times.
+    pub value: Amount,
+    /// Stake that answers for a bonded result, from the draw on.
+    pub locked: Amount,
+}
+codec_struct!(Stakes { value, locked });
 
 /// A runner's place in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -157,6 +172,8 @@ pub struct Seat {
     pub runner: Address,
     /// In which selection it was drawn.
     pub attempt: u32,
+    /// When its candidates were fixed: whoever left its stake before answers for nothing here.
+    pub since: Height,
     /// Its reputation when it was drawn.
     pub reputation_nano: u64,
     /// Its effective stake when it was drawn, or when its candidates were fixed if that was more:
@@ -168,6 +185,10 @@ pub struct Seat {
     pub delegated: Amount,
     /// Its commission when it was drawn.
     pub commission_bps: u16,
+    /// What the seat takes of its stake.
+    pub stakes: Stakes,
+    /// Whether what becomes of it counts for its runner's standing.
+    pub scored: bool,
     /// It had no place free when it was drawn: it may let this job pass without blame.
     pub overbooked: bool,
     /// What it did.
@@ -176,11 +197,14 @@ pub struct Seat {
 codec_struct!(Seat {
     runner,
     attempt,
+    since,
     reputation_nano,
     stake,
     effective,
     delegated,
     commission_bps,
+    stakes,
+    scored,
     overbooked,
     progress,
 });

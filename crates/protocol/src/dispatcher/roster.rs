@@ -58,6 +58,17 @@ pub struct Roster {
     held: OrdMap<B256, Lists>,
     /// What the tries were built under.
     built_for: Option<(Rules, PresencePolicy)>,
+    standing: Standing,
+}
+
+/// Runners that may be drawn for something: registered, neither paused nor jailed, of the least
+/// reputation, and present where only present ones are drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How many.
+    pub runners: u64,
+    /// The sum of their weights.
+    pub weight: u128,
 }
 
 #[derive(Clone, Debug)]
@@ -78,6 +89,7 @@ enum Offering {
     Tee,
     Pool(B256),
     Unpaid,
+    Bonded,
 }
 
 impl Roster {
@@ -122,6 +134,8 @@ impl Roster {
         let old = self.entries[slot as usize].take();
         let new = Arc::new(entry);
         self.reindex(slot, old.as_deref(), &new);
+        old.iter().for_each(|old| self.count_out(old));
+        self.count_in(&new);
         let turn = new.next_turn(&self.rules().0, height);
         let turn_before = old.as_ref().and_then(|old| old.next_turn(&self.rules().0, height));
         if let Some(turn) = turn.filter(|_| turn != turn_before) {
@@ -136,6 +150,34 @@ impl Roster {
         let slot = slot.get();
         let Some(old) = self.entries.get_mut(slot as usize).and_then(Option::take) else { return };
         self.unindex(slot, &old);
+        self.count_out(&old);
+    }
+
+    /// Those that may be drawn.
+    pub fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    fn count_in(&mut self, entry: &Entry) {
+        if let Some(weight) = self.weight_of(entry) {
+            self.standing.runners += 1;
+            self.standing.weight += weight;
+        }
+    }
+
+    fn count_out(&mut self, entry: &Entry) {
+        if let Some(weight) = self.weight_of(entry) {
+            self.standing.runners -= 1;
+            self.standing.weight -= weight;
+        }
+    }
+
+    /// The weight of a runner that may be drawn for something.
+    pub fn weight_of(&self, entry: &Entry) -> Option<u128> {
+        let (rules, policy) = self.rules();
+        let candidacy = &entry.candidacy;
+        let stands = candidacy.available && candidacy.reputation_nano >= rules.min_reputation_nano;
+        list_of(entry, policy).filter(|_| stands).map(|_| entry.leaf(&rules).weight)
     }
 
     fn unindex_offer(&mut self, slot: u32, old: &Entry) {
@@ -442,7 +484,9 @@ fn offerings(entry: &Entry) -> Vec<Offering> {
     let pools = entry.profile.pools.iter().map(|membership| Offering::Pool(membership.pool));
     let tee = entry.candidacy.tee_until.map(|_| Offering::Tee);
     let unpaid = offer.accepts_unpaid.then_some(Offering::Unpaid);
-    kinds.chain(targets).chain(resolvers).chain(pools).chain(tee).chain(unpaid).collect()
+    let bonded = offer.accept_bonded.then_some(Offering::Bonded);
+    let flags = tee.into_iter().chain(unpaid).chain(bonded);
+    kinds.chain(targets).chain(resolvers).chain(pools).chain(flags).collect()
 }
 
 /// Everything that a class asks for.
@@ -454,6 +498,7 @@ fn demands(key: &Query) -> impl Iterator<Item = Offering> {
         .into_iter()
         .chain([class.tee.then_some(Offering::Tee), class.pool.map(Offering::Pool)])
         .chain([class.unpaid.then_some(Offering::Unpaid)])
+        .chain([class.bonded.then_some(Offering::Bonded)])
         .flatten()
 }
 

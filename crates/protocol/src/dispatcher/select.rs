@@ -6,7 +6,7 @@ use crate::chain::Warm;
 use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
 use crate::dispatcher::draw::{Favourite, draw};
 use crate::dispatcher::filter::{Entry, Query, Rules};
-use crate::dispatcher::job::{Failure, Job, PendingSelection, Snapshot, Status};
+use crate::dispatcher::job::{Failure, Job, PendingSelection, Snapshot, Stakes, Status};
 use crate::dispatcher::roster::{Lists, Roster, WARM_BLOCKS, load_entry, naive_lists, pending};
 use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::trie::Trie;
@@ -16,10 +16,11 @@ use crate::execute::{CLASS_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_
 use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey, WarmKey};
 use crate::params::ChainParams;
 use crate::presence::PresencePolicy;
-use crate::primitives::{Address, B256, Height, JobId, Slot};
+use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::registry::versioned::Stamp;
 use crate::state::{View, read};
 use crate::verifier::aggregator;
+use crate::verifier::challenge::{JUDGES, bonded_stake};
 use std::collections::BTreeMap;
 
 /// Cycles of selection that make one unit of a block's agenda.
@@ -41,10 +42,16 @@ impl Exec<'_> {
         mut job: Job,
         spec: &JobSpec,
     ) -> Result<(), Refusal> {
-        let bound = self.committee_bound(spec);
-        let query = Query::of(spec, self.params, bound);
+        let bound = match job.challenges {
+            Some(_) => u64::from(JUDGES),
+            None => self.committee_bound(spec),
+        };
+        let query = query_of(&job, spec, self.params, bound);
         self.charge_selection(&query)?;
         let lists = self.roster.lists(&query, &job.excluded, self.env.height);
+        if spec.verification.mode == VerificationMode::EconomicBond {
+            self.expect_fair_trial(spec)?;
+        }
         let verification = &spec.verification;
         let candidates = lists.iter().map(Trie::len).sum();
         let size = committee_size(
@@ -53,6 +60,8 @@ impl Exec<'_> {
             verification.runners,
             candidates,
         );
+        // A trial has as many judges as its price pays for, whatever the network's size is.
+        let size = if job.challenges.is_some() { Ok(JUDGES as usize) } else { size };
         let Ok(size) = size else {
             self.fail_job(&id, &mut job, Failure::InsufficientRunners);
             return Ok(());
@@ -60,7 +69,7 @@ impl Exec<'_> {
         job.committee = size as u32;
         let threshold = n_threshold(size as u64, verification.runners, verification.threshold);
         job.n_threshold = threshold.map_or(job.committee, |n| n as u32);
-        job.snapshot = self.snapshot(&lists, size as u32, bound as u32);
+        job.snapshot = self.snapshot(spec, &lists, size as u32, bound as u32);
         job.snapshot.mru = self.most_recent(&job, &id);
         if verification.mode == VerificationMode::None {
             self.draw_now(id, job, &lists);
@@ -72,7 +81,7 @@ impl Exec<'_> {
 
     /// A job pays for the lists that it makes nodes build: those of its class if nobody has asked
     /// for it lately, and those that its price and value make different from its class's.
-    fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
+    pub(crate) fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
         self.charge(self.roster.prices_to_compare(query) / PRICES_PER_CYCLE, 0)?;
         let cycles = self.selection_cycles(query);
         self.charge(cycles, 0)
@@ -105,10 +114,18 @@ impl Exec<'_> {
         }
     }
 
-    fn snapshot(&self, lists: &Lists, seats: u32, bound: u32) -> Snapshot {
+    /// The candidates of a draw, as the job's record has them.
+    pub(crate) fn snapshot(
+        &self,
+        spec: &JobSpec,
+        lists: &Lists,
+        seats: u32,
+        bound: u32,
+    ) -> Snapshot {
         let count = if self.params.policy() == PresencePolicy::Prefer { 2 } else { 1 };
         let roots = lists.iter().take(count).map(|trie| (trie.root(), trie.sum())).collect();
-        Snapshot { height: self.env.height, roots, seats, bound, mru: None }
+        let scored = self.draw_counts(spec, lists.iter().map(Trie::len).sum());
+        Snapshot { height: self.env.height, roots, seats, bound, mru: None, scored }
     }
 
     /// The runner that served this submitter last, unless that is too long ago.
@@ -130,7 +147,7 @@ impl Exec<'_> {
     }
 
     /// Puts a job into the queue for the seed of a later round.
-    fn bind(&mut self, id: JobId, mut job: Job, lists: Lists) {
+    pub(crate) fn bind(&mut self, id: JobId, mut job: Job, lists: Lists) {
         let view = self.env.view.saturating_add(self.params.selection_seed_delay_views);
         let pending = PendingSelection { job: id, view, snapshot_height: job.snapshot.height };
         self.state.put(&PendingKey { index: self.chain.pending_tail }, &pending);
@@ -175,9 +192,16 @@ impl Exec<'_> {
             .expect("a snapshot has as many candidates as seats");
         let spec = self.spec_of(&id);
         let runners: Vec<Address> = draws.iter().map(|draw| draw.leaf.address).collect();
+        let stakes = stakes_of(&job, &spec);
+        // Draws of one moment overlap. A result that too little stake answers for is not bonded.
+        let short = |runner: &&Address| !self.can_lock(**runner, stakes.locked);
+        if let Some(short) = runners.iter().find(short).copied() {
+            job.excluded.push(short);
+            self.reselect(&id, job);
+            return;
+        }
         for runner in &runners {
-            let (value, at) = (spec.max_price, job.snapshot.height);
-            let seat = self.seat_runner(*runner, value, at, job.attempt);
+            let seat = self.seat_runner(*runner, &job, stakes);
             job.seats.push(seat.expect("a candidate is a runner"));
         }
         job.seed = seed;
@@ -230,6 +254,10 @@ impl Exec<'_> {
         let spec = self.spec_of(id);
         let seated = job.taking_part().count() as u32;
         let empty = job.committee.saturating_sub(seated);
+        if job.challenges.is_some() && !self.is_fair_trial(&job, &spec) {
+            self.fail_job(id, &mut job, Failure::InsufficientRunners);
+            return 0;
+        }
         let (query, bound) = self.retry_query(&job, &spec);
         let work = u64::from(empty) + self.selection_cycles(&query) / CYCLES_PER_WORK;
         let lists = self.roster.lists(&query, &barred(&job), self.env.height);
@@ -242,7 +270,7 @@ impl Exec<'_> {
         }
         job.attempt += 1;
         job.aggregator = None;
-        job.snapshot = self.snapshot(&lists, seats, bound as u32);
+        job.snapshot = self.snapshot(&spec, &lists, seats, bound as u32);
         self.bind(*id, job, lists);
         work
     }
@@ -251,7 +279,7 @@ impl Exec<'_> {
     /// a smaller one.
     fn retry_query(&self, job: &Job, spec: &JobSpec) -> (Query, u64) {
         let bound = self.committee_bound(spec).max(u64::from(job.committee));
-        (Query::of(spec, self.params, bound), bound)
+        (query_of(job, spec, self.params, bound), bound)
     }
 
     /// A transaction that makes a job draw again pays for that, before it is done.
@@ -266,6 +294,23 @@ impl Exec<'_> {
             self.roster.hold(job, lists);
         }
     }
+}
+
+/// What a job asks of its candidates.
+fn query_of(job: &Job, spec: &JobSpec, params: &ChainParams, bound: u64) -> Query {
+    let value = stakes_of(job, spec).value;
+    let query = Query::of(spec, params, bound);
+    if job.challenges.is_some() { Query { value, ..query } } else { query }
+}
+
+/// What a seat of a job takes of its runner's stake. A trial pays all its judges at once, and each
+/// is worth what the tried job was.
+fn stakes_of(job: &Job, spec: &JobSpec) -> Stakes {
+    if spec.verification.mode == VerificationMode::EconomicBond {
+        return Stakes { value: Amount::ZERO, locked: bonded_stake(spec) };
+    }
+    let parts = if job.challenges.is_some() { u128::from(JUDGES) } else { 1 };
+    Stakes { value: Amount(spec.max_price.get() / parts), locked: Amount::ZERO }
 }
 
 /// Runners that a job does not draw again: those it excludes, and those that sat on it already.
@@ -293,7 +338,7 @@ pub(crate) fn reload_held(roster: &mut Roster, view: &(impl View + ?Sized), para
             let slots = 0..chain.next_slot.get();
             slots.filter_map(|slot| load_entry(view, Slot(slot), stamp)).collect()
         });
-        let query = Query::of(&spec, params, u64::from(job.snapshot.bound));
+        let query = query_of(&job, &spec, params, u64::from(job.snapshot.bound));
         let barred = barred(&job);
         let lists =
             built.entry((height, query, barred)).or_insert_with_key(|(_, query, barred)| {

@@ -83,6 +83,7 @@ impl Exec<'_> {
             commit_by: Height::ZERO,
             aggregator_until: Height::ZERO,
             reveal_by: Height::ZERO,
+            closed_at: None,
             escrow,
             callback_deposit: new.callback_deposit,
             callback_max_fee: new.callback_max_fee,
@@ -97,8 +98,13 @@ impl Exec<'_> {
             return Err(Refusal::NotYourJob);
         }
         let untouched = job.seats.iter().all(|seat| seat.progress == Progress::Waiting);
+        // The seed of a view can be known in that view, whether or not a block has it by then.
+        let drawable = |view: u64| self.env.view >= view;
         let cost = match job.status {
-            Status::Pending { .. } if job.seats.is_empty() => Amount::ZERO,
+            Status::Pending { view } if job.attempt == 0 && !drawable(view) => Amount::ZERO,
+            Status::Pending { .. } if job.attempt == 0 && job.committee > 1 => {
+                self.burn_share(job.escrow)
+            }
             // A single runner's result may be on its way, in the open.
             Status::Assigned if untouched && job.committee > 1 => self.burn_share(job.escrow),
             _ => return Err(Refusal::TooLateToCancel),
@@ -129,11 +135,9 @@ impl Exec<'_> {
 
     /// The last step of every job: frees seats, refunds what is left, writes the end.
     pub(crate) fn end_job(&mut self, id: &JobId, job: &mut Job, status: Status) {
-        let value = self.price_of(id);
-        let seated: Vec<Address> = job.taking_part().map(|seat| seat.runner).collect();
-        for runner in seated {
-            self.unseat_runner(runner, value);
-            self.state.remove(&RevealKey { job: *id, runner });
+        for seat in job.taking_part() {
+            self.unseat_runner(seat);
+            self.state.remove(&RevealKey { job: *id, runner: seat.runner });
         }
         let left = core::mem::take(&mut job.escrow);
         let deposit = core::mem::take(&mut job.callback_deposit);
@@ -145,11 +149,6 @@ impl Exec<'_> {
         job.status = status;
         self.state.put(&JobKey { job: *id }, job);
         self.job_ended(id);
-    }
-
-    /// The price that a seat of this job counts with in its runner's books.
-    pub(crate) fn price_of(&self, id: &JobId) -> Amount {
-        self.spec_of(id).max_price
     }
 
     /// Every job has its specification beside it.

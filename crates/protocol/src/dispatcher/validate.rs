@@ -80,6 +80,7 @@ pub fn validate(
     validate_bounds(spec, params)?;
     validate_verification(spec, pinned)?;
     validate_texts(spec)?;
+    validate_available(spec)?;
     validate_callback(spec, params)?;
     refuse_if(spec.max_price.is_zero() && !spec.tip.is_zero(), Refusal::TipWithoutPrice)
 }
@@ -195,13 +196,14 @@ fn validate_resolvers(checks: &[VerifierCheck]) -> Result<(), Refusal> {
 fn validate_mode(spec: &JobSpec, pinned: impl Fn(&B256) -> bool) -> Result<(), Refusal> {
     let mode = spec.verification.mode;
     refuse_if(mode == VerificationMode::SemanticSimilarity, Refusal::ModeUnavailable)?;
-    if mode == VerificationMode::Deterministic && !spec.tee_required {
-        let vouched = match &spec.job_type {
-            JobType::Custom { executor_hash, .. } => pinned(executor_hash),
-            _ => false,
-        };
-        refuse_if(!vouched, Refusal::NotDeterministic)?;
-    }
+    let vouched = match &spec.job_type {
+        JobType::Custom { executor_hash, .. } => pinned(executor_hash),
+        _ => false,
+    };
+    refuse_if(mode == VerificationMode::Deterministic && !vouched, Refusal::NotDeterministic)?;
+    // A web page or a model may say something else to the judges, and an honest runner would lose
+    // its stake. A pinned program has no network, and gives everybody the same.
+    refuse_if(mode == VerificationMode::EconomicBond && !vouched, Refusal::NotBondable)?;
     let sends = matches!(spec.job_type, JobType::EthSend { .. });
     refuse_if(sends && mode != VerificationMode::None, Refusal::SingleRunnerOnly)
 }
@@ -243,6 +245,12 @@ fn validate_texts(spec: &JobSpec) -> Result<(), Refusal> {
         .is_none_or(|pool| (1..=NAME_BYTES_MAX).contains(&pool.len()));
     refuse_if(!(job && secrets && pool), Refusal::SpecFieldTooLong)?;
     validate_web(spec)
+}
+
+/// What nobody can do today is not paid for.
+fn validate_available(spec: &JobSpec) -> Result<(), Refusal> {
+    refuse_if(!spec.secrets.is_empty(), Refusal::SecretsUnavailable)?;
+    refuse_if(spec.tee_required, Refusal::TeeUnavailable)
 }
 
 /// What every runner would turn down is not worth a committee. Whether somebody is there, only a

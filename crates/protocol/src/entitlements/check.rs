@@ -66,7 +66,8 @@ pub fn reach(view: &(impl View + ?Sized), id: B256) -> Option<Vec<(B256, Entitle
 /// Whether a chain can be used at a height.
 pub fn is_live(chain: Option<&[(B256, Entitlement)]>, height: Height) -> bool {
     let allows = |record: &Entitlement| {
-        record.used.once_more(&record.constraints, Amount::ZERO, height).is_some()
+        let once_more = record.used.once_more(&record.constraints, Amount::ZERO, height);
+        record.accepted && once_more.is_some()
     };
     chain.is_some_and(|chain| chain.iter().all(|(_, record)| allows(record)))
 }

@@ -35,9 +35,30 @@ impl Exec<'_> {
             constraints: *constraints,
             parent: None,
             used: Used::default(),
+            // An owner's own runner needs nobody's consent.
+            accepted: !matches!(scope, Scope::RunnerPool { .. }) || who == grantee,
             held_place: 0,
             member_place: 0,
         })
+    }
+
+    /// EntitlementAccept: by the runner that a membership was granted to. Nobody is put into a pool
+    /// without its consent: its owner could order work that only that runner may be drawn for.
+    pub(crate) fn accept_entitlement(&mut self, who: Address, id: B256) -> Result<(), Refusal> {
+        let mut record = self.entitlement(id)?;
+        if record.grantee != who {
+            return Err(Refusal::NotYourEntitlement);
+        }
+        if record.accepted {
+            return Err(Refusal::AcceptedAlready);
+        }
+        if self.has_lapsed(id)? {
+            return Err(Refusal::EntitlementLapsed);
+        }
+        self.registered(who)?;
+        self.accept_membership(id, &mut record)?;
+        self.emit(Event::MembershipAccepted { entitlement: id, runner: who });
+        Ok(())
     }
 
     fn file_entitlement(&mut self, record: Entitlement) -> Result<B256, Refusal> {

@@ -5,6 +5,8 @@ use crate::execute::Cost;
 
 /// A grant.
 pub const GRANT: Cost = Cost { cycles: 5_000, cells: 500 };
+/// A membership is accepted: its place in the pool, and in the profile.
+pub const ACCEPT: Cost = Cost { cycles: 3_000, cells: 200 };
 /// A revocation.
 pub const REVOKE: Cost = Cost { cycles: 2_000, cells: 100 };
 /// A delegation.

@@ -27,6 +27,9 @@ pub struct Entitlement {
     pub parent: Option<B256>,
     /// What has been used of it.
     pub used: Used,
+    /// Whether it holds: a membership does once its runner has accepted it, every other right at
+    /// once.
+    pub accepted: bool,
     /// Its place among the grantee's.
     pub held_place: u32,
     /// Its place among the pool's members, if it is a membership.
@@ -40,6 +43,7 @@ codec_struct!(Entitlement {
     constraints,
     parent,
     used,
+    accepted,
     held_place,
     member_place,
 });

@@ -106,9 +106,23 @@ impl Exec<'_> {
         ids.push(id);
         self.charge(ids.len() as u64 * 32 / price::WRITE_BYTES_PER_CYCLE, 0)?;
         self.state.put(&key, &ids);
-        self.enter_pool(id, &mut record)?;
+        if record.accepted {
+            self.enter_pool(id, &mut record)?;
+        }
         self.state.put(&EntitlementKey { entitlement: id }, &record);
         Ok(id)
+    }
+
+    /// A membership holds from now on.
+    pub(super) fn accept_membership(
+        &mut self,
+        id: B256,
+        record: &mut Entitlement,
+    ) -> Result<(), Refusal> {
+        record.accepted = true;
+        self.enter_pool(id, record)?;
+        self.state.put(&EntitlementKey { entitlement: id }, record);
+        Ok(())
     }
 
     /// Removes a record. What was passed on from it ends with it, without being touched.
@@ -137,7 +151,7 @@ impl Exec<'_> {
         } else {
             self.state.put(&key, &ids);
         }
-        self.leave_pool(id, record)
+        if record.accepted { self.leave_pool(id, record) } else { Ok(()) }
     }
 
     fn change_entitlement(&mut self, id: B256, change: impl FnOnce(&mut Entitlement)) {

@@ -67,6 +67,7 @@ fn base(instruction: &Instruction) -> Cost {
         | Instruction::SystemExtendTimer { .. }
         | Instruction::UpdateTimerConfig { .. } => (CHANGE_CYCLES, 0),
         Instruction::EntitlementGrant { .. } => return entitlements::GRANT,
+        Instruction::EntitlementAccept { .. } => return entitlements::ACCEPT,
         Instruction::EntitlementRevoke { .. } => return entitlements::REVOKE,
         Instruction::EntitlementDelegate { .. } => return entitlements::DELEGATE,
         Instruction::EntitlementCreateRole { .. } => return entitlements::CREATE_ROLE,

@@ -329,12 +329,16 @@ impl<'a> Exec<'a> {
 
     /// The earliest moment that a waiting job's candidates may be asked for.
     pub(crate) fn oldest_snapshot(&self) -> Option<Stamp> {
+        // A job of this very block will want the runners as its opening left them.
+        Some(Stamp::opening(self.settled_candidates().min(self.env.height)))
+    }
+
+    /// Candidates of blocks before this height are drawn, or will not be.
+    pub(crate) fn settled_candidates(&self) -> Height {
         let waiting = self.chain.pending_head < self.chain.pending_tail;
         let index = self.chain.pending_head;
         let oldest = waiting.then(|| self.state.get(&crate::key::PendingKey { index })).flatten();
-        // A job of this very block will want the runners as its opening left them.
-        let own = Stamp::opening(self.env.height);
-        Some(oldest.map_or(own, |pending| Stamp::opening(pending.snapshot_height).min(own)))
+        oldest.map_or(self.env.height, |pending| pending.snapshot_height)
     }
 
     /// Remembers that a runner's standing was written.

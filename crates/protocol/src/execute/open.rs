@@ -156,6 +156,7 @@ impl<'a> Exec<'a> {
             self.state.remove(&key);
             self.chain.pending_head += 1;
             self.draw_job(&pending);
+            self.keep_new_lists();
         }
     }
 

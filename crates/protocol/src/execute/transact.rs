@@ -285,7 +285,9 @@ impl Exec<'_> {
             Instruction::ResumeRunner => self.resume(who),
             Instruction::Heartbeat => self.heartbeat(who),
             Instruction::DeregisterRunner => self.deregister(who),
-            Instruction::Delegate { runner, amount } => self.delegate(who, *runner, *amount),
+            Instruction::Delegate { runner, amount, min_shares } => {
+                self.delegate(who, *runner, *amount, *min_shares)
+            }
             Instruction::Undelegate { runner, shares } => self.undelegate(who, *runner, *shares),
             Instruction::SubmitJob { spec } => {
                 let max_fee = admitted.body.cycle_bid.max_fee;
@@ -300,9 +302,7 @@ impl Exec<'_> {
                 self.submit_result(who, job, result, result_sig)
             }
             Instruction::CrashAttestation { job, signal } => self.attest_crash(who, job, *signal),
-            Instruction::ChallengeResult { job, tip } => {
-                self.challenge(who, admitted.hash, job, *tip)
-            }
+            Instruction::ChallengeResult { job } => self.challenge(who, admitted.hash, job),
             Instruction::ScheduleTimer { timer } => {
                 self.schedule_timer(who, who, timer).map(|_| ())
             }
@@ -317,6 +317,9 @@ impl Exec<'_> {
             Instruction::UpdateTimerConfig { config } => self.update_timer_config(who, config),
             Instruction::EntitlementGrant { grantee, scope, action, constraints } => {
                 self.grant_entitlement(who, *grantee, scope, action, constraints).map(|_| ())
+            }
+            Instruction::EntitlementAccept { entitlement } => {
+                self.accept_entitlement(who, *entitlement)
             }
             Instruction::EntitlementRevoke { entitlement } => {
                 self.revoke_entitlement(who, *entitlement)

@@ -6,4 +6,5 @@ pub mod reputation;
 pub mod runner;
 pub mod stake;
 pub mod standing;
+pub mod unbonding;
 pub mod versioned;

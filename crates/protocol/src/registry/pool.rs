@@ -1,8 +1,15 @@
 //! Money that many own together, by shares.
+//!
+//! A pool begins with [`VIRTUAL_SHARES`] that nobody holds. Whoever drives up the worth of a share by
+//! giving money to the pool gives most of it to them: a first share cannot be inflated until the
+//! next delegation is rounded away.
 
 use crate::codec::codec_struct;
 use crate::math::mul_div;
 use crate::primitives::Amount;
+
+/// Shares that nobody holds; a pool without money has one unit for all of them.
+pub const VIRTUAL_SHARES: u128 = 1_000;
 
 /// What is added or taken counts for every share alike, so nobody has to be walked over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,13 +22,17 @@ pub struct Pool {
 codec_struct!(Pool { amount, shares });
 
 impl Pool {
+    /// The shares that an amount would be now. None if it is not worth one.
+    pub fn quote(&self, amount: Amount) -> Option<u128> {
+        let shares = self.shares.checked_add(VIRTUAL_SHARES)?;
+        let shares = mul_div(amount.get(), shares, self.amount.get().checked_add(1)?)?;
+        (shares > 0).then_some(shares)
+    }
+
     /// Puts money in; says how many shares that is. None if it is not worth one.
     pub fn deposit(&mut self, amount: Amount) -> Option<u128> {
-        let shares = match self.shares {
-            0 => amount.get(),
-            shares => mul_div(amount.get(), shares, self.amount.get())?,
-        };
-        let total = self.shares.checked_add(shares).filter(|_| shares > 0)?;
+        let shares = self.quote(amount)?;
+        let total = self.shares.checked_add(shares)?;
         self.amount = self.amount.plus(amount)?;
         self.shares = total;
         Some(shares)
@@ -29,16 +40,30 @@ impl Pool {
 
     /// What shares are worth, rounded down.
     pub fn worth(&self, shares: u128) -> Amount {
-        self.amount.scale(shares, self.shares).unwrap_or_default()
+        let whole = Amount(self.amount.get().saturating_add(1));
+        whole.scale(shares, self.shares.saturating_add(VIRTUAL_SHARES)).unwrap_or_default()
     }
 
-    /// Takes shares out, with their worth and, if they are the last, what rounding left behind.
+    /// Takes shares out, with their worth.
     pub fn withdraw(&mut self, shares: u128) -> Amount {
         let shares = shares.min(self.shares);
-        let amount = if shares == self.shares { self.amount } else { self.worth(shares) };
+        let amount = self.worth(shares).at_most(self.amount);
         self.amount = self.amount.minus(amount).unwrap_or_default();
         self.shares -= shares;
         amount
+    }
+
+    /// Whether nothing was ever earned or lost, so that its shares are worth what they were at first.
+    pub fn is_whole(&self) -> bool {
+        self.amount.get().checked_mul(VIRTUAL_SHARES) == Some(self.shares)
+    }
+
+    /// Two pools that are whole as one. Each share is worth what it was.
+    pub fn joined(&self, other: &Self) -> Self {
+        Self {
+            amount: Amount(self.amount.get() + other.amount.get()),
+            shares: self.shares + other.shares,
+        }
     }
 
     /// Takes up to an amount from all shares alike; says how much. The last unit stays, so that
@@ -71,6 +96,35 @@ mod tests {
             (0u64..1 << 30).prop_map(Step::Earn),
             (0u64..1 << 30).prop_map(Step::Lose),
         ]
+    }
+
+    #[test]
+    fn money_given_to_a_pool_is_lost_to_the_giver_and_not_to_the_next_delegator() {
+        let donation = Amount::cby(100_000);
+        let mut pool = Pool::default();
+        let first = pool.deposit(Amount::CBY).unwrap();
+        // All but one share leave, and the pool earns.
+        let mut attacker = pool.withdraw(first - 1).get();
+        pool.amount = Amount(pool.amount.get() + donation.get());
+        let deposit = Amount::cby(1_000);
+        let lost = match pool.deposit(deposit) {
+            Some(shares) => deposit.get() - pool.worth(shares).get(),
+            None => 0,
+        };
+        attacker += pool.withdraw(1).get();
+        assert!(lost <= deposit.get() / 5, "lost {lost}");
+        let spent = Amount::CBY.get() + donation.get() - attacker;
+        assert!(spent > 500 * lost, "spent {spent} to take {lost}");
+    }
+
+    #[test]
+    fn the_only_owner_of_all_shares_gets_everything_back() {
+        for amount in [1, 999, 1_000_000_007, 1 << 90] {
+            let mut pool = Pool::default();
+            let shares = pool.deposit(Amount(amount)).unwrap();
+            assert!(pool.is_whole());
+            assert_eq!(pool.withdraw(shares), Amount(amount));
+        }
     }
 
     proptest! {

@@ -74,6 +74,7 @@ pub fn plain_offer(kinds: &[JobKind]) -> Offer {
         declared_max_job_value: Amount::ZERO,
         accepts_unpaid: false,
         commission_bps: 0,
+        accept_bonded: false,
     }
 }
 

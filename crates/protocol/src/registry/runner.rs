@@ -6,6 +6,7 @@ use crate::dispatcher::spec::JobKind;
 use crate::primitives::{Address, Amount, B256, Height, Slot};
 use crate::registry::pool::Pool;
 use crate::registry::reputation::Reputation;
+use crate::registry::unbonding::Unbonding;
 use crate::registry::versioned::{Stamp, Versioned};
 
 /// What a runner says about itself. Changes rarely.
@@ -45,6 +46,8 @@ pub struct Offer {
     pub accepts_unpaid: bool,
     /// Its part of what its delegators earn, in bps.
     pub commission_bps: u16,
+    /// Whether it takes work that its stake answers for.
+    pub accept_bonded: bool,
 }
 codec_struct!(Offer {
     kinds,
@@ -57,6 +60,7 @@ codec_struct!(Offer {
     declared_max_job_value,
     accepts_unpaid,
     commission_bps,
+    accept_bonded,
 });
 
 /// Prices of a runner.
@@ -135,8 +139,9 @@ pub struct Runner {
     pub stake: Amount,
     /// Stake of its delegators.
     pub delegated: Pool,
-    /// Own and delegated stake on its way out: no longer drawn by, still slashed.
-    pub unbonding: Pool,
+    /// Own and delegated stake on its way out: no longer drawn by, still slashed for what began
+    /// before it left.
+    pub unbonding: Unbonding,
     /// Stake that answers for bonded results.
     pub locked: Amount,
     /// Its reputation.
@@ -203,7 +208,7 @@ impl Runner {
             terms,
             stake: Amount::ZERO,
             delegated: Pool::default(),
-            unbonding: Pool::default(),
+            unbonding: Unbonding::default(),
             locked: Amount::ZERO,
             reputation: Reputation::new(height.get()),
             failures: 0,

@@ -1,8 +1,9 @@
 //! Own and delegated stake, unbonding, slashing, and the runners' pay.
 //!
 //! Delegators hold shares in a runner's delegated stake: what they earn is added to it, what they
-//! lose is taken from it. Stake that leaves waits in a pool of its own where a slash still reaches
-//! it, so nobody can step aside between a commit and its reveal.
+//! lose is taken from it. Stake that leaves waits in batches by the height at which it left
+//! ([`super::unbonding`]), where a slash for something older still reaches it, so nobody can step
+//! aside between a draw and its end, and nobody pays for what was drawn after it had left.
 
 use crate::agenda::Task;
 use crate::dispatcher::job::Seat;
@@ -11,7 +12,7 @@ use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::DelegationKey;
 use crate::math::mul_div;
-use crate::primitives::{Address, Amount, BPS};
+use crate::primitives::{Address, Amount, BPS, Height};
 use crate::registry::runner::Runner;
 
 impl Exec<'_> {
@@ -41,6 +42,9 @@ impl Exec<'_> {
         if runner.effective_stake() < in_use(&runner).ok_or(Refusal::AmountOverflow)? {
             return Err(Refusal::StakeInUse);
         }
+        if runner.unbonding.is_full() {
+            return Err(Refusal::TooManyUnbonding);
+        }
         self.refresh(&mut runner);
         self.unbond(who, &mut runner, who, amount)?;
         self.put_runner(who, runner);
@@ -58,16 +62,35 @@ impl Exec<'_> {
         if amount.is_zero() {
             return Ok(());
         }
-        let shares = runner.unbonding.deposit(amount).ok_or(Refusal::DelegationTooSmall)?;
-        let payable_at = self.env.height.plus(self.params.unbonding_blocks);
-        self.schedule(payable_at, &Task::StakeRelease { runner: address, owner, shares });
+        let (now, settled) = (self.env.height, self.settled_candidates());
+        let entered = runner.unbonding.deposit(amount, now, settled);
+        let (began, shares) = entered.ok_or(Refusal::DelegationTooSmall)?;
+        let payable_at = now.plus(self.params.unbonding_blocks);
+        let task = Task::StakeRelease { runner: address, owner, shares, began };
+        self.schedule(payable_at, &task);
         self.emit(Event::Unstaked { runner: address, owner, amount, payable_at });
         Ok(())
     }
 
-    pub(crate) fn release_stake(&mut self, address: Address, owner: Address, shares: u128) -> u64 {
-        let mut amount = Amount::ZERO;
-        self.change_runner(address, |runner| amount = runner.unbonding.withdraw(shares));
+    /// Pays out what has unbonded, or waits for what it still answers for. Every seat and every
+    /// dispute ends, and later ones do not reach it.
+    pub(crate) fn release_stake(
+        &mut self,
+        address: Address,
+        owner: Address,
+        shares: u128,
+        began: Height,
+    ) -> u64 {
+        let settled = self.settled_candidates();
+        let Some(mut runner) = self.known(address) else { return 0 };
+        if runner.unbonding.answers(began) {
+            let again = self.env.height.plus(self.params.dispute_blocks);
+            let task = Task::StakeRelease { runner: address, owner, shares, began };
+            self.schedule(again, &task);
+            return 0;
+        }
+        let amount = runner.unbonding.withdraw(began, shares, settled);
+        self.put_runner(address, runner);
         self.credit(owner, amount);
         self.emit(Event::StakeReleased { owner, amount });
         0
@@ -78,6 +101,7 @@ impl Exec<'_> {
         delegator: Address,
         address: Address,
         amount: Amount,
+        min_shares: u128,
     ) -> Result<(), Refusal> {
         let mut runner = self.registered(address)?;
         if amount < Amount::CBY {
@@ -85,6 +109,9 @@ impl Exec<'_> {
         }
         self.debit(delegator, amount)?;
         let shares = runner.delegated.deposit(amount).ok_or(Refusal::DelegationTooSmall)?;
+        if shares < min_shares {
+            return Err(Refusal::TooFewShares);
+        }
         let key = DelegationKey { runner: address, delegator };
         let held = self.state.get(&key).unwrap_or(0);
         self.state.put(&key, &(held + shares));
@@ -119,22 +146,23 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Slashes up to `amount` of a stake that was `at_risk`: what has begun to unbond since bears
-    /// its part of it, the rest is taken pro rata from own and delegated stake, and whatever is
-    /// missing then from what unbonds. Says how much was there.
+    /// Slashes up to `amount` for a duty that began at `from`: pro rata from own and delegated stake
+    /// and from what has begun to unbond since. What left before pays nothing. Says how much was
+    /// there.
     pub(crate) fn take_stake(
         &mut self,
         runner: &mut Runner,
         amount: Amount,
-        at_risk: Amount,
+        from: Height,
     ) -> Amount {
-        let left = at_risk.minus(runner.effective_stake()).unwrap_or_default();
-        let theirs = amount.scale(left.get(), at_risk.get()).unwrap_or_default();
-        let first = runner.unbonding.take(theirs);
+        let leaving = runner.unbonding.exposed(from);
+        let all = Amount(runner.effective_stake().get().saturating_add(leaving.get()));
+        let amount = amount.at_most(all);
+        let theirs = amount.scale(leaving.get(), all.get()).unwrap_or_default();
+        let first = runner.unbonding.take(from, theirs);
         let rest = Amount(amount.get() - first.get());
         let second = take_active(runner, rest);
-        let third = runner.unbonding.take(Amount(rest.get() - second.get()));
-        runner.locked = runner.locked.at_most(runner.effective_stake());
+        let third = runner.unbonding.take(from, Amount(rest.get() - second.get()));
         [first, second, third].into_iter().sum()
     }
 

@@ -1,12 +1,13 @@
 //! How runners' records are read and written, scored and jailed (SPEC §6).
 
 use crate::agenda::Task;
-use crate::dispatcher::job::{Progress, Seat};
+use crate::dispatcher::job::{Job, Progress, Seat, Stakes};
+use crate::dispatcher::spec::JobSpec;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::RunnerKey;
-use crate::primitives::{Address, Amount, Height};
+use crate::primitives::{Address, Amount};
 use crate::registry::reputation::Reputation;
 use crate::registry::runner::{Runner, Status};
 use crate::registry::versioned::Stamp;
@@ -17,6 +18,9 @@ pub const SCORE_SETTLED: u32 = 100;
 pub const SCORE_AGGREGATOR: u32 = 110;
 /// Score of a timeout, of a result outside the winning group, of an attested crash.
 pub const SCORE_FAILED: u32 = 0;
+
+/// A draw from fewer candidates, or from fewer than half of all runners, scores nobody.
+const SCORED_CANDIDATES_MIN: u64 = 10;
 
 /// Sums after a jail term: a reputation of exactly 50, on probation.
 const PROBATION_WEIGHT: u128 = 4_000_000_000;
@@ -63,14 +67,25 @@ impl Exec<'_> {
         runner.reputation.refresh(self.env.height.get()).expect("heights never fall");
     }
 
-    /// Scores a runner for a job at a price. Unpaid jobs score nothing. Success at less than a
-    /// least price counts for nothing either: who could raise a reputation with work that costs
-    /// next to nothing could wash it by working for itself.
-    pub(crate) fn score(&mut self, address: Address, score: u32, price: Amount) {
-        let cheap = score > SCORE_FAILED && price < Amount(self.params.min_scored_price);
-        if price.is_zero() || cheap {
-            return;
+    /// Whether a draw counts for the standing of those that are drawn. Dust does not, nor a draw
+    /// from a handful of runners: either would buy somebody's jail, or wash a score by work for
+    /// oneself. Nor do jobs of a pool, whose owner chooses who is in it.
+    pub(crate) fn draw_counts(&self, spec: &JobSpec, candidates: usize) -> bool {
+        let enough = SCORED_CANDIDATES_MIN.min(self.roster.standing().runners.div_ceil(2));
+        spec.max_price >= Amount(self.params.min_scored_price)
+            && spec.required_runner_pool.is_none()
+            && candidates as u64 >= enough
+    }
+
+    /// Scores a seat's runner for what became of it, if its draw counts.
+    pub(crate) fn score_seat(&mut self, seat: &Seat, score: u32) {
+        if seat.scored {
+            self.score(seat.runner, score);
         }
+    }
+
+    /// Scores a runner.
+    pub(crate) fn score(&mut self, address: Address, score: u32) {
         let Some(mut runner) = self.known(address) else { return };
         let height = self.env.height.get();
         runner.reputation.record(height, score).expect("heights never fall, sums stay small");
@@ -127,41 +142,49 @@ impl Exec<'_> {
         0
     }
 
-    /// Seats a runner: one job more, and its value. A runner that had no place free, by terms that
-    /// held when the candidates were fixed, may let the job pass without blame.
+    /// Seats a runner. One that had no place free, by terms that held when the candidates were
+    /// fixed, may let the job pass without blame.
     pub(crate) fn seat_runner(
         &mut self,
         address: Address,
-        value: Amount,
-        snapshot: Height,
-        attempt: u32,
+        job: &Job,
+        stakes: Stakes,
     ) -> Option<Seat> {
         let mut runner = self.known(address)?;
-        let before = runner.candidacy.at(Stamp::opening(snapshot));
+        let snapshot = &job.snapshot;
+        let before = runner.candidacy.at(Stamp::opening(snapshot.height));
         let before = before.map_or(Amount::ZERO, |candidacy| candidacy.effective_stake);
         let full = runner.open_jobs >= runner.terms.max_concurrent_jobs;
         let seat = Seat {
             runner: address,
-            attempt,
+            attempt: job.attempt,
+            since: snapshot.height,
             reputation_nano: runner.reputation.nano(),
             stake: runner.effective_stake().max(before),
             effective: runner.effective_stake(),
             delegated: runner.delegated.amount,
             commission_bps: runner.terms.commission_bps,
-            overbooked: full && runner.terms.since <= snapshot,
+            stakes,
+            scored: snapshot.scored,
+            overbooked: full && runner.terms.since <= snapshot.height,
             progress: Progress::Waiting,
         };
         runner.open_jobs += 1;
-        runner.open_value = Amount(runner.open_value.get().saturating_add(value.get()));
+        runner.open_value = Amount(runner.open_value.get().saturating_add(stakes.value.get()));
+        runner.locked = Amount(runner.locked.get().saturating_add(stakes.locked.get()));
+        runner.unbonding.begin_duty(seat.since);
         self.put_runner(address, runner);
         Some(seat)
     }
 
     /// Frees a seat.
-    pub(crate) fn unseat_runner(&mut self, address: Address, value: Amount) {
-        self.change_runner(address, |runner| {
+    pub(crate) fn unseat_runner(&mut self, seat: &Seat) {
+        let settled = self.settled_candidates();
+        self.change_runner(seat.runner, |runner| {
             runner.open_jobs = runner.open_jobs.saturating_sub(1);
-            runner.open_value = runner.open_value.minus(value).unwrap_or_default();
+            runner.open_value = runner.open_value.minus(seat.stakes.value).unwrap_or_default();
+            runner.locked = runner.locked.minus(seat.stakes.locked).unwrap_or_default();
+            runner.unbonding.end_duty(seat.since, settled);
         });
     }
 

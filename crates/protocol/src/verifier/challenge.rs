@@ -1,51 +1,83 @@
-//! Bonded results and their challenge (SPEC §5, EconomicBond).
+//! Bonded results, their challenge and its trial (SPEC §5, EconomicBond).
 //!
-//! A bonded result is paid at once, but 1.5 times its price of the runner's stake stays locked for
-//! the dispute window. A challenger puts up a bond and the price of a fresh committee, with a tip of
-//! its choice since a committee costs more than one runner, that does the work again under majority
-//! vote. If it finds the same, the bond is slashed; if it finds something
-//! else, the locked stake is, and first of all gives the challenger its costs back; if it finds
-//! nothing, everybody is where they were.
+//! ```text
+//! draw       locks L of the runner's stake: the price of a trial and 1.5 times the job's
+//! result     pays at once; L stays locked for the dispute window and all trials
+//! challenge  pays for a trial, and puts up a bond of L/10
+//! trial      JUDGES runners do the work again, JUDGES_NEEDED of them must give the same result
+//!              something else  → L is lost: the trial's price goes back out of it, the rest as slashes do
+//!              the same        → the bond is lost, as slashes are
+//!              nothing agreed  → everything goes back
+//! ```
+//! A trial that its parties can stack is a way to steal stakes: judges who are friends of the
+//! challenger would find against an honest runner, and be paid for it out of its stake. So
+//! nobody chooses the judges: they are all who would do the job themselves at its price, of
+//! whichever pool, drawn by a seed that nobody knows when the challenge is made. And they must be
+//! many: together they have two thirds of the weight of all other runners. Whoever has less than a
+//! third of the network then has less than half of the judges, so four of five seats are as likely
+//! to be somebody else's. With all judges its own it gains 89 % of the trial's price; with four
+//! against it, it loses all of that price and the bond, and earns one seat of it at most. So it
+//! loses more than it gains. `tests/trials.rs` searches for a split of roles that comes out ahead.
 
 use crate::agenda::Task;
 use crate::codec::codec_struct;
 use crate::dispatcher::committee::VerificationMode;
-use crate::dispatcher::job::Seat;
+use crate::dispatcher::filter::Query;
+use crate::dispatcher::job::{Job, Seat};
 use crate::dispatcher::spec::{DataFormat, JobSpec, Verification};
 use crate::dispatcher::submit::{NewJob, job_id};
+use crate::dispatcher::trie::Trie;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{BondKey, JobKey, JobSpecKey, ResultKey};
 use crate::primitives::{Address, Amount, Height, JobId, TxHash};
-use crate::registry::runner::Runner;
-use crate::registry::stake::delegators_part;
 use crate::registry::standing::SCORE_FAILED;
 use crate::verifier::check::VerifierCheck;
 use crate::verifier::json;
 use crate::verifier::settle::VerifiedResult;
 
-/// Runners that do a challenged job again, and how many of them must agree.
-const COMMITTEE: (u32, u32) = (3, 2);
+/// Runners that do a challenged job again.
+pub const JUDGES: u32 = 5;
+/// How many of them must give the same result.
+pub const JUDGES_NEEDED: u32 = 4;
+/// Part of the network's weight that the judges have, in percent: two thirds, so that whoever has
+/// less than a third of the network has less than half of them.
+const FAIR: u128 = 67;
+/// The same when the job is submitted, so that a change of some runners does not leave its result
+/// beyond trial.
+const SURELY_FAIR: u128 = 75;
+/// Part of the locked stake that a challenger puts up.
+const BOND_PART: u128 = 10;
+/// Trials of one result. Each holds the runner's stake for its time.
+pub const TRIALS_MAX: u32 = 3;
+/// What nobody decided leaves others a part of the window.
+const REOPENED_PART: u64 = 4;
 
-/// Challenges of one result under way at once.
-const CHALLENGES_MAX: usize = 8;
+/// Stake that a bonded job locks: what its trial costs, and 1.5 times its price and tip.
+pub fn bonded_stake(spec: &JobSpec) -> Amount {
+    let gross = spec.max_price.get().saturating_add(spec.tip.get());
+    let halves = gross.saturating_mul(2 * u128::from(JUDGES) + 3);
+    Amount(halves.div_ceil(2))
+}
 
 /// Stake that answers for a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bond {
-    /// Whose.
+    /// The runner.
     pub runner: Address,
-    /// How much.
+    /// What it answers with.
     pub locked: Amount,
+    /// When the candidates were fixed that it was drawn from.
+    pub since: Height,
     /// Last height at which it can be challenged.
     pub until: Height,
-    /// Challenges under way, each funded better than the one before it.
-    pub challenges: Vec<Challenge>,
-    /// The window was kept open once after a challenge that nobody could decide.
-    pub extended: bool,
+    /// Trials so far, the present one included.
+    pub trials: u32,
+    /// The trial under way.
+    pub trial: Option<Challenge>,
 }
-codec_struct!(Bond { runner, locked, until, challenges, extended });
+codec_struct!(Bond { runner, locked, since, until, trials, trial });
 
 /// A challenge under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +86,7 @@ pub struct Challenge {
     pub challenger: Address,
     /// At stake.
     pub bond: Amount,
-    /// The price of the fresh committee.
+    /// The price of the trial.
     pub cost: Amount,
     /// The job that does the work again.
     pub by_job: JobId,
@@ -62,56 +94,81 @@ pub struct Challenge {
 codec_struct!(Challenge { challenger, bond, cost, by_job });
 
 impl Exec<'_> {
-    /// Pays for a bonded result, and locks the stake that answers for it. If the free stake does
-    /// not cover it, because draws of one moment overlap, the pay itself becomes stake.
-    pub(crate) fn pay_bonded(&mut self, id: &JobId, seat: &Seat, pay: Amount, price: Amount) {
-        let runner = seat.runner;
-        let Some(mut record) = self.known(runner) else { return self.credit(runner, pay) };
-        let wanted = price.scale(3, 2).unwrap_or(Amount(u128::MAX));
-        let covered = free_stake(&record) >= wanted;
-        let mut to_delegators = Amount::ZERO;
-        if !covered {
-            to_delegators = delegators_part(seat, &record, pay);
-            let (own, theirs) = (pay.get() - to_delegators.get(), to_delegators.get());
-            record.stake = Amount(record.stake.get() + own);
-            record.delegated.amount = Amount(record.delegated.amount.get() + theirs);
-        }
-        let locked = wanted.at_most(free_stake(&record));
-        record.locked = Amount(record.locked.get() + locked.get());
-        self.put_runner(runner, record);
-        if covered {
-            to_delegators = self.pay_runner(seat, pay);
-        }
-        self.emit(Event::Paid { job: *id, runner, amount: pay, to_delegators });
-        self.lock_bond(id, runner, locked);
+    /// Whether so much of a runner's stake is free.
+    pub(crate) fn can_lock(&self, runner: Address, locked: Amount) -> bool {
+        locked.is_zero()
+            || self.known(runner).is_some_and(|runner| {
+                let open = runner.open_value.scale(3, 2).unwrap_or(Amount(u128::MAX));
+                let free = runner.effective_stake().minus(runner.locked);
+                free.and_then(|free| free.minus(open)).is_some_and(|free| free >= locked)
+            })
     }
 
-    fn lock_bond(&mut self, id: &JobId, runner: Address, locked: Amount) {
+    /// The stake that a seat has locked answers for its result from now on.
+    pub(crate) fn keep_bond(&mut self, id: &JobId, seat: &mut Seat) {
+        let runner = seat.runner;
+        let amount = core::mem::take(&mut seat.stakes.locked);
         let until = self.env.height.plus(self.params.dispute_blocks);
-        let bond = Bond { runner, locked, until, challenges: Vec::new(), extended: false };
+        let since = seat.since;
+        self.change_runner(runner, |record| record.unbonding.begin_duty(since));
+        let bond = Bond { runner, locked: amount, since, until, trials: 0, trial: None };
         self.state.put(&BondKey { job: *id }, &bond);
         self.schedule(until.plus(1), &Task::BondRelease { job: *id });
-        self.emit(Event::BondLocked { job: *id, runner, amount: locked, until });
+        self.emit(Event::BondLocked { job: *id, runner, amount, until });
     }
 
-    /// The dispute window closes; a challenge that is under way keeps the bond until it is decided.
+    /// The dispute window closes; a trial that is under way keeps the bond until it is over.
     pub(crate) fn release_bond(&mut self, id: &JobId) -> u64 {
         if let Some(bond) = self.state.get(&BondKey { job: *id })
-            && bond.challenges.is_empty()
+            && bond.trial.is_none()
             && self.env.height > bond.until
         {
             self.unlock(id, &bond);
+            let Bond { runner, locked: amount, .. } = bond;
+            self.emit(Event::BondReleased { job: *id, runner, amount });
         }
         0
     }
 
     fn unlock(&mut self, id: &JobId, bond: &Bond) {
+        let settled = self.settled_candidates();
         self.change_runner(bond.runner, |record| {
             record.locked = record.locked.minus(bond.locked).unwrap_or_default();
+            record.unbonding.end_duty(bond.since, settled);
         });
         self.state.remove(&BondKey { job: *id });
-        let Bond { runner, locked: amount, .. } = *bond;
-        self.emit(Event::BondReleased { job: *id, runner, amount });
+    }
+
+    /// A bonded job is taken only while a result of it could be tried.
+    pub(crate) fn expect_fair_trial(&mut self, spec: &JobSpec) -> Result<(), Refusal> {
+        let query = Query::of_judges(spec, self.params);
+        self.charge_selection(&query)?;
+        // One of them may be the runner itself.
+        let judges = self.judges(&query, None);
+        if judges.are(JUDGES + 1, SURELY_FAIR) { Ok(()) } else { Err(Refusal::NoFairTrial) }
+    }
+
+    /// Whether a trial that has to draw again still draws from enough of the network.
+    pub(crate) fn is_fair_trial(&mut self, job: &Job, spec: &JobSpec) -> bool {
+        let challenged = job.excluded.first().copied();
+        let mut one = spec.clone();
+        one.max_price = Amount(spec.max_price.get() / u128::from(JUDGES));
+        one.tip = Amount(spec.tip.get() / u128::from(JUDGES));
+        let query = Query::of_judges(&one, self.params);
+        self.judges(&query, challenged).are(JUDGES, FAIR)
+    }
+
+    fn judges(&mut self, query: &Query, challenged: Option<Address>) -> Judges {
+        let lists = self.roster.lists(query, challenged.as_slice(), self.env.height);
+        let own = challenged
+            .and_then(|runner| self.known(runner))
+            .and_then(|runner| self.roster.entry(runner.slot).cloned())
+            .and_then(|entry| self.roster.weight_of(&entry));
+        Judges {
+            number: lists.iter().map(Trie::len).sum(),
+            weight: lists.iter().map(Trie::sum).sum(),
+            of: self.roster.standing().weight - own.unwrap_or(0),
+        }
     }
 
     pub(crate) fn challenge(
@@ -119,31 +176,35 @@ impl Exec<'_> {
         challenger: Address,
         tx_hash: TxHash,
         id: &JobId,
-        tip: Amount,
     ) -> Result<(), Refusal> {
         let spec = self.state.get(&JobSpecKey { job: *id }).ok_or(Refusal::UnknownJob)?;
         let mut bond = self.state.get(&BondKey { job: *id }).ok_or(Refusal::NotChallengeable)?;
-        if self.env.height > bond.until {
+        if self.env.height > bond.until && bond.trial.is_none() {
             return Err(Refusal::NotChallengeable);
         }
-        let stake = Amount(self.params.challenge_bond);
-        let cost = spec.max_price.plus(tip).ok_or(Refusal::AmountOverflow)?;
-        // A cheap challenge, whose committee is its maker's friends, must not keep others out.
-        let outbid = bond.challenges.iter().all(|other| other.cost < cost);
-        if !outbid || bond.challenges.len() >= CHALLENGES_MAX {
+        if bond.trial.is_some() || bond.trials >= TRIALS_MAX {
             return Err(Refusal::AlreadyChallenged);
         }
+        let query = Query::of_judges(&spec, self.params);
+        self.charge_selection(&query)?;
+        if !self.judges(&query, Some(bond.runner)).are(JUDGES, FAIR) {
+            return Err(Refusal::NoFairTrial);
+        }
+        let stake = Amount(bond.locked.get() / BOND_PART).max(Amount(self.params.challenge_bond));
+        let again = again(spec);
+        let cost = again.max_price.plus(again.tip).ok_or(Refusal::AmountOverflow)?;
         let total = stake.plus(cost).ok_or(Refusal::AmountOverflow)?;
         self.debit(challenger, total).map_err(|_| Refusal::EscrowNotCovered)?;
         let by_job = job_id(self.params.chain_id, tx_hash, 0);
         let excluded = vec![bond.runner];
-        bond.challenges.push(Challenge { challenger, bond: stake, cost, by_job });
+        bond.trials += 1;
+        bond.trial = Some(Challenge { challenger, bond: stake, cost, by_job });
         self.state.put(&BondKey { job: *id }, &bond);
         self.emit(Event::ResultChallenged { job: *id, challenger, by_job });
         self.open_job(NewJob {
             id: by_job,
             submitter: challenger,
-            spec: again(spec, tip),
+            spec: again,
             escrow: cost,
             callback_deposit: Amount::ZERO,
             callback_max_fee: 0,
@@ -152,78 +213,57 @@ impl Exec<'_> {
         })
     }
 
-    /// No committee could tell: the bond goes back. Its price has gone back already.
+    /// No committee could tell: the bond goes back. The price of the trial has gone back already.
     pub(crate) fn challenge_undecided(&mut self, id: &JobId, by_job: &JobId) {
-        let Some((mut bond, challenge)) = self.challenged(id, by_job) else { return };
+        let Some((bond, challenge)) = self.tried(id, by_job) else { return };
         self.credit(challenge.challenger, challenge.bond);
         self.emit(Event::ChallengeUndecided { job: *id });
-        // A challenge that its own maker lets fizzle out must not use up everybody else's time;
-        // nor may a row of them, which cost nothing, hold the runner's stake for ever.
-        if !bond.extended {
-            bond.extended = self.reopen(id, &mut bond);
-        }
-        if self.env.height > bond.until && bond.challenges.is_empty() {
-            self.unlock(id, &bond);
-        } else {
-            self.state.put(&BondKey { job: *id }, &bond);
-        }
+        self.reopen(id, bond);
     }
 
-    /// The fresh committee agrees on something.
+    /// The judges agree on something.
     pub(crate) fn decide_challenge(&mut self, id: &JobId, by_job: &JobId, found: &VerifiedResult) {
-        let Some((bond, challenge)) = self.challenged(id, by_job) else { return };
+        let Some((bond, challenge)) = self.tried(id, by_job) else { return };
         let Some(claimed) = self.state.get(&ResultKey { job: *id }) else { return };
         let spec = self.spec_of(id);
         if same_result(&spec, &claimed, found) {
-            self.reject_challenge(id, bond, &challenge);
+            let Challenge { challenger, bond: forfeited, .. } = challenge;
+            self.distribute_slash(forfeited, self.submitter_of(id));
+            self.emit(Event::ChallengeRejected { job: *id, challenger, forfeited });
+            self.reopen(id, bond);
         } else {
-            self.unlock(id, &bond);
-            for other in &bond.challenges {
-                self.credit(other.challenger, other.bond);
-            }
-            self.uphold_challenge(id, &bond, &challenge, &spec);
+            self.uphold_challenge(id, &bond, &challenge);
         }
     }
 
-    /// Leaves others a quarter of the window; says whether that moved its end.
-    fn reopen(&mut self, id: &JobId, bond: &mut Bond) -> bool {
-        let until = self.env.height.plus(self.params.dispute_blocks / 4);
-        let later = until > bond.until;
-        if later {
-            bond.until = until;
-            self.schedule(until.plus(1), &Task::BondRelease { job: *id });
+    /// Others have at least a part of the window after a trial, as long as there may be another.
+    fn reopen(&mut self, id: &JobId, mut bond: Bond) {
+        let now = self.env.height;
+        if bond.trials < TRIALS_MAX {
+            bond.until = bond.until.max(now.plus(self.params.dispute_blocks / REOPENED_PART));
         }
-        later
+        self.schedule(bond.until.max(now).plus(1), &Task::BondRelease { job: *id });
+        self.state.put(&BondKey { job: *id }, &bond);
     }
 
-    /// The bond of a challenged result without one of its challenges, and that challenge.
-    fn challenged(&self, id: &JobId, by_job: &JobId) -> Option<(Bond, Challenge)> {
+    /// The bond of a result whose trial is over, and the challenge that asked for the trial.
+    fn tried(&self, id: &JobId, by_job: &JobId) -> Option<(Bond, Challenge)> {
         let mut bond = self.state.get(&BondKey { job: *id })?;
-        let at = bond.challenges.iter().position(|challenge| challenge.by_job == *by_job)?;
-        let challenge = bond.challenges.remove(at);
+        let challenge = bond.trial.take().filter(|challenge| challenge.by_job == *by_job)?;
         Some((bond, challenge))
     }
 
-    /// The bond is lost. The window stays open for others: a committee of friends that confirms a
-    /// lie costs its maker a bond each time and settles nothing.
-    fn reject_challenge(&mut self, id: &JobId, mut bond: Bond, challenge: &Challenge) {
-        let Challenge { challenger, bond: forfeited, .. } = *challenge;
-        self.distribute_slash(forfeited, self.submitter_of(id));
-        self.reopen(id, &mut bond);
-        self.state.put(&BondKey { job: *id }, &bond);
-        self.emit(Event::ChallengeRejected { job: *id, challenger, forfeited });
-    }
-
-    fn uphold_challenge(&mut self, id: &JobId, bond: &Bond, challenge: &Challenge, spec: &JobSpec) {
+    fn uphold_challenge(&mut self, id: &JobId, bond: &Bond, challenge: &Challenge) {
         let Some(mut runner) = self.known(bond.runner) else { return };
-        let at_risk = runner.effective_stake();
-        let slashed = self.take_stake(&mut runner, bond.locked, at_risk);
+        let slashed = self.take_stake(&mut runner, bond.locked, bond.since);
         self.put_runner(bond.runner, runner);
+        self.unlock(id, bond);
         let reimbursed = challenge.cost.at_most(slashed);
         self.credit(challenge.challenger, Amount(challenge.bond.get() + reimbursed.get()));
         let rest = Amount(slashed.get() - reimbursed.get());
         self.distribute_slash(rest, self.submitter_of(id));
-        self.score(bond.runner, SCORE_FAILED, spec.max_price);
+        // It counts at every price, as a reveal of something else does.
+        self.score(bond.runner, SCORE_FAILED);
         self.emit(Event::ChallengeUpheld { job: *id, runner: bond.runner, slashed });
     }
 
@@ -232,23 +272,41 @@ impl Exec<'_> {
     }
 }
 
-fn free_stake(runner: &Runner) -> Amount {
-    runner.effective_stake().minus(runner.locked).unwrap_or_default()
+/// Those that a trial would draw from.
+#[derive(Clone, Copy, Debug)]
+struct Judges {
+    number: usize,
+    weight: u128,
+    /// The weight of all other runners.
+    of: u128,
 }
 
-/// The same work under majority vote, on the whole result.
-fn again(spec: JobSpec, tip: Amount) -> JobSpec {
-    let (runners, threshold) = COMMITTEE;
+impl Judges {
+    /// Whether they are so many, and such a part of the network in percent.
+    fn are(&self, least: u32, percent: u128) -> bool {
+        // Weights are below 2^126, and so is a hundred times what is left of them here.
+        let part = self.weight / 128 * 100 >= self.of.div_ceil(128) * percent;
+        self.number >= least as usize && part
+    }
+}
+
+/// The same work by all judges at once, under majority vote on the whole result.
+fn again(spec: JobSpec) -> JobSpec {
     let whole = VerifierCheck::MajorityVote { field: String::new() };
+    let all = |amount: Amount| Amount(amount.get().saturating_mul(u128::from(JUDGES)));
     JobSpec {
         verification: Verification {
             mode: VerificationMode::MajorityVote,
-            runners,
-            threshold,
+            runners: JUDGES,
+            threshold: JUDGES_NEEDED,
             checks: vec![whole],
         },
-        tip,
+        max_price: all(spec.max_price),
+        tip: all(spec.tip),
+        required_runner_pool: None,
         callback: None,
+        // A committee has six tenths of it for its commits; the runner had all of it.
+        timeout_blocks: spec.timeout_blocks.saturating_mul(2),
         ..spec
     }
 }

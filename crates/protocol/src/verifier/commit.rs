@@ -52,6 +52,7 @@ impl Exec<'_> {
         let now = self.env.height;
         job.aggregator_until = job.aggregator_until.max(now.plus(self.params.aggregator_blocks));
         job.reveal_by = job.reveal_by.max(now.plus(self.params.reveal_blocks));
+        job.closed_at = Some(now);
         self.emit(Event::CommitsClosed { job: *id });
         self.schedule(job.reveal_by, &Task::RevealDeadline { job: *id, attempt: job.attempt });
         self.state.put(&JobKey { job: *id }, &job);
@@ -89,7 +90,6 @@ impl Exec<'_> {
     }
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {
-        let value = self.price_of(id);
         for seat in &mut job.seats {
             if seat.progress != Progress::Waiting {
                 continue;
@@ -98,9 +98,9 @@ impl Exec<'_> {
             job.excluded.push(seat.runner);
             let (runner, excused) = (seat.runner, seat.overbooked);
             self.emit(Event::RunnerTimedOut { job: *id, runner, excused });
-            self.unseat_runner(runner, value);
+            self.unseat_runner(seat);
             if !excused {
-                self.score(runner, SCORE_FAILED, value);
+                self.score_seat(seat, SCORE_FAILED);
             }
         }
     }

@@ -10,10 +10,7 @@ use crate::registry::standing::SCORE_FAILED;
 
 /// Whether a runner has opened something, be it not what it committed to.
 fn opened(progress: &Progress) -> bool {
-    matches!(
-        progress,
-        Progress::Revealed { .. } | Progress::Excused { .. } | Progress::Slashed
-    )
+    matches!(progress, Progress::Revealed { .. } | Progress::Excused { .. } | Progress::Slashed)
 }
 
 impl Exec<'_> {
@@ -24,20 +21,23 @@ impl Exec<'_> {
         signal: CrashSignal,
     ) -> Result<(), Refusal> {
         let mut job = self.state.get(&JobKey { job: *id }).ok_or(Refusal::UnknownJob)?;
-        let revealed =
-            job.seats.iter().any(|seat| opened(&seat.progress));
+        let revealed = job.seats.iter().any(|seat| opened(&seat.progress));
         let over =
             !matches!(job.status, Status::Pending { .. } | Status::Assigned | Status::Committed);
+        let closed_at = job.closed_at;
         let seat = job.seat_of(who).ok_or(Refusal::NotSeated)?;
         if over {
             return Err(Refusal::WrongPhase);
         }
-        let Progress::Committed { at, .. } = seat.progress else {
+        if !matches!(seat.progress, Progress::Committed { .. }) {
             return Err(Refusal::NothingCommitted);
-        };
-        if revealed || self.env.height > at.plus(self.params.crash_exemption_blocks) {
+        }
+        let exemption = self.params.crash_exemption_blocks;
+        let late = closed_at.is_some_and(|at| self.env.height > at.plus(exemption));
+        if revealed || late {
             return Err(Refusal::TooLateToAttest);
         }
+        let seat = seat.clone();
         self.sign_of_life(who)?;
         let exempt = self.note_crash(who);
         self.emit(Event::CrashAttested { job: *id, runner: who, signal, exempt });
@@ -45,10 +45,12 @@ impl Exec<'_> {
             // Noted, and no more: the commit still has to be opened.
             return Ok(());
         }
-        seat.progress = Progress::Crashed;
-        let value = self.price_of(id);
-        self.unseat_runner(who, value);
-        self.score(who, SCORE_FAILED, value);
+        if let Some(seat) = job.seat_of(who) {
+            seat.progress = Progress::Crashed;
+        }
+        self.unseat_runner(&seat);
+        // It stands in place of a slash, so it counts at every price.
+        self.score(who, SCORE_FAILED);
         self.resolve_if_complete(id, job);
         Ok(())
     }

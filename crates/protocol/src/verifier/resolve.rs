@@ -48,15 +48,15 @@ impl Exec<'_> {
     pub(crate) fn slash_seat(&mut self, id: &JobId, job: &mut Job, who: Address, invalid: bool) {
         let Some(seat) = job.seat_of(who) else { return };
         seat.progress = Progress::Slashed;
-        let at_risk = seat.stake;
-        self.unseat_runner(who, self.price_of(id));
+        let seat = seat.clone();
         let Some(mut runner) = self.known(who) else { return };
         let part =
-            at_risk.scale(u128::from(self.params.non_reveal_slash_bps), BPS).unwrap_or_default();
+            seat.stake.scale(u128::from(self.params.non_reveal_slash_bps), BPS).unwrap_or_default();
         let amount = part.at_most(Amount(self.params.max_non_reveal_slash));
-        let amount = self.take_stake(&mut runner, amount, at_risk);
+        let amount = self.take_stake(&mut runner, amount, seat.since);
         self.disgrace(who, &mut runner);
         self.put_runner(who, runner);
+        self.unseat_runner(&seat);
         self.distribute_slash(amount, job.submitter);
         self.emit(match invalid {
             true => Event::InvalidRevealSlash { job: *id, runner: who, amount },

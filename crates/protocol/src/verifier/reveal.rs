@@ -110,8 +110,7 @@ impl Exec<'_> {
     ) -> Opening {
         let chain_id = self.params.chain_id;
         let Reveal { runner, result, salt, result_sig } = reveal;
-        let actual =
-            result.commitment(chain_id, *id, attempt, *runner, salt, &result_sig.bytes);
+        let actual = result.commitment(chain_id, *id, attempt, *runner, salt, &result_sig.bytes);
         if actual == expected && self.signed_by(*runner, id, attempt, result, result_sig) {
             Opening::Matches
         } else {

@@ -47,13 +47,12 @@ impl Exec<'_> {
         for (runner, amount) in split.payouts {
             let amount = Amount(amount);
             let Some(seat) = job.seat_of(runner) else { continue };
-            if bonded {
-                self.pay_bonded(id, seat, amount, spec.max_price);
-                continue;
-            }
             self.pay_seat(id, seat, amount);
+            if bonded {
+                self.keep_bond(id, seat);
+            }
         }
-        self.score_seats(id, &job, spec, &verdict.winners);
+        self.score_seats(id, &job, &verdict.winners);
         self.remember_winner(&job, &verdict);
         let runner = verdict.winners[0];
         let result = VerifiedResult { agreed: verdict.agreed, result: verdict.result, runner };
@@ -110,18 +109,17 @@ impl Exec<'_> {
         }
     }
 
-    fn score_seats(&mut self, id: &JobId, job: &Job, spec: &JobSpec, winners: &[Address]) {
-        let price = spec.max_price;
+    fn score_seats(&mut self, id: &JobId, job: &Job, winners: &[Address]) {
         for seat in job.taking_part() {
             let won = winners.contains(&seat.runner);
             match seat.progress {
                 Progress::Revealed { .. } if won && job.aggregator == Some(seat.runner) => {
-                    self.score(seat.runner, SCORE_AGGREGATOR, price);
+                    self.score_seat(seat, SCORE_AGGREGATOR);
                 }
-                Progress::Revealed { .. } if won => self.score(seat.runner, SCORE_SETTLED, price),
+                Progress::Revealed { .. } if won => self.score_seat(seat, SCORE_SETTLED),
                 Progress::Revealed { .. } => {
                     self.emit(Event::ResultRejected { job: *id, runner: seat.runner });
-                    self.score(seat.runner, SCORE_FAILED, price);
+                    self.score_seat(seat, SCORE_FAILED);
                 }
                 // An excuse is scored by nobody, an attested crash when it was attested.
                 _ => {}

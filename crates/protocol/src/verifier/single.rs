@@ -66,11 +66,13 @@ impl Exec<'_> {
             self.settle(id, job, spec, verdict);
         } else {
             // As good as none: somebody else gets the seat.
-            seat_mut(&mut job, who).progress = Progress::TimedOut;
+            let seat = seat_mut(&mut job, who);
+            seat.progress = Progress::TimedOut;
+            let seat = seat.clone();
             job.excluded.push(who);
             self.emit(Event::ResultRejected { job: *id, runner: who });
-            self.unseat_runner(who, spec.max_price);
-            self.score(who, SCORE_FAILED, spec.max_price);
+            self.unseat_runner(&seat);
+            self.score_seat(&seat, SCORE_FAILED);
             self.charge_retry(&job, spec)?;
             self.reselect(id, job);
         }

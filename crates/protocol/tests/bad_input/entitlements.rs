@@ -244,6 +244,18 @@ fn delegation_cases() -> Vec<Case> {
             w.ok(&w.customer(), Instruction::EntitlementRevoke { entitlement });
             w.signed(&w.customer(), Instruction::EntitlementRevoke { entitlement })
         }),
+        case(AcceptedAlready, "a membership accepted twice", |w| {
+            w.domains();
+            let runner = w.runner(0);
+            let entitlement = w.given(to(runner.address(), pool(), join(), PLAIN));
+            w.ok(&runner, Instruction::EntitlementAccept { entitlement });
+            w.signed(&runner, Instruction::EntitlementAccept { entitlement })
+        }),
+        case(NotYourEntitlement, "a membership accepted by its granter", |w| {
+            w.domains();
+            let entitlement = w.given(to(w.runner(0).address(), pool(), join(), PLAIN));
+            w.signed(&w.customer(), Instruction::EntitlementAccept { entitlement })
+        }),
         case(NotYourEntitlement, "passing on what somebody else has", |w| {
             let entitlement = w.entitled(PASSED_ON);
             w.passed_on(&w.customer(), entitlement, PLAIN)

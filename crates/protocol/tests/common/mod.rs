@@ -94,7 +94,9 @@ pub fn brisk() -> ChainParams {
 }
 
 pub fn offer() -> Offer {
-    Offer { accepts_unpaid: true, ..plain_offer(&[JobKind::Http, JobKind::Custom]) }
+    let executors = vec![B256::ZERO];
+    let plain = plain_offer(&[JobKind::Http, JobKind::Custom]);
+    Offer { accepts_unpaid: true, accept_bonded: true, executors, ..plain }
 }
 
 /// A web request under majority vote on the whole answer.
@@ -129,9 +131,12 @@ pub fn vote_job(runners: u32, price: Amount) -> JobSpec {
     }
 }
 
-/// The same for one runner.
+/// The same for one runner; bonded work is that of a pinned program.
 pub fn single_job(mode: VerificationMode, price: Amount) -> JobSpec {
     let mut spec = vote_job(1, price);
+    if mode == VerificationMode::EconomicBond {
+        spec.job_type = JobType::Custom { executor_hash: B256::ZERO, params: Bytes::default() };
+    }
     spec.verification = Verification { mode, runners: 1, threshold: 1, checks: Vec::new() };
     spec
 }
@@ -223,6 +228,30 @@ impl World {
     pub fn send_job(&mut self, spec: JobSpec) -> JobId {
         let hash = self.chain.send(&self.customer(), Instruction::SubmitJob { spec });
         job_id(self.chain.params.chain_id, hash, 0)
+    }
+
+    /// A runner is let into a pool by its owner, and accepts.
+    pub fn join(
+        &mut self,
+        owner: &SecretKey,
+        runner: &SecretKey,
+        pool: &Bytes,
+        on: Constraints,
+    ) -> B256 {
+        let grant = Instruction::EntitlementGrant {
+            grantee: runner.address(),
+            scope: Scope::RunnerPool { id: pool.clone() },
+            action: Action::join(pool),
+            constraints: on,
+        };
+        let receipt = self.ok(owner, grant);
+        let granted = receipt.events.iter().find_map(|event| match event {
+            Event::EntitlementGranted { entitlement, .. } => Some(*entitlement),
+            _ => None,
+        });
+        let entitlement = granted.expect("it is granted");
+        self.ok(runner, Instruction::EntitlementAccept { entitlement });
+        entitlement
     }
 
     /// A job by the customer, in a block of its own.
@@ -394,7 +423,7 @@ pub fn every_instruction() -> Vec<Instruction> {
         Instruction::ResumeRunner,
         Instruction::Heartbeat,
         Instruction::DeregisterRunner,
-        Instruction::Delegate { runner, amount },
+        Instruction::Delegate { runner, amount, min_shares: 0 },
         Instruction::Undelegate { runner, shares: 99 },
         Instruction::SubmitJob { spec: full_spec() },
         Instruction::CancelJob { job },
@@ -403,13 +432,14 @@ pub fn every_instruction() -> Vec<Instruction> {
         Instruction::RevealAggregate { job, reveals: vec![reveal.clone(), reveal] },
         Instruction::SubmitResult { job, result, result_sig },
         Instruction::CrashAttestation { job, signal: CrashSignal::HardwareFault },
-        Instruction::ChallengeResult { job, tip: amount },
+        Instruction::ChallengeResult { job },
         Instruction::EntitlementGrant {
             grantee: runner,
             scope: Scope::RunnerPool { id: Bytes(b"pool".to_vec()) },
             action: Action::RunnerJoinPool { pool: Bytes(b"pool".to_vec()) },
             constraints: full_constraints(),
         },
+        Instruction::EntitlementAccept { entitlement: job },
         Instruction::EntitlementRevoke { entitlement: job },
         Instruction::EntitlementDelegate {
             entitlement: job,
@@ -495,6 +525,7 @@ pub fn full_offer() -> Offer {
         },
         declared_max_job_value: Amount(5),
         commission_bps: 250,
+        accept_bonded: true,
         ..offer()
     }
 }

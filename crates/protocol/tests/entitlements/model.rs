@@ -175,6 +175,11 @@ impl Story {
                 let receipt = self.send(&owner, join("pool", grantee, constraints), sound);
                 let action = Action::join(&name("pool"));
                 self.note(&receipt, Right { grantee, action, constraints, parent: None });
+                if let Some(entitlement) = given(&receipt) {
+                    let (key, in_time) = (self.world.runner(*runner), ends >= self.next());
+                    let accept = Instruction::EntitlementAccept { entitlement };
+                    self.send(&key, accept, in_time);
+                }
             }
             Step::Delegate { of, by_owner, to, terms } => {
                 let Some(&id) = self.ids.get(of % self.ids.len().max(1)) else { return };

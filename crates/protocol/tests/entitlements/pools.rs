@@ -71,7 +71,7 @@ fn two_memberships_of_one_runner_are_two_and_the_last_one_counts() {
     let mut world = World::new(calm(), 1);
     let (owner, runner) = (world.customer(), world.runner(0));
     world.create(&owner, pool("ours"));
-    let short = until(world.chain.height().plus(6));
+    let short = until(world.chain.height().plus(9));
     let first = world.give(&owner, join("ours", runner.address(), short));
     let second = world.give(&owner, join("ours", runner.address(), short));
     assert_ne!(first, second);
@@ -86,10 +86,11 @@ fn two_memberships_of_one_runner_are_two_and_the_last_one_counts() {
     assert_eq!(world.pool("ours").members, 0);
 
     // One that has ended is cleared away by the next.
-    world.give(&owner, join("ours", runner.address(), until(world.chain.height().plus(1))));
+    world.give(&owner, join("ours", runner.address(), until(world.chain.height().plus(2))));
     world.step();
     let renewed = world.ok(&owner, join("ours", runner.address(), OPEN));
     assert!(matches!(renewed.events[0], Event::EntitlementCleared { .. }), "{renewed:?}");
+    world.accept(given(&renewed).expect("it is given"));
     assert_eq!((world.pool("ours").members, world.holder(runner.address()).held), (1, 1));
     world.assigned(spec);
 }

@@ -93,6 +93,7 @@ fn differences(here: &OfferView, chain: &OfferView) -> Vec<String> {
         values("slots", here.max_concurrent_jobs, chain.max_concurrent_jobs),
         money("declared_max_job_value", here.declared_max_job_value, chain.declared_max_job_value),
         values("accepts_unpaid", here.accepts_unpaid, chain.accepts_unpaid),
+        values("accept_bonded", here.accept_bonded, chain.accept_bonded),
         values("commission_bps", here.commission_bps, chain.commission_bps),
     ];
     all.into_iter().flatten().collect()

@@ -126,6 +126,8 @@ pub struct OfferSettings {
     pub accepts_unpaid: bool,
     /// Its part of what its delegators earn, in bps.
     pub commission_bps: u16,
+    /// Whether it takes work that its stake answers for.
+    pub accept_bonded: bool,
 }
 
 fn anywhere() -> SocketAddr {
@@ -244,6 +246,7 @@ impl Settings {
             declared_max_job_value: self.offer.declared_max_job_value.0,
             accepts_unpaid: self.offer.accepts_unpaid,
             commission_bps: self.offer.commission_bps,
+            accept_bonded: self.offer.accept_bonded,
         };
         validate_offer(&offer).map_err(SettingsError::Offer)?;
         Ok(offer)

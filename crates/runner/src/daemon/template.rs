@@ -58,6 +58,9 @@ per_1k_out = "0"
 declared_max_job_value = "1000cby"
 # Whether to take jobs without a price.
 accepts_unpaid = false
+# Whether to take work that the stake answers for: 6.5 times its price is locked until nobody can
+# challenge the result any more.
+accept_bonded = false
 # Part of what delegators earn, in parts of 10000.
 commission_bps = 0
 

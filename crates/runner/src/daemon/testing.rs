@@ -5,7 +5,7 @@ use remuda_client::types::{
     BigUint, HexAddress, HexBytes, OfferView, RatesView, RunnerStatusName, RunnerView, Uint,
 };
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Status};
+use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::{
     DataFormat, JobKind, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
 };
@@ -55,11 +55,14 @@ pub(crate) fn seat(runner: Address, progress: Progress) -> Seat {
     Seat {
         runner,
         attempt: 0,
+        since: Height(90),
         reputation_nano: 60,
         stake: Amount(1),
         effective: Amount(1),
         delegated: Amount(0),
         commission_bps: 0,
+        stakes: Stakes::default(),
+        scored: true,
         overbooked: false,
         progress,
     }
@@ -83,6 +86,7 @@ pub(crate) fn job(status: Status, aggregator: Option<Address>, seats: Vec<Seat>)
         commit_by: Height(136),
         aggregator_until: Height(166),
         reveal_by: Height(196),
+        closed_at: None,
         escrow: Amount(1),
         callback_deposit: Amount(0),
         callback_max_fee: 0,
@@ -116,6 +120,7 @@ pub(crate) fn runner_view(status: RunnerStatusName, present: bool, last_seen: u6
             declared_max_job_value: BigUint(0),
             accepts_unpaid: false,
             commission_bps: 0,
+            accept_bonded: false,
         },
         pools: vec![],
         stake: BigUint(0),

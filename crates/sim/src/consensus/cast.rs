@@ -44,6 +44,7 @@ pub(super) fn transactions(params: &ChainParams) -> Vec<(Address, u64, Bytes)> {
         declared_max_job_value: Amount::cby(100),
         accepts_unpaid: true,
         commission_bps: 0,
+        accept_bonded: false,
     };
     let stake = Amount::cby(40_000);
     let mut out = Vec::new();

@@ -1,11 +1,11 @@
 //! The script: a prologue, four jobs and an epoch boundary in between.
 
 use super::stage::{Stage, Surprise};
-use super::work::{ASKED, Act, Role, bonded, commit, deliver, draw, is_over, open, order, vote};
+use super::work::{ASKED, Act, Role, commit, deliver, draw, is_over, open, order, single, vote};
 use crate::format::{cby, thousandths};
 use remuda_protocol::dispatcher::job::{Job, Status};
 use remuda_protocol::dispatcher::spec::{Callback, JobKind, JobSpec};
-use remuda_protocol::primitives::{Address, Amount, JobId};
+use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::Instruction;
 
@@ -175,22 +175,16 @@ fn act_three(stage: &mut Stage<'_>, jailed: Option<Address>) -> Result<Act, Surp
 }
 
 fn act_four(stage: &mut Stage<'_>) -> Result<Act, Surprise> {
-    stage.teller.title("Act four: one runner, and its stake as a bond");
-    let job = order(stage, bonded())?;
-    stage.teller.why(
-        "No committee this time: one runner is taken at its word, at once. The draw waits for a \
-         seed all the same, because money moves on that word.",
-    );
+    stage.teller.title("Act four: one runner, taken at its word");
+    let job = order(stage, single())?;
+    stage.teller.why("No committee this time: one runner is drawn at once, and nobody checks it.");
     let act = draw(stage, "four", job, &[])?;
     explain_favourite(stage, job)?;
     deliver(stage, &act)?;
-    let text = format!(
-        "Paid, but not forgotten: while it is locked, anybody who puts up {} and the price of a fresh \
-         committee can have the work done again. If that finds something else, the locked stake \
-         pays: 1.5 times the price.",
-        cby(Amount(stage.chain.params.challenge_bond))
+    stage.teller.why(
+        "Had it said that it cannot do the work, it would have been paid a tenth, and the rest would \
+         have gone back.",
     );
-    stage.teller.why(&text);
     Ok(act)
 }
 

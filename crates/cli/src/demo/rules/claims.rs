@@ -30,7 +30,7 @@ pub(super) fn claims(summary: &Summary) -> Vec<Claim> {
     claim("two: the liar is not scored", unscored(summary, two, Role::Liar));
     claim("three: 3 of 4 agree, the job settles", settled(three, 4, 3, 3));
     claim("three: the absent one scores 0", lost(summary, three, Role::Absent));
-    claim("four: settled by one, 1.5 times the price locked", bonded(four));
+    claim("four: settled by one, its word for it", alone(four));
     claim("all parts of every price add up", [one, three, four].into_iter().all(adds_up));
     claim("supply = balances + stakes + escrows + bonds", conserved(summary));
     claims
@@ -96,10 +96,8 @@ fn unscored(summary: &Summary, job: &JobEnd, role: Role) -> bool {
     })
 }
 
-fn bonded(job: &JobEnd) -> bool {
-    job.status == Status::Settled
-        && job.winners.len() == 1
-        && Some(job.bond) == job.escrow.scale(3, 2)
+fn alone(job: &JobEnd) -> bool {
+    job.status == Status::Settled && job.winners.len() == 1 && job.committee == 1
 }
 
 fn adds_up(job: &JobEnd) -> bool {

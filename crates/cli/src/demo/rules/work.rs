@@ -18,7 +18,7 @@ pub(super) const ASKED: (u32, u32) = (5, 3);
 const PRICE: Amount = Amount::cby(99);
 const TIP: Amount = Amount::cby(1);
 /// The job with a single runner.
-const BOND_PRICE: Amount = Amount::cby(40);
+const SINGLE_PRICE: Amount = Amount::cby(40);
 const TIMEOUT_BLOCKS: u64 = 10;
 
 /// How a seated runner behaves.
@@ -94,14 +94,10 @@ pub(super) fn vote() -> JobSpec {
 }
 
 /// The same request to a single runner.
-pub(super) fn bonded() -> JobSpec {
-    let verification = Verification {
-        mode: VerificationMode::EconomicBond,
-        runners: 1,
-        threshold: 1,
-        checks: Vec::new(),
-    };
-    JobSpec { verification, max_price: BOND_PRICE, tip: Amount::ZERO, ..vote() }
+pub(super) fn single() -> JobSpec {
+    let verification =
+        Verification { mode: VerificationMode::None, runners: 1, threshold: 1, checks: Vec::new() };
+    JobSpec { verification, max_price: SINGLE_PRICE, tip: Amount::ZERO, ..vote() }
 }
 
 pub(super) fn order(stage: &mut Stage<'_>, spec: JobSpec) -> Result<JobId, Surprise> {
