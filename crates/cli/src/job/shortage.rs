@@ -120,7 +120,12 @@ impl Needs {
                 Box::new(move |it| it.pools.iter().any(|member| member.pool.0 == pool)),
             ));
         }
-        let (least, price) = (self.rules.min_stake, self.spec.max_price);
+        if self.query.class.bonded {
+            let bonded = "take bonded work".to_owned();
+            all.push((bonded, Box::new(|runner| runner.offer.accept_bonded)));
+        }
+        // For bonded work that is all it locks.
+        let (least, price) = (self.rules.min_stake, self.query.value);
         let stake = format!(
             "have enough stake: {} at least, and one and a half times this price and those of their \
              open jobs",

@@ -84,6 +84,7 @@ fn entry(change: &Change, slot: u32, height: Height) -> Entry {
     offer.rates.base = Amount(u128::from(change.price));
     offer.max_concurrent_jobs = 3;
     offer.accepts_unpaid = change.unpaid;
+    offer.accept_bonded = change.stake.is_multiple_of(2);
     let membership = |(from, until)| Membership {
         pool: POOL,
         valid_from: Height(from),
@@ -113,9 +114,9 @@ fn entry(change: &Change, slot: u32, height: Height) -> Entry {
 }
 
 fn query() -> impl Strategy<Value = Query> {
-    let class = (any::<bool>(), 0u32..3, any::<bool>(), any::<bool>(), any::<bool>());
+    let class = (any::<bool>(), 0u32..3, any::<bool>(), any::<bool>(), any::<[bool; 2]>());
     (class, prop::option::of(0u64..4), prop::sample::select(vec![0u64, 5_000, 10_000, 20_000]))
-        .prop_map(|((llm, min_resolvers, tee, pool, unpaid), limit, value)| Query {
+        .prop_map(|((llm, min_resolvers, tee, pool, [unpaid, bonded]), limit, value)| Query {
             class: Class {
                 kind: if llm { JobKind::Llm } else { JobKind::Http },
                 target: if llm { Target::Model { name: "m".into() } } else { Target::Any },
@@ -123,6 +124,7 @@ fn query() -> impl Strategy<Value = Query> {
                 tee,
                 pool: pool.then_some(POOL),
                 unpaid,
+                bonded,
             },
             quote: limit
                 .map(|limit| Quote { limit: Amount(u128::from(limit)), ..Quote::default() }),
@@ -156,6 +158,17 @@ impl Plain {
         let entry = entry(change, slot, height);
         self.entries.insert(slot, entry.clone());
         roster.set(entry, height);
+    }
+
+    fn standing(&self, policy: PresencePolicy) -> Standing {
+        let least = rules().min_reputation_nano;
+        let stands = |entry: &&Entry| {
+            let candidacy = &entry.candidacy;
+            let there = list_of(entry, policy).is_some();
+            there && candidacy.available && candidacy.reputation_nano >= least
+        };
+        let weights = self.entries.values().filter(stands).map(|entry| entry.leaf(&rules()).weight);
+        Standing { runners: weights.clone().count() as u64, weight: weights.sum() }
     }
 
     fn roots(
@@ -202,6 +215,7 @@ proptest! {
                 plain.apply(change, &mut roster, height);
             }
             roster.turn(height);
+            prop_assert_eq!(roster.standing(), plain.standing(policy));
             for query in &queries {
                 let excluded: Vec<Address> = plain
                     .entries
@@ -248,6 +262,7 @@ fn a_job_that_rules_nobody_out_costs_nothing_extra() {
         tee: false,
         pool: None,
         unpaid: false,
+        bonded: false,
     };
     let quote = |limit| Some(Quote { limit: Amount(limit), ..Quote::default() });
     let mut moved = |quote, value| {
