@@ -197,7 +197,8 @@ impl Exec<'_> {
         let short = |runner: &&Address| !self.can_lock(**runner, stakes.locked);
         if let Some(short) = runners.iter().find(short).copied() {
             job.excluded.push(short);
-            self.reselect(&id, job);
+            self.state.put(&JobKey { job: id }, &job);
+            self.redraws.push(id);
             return;
         }
         for runner in &runners {
@@ -218,6 +219,17 @@ impl Exec<'_> {
             commit_by: job.commit_by,
         });
         self.state.put(&JobKey { job: id }, &job);
+    }
+
+    /// Fixes new candidates for the jobs whose drawn runner had too little stake, from the runners
+    /// as this opening leaves them: what a restart finds in the state.
+    pub(crate) fn redraw(&mut self) {
+        for id in core::mem::take(&mut self.redraws) {
+            if let Some(job) = self.state.get(&JobKey { job: id }) {
+                self.reselect(&id, job);
+                self.keep_new_lists();
+            }
+        }
     }
 
     fn choose_aggregator(&self, id: &JobId, job: &Job) -> Option<Address> {

@@ -302,6 +302,8 @@ pub(crate) struct Exec<'a> {
     pub(crate) compiled: BTreeSet<B256>,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
+    /// Jobs that this opening drew a runner for that cannot take them.
+    pub(crate) redraws: Vec<JobId>,
     /// Runners that were written since the roster was last brought up to date; whether their
     /// profile was, too.
     changed: BTreeMap<Slot, bool>,

@@ -97,6 +97,7 @@ impl<'a> Exec<'a> {
             jobs_of_cause: 0,
             compiled: BTreeSet::new(),
             new_lists: Vec::new(),
+            redraws: Vec::new(),
             changed: BTreeMap::new(),
             changing: Vec::new(),
             events: Vec::new(),
@@ -122,6 +123,7 @@ impl<'a> Exec<'a> {
         self.draw_pending();
         self.update_roster();
         self.chain.roster_changes += self.roster.turn(self.env.height);
+        self.redraw();
         if self.env.height.get().is_multiple_of(self.params.epoch_blocks) {
             self.size_committees();
         }
@@ -156,7 +158,6 @@ impl<'a> Exec<'a> {
             self.state.remove(&key);
             self.chain.pending_head += 1;
             self.draw_job(&pending);
-            self.keep_new_lists();
         }
     }
 
