@@ -78,7 +78,7 @@ codes! {
         311 PriceTooHigh "a price in the rate card is above the limit";
         312 NotPaused "the runner is not paused";
         313 AlreadyPaused "the runner is paused already";
-        314 DelegationTooSmall "a delegation is at least 1 CBY, and worth at least one share";
+        314 DelegationTooSmall "a delegation is at least 1 CBY and worth at least one share; a part of at least 1 CBY is withdrawn, or all of it";
         315 NotEnoughShares "the delegator has fewer shares than that";
         316 TooFewShares "the delegation is worth fewer shares than min_shares; look at the price of a share again";
         317 TooManyUnbonding "too much stake is leaving that open jobs still need; wait until some of them end";

@@ -371,6 +371,11 @@ fn registry_cases() -> Vec<Case> {
             let (runner, amount) = (w.runner(0).address(), Amount(Amount::CBY.get() - 1));
             w.signed(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 })
         }),
+        case(DelegationTooSmall, "a withdrawal of dust", |w| {
+            let (runner, amount) = (w.runner(0).address(), Amount::cby(5));
+            w.ok(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 });
+            w.signed(&w.customer(), Instruction::Undelegate { runner, shares: 1 })
+        }),
         case(NotEnoughShares, "more shares than were bought", |w| {
             let (runner, amount) = (w.runner(0).address(), Amount::cby(5));
             w.ok(&w.customer(), Instruction::Delegate { runner, amount, min_shares: 0 });

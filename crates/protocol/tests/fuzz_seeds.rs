@@ -116,7 +116,7 @@ fn lives() -> BTreeMap<&'static str, Vec<u8>> {
     let runner = keys()[0].address();
     for (who, instruction) in [
         (5, Instruction::Delegate { runner, amount: Amount::cby(100), min_shares: 0 }),
-        (5, Instruction::Undelegate { runner, shares: 1_000 }),
+        (5, Instruction::Undelegate { runner, shares: 2_000_000_000_000 }),
         (0, Instruction::Unstake { amount: Amount::cby(1) }),
         (0, Instruction::PauseRunner),
         (0, Instruction::ResumeRunner),

@@ -136,6 +136,10 @@ impl Exec<'_> {
         let held = self.state.get(&key).unwrap_or(0);
         let left = held.checked_sub(shares).ok_or(Refusal::NotEnoughShares)?;
         let amount = runner.delegated.withdraw(shares);
+        // Each withdrawal may be a batch of its own; dust must not use them up.
+        if amount < Amount::CBY && left > 0 {
+            return Err(Refusal::DelegationTooSmall);
+        }
         if left == 0 {
             self.state.remove(&key)
         } else {

@@ -6,6 +6,7 @@ use remuda_protocol::block::SeedSignature;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::{Progress, Status};
 use remuda_protocol::dispatcher::spec::JobKind;
+use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{Cause, Event, Receipt};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
@@ -184,6 +185,15 @@ impl Stage {
         SeedSignature { bytes }
     }
 
+    /// The runners of a test are everybody's friends: they accept every membership, in the next
+    /// block.
+    fn accept(&mut self, entitlement: B256, grantee: Address, action: &Action) {
+        let runner = self.runners.iter().find(|key| key.address() == grantee).cloned();
+        if let (Action::RunnerJoinPool { .. }, Some(key)) = (action, runner) {
+            self.chain.send(&key, Instruction::EntitlementAccept { entitlement });
+        }
+    }
+
     fn note(&mut self, receipt: &Receipt, own: Option<TxHash>) {
         let sent = matches!(receipt.cause, Cause::Transaction { hash } if own == Some(hash));
         if sent {
@@ -195,6 +205,9 @@ impl Stage {
                     self.events.push((*actor, topic.clone(), data.0.clone()));
                 }
                 Event::JobSubmitted { job, .. } => self.jobs.push(*job),
+                Event::EntitlementGranted { entitlement, grantee, action, .. } => {
+                    self.accept(*entitlement, *grantee, action);
+                }
                 Event::TimerFired { cycles, .. } | Event::CallRan { cycles, .. } => {
                     self.cycles += cycles;
                 }

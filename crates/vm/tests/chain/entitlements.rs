@@ -183,6 +183,12 @@ fn the_runners_of_an_actors_pool_are_drawn_for_its_jobs() {
     let addresses: Vec<Address> = world.runners.iter().map(SecretKey::address).collect();
     let runners = HostValue::List(addresses[..4].iter().map(|runner| addr(*runner)).collect());
     let HostValue::List(ids) = world.asked(actor, "found", runners) else { panic!() };
+    assert_eq!(world.asked(actor, "member", list([addr(addresses[1])])), NO);
+    for (id, key) in ids.iter().zip(world.runners.clone()) {
+        let HostValue::Bytes(id) = id else { panic!() };
+        let entitlement = id[..].try_into().unwrap();
+        world.ok(&key, Instruction::EntitlementAccept { entitlement });
+    }
     world.asked(actor, "drop", list([ids[0].clone()]));
     assert_eq!(world.asked(actor, "member", list([addr(addresses[0])])), NO);
     assert_eq!(world.asked(actor, "member", list([addr(addresses[1])])), YES);
