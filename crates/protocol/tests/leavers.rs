@@ -152,7 +152,7 @@ fn a_first_share_cannot_be_inflated() {
 
 #[test]
 fn a_delegation_names_the_fewest_shares_that_it_accepts() {
-    let mut world = World::with_runners(calm(), vec![(MINE, offer())]);
+    let world = World::with_runners(calm(), vec![(MINE, offer())]);
     let (runner, amount) = (world.runner(0).address(), Amount::cby(10));
     let fair = amount.get() * VIRTUAL_SHARES;
     for (min_shares, code) in [(fair, 0), (fair + 1, 316)] {
