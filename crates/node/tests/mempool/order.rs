@@ -2,7 +2,6 @@
 
 use crate::world::{World, job, pay, sign, tight};
 use remuda_node::mempool::{Budget, Limits};
-use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::event::Event;
