@@ -22,6 +22,9 @@ const JAIL_BLOCKS: u64 = 3_600;
 
 const COMMITTEE_ACTS: [usize; 2] = [0, 2];
 const SINGLE_ACT: usize = 3;
+const UNDECIDED_ACT: usize = 1;
+/// Half of the price of each of the four seats, of five, whose result is valid.
+const UNDECIDED_GROSS: u128 = GROSS / 2 * 4 / 5;
 
 /// Different seeds draw different runners.
 fn stories() -> Vec<Summary> {
@@ -53,6 +56,12 @@ fn honest(job: &JobEnd) -> Vec<Address> {
     honest.map(|seat| seat.runner).collect()
 }
 
+/// Whose result is valid, right or wrong.
+fn opened(job: &JobEnd) -> Vec<Address> {
+    let opened = job.seats.iter().filter(|seat| matches!(seat.role, Role::Honest | Role::Liar));
+    opened.map(|seat| seat.runner).collect()
+}
+
 fn splits(story: &Summary) -> Vec<Split> {
     let job = |act: usize| &story.jobs[act];
     let mut splits: Vec<Split> = COMMITTEE_ACTS
@@ -60,6 +69,7 @@ fn splits(story: &Summary) -> Vec<Split> {
         .map(|act| split(GROSS, &honest(job(*act)), job(*act).aggregator))
         .collect();
     splits.push(split(SINGLE_GROSS, &honest(job(SINGLE_ACT)), None));
+    splits.push(split(UNDECIDED_GROSS, &opened(job(UNDECIDED_ACT)), None));
     splits
 }
 
@@ -110,7 +120,7 @@ fn everybody_has_what_the_formulas_say_to_the_unit() {
             assert_eq!(runner.locked.get(), 0, "{}", runner.name);
         }
         let submitter = &story.submitter;
-        let spent = 2 * GROSS + SINGLE_GROSS + submitter.fees.get();
+        let spent = 2 * GROSS + SINGLE_GROSS + UNDECIDED_GROSS + submitter.fees.get();
         assert_eq!(submitter.balance.get(), submitter.genesis.get() - spent);
         assert_eq!(story.treasury.get(), splits.iter().map(|split| split.treasury).sum::<u128>());
         assert_eq!(story.proposer.get(), tips);
@@ -244,12 +254,13 @@ fn jobs_end_as_their_committees_are_sized() {
         let sizes: Vec<_> = story.jobs.iter().map(|job| (job.committee, job.n_threshold)).collect();
         assert_eq!(sizes, [(3, 2), (5, 4), (4, 3), (1, 1)]);
         let [one, two, three, four] = &story.jobs[..] else { panic!("four jobs") };
-        for job in &story.jobs {
+        for job in [one, two, three] {
             assert_eq!(job.drawn_at, job.submitted_at + DRAW_DELAY);
         }
+        assert_eq!(four.drawn_at, four.submitted_at, "nothing moves on an unverified result");
         assert_eq!(two.status, Status::Failed { reason: Failure::NoAgreement });
         assert_eq!(two.ended_at, two.drawn_at + COMMIT_BLOCKS + REVEAL_BLOCKS);
-        assert_eq!((two.refunded.get(), two.paid.len()), (GROSS, 0));
+        assert_eq!((two.refunded.get(), two.paid.len()), (GROSS - UNDECIDED_GROSS, 4));
         for job in [one, three, four] {
             assert_eq!((&job.status, &job.winners), (&Status::Settled, &honest(job)));
             assert_eq!(job.refunded.get(), 0);

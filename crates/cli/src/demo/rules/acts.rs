@@ -137,8 +137,8 @@ fn explain_failure(stage: &mut Stage<'_>, act: &Act, job: &Job) {
     let (committee, needed) = (job.committee, job.n_threshold);
     let text = format!(
         "{agree} results agree, but {committee} seats need {needed}. With one lie and one silence \
-         {agree} voices are too few: no answer is better than a doubtful one, and the whole escrow \
-         goes back."
+         {agree} voices are too few: no answer is better than a doubtful one. The work was done all \
+         the same, so each valid result is paid half of its seat; the rest of the escrow goes back."
     );
     stage.teller.why(&text);
     let name = |role| act.who(role).map(|runner| stage.cast.name(runner)).unwrap_or_default();

@@ -24,7 +24,10 @@ pub(super) fn claims(summary: &Summary) -> Vec<Claim> {
     claim("one: 2 of 3 agree, the job settles", settled(one, 3, 2, 2));
     claim("one: the liar is unpaid and scores 0", lost(summary, one, Role::Liar));
     claim("one: the failed callback costs nobody anything", callback_is_free(summary));
-    claim("two: 3 of 5 agree, 4 must: full refund", refunded(two));
+    claim(
+        "two: 3 of 5 agree, 4 must: half of four seats is paid, the rest goes back",
+        refunded(two),
+    );
     claim("two: a quarter of the silent one's stake is slashed", quarter_slashed(summary, two));
     claim("two: the silent one is jailed with reputation 0", disgraced(summary, two));
     claim("two: the liar is not scored", unscored(summary, two, Role::Liar));
@@ -72,8 +75,8 @@ fn refunded(job: &JobEnd) -> bool {
     let honest = job.seats.iter().filter(|seat| seat.role == Role::Honest).count();
     job.status == Status::Failed { reason: Failure::NoAgreement }
         && (honest, job.committee, job.n_threshold) == (3, 5, 4)
-        && job.refunded == job.escrow
-        && job.paid.is_empty()
+        && Some(job.refunded) == job.escrow.scale(3, 5)
+        && job.paid.len() == 4
 }
 
 fn quarter_slashed(summary: &Summary, job: &JobEnd) -> bool {
