@@ -78,13 +78,14 @@ pub(super) fn advice(answers: &[Answer], fields: &[String]) -> String {
              asks for, and order it again"
         ),
         (Some(first), false) => format!(
-            ". {} of {} could not do it ({first}), and the others are too few or differ, so its price \
-             went back. `remuda job show` has what each answered",
+            ". {} of {} could not do it ({first}), and the others are too few or differ. What its \
+             price did not pay for went back. `remuda job show` has what each answered",
             excuses.len(),
             answers.len()
         ),
         (None, _) => format!(
-            ". {}, so its price went back. `remuda job show` has what each answered",
+            ". {}. Each valid result was paid half of its seat, and the rest went back. `remuda job \
+             show` has what each answered",
             difference(answers, fields)
         ),
     }
