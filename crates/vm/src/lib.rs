@@ -89,6 +89,7 @@ pub mod rehearsal;
 mod run;
 pub mod script;
 mod types;
+mod unicode;
 
 pub use front::{CompileError, Program, compile};
 pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};

@@ -1,6 +1,6 @@
 //! The compiler's state: the code objects that are done, and the one being made for each open scope.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
@@ -35,6 +35,8 @@ pub(super) struct Compiler<'a> {
     instructions: usize,
     /// Displays of sets that are constants, by their elements; the first ones of their kind.
     pub(super) constant_sets: BTreeMap<Vec<String>, &'a [Expr]>,
+    /// Functions and methods under `@callback(anyone=True)`.
+    pub(super) open_handlers: BTreeSet<String>,
     /// Where the statement or expression begins that is being compiled.
     offset: u32,
 }
@@ -56,6 +58,7 @@ impl<'a> Compiler<'a> {
             optional_imports: 0,
             instructions: 0,
             constant_sets: BTreeMap::new(),
+            open_handlers: BTreeSet::new(),
             offset: 0,
         }
     }
@@ -70,7 +73,8 @@ impl<'a> Compiler<'a> {
         self.emit(Op::Return, 0, 0);
         let code = self.close()?;
         self.codes[0] = Some(code);
-        Ok(Program::new(self.codes.into_iter().flatten().collect()))
+        let open = self.open_handlers.into_iter().collect();
+        Ok(Program::new(self.codes.into_iter().flatten().collect(), open))
     }
 
     pub(super) fn open(&mut self, name: &str, qualname: &str, scope: usize) {
@@ -107,6 +111,11 @@ impl<'a> Compiler<'a> {
         // A unit is open from `module` on.
         let last = self.units.len() - 1;
         &mut self.units[last]
+    }
+
+    /// Whether the current statement is part of the module or of a class, and of no function.
+    pub(super) fn outside_functions(&self) -> bool {
+        !self.units.iter().any(|unit| self.scopes.list[unit.scope].kind.is_function())
     }
 
     pub(super) fn emit(&mut self, op: Op, a: u16, b: u32) {

@@ -23,6 +23,21 @@ pub(super) enum Inside<'a> {
     ClassBody(&'a [Stmt]),
 }
 
+/// Whether a decorator is written `callback(anyone=True)`, or so of some module.
+fn opens(decorator: &Expr) -> bool {
+    let Expr::Call(call) = decorator else { return false };
+    let named = match &*call.func {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => return false,
+    };
+    let is_true = |value: &Expr| matches!(value, Expr::BooleanLiteral(literal) if literal.value);
+    let anyone = |keyword: &ast::Keyword| {
+        keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == "anyone") && is_true(&keyword.value)
+    };
+    named == "callback" && call.arguments.keywords.iter().any(anyone)
+}
+
 impl<'a> Compiler<'a> {
     pub(super) fn function_def(&mut self, node: &'a ast::StmtFunctionDef) -> Done {
         if let Some(params) = &node.type_params {
@@ -30,6 +45,9 @@ impl<'a> Compiler<'a> {
         }
         for decorator in &node.decorator_list {
             self.expr(&decorator.expression)?;
+            if opens(&decorator.expression) && self.outside_functions() {
+                self.open_handlers.insert(node.name.as_str().to_owned());
+            }
         }
         let flags = self.defaults(&node.parameters)? | self.annotations(node)?;
         let scope = self.scopes.of(ScopeKind::Function, node.range);

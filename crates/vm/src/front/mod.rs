@@ -75,15 +75,23 @@ pub struct Program {
     /// Shared by the machines that load it.
     pub(crate) codes: Vec<Arc<Code>>,
     pub(crate) hash: [u8; 32],
+    open_handlers: Vec<String>,
     /// Made by the first machine that loads it.
     pub(crate) prepared: OnceLock<Prepared>,
 }
 
 impl Program {
-    pub(crate) fn new(codes: Vec<Code>) -> Self {
+    pub(crate) fn new(codes: Vec<Code>, open_handlers: Vec<String>) -> Self {
         let hash = digest::digest(&codes);
         let codes = codes.into_iter().map(Arc::new).collect();
-        Self { codes, hash, prepared: OnceLock::new() }
+        Self { codes, hash, open_handlers, prepared: OnceLock::new() }
+    }
+
+    /// Names of functions and methods under `@callback(anyone=True)`, ascending. Chains refuse a job of
+    /// another submitter whose callback has a different name; the mark that the decorator leaves
+    /// decides when the handler is called.
+    pub fn open_handlers(&self) -> &[String] {
+        &self.open_handlers
     }
 
     /// Bytes that it takes in memory, about, with what machines that run it share.

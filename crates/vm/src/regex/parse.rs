@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::emit::{Node, emit, push};
 use super::program::{Class, Instr, Place, Program, fold};
 use super::{GROUPS_MAX, LOOKS_MAX, NESTING_MAX, PATTERN_BYTES_MAX, flag};
+use crate::unicode;
 
 /// Why a pattern is refused, with its place in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +127,7 @@ impl Parser {
         while self.has(flag::VERBOSE) {
             match self.peek() {
                 Some('#') => while self.next().is_some_and(|char| char != '\n') {},
-                Some(char) if char.is_whitespace() => self.at += 1,
+                Some(char) if unicode::is_whitespace(char) => self.at += 1,
                 _ => return,
             }
         }
@@ -374,8 +375,8 @@ impl Parser {
             }
         }
         let mut chars = name.chars();
-        let good = chars.next().is_some_and(|char| char == '_' || char.is_alphabetic())
-            && chars.all(|char| char == '_' || char.is_alphanumeric());
+        let good = chars.next().is_some_and(|char| char == '_' || unicode::is_alphabetic(char))
+            && chars.all(|char| char == '_' || unicode::is_alphanumeric(char));
         if good {
             return Ok(name);
         }

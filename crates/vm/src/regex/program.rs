@@ -1,6 +1,7 @@
 //! Compiled patterns: instructions, classes of characters, and their form as bytes.
 
 use super::{GROUPS_MAX, INSTRUCTIONS_MAX, LOOKS_MAX};
+use crate::unicode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
@@ -323,7 +324,7 @@ pub(crate) fn digit(char: char) -> Option<u8> {
 }
 
 pub(super) fn is_word(char: char) -> bool {
-    char == '_' || char.is_alphanumeric()
+    char == '_' || unicode::is_alphanumeric(char)
 }
 
 pub(super) fn is_ascii_word(char: char) -> bool {
@@ -331,7 +332,7 @@ pub(super) fn is_ascii_word(char: char) -> bool {
 }
 
 fn is_space(char: char) -> bool {
-    char.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&char)
+    unicode::is_whitespace(char) || ('\u{1c}'..='\u{1f}').contains(&char)
 }
 
 fn is_ascii_space(char: char) -> bool {
@@ -343,7 +344,7 @@ pub(super) fn fold(char: char) -> char {
     if char.is_ascii() {
         return char.to_ascii_lowercase();
     }
-    let mut lower = char.to_lowercase();
+    let mut lower = unicode::lower(char);
     let lower = match (lower.next(), lower.next()) {
         (Some(lower), None) => lower,
         _ => char,
@@ -383,7 +384,7 @@ fn one_of(lower: char) -> char {
 }
 
 fn unfold(char: char) -> char {
-    let mut upper = char.to_uppercase();
+    let mut upper = unicode::upper(char);
     match (upper.next(), upper.next()) {
         (Some(upper), None) => upper,
         _ => char,

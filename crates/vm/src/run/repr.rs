@@ -8,6 +8,7 @@ use crate::heap::object::{Obj, View};
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};
 use crate::limits::NESTING_MAX;
+use crate::unicode;
 
 pub(crate) fn str_repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
@@ -48,7 +49,7 @@ pub(crate) fn is_printable(c: char) -> bool {
     !(c.is_control()
         || code == 0xa0
         || code == 0xad
-        || (c.is_whitespace() && c != ' ')
+        || (unicode::is_whitespace(c) && c != ' ')
         || (0x200b..=0x200f).contains(&code)
         || (0x2028..=0x202e).contains(&code)
         || (0x2060..=0x206f).contains(&code)

@@ -91,7 +91,7 @@ fn why(ending: &Ending, limits: &Limits) -> String {
 }
 
 fn refused(source: &str, error: CompileError) -> Report {
-    let line = source.lines().nth(error.line.saturating_sub(1)).unwrap_or("").trim();
+    let line = crate::unicode::trim(source.lines().nth(error.line.saturating_sub(1)).unwrap_or(""));
     let advice = match error.advice.is_empty() {
         true => String::new(),
         false => format!(" ({})", error.advice),

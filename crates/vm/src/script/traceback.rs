@@ -87,8 +87,9 @@ impl Vm {
                 let (code, line) = *entry;
                 let function = &self.codes[code as usize].code.name;
                 text.push_str(&format!("  File \"{file}\", line {line}, in {function}\n"));
-                let shown =
-                    lines.get(line as usize - usize::from(line > 0)).map_or("", |l| l.trim());
+                let shown = lines
+                    .get(line as usize - usize::from(line > 0))
+                    .map_or("", |l| crate::unicode::trim(l));
                 if !shown.is_empty() {
                     text.push_str(&format!("    {shown}\n"));
                 }

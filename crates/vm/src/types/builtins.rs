@@ -9,6 +9,7 @@ use crate::run::Vm;
 use crate::run::fault::{Fatal, Fault, Outcome, tail_after};
 use crate::run::frame::{After, Wanted};
 use crate::run::native::{Args, Table};
+use crate::unicode;
 
 pub(crate) const TABLE: Table = &[
     ("", "print", print, "_print"),
@@ -273,7 +274,7 @@ fn locals(vm: &mut Vm, args: Args) -> Outcome {
             value = *inner;
         }
         // Names that a program cannot write are the compiler's own.
-        let own = text.starts_with(|char: char| char == '_' || char.is_alphabetic());
+        let own = text.starts_with(|char: char| char == '_' || unicode::is_alphabetic(char));
         if !value.is_unbound() && own {
             vm.dict_insert(handle, loaded.slot_names[place], value)?;
         }

@@ -234,7 +234,7 @@ impl Vm {
         if !float.is_finite() {
             let upper = matches!(spec.kind, Some('F' | 'E' | 'G'));
             let text = if float.is_nan() { "nan" } else { "inf" };
-            let text = if upper { text.to_uppercase() } else { text.to_owned() };
+            let text = if upper { text.to_ascii_uppercase() } else { text.to_owned() };
             let suffix = if spec.kind == Some('%') { "%" } else { "" };
             if !matches!(spec.kind, None | Some('e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'n' | '%')) {
                 return Err(self.bad_code(value, spec.kind.unwrap_or('?')));
@@ -283,7 +283,7 @@ impl Vm {
         let (prefix, digits, size) = match kind {
             'd' | 'n' => ("", magnitude.to_string(), 3),
             'x' => ("0x", magnitude.to_str_radix(16), 4),
-            'X' => ("0X", magnitude.to_str_radix(16).to_uppercase(), 4),
+            'X' => ("0X", magnitude.to_str_radix(16).to_ascii_uppercase(), 4),
             'o' => ("0o", magnitude.to_str_radix(8), 4),
             'b' => ("0b", magnitude.to_str_radix(2), 4),
             'c' => {

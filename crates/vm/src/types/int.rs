@@ -9,6 +9,7 @@ use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome, tail};
 use crate::run::native::{Args, Table};
 use crate::run::number::{Number, big_from_float, limbs};
+use crate::unicode;
 
 pub(crate) const TABLE: Table = &[
     ("int", "__new__", int_new, ""),
@@ -139,7 +140,7 @@ fn plain_digits(text: &str) -> std::borrow::Cow<'_, str> {
 /// Python's integers in text: sign, prefix, single underscores between digits.
 fn parse_int(vm: &mut Vm, text: &str, radix: u32) -> Result<Option<BigInt>, Fault> {
     let text = plain_digits(text);
-    let trimmed = text.trim();
+    let trimmed = unicode::trim(&text);
     let (negative, digits) = match trimmed.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, trimmed.strip_prefix('+').unwrap_or(trimmed)),
@@ -217,7 +218,7 @@ fn float_made(vm: &mut Vm, args: Args) -> Outcome {
         let message = format!("float() argument must be a string or a real number, not '{kind}'");
         return Err(vm.type_error(message));
     };
-    let (trimmed, length) = (plain_digits(text.trim()).into_owned(), text.len());
+    let (trimmed, length) = (plain_digits(unicode::trim(text)).into_owned(), text.len());
     vm.charge(cost::long(length) * 4 + cost::bytes(trimmed.len()) + 8)?;
     let mantissa = trimmed.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
     let precise = mantissa.filter(u8::is_ascii_digit).count();

@@ -6,6 +6,7 @@ use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
+use crate::unicode;
 
 pub(crate) const TABLE: Table = &[
     ("str", "__new__", new, "_str_new"),
@@ -81,31 +82,15 @@ fn map(vm: &mut Vm, args: Args, word: &str, change: impl FnOnce(&str) -> String)
 }
 
 fn upper(vm: &mut Vm, args: Args) -> Outcome {
-    map(vm, args, "upper", str::to_uppercase)
+    map(vm, args, "upper", unicode::to_uppercase)
 }
 
 fn lower(vm: &mut Vm, args: Args) -> Outcome {
-    map(vm, args, "lower", str::to_lowercase)
+    map(vm, args, "lower", unicode::to_lowercase)
 }
 
-/// Lower case, and what is left of differences beyond it.
 fn casefold(vm: &mut Vm, args: Args) -> Outcome {
-    map(vm, args, "casefold", |text| {
-        let mut out = String::with_capacity(text.len());
-        for char in text.chars() {
-            match char {
-                'ſ' => out.push('s'),
-                'ς' => out.push('σ'),
-                // What is two letters in upper case is two letters.
-                _ if char.is_lowercase() && char.to_uppercase().count() > 1 => {
-                    out.extend(char.to_uppercase().flat_map(char::to_lowercase));
-                }
-                'ẞ' => out.push_str("ss"),
-                _ => out.extend(char.to_lowercase()),
-            }
-        }
-        out
-    })
+    map(vm, args, "casefold", unicode::casefold)
 }
 
 /// A character at the beginning of a word. Of several letters only the first is large.
@@ -121,17 +106,17 @@ fn push_title(out: &mut String, char: char) {
         out.push(digraph);
         return;
     }
-    let mut upper = char.to_uppercase();
+    let mut upper = unicode::upper(char);
     out.extend(upper.next());
-    out.extend(upper.flat_map(char::to_lowercase));
+    out.extend(upper.flat_map(unicode::lower));
 }
 
 /// A word with a large beginning; the end of a word decides what its last letter is.
 fn push_word(out: &mut String, word: &str) {
     let Some(first) = word.chars().next() else { return };
     push_title(out, first);
-    let lower = word.to_lowercase();
-    out.extend(lower.chars().skip(first.to_lowercase().count()));
+    let lower = unicode::to_lowercase(word);
+    out.extend(lower.chars().skip(unicode::lower(first).count()));
 }
 
 fn capitalize(vm: &mut Vm, args: Args) -> Outcome {
@@ -143,7 +128,9 @@ fn capitalize(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn is_cased(char: char) -> bool {
-    char.is_lowercase() || char.is_uppercase() || matches!(char, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ')
+    unicode::is_lowercase(char)
+        || unicode::is_uppercase(char)
+        || matches!(char, 'ǅ' | 'ǈ' | 'ǋ' | 'ǲ')
 }
 
 fn title(vm: &mut Vm, args: Args) -> Outcome {
@@ -165,10 +152,9 @@ fn swapcase(vm: &mut Vm, args: Args) -> Outcome {
     map(vm, args, "swapcase", |text| {
         let mut out = String::new();
         for char in text.chars() {
-            if char.is_uppercase() {
-                out.extend(char.to_lowercase());
-            } else {
-                out.extend(char.to_uppercase());
+            match unicode::is_uppercase(char) {
+                true => out.extend(unicode::lower(char)),
+                false => out.extend(unicode::upper(char)),
             }
         }
         out
@@ -176,7 +162,7 @@ fn swapcase(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 pub(super) fn is_space(char: char) -> bool {
-    char.is_whitespace() || ('\x1c'..='\x1f').contains(&char)
+    unicode::is_whitespace(char) || ('\x1c'..='\x1f').contains(&char)
 }
 
 fn strip_by(vm: &mut Vm, args: Args, word: &str, left: bool, right: bool) -> Outcome {

@@ -5,6 +5,7 @@ use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::{Fault, Outcome};
 use crate::run::native::{Args, Table};
+use crate::unicode;
 
 use super::str::{is_space, this};
 
@@ -100,15 +101,15 @@ fn isdigit(vm: &mut Vm, args: Args) -> Outcome {
 }
 
 fn isnumeric(vm: &mut Vm, args: Args) -> Outcome {
-    every(vm, args, "isnumeric", char::is_numeric)
+    every(vm, args, "isnumeric", unicode::is_numeric)
 }
 
 fn isalpha(vm: &mut Vm, args: Args) -> Outcome {
-    every(vm, args, "isalpha", char::is_alphabetic)
+    every(vm, args, "isalpha", unicode::is_alphabetic)
 }
 
 fn isalnum(vm: &mut Vm, args: Args) -> Outcome {
-    every(vm, args, "isalnum", char::is_alphanumeric)
+    every(vm, args, "isalnum", unicode::is_alphanumeric)
 }
 
 fn isspace(vm: &mut Vm, args: Args) -> Outcome {
@@ -137,11 +138,11 @@ fn cased(
 }
 
 fn isupper(vm: &mut Vm, args: Args) -> Outcome {
-    cased(vm, args, char::is_uppercase, char::is_lowercase)
+    cased(vm, args, unicode::is_uppercase, unicode::is_lowercase)
 }
 
 fn islower(vm: &mut Vm, args: Args) -> Outcome {
-    cased(vm, args, char::is_lowercase, char::is_uppercase)
+    cased(vm, args, unicode::is_lowercase, unicode::is_uppercase)
 }
 
 fn istitle(vm: &mut Vm, args: Args) -> Outcome {
@@ -149,14 +150,14 @@ fn istitle(vm: &mut Vm, args: Args) -> Outcome {
     let text = looked_up(vm, text)?;
     let (mut inside, mut seen, mut good) = (false, false, true);
     for char in text.chars() {
-        if char.is_uppercase() {
+        if unicode::is_uppercase(char) {
             good &= !inside;
             seen = true;
-        } else if char.is_lowercase() {
+        } else if unicode::is_lowercase(char) {
             good &= inside;
             seen = true;
         }
-        inside = char.is_alphabetic();
+        inside = unicode::is_alphabetic(char);
     }
     Ok(Value::Bool(good && seen))
 }
@@ -165,8 +166,8 @@ fn isidentifier(vm: &mut Vm, args: Args) -> Outcome {
     let [text] = vm.take(args, "isidentifier", ["self"], 1)?;
     let text = looked_up(vm, text)?;
     let mut chars = text.chars();
-    let first = chars.next().is_some_and(|char| char == '_' || char.is_alphabetic());
-    Ok(Value::Bool(first && chars.all(|char| char == '_' || char.is_alphanumeric())))
+    let first = chars.next().is_some_and(|char| char == '_' || unicode::is_alphabetic(char));
+    Ok(Value::Bool(first && chars.all(|char| char == '_' || unicode::is_alphanumeric(char))))
 }
 
 fn expandtabs(vm: &mut Vm, args: Args) -> Outcome {
