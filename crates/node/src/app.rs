@@ -255,7 +255,7 @@ where
         let (height, digest) = (block.height().get(), block.digest());
         let executed = self.chain.finalise(height, &digest);
         self.seeds.carried(standing(&executed.state).newest_seed);
-        self.history.record(height, digest, &executed.receipts).await;
+        self.history.record(height, block, &executed.receipts).await;
         self.pool.finalised(block, &executed);
     }
 }

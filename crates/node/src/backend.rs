@@ -27,6 +27,8 @@ pub struct Finalised {
     pub hash: B256,
     /// The receipts of its opening, its transactions and its closing.
     pub receipts: Arc<Vec<Receipt>>,
+    /// Bytes that were read from disk for it; none if it was in memory.
+    pub bytes: u64,
 }
 
 impl Finalised {

@@ -1,34 +1,44 @@
-//! How every final block ended: its receipts, on disk.
+//! Final blocks and how they ended, on disk, for everybody who asks the node.
 //!
-//! Blocks themselves are in the engine's archive. Receipts follow from blocks, but only by executing
-//! everything from the genesis; so they are kept. The engine acknowledges a block after this has it,
-//! and repeats what was not acknowledged, so there are no holes.
+//! The engine has blocks in an archive of its own, which serves consensus one request after the other.
+//! Whoever reads the past reads it here instead, and cannot keep consensus waiting: this store has its own
+//! pages in memory, and its lock is fair, so a block that becomes final waits for one read at most.
+//! Receipts follow from blocks, but only by executing everything from the genesis; so they are kept. The engine
+//! acknowledges a block after this has it, and repeats what was not acknowledged, so there are no holes.
 
+use crate::block::Block;
 use bytes::Bytes;
 use commonware_codec::RangeCfg;
-use commonware_cryptography::keccak256::Digest;
+use commonware_cryptography::{Digestible as _, keccak256::Digest};
 use commonware_runtime::{Spawner, buffer::paged::CacheRef};
 use commonware_storage::archive::{Archive as _, Identifier, prunable};
 use commonware_storage::{Context as StorageContext, translator::EightCap};
-use commonware_utils::{NZU64, NZUsize};
-use futures::lock::Mutex as AsyncMutex;
+use commonware_utils::{NZU16, NZU64, NZUsize};
+use remuda_protocol::block::Block as Rules;
 use remuda_protocol::codec::{Decode as _, Encode as _};
 use remuda_protocol::event::Receipt;
 use std::sync::Arc;
+use tokio::sync::{Mutex, Semaphore};
 
-/// Bytes of a block's receipts at most: above anything that a block can cause.
-const RECEIPTS_BYTES_MAX: usize = 64 << 20;
+/// Bytes of a block and its receipts at most: above anything that a block can cause.
+const ENTRY_BYTES_MAX: usize = 80 << 20;
+/// Reads at a time: as many as a block that becomes final has to wait for.
+const READERS: usize = 1;
+
+/// A final block, the receipts of its opening, its transactions and its closing.
+pub type Past = (Rules, Vec<Receipt>);
 
 type Archive<E> = prunable::Archive<EightCap, E, Digest, Bytes>;
 
 /// See the module.
 pub struct History<E: Spawner + StorageContext> {
-    archive: Arc<AsyncMutex<Option<Archive<E>>>>,
+    archive: Arc<Mutex<Option<Archive<E>>>>,
+    readers: Arc<Semaphore>,
 }
 
 impl<E: Spawner + StorageContext> Clone for History<E> {
     fn clone(&self) -> Self {
-        Self { archive: self.archive.clone() }
+        Self { archive: self.archive.clone(), readers: self.readers.clone() }
     }
 }
 
@@ -37,16 +47,17 @@ impl<E: Spawner + StorageContext> History<E> {
     ///
     /// # Panics
     /// If the disk fails, here and in all that follows.
-    pub async fn open(context: E, partition: &str, cache: CacheRef) -> Self {
+    pub async fn open(context: E, partition: &str) -> Self {
+        let cache = CacheRef::new(NZU16!(4096), NZUsize!(512));
         let buffer = NZUsize!(1 << 16);
         let config = prunable::Config {
             translator: EightCap,
-            metadata_partition: format!("{partition}-receipts-meta"),
-            key_partition: format!("{partition}-receipts-key"),
+            metadata_partition: format!("{partition}-history-meta"),
+            key_partition: format!("{partition}-history-key"),
             key_page_cache: cache,
-            value_partition: format!("{partition}-receipts-value"),
+            value_partition: format!("{partition}-history-value"),
             compression: None,
-            codec_config: RangeCfg::new(0..=RECEIPTS_BYTES_MAX),
+            codec_config: RangeCfg::new(0..=ENTRY_BYTES_MAX),
             // Each section keeps files open for ever.
             items_per_section: NZU64!(1 << 16),
             key_write_buffer: buffer,
@@ -54,26 +65,31 @@ impl<E: Spawner + StorageContext> History<E> {
             replay_buffer: buffer,
         };
         let archive: Archive<E> =
-            prunable::Archive::init(context, config).await.expect("receipts on disk");
-        Self { archive: Arc::new(AsyncMutex::new(Some(archive))) }
+            prunable::Archive::init(context, config).await.expect("history on disk");
+        let readers = Arc::new(Semaphore::new(READERS));
+        Self { archive: Arc::new(Mutex::new(Some(archive))), readers }
     }
 
-    /// Keeps a final block's receipts, for good once this returns. Again is as good as once.
-    pub async fn record(&self, height: u64, block: Digest, receipts: &[Receipt]) {
+    /// Keeps a final block and its receipts, for good once this returns. Again is as good as once.
+    pub async fn record(&self, height: u64, block: &Block, receipts: &[Receipt]) {
         let mut bytes = Vec::new();
+        block.rules().encode(&mut bytes);
         receipts.to_vec().encode(&mut bytes);
         let mut guard = self.archive.lock().await;
         // Taken, and put back after: a write that fails or is cut off loses the archive.
-        let archive = guard.take().expect("receipts on disk");
-        let archive = archive.put_sync(height, block, &Bytes::from(bytes)).await;
-        *guard = Some(archive.expect("receipts on disk"));
+        let archive = guard.take().expect("history on disk");
+        let archive = archive.put_sync(height, block.digest(), &Bytes::from(bytes)).await;
+        *guard = Some(archive.expect("history on disk"));
     }
 
-    /// The receipts of a final block.
-    pub async fn receipts(&self, height: u64) -> Option<Vec<Receipt>> {
+    /// A final block and its receipts, and the bytes that were read for them.
+    pub async fn read(&self, height: u64) -> Option<(Past, u64)> {
+        let reader = self.readers.acquire().await.expect("it is never closed");
         let guard = self.archive.lock().await;
-        let archive = guard.as_ref().expect("receipts on disk");
-        let bytes = archive.get(Identifier::Index(height)).await.expect("receipts on disk")?;
-        Some(Vec::<Receipt>::from_bytes(&bytes).expect("receipts on disk are an encoding"))
+        let archive = guard.as_ref().expect("history on disk");
+        let bytes = archive.get(Identifier::Index(height)).await.expect("history on disk")?;
+        drop((guard, reader));
+        let past = Past::from_bytes(&bytes).expect("history on disk is an encoding");
+        Some((past, bytes.len() as u64))
     }
 }

@@ -10,15 +10,10 @@ use crate::history::History;
 use crate::mempool::{self, Budget, Limits, Mempool};
 use crate::network::Network;
 use crate::runners::Runners;
-use crate::scheme::Scheme;
 use crate::seeds::Seeds;
 use crate::store;
 use crate::validator::Validator;
 use commonware_codec::Encode as _;
-use commonware_consensus::marshal::{
-    Identifier, core::Mailbox as MarshalMailbox, standard::Standard,
-};
-use commonware_consensus::types::Height as ConsensusHeight;
 use commonware_glue::stateful::Mailbox;
 use commonware_runtime::Spawner;
 use commonware_storage::Context as StorageContext;
@@ -47,8 +42,8 @@ const INDEXED_BLOCKS: usize = 8_000_000;
 /// Transactions, jobs and blocks that can be found: about 2 GiB of memory at most. Only a chain that
 /// is busy for days gets here before it has so many blocks.
 const INDEXED_ENTRIES: usize = 16_000_000;
-/// Blocks that are read from disk at a time.
-const READERS: usize = 4;
+/// Proofs that are made at a time. Each keeps the state's next block waiting for as long as it takes.
+const PROVERS: usize = 1;
 /// How often, and how soon again, a block is looked for that must be on its way.
 const ATTACH_TRIES: u32 = 6_000;
 const ATTACH_PAUSE: Duration = Duration::from_millis(5);
@@ -65,7 +60,6 @@ const CONNECTED_METRIC: &str = "network_tracker_directory_connected{";
 
 /// What there is once the validator runs.
 struct Parts<E: CryptoRng + Spawner + StorageContext> {
-    marshal: MarshalMailbox<Scheme, Standard<Block>>,
     state: Mailbox<E, App<E>>,
     history: History<E>,
     seeds: Seeds,
@@ -89,7 +83,7 @@ pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     index: Mutex<Index>,
     listeners: broadcast::Sender<Arc<Finalised>>,
     parts: OnceLock<Parts<E>>,
-    readers: Semaphore,
+    provers: Semaphore,
 }
 
 impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
@@ -118,7 +112,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             index: Mutex::new(Index::new(INDEXED_BLOCKS, INDEXED_ENTRIES)),
             listeners: broadcast::Sender::new(LISTENER_LAG),
             parts: OnceLock::new(),
-            readers: Semaphore::new(READERS),
+            provers: Semaphore::new(PROVERS),
         })
     }
 
@@ -132,9 +126,9 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
             block: genesis.rules().clone(),
             hash: genesis.header().hash(),
             receipts: Arc::default(),
+            bytes: 0,
         });
         let parts = Parts {
-            marshal: validator.marshal.clone(),
             state: validator.state.clone(),
             history: validator.history.clone(),
             seeds: validator.seeds.clone(),
@@ -211,18 +205,16 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
         if let Some(tip) = self.newest().filter(|tip| tip.finalised.height().get() == height) {
             return Some(tip.finalised.clone());
         }
-        // The engine reads blocks one after the other, and has other things to do.
-        let _one_of_few = self.readers.acquire().await.ok()?;
         if height == 0 {
             return Some(parts.genesis.clone());
         }
-        let id = Identifier::Height(ConsensusHeight::new(height));
-        let block = parts.marshal.get_block(id).await?;
-        let receipts = parts.history.receipts(height).await?;
+        let ((block, receipts), bytes) = parts.history.read(height).await?;
+        let hash = block.header.hash();
         Some(Arc::new(Finalised {
-            block: block.inner().rules().clone(),
-            hash: block.inner().header().hash(),
+            block: Arc::new(block),
+            hash,
             receipts: Arc::new(receipts),
+            bytes,
         }))
     }
 
@@ -255,6 +247,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Pool for Ledger<E> {
             block: block.rules().clone(),
             hash: block.header().hash(),
             receipts: executed.receipts.clone(),
+            bytes: 0,
         });
         // Hashed before the lock is taken.
         let included: Vec<TxHash> =
@@ -392,6 +385,7 @@ impl<E: CryptoRng + Spawner + StorageContext> Ledger<E> {
     async fn proof(&self, key: &[u8]) -> Result<StateProof, ProofError> {
         let unavailable = |e: &dyn std::fmt::Display| ProofError::Unavailable(e.to_string());
         let parts = self.parts().ok_or_else(|| unavailable(&"the node is starting"))?;
+        let _prover = self.provers.acquire().await.map_err(|e| unavailable(&e))?;
         let databases = parts.state.subscribe_databases().await;
         let database = databases.read().await;
         let root = to_hash(&database.root());

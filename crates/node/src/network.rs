@@ -134,8 +134,8 @@ impl Network {
         Ok(Self { genesis, participants, sharing, namespace })
     }
 
-    /// Deals keys for `n` validators into a genesis. Tips go to an address made of the validator's
-    /// key, which nobody has the key of; change it to have them.
+    /// Deals keys for `n` validators into a genesis. It gets validators whose tips go to an address that
+    /// nobody has the key of, and names others.
     ///
     /// # Panics
     /// If `n` is not between 1 and [`VALIDATORS_MAX`].

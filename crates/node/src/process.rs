@@ -146,9 +146,8 @@ async fn serve(
     faucet: Option<SecretKey>,
     peers: Map<PublicKey, Address>,
 ) -> Result<(), NodeError> {
-    let listener = tokio::net::TcpListener::bind(settings.api)
-        .await
-        .map_err(|error| NodeError::Api { address: settings.api, error })?;
+    let failed = |error| NodeError::Api { address: settings.api, error };
+    let listener = std::net::TcpListener::bind(settings.api).map_err(failed)?;
     let participants = network.participants().len() as u32;
     let handshake = Cups::<_, ChaCha20Poly1305>::new(
         Sake {
@@ -220,26 +219,22 @@ async fn serve(
     tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
 
     let mut desk = runners.serve(ledger.clone(), serve)?;
-    let (stop_api, mut api_stopped) = tokio::sync::watch::channel(false);
     let app = crate::api::App::new(ledger.clone(), crate::api::Limits::default());
-    let mut api = tokio::spawn(crate::api::serve(listener, app, async move {
-        let _ = api_stopped.wait_for(|stop| *stop).await;
-    }));
+    let mut api = crate::api::thread::answer(listener, app).map_err(failed)?;
     let mut engine = running.engine;
     let result = tokio::select! {
         () = told_to_stop() => Ok(()),
         _ = &mut engine => Err(NodeError::Stopped("consensus")),
         _ = &mut gossip => Err(NodeError::Stopped("gossip")),
-        _ = &mut api => Err(NodeError::Stopped("the API")),
+        () = api.ended() => Err(NodeError::Stopped("the API")),
         _ = &mut desk => Err(NodeError::Stopped("the link to runners")),
     };
     // In order: runners go elsewhere, nobody asks any more, then nobody votes any more, then the rest.
     runners.stop().await;
     desk.abort();
-    let _ = stop_api.send(true);
-    if !api.is_finished() && tokio::time::timeout(STOP, &mut api).await.is_err() {
-        api.abort();
-    }
+    api.stop();
+    // What has not ended by then ends with the process.
+    let _ = tokio::time::timeout(STOP, api.ended()).await;
     engine.abort();
     gossip.abort();
     wires.abort();

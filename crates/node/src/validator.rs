@@ -132,7 +132,7 @@ where
         store::genesis(context.child("genesis"), config.clone(), scratch, &entries).await?;
     let genesis = Block::genesis(network.genesis(), commitment).ok_or(StoreError::NotAValidator)?;
     let (seeds, _) = Seeds::open(context.child("seeds"), &partition, cache.clone()).await;
-    let history = History::open(context.child("receipts"), &partition, cache.clone()).await;
+    let history = History::open(context.child("history"), &partition).await;
 
     let application = App {
         genesis: genesis.clone(),

@@ -19,5 +19,7 @@ mod links;
 mod reading;
 #[path = "api/submitting.rs"]
 mod submitting;
+#[path = "api/threads.rs"]
+mod threads;
 #[path = "api/world.rs"]
 mod world;

@@ -71,14 +71,17 @@ pub(super) async fn logs(
     let blocks = app.limits.history_blocks as u64;
     let first = end.saturating_sub(blocks).saturating_add(1);
     app.allow(peer, app.price_of_blocks((end + 1 - first) as usize))?;
-    let mut found = Vec::new();
-    for height in first..=end {
+    let mut reading = app.reading(peer)?;
+    let (mut found, mut first_read) = (Vec::new(), end + 1);
+    while first_read > first && !reading.is_over() {
+        first_read -= 1;
         // A node that joined late does not have all of them.
-        let Some(block) = app.backend.block(Height(height)).await else { continue };
-        found.extend(entries(&block, |event| is_about(event, actor)));
+        let Some(block) = reading.block(Height(first_read)).await else { continue };
+        found.push(entries(&block, |event| is_about(event, actor)));
     }
-    let next = Some(Uint(first)).filter(|_| first > 1);
-    Ok(Json(ActorLogs { entries: found, next, height: Uint(newest) }))
+    let next = Some(Uint(first_read)).filter(|_| first_read > 1);
+    let entries = found.into_iter().rev().flatten().collect();
+    Ok(Json(ActorLogs { entries, next, height: Uint(newest) }))
 }
 
 fn is_about(event: &Event, address: Address) -> bool {

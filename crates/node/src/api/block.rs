@@ -36,7 +36,7 @@ pub(super) async fn block(
     peer: Peer,
     Asked(BlockQuery { full }): Asked<BlockQuery>,
 ) -> Result<Json<BlockView>, Failure> {
-    let found = app.find_block(&id).await?;
+    let found = app.find_block(peer, &id).await?;
     if !full {
         return Ok(Json(BlockView::new(&found.block, found.hash)));
     }
@@ -54,7 +54,7 @@ impl App {
         (transactions / SENDERS_PER_TOKEN).min(self.limits.burst / 2)
     }
 
-    async fn find_block(&self, id: &str) -> Result<Arc<Finalised>, Failure> {
+    async fn find_block(&self, peer: Peer, id: &str) -> Result<Arc<Finalised>, Failure> {
         let tip = self.tip();
         if id == "latest" {
             return Ok(tip.finalised.clone());
@@ -71,7 +71,7 @@ impl App {
             let Uint(height) = id.parse().map_err(malformed)?;
             Height(height)
         };
-        self.backend.block(height).await.ok_or_else(|| unknown(height.to_string()))
+        self.read_block(peer, height).await.ok_or_else(|| unknown(height.to_string()))
     }
 }
 

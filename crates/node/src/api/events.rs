@@ -109,6 +109,9 @@ pub(super) async fn events(
 impl App {
     /// Takes a block of the past from a peer's allowance, or says how long to wait for it.
     fn take_past(&self, peer: IpAddr) -> Option<Duration> {
+        if let Some(wait) = self.owes(Peer(peer)) {
+            return Some(wait);
+        }
         let mut past = self.past.lock().unwrap_or_else(PoisonError::into_inner);
         past.take(&peer, 1, Instant::now()).err()
     }
@@ -235,7 +238,7 @@ impl Feed {
             let message = "you read more slowly than blocks come; come back with Last-Event-ID";
             return self.end("too_slow", message);
         }
-        match self.app.backend.block(self.next).await {
+        match self.app.read_block(Peer(self.peer), self.next).await {
             Some(block) => self.send(&block),
             None => self.end(code::UNKNOWN_BLOCK, "this node no longer has the next block"),
         }

@@ -55,7 +55,7 @@ pub(super) async fn receipt(
     let job = app.job_view(&tip, id).ok_or_else(unknown_job)?;
     let history = app.job_history(&tip, id, peer).await?;
     let proof = app.prove(JobKey { job: id }.bytes()).await?;
-    let block = app.backend.block(Height(proof.height.0)).await.ok_or_else(|| {
+    let block = app.read_block(peer, Height(proof.height.0)).await.ok_or_else(|| {
         Failure::new(code::UNKNOWN_BLOCK, "this node no longer has the block of the proof")
     })?;
     let block = BlockView::new(&block.block, block.hash);
@@ -68,11 +68,15 @@ impl App {
         let mut heights = self.backend.job_heights(id);
         heights.retain(|height| *height <= tip.finalised.height());
         self.allow(peer, self.price_of_blocks(heights.len()))?;
+        let mut reading = self.reading(peer)?;
         let (mut found_entries, mut draws) = (Vec::new(), Vec::new());
         let mut found = 0;
         for height in heights.iter().take(self.limits.history_blocks) {
+            if reading.is_over() {
+                break;
+            }
             // One block at a time: all of them at once may be more than memory holds.
-            let Some(block) = self.backend.block(*height).await else { continue };
+            let Some(block) = reading.block(*height).await else { continue };
             found += 1;
             let about = |event: &Event| Subject::of(event).jobs.contains(&id);
             found_entries.extend(entries(&block, about));

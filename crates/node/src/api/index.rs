@@ -235,7 +235,7 @@ pub(super) mod tests {
         let block = Block { header, seeds: Vec::new(), presence: None, transactions };
         let (used, fee) = Default::default();
         let receipt = Receipt { cause: Cause::Opening, code: 0, used, fee, events };
-        Finalised { block: Arc::new(block), hash, receipts: Arc::new(vec![receipt]) }
+        Finalised { block: Arc::new(block), hash, receipts: Arc::new(vec![receipt]), bytes: 0 }
     }
 
     const JOB: JobId = B256::repeat_byte(1);

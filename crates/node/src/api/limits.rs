@@ -30,6 +30,14 @@ pub struct Limits {
     pub burst: u32,
     /// Requests per second that one address may go on making.
     pub per_second: u32,
+    /// KiB of blocks and answers that one address may read at once.
+    pub read_burst_kib: u32,
+    /// KiB per second that one address may go on reading.
+    pub read_kib_per_second: u32,
+    /// Requests at a time, from all addresses, that read many blocks each.
+    pub readers: usize,
+    /// The same from one address.
+    pub readers_per_ip: usize,
     /// Addresses that are told apart; all beyond share one allowance.
     pub addresses: usize,
     /// Event streams at a time.
@@ -52,6 +60,8 @@ pub struct Limits {
     pub page: u32,
     /// Blocks that one history is gathered from.
     pub history_blocks: usize,
+    /// Bytes of blocks after which no further block is read for one history.
+    pub history_bytes: u64,
     /// Bytes of a state key in a path; the longest is that of an actor's entry, 277.
     pub key_bytes: usize,
     /// What the faucet gives, in CBY: enough for a runner's stake and some jobs.
@@ -78,6 +88,10 @@ impl Default for Limits {
             connections_per_ip: 256,
             burst: 200,
             per_second: 100,
+            read_burst_kib: 64 * 1024,
+            read_kib_per_second: 8 * 1024,
+            readers: 16,
+            readers_per_ip: 2,
             addresses: 10_000,
             streams: 256,
             streams_per_ip: 16,
@@ -89,6 +103,7 @@ impl Default for Limits {
             wait: Duration::from_secs(30),
             page: 200,
             history_blocks: 1_024,
+            history_bytes: 32 * 1024 * 1024,
             key_bytes: 280,
             faucet_cby: 50_000,
             faucet_burst: 3,

@@ -1,9 +1,9 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
 //! # Layout
-//! - [`limits`], [`rate`], [`places`], `memory`, `guard`: what the outside may ask for
+//! - [`limits`], [`rate`], [`places`], `memory`, `reading`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
-//! - `server`: sockets; everything else works without one
+//! - `server`: sockets; everything else works without one. `thread`: the API's own threads
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `entitlement`, `runners`,
 //!   `reports`, `timer`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
 //!   `validators`
@@ -34,10 +34,12 @@ pub mod places;
 mod presence;
 mod proof;
 pub mod rate;
+mod reading;
 mod reports;
 mod runners;
 mod server;
 mod submit;
+pub mod thread;
 mod timer;
 mod transaction;
 mod validators;
@@ -78,6 +80,8 @@ pub struct Shared {
     limits: Limits,
     metrics: Metrics,
     requests: Mutex<Buckets<IpAddr>>,
+    /// KiB that were read.
+    bytes: Mutex<Buckets<IpAddr>>,
     past: Mutex<Buckets<IpAddr>>,
     gifts_by_peer: Mutex<Buckets<IpAddr>>,
     gifts_by_account: Mutex<Buckets<Address>>,
@@ -86,6 +90,7 @@ pub struct Shared {
     bodies: Memory,
     answers: Memory,
     connections: Arc<Places>,
+    readers: Arc<Places>,
     streams: Arc<Places>,
     stopping: watch::Sender<bool>,
 }
@@ -108,11 +113,13 @@ impl App {
     pub fn new(backend: Arc<dyn Backend>, limits: Limits) -> Self {
         let second = Duration::from_secs(1);
         let every = second / limits.per_second.max(1);
+        let read_every = second / limits.read_kib_per_second.max(1);
         let past_every = second / limits.past_per_second.max(1);
         let gifts = (limits.faucet_burst, limits.faucet_every, limits.addresses);
         Self(Arc::new(Shared {
             metrics: Metrics::default(),
             requests: Mutex::new(Buckets::new(limits.burst, every, limits.addresses)),
+            bytes: Mutex::new(Buckets::new(limits.read_burst_kib, read_every, limits.addresses)),
             past: Mutex::new(Buckets::new(limits.past_burst.max(1), past_every, limits.addresses)),
             gifts_by_peer: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
             gifts_by_account: Mutex::new(Buckets::new(gifts.0, gifts.1, gifts.2)),
@@ -120,6 +127,7 @@ impl App {
             bodies: Memory::new(limits.all_bodies_bytes),
             answers: Memory::new(limits.all_answers_bytes),
             connections: Places::new(limits.connections, limits.connections_per_ip),
+            readers: Places::new(limits.readers, limits.readers_per_ip),
             streams: Places::new(limits.streams, limits.streams_per_ip),
             stopping: watch::Sender::new(false),
             backend,

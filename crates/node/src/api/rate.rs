@@ -1,7 +1,8 @@
 //! Allowances: a token bucket per peer, in a map that cannot grow without bound.
 //!
-//! A bucket holds `burst` tokens and refills at a steady rate; a request takes one. Time is an
-//! argument. When the map is full, buckets that are full again are forgotten, for they say nothing;
+//! A bucket holds `burst` tokens and refills at a steady rate; a request takes one. What only shows its
+//! price when it is done (bytes that were read) is spent afterwards: what is missing then is owed, and nothing
+//! can be taken until it has been refilled. Time is an argument. When the map is full, buckets that are full again are forgotten, for they say nothing;
 //! if none is, newcomers share one bucket, so that an attacker with many addresses gets in the way
 //! of other newcomers, not of those who were there.
 
@@ -17,6 +18,8 @@ const SWEEP_EVERY: Duration = Duration::from_secs(1);
 struct Bucket {
     /// In nanoseconds of refill: a token is worth `every`.
     credit: u128,
+    /// The same; there is no credit while something is owed.
+    owed: u128,
     at: Instant,
 }
 
@@ -41,11 +44,32 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
     /// Takes `tokens`, or says how long to wait until they are there. More than a whole bucket is
     /// never there.
     pub fn take(&mut self, key: &K, tokens: u32, now: Instant) -> Result<(), Duration> {
+        let price = self.every.as_nanos() * u128::from(tokens);
+        let bucket = self.bucket(key, now);
+        match bucket.credit.checked_sub(price) {
+            Some(rest) if bucket.owed == 0 => {
+                bucket.credit = rest;
+                Ok(())
+            }
+            _ => Err(nanos(price.saturating_sub(bucket.credit) + bucket.owed)),
+        }
+    }
+
+    /// Takes `tokens` for what is done already, whether they are there or not.
+    pub fn spend(&mut self, key: &K, tokens: u64, now: Instant) {
+        let price = self.every.as_nanos() * u128::from(tokens);
+        let bucket = self.bucket(key, now);
+        bucket.owed += price.saturating_sub(bucket.credit);
+        bucket.credit = bucket.credit.saturating_sub(price);
+    }
+
+    /// The bucket of a key as it is now.
+    fn bucket(&mut self, key: &K, now: Instant) -> &mut Bucket {
         if !self.buckets.contains_key(key) && self.buckets.len() >= self.capacity {
             self.sweep(now);
         }
-        let (full, every) = (self.full(), self.every);
-        let fresh = Bucket { credit: full, at: now };
+        let full = self.full();
+        let fresh = Bucket { credit: full, owed: 0, at: now };
         let known = self.buckets.contains_key(key) || self.buckets.len() < self.capacity;
         let bucket = if known {
             self.buckets.entry(key.clone()).or_insert(fresh)
@@ -53,14 +77,7 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
             self.overflow.get_or_insert(fresh)
         };
         bucket.refill(full, now);
-        let price = every.as_nanos() * u128::from(tokens);
-        match bucket.credit.checked_sub(price) {
-            Some(rest) => {
-                bucket.credit = rest;
-                Ok(())
-            }
-            None => Err(nanos(price - bucket.credit)),
-        }
+        bucket
     }
 
     /// Gives back what was taken for nothing.
@@ -94,7 +111,9 @@ impl<K: Hash + Eq + Clone> Buckets<K> {
 impl Bucket {
     fn refill(&mut self, full: u128, now: Instant) {
         let passed = now.saturating_duration_since(self.at).as_nanos();
-        self.credit = self.credit.saturating_add(passed).min(full);
+        let earned = passed.saturating_sub(self.owed);
+        self.owed = self.owed.saturating_sub(passed);
+        self.credit = self.credit.saturating_add(earned).min(full);
         self.at = self.at.max(now);
     }
 }
@@ -134,6 +153,22 @@ mod tests {
             buckets.take(&1, 4, start + Duration::from_secs(60)).is_err(),
             "more than a bucket"
         );
+    }
+
+    #[test]
+    fn what_is_spent_beyond_the_allowance_is_waited_for() {
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let mut buckets = Buckets::new(3, Duration::from_millis(100), 10);
+        buckets.spend(&1, 2, start);
+        assert_eq!(buckets.take(&1, 1, start), Ok(()));
+        buckets.spend(&1, 5, start);
+        assert_eq!(buckets.take(&1, 0, start), Err(Duration::from_millis(500)));
+        assert_eq!(buckets.take(&2, 1, start), Ok(()), "another peer is not affected");
+        assert_eq!(buckets.take(&1, 1, at(499)), Err(Duration::from_millis(101)));
+        assert_eq!(buckets.take(&1, 0, at(500)), Ok(()));
+        assert_eq!(buckets.take(&1, 1, at(600)), Ok(()));
+        assert_eq!(buckets.take(&1, 3, at(900)), Ok(()), "it refills as before");
     }
 
     #[test]

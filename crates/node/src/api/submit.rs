@@ -59,7 +59,7 @@ pub(super) async fn submit(
         }
     }
     if wait {
-        app.await_blocks(&mut results, patience).await;
+        app.await_blocks(peer, &mut results, patience).await;
     }
     Ok(Json(SubmitResponse { results }))
 }
@@ -119,12 +119,12 @@ impl App {
     }
 
     /// Waits until everything that was taken is in a block, or patience ends.
-    async fn await_blocks(&self, results: &mut [Submitted], mut wait: Wait) {
+    async fn await_blocks(&self, peer: Peer, results: &mut [Submitted], mut wait: Wait) {
         let mut missing = vec![0; results.len()];
         loop {
             let mut open = false;
             for (submitted, missing) in results.iter_mut().zip(&mut missing) {
-                open |= self.look(submitted, missing).await;
+                open |= self.look(peer, submitted, missing).await;
             }
             if !open || !wait.for_a_block().await {
                 return;
@@ -133,12 +133,12 @@ impl App {
     }
 
     /// Brings one answer up to date; says whether it may still change.
-    async fn look(&self, submitted: &mut Submitted, missing: &mut u32) -> bool {
+    async fn look(&self, peer: Peer, submitted: &mut Submitted, missing: &mut u32) -> bool {
         let settled = matches!(submitted.status, SubmitStatus::Refused | SubmitStatus::Dropped);
         if settled || submitted.receipt.is_some() {
             return false;
         }
-        match self.whereabouts(submitted.hash.0).await {
+        match self.whereabouts(peer, submitted.hash.0).await {
             TransactionStatus::Included { receipt, .. } => {
                 submitted.status = SubmitStatus::Included;
                 submitted.receipt = receipt.map(|receipt| *receipt);

@@ -2,7 +2,7 @@
 
 use super::App;
 use super::error::Failure;
-use super::extract::{Asked, Part};
+use super::extract::{Asked, Part, Peer};
 use super::wait::LOOKS_UNTIL_DROPPED;
 use crate::backend::Finalised;
 use axum::Json;
@@ -25,9 +25,10 @@ use utoipa::IntoParams;
 )]
 pub(super) async fn transaction(
     State(app): State<App>,
+    peer: Peer,
     Part(HexHash(hash)): Part<HexHash>,
 ) -> Result<Json<TransactionView>, Failure> {
-    let (block, index) = app.locate(hash).await?;
+    let (block, index) = app.locate(peer, hash).await?;
     let bytes = block.block.transactions.get(index as usize);
     let view = bytes.and_then(|bytes| TransactionView::new(bytes, block.height(), index).ok());
     view.map(Json).ok_or_else(|| Failure::new(code::INTERNAL, "the block does not hold it"))
@@ -41,9 +42,10 @@ pub(super) async fn transaction(
 )]
 pub(super) async fn receipt(
     State(app): State<App>,
+    peer: Peer,
     Part(HexHash(hash)): Part<HexHash>,
 ) -> Result<Json<ReceiptView>, Failure> {
-    let (block, _) = app.locate(hash).await?;
+    let (block, _) = app.locate(peer, hash).await?;
     let receipt = block.receipt_of(hash);
     let view = receipt.map(|receipt| ReceiptView::new(receipt, block.height(), block.hash));
     view.map(Json).ok_or_else(|| Failure::new(code::INTERNAL, "the block has no receipt of it"))
@@ -66,13 +68,14 @@ pub(super) struct StatusQuery {
 )]
 pub(super) async fn status(
     State(app): State<App>,
+    peer: Peer,
     Part(hash): Part<HexHash>,
     Asked(StatusQuery { wait_ms }): Asked<StatusQuery>,
 ) -> Result<Json<TransactionStatusView>, Failure> {
     let mut wait = app.wait(wait_ms.map_or(Duration::ZERO, |wait| Duration::from_millis(wait.0)));
     let mut missing = 0;
     let status = loop {
-        let status = app.whereabouts(hash.0).await;
+        let status = app.whereabouts(peer, hash.0).await;
         let settled = match status {
             TransactionStatus::Included { .. } => true,
             TransactionStatus::Pending {} => false,
@@ -92,7 +95,7 @@ pub(super) async fn status(
 impl App {
     /// Where a transaction is. Whether it waits is asked first: it waits until a block is known to
     /// have it, so it cannot slip through in between.
-    pub(super) async fn whereabouts(&self, hash: TxHash) -> TransactionStatus {
+    pub(super) async fn whereabouts(&self, peer: Peer, hash: TxHash) -> TransactionStatus {
         let pending = self.backend.pending(hash);
         let Some((height, _)) = self.backend.transaction(hash) else {
             return if pending {
@@ -101,7 +104,7 @@ impl App {
                 TransactionStatus::Unknown {}
             };
         };
-        let block = self.backend.block(height).await;
+        let block = self.read_block(peer, height).await;
         let receipt = block.as_ref().and_then(|block| {
             let receipt = block.receipt_of(hash)?;
             Some(Box::new(ReceiptView::new(receipt, height, block.hash)))
@@ -110,7 +113,7 @@ impl App {
     }
 
     /// The block of a transaction, and its place there.
-    async fn locate(&self, hash: TxHash) -> Result<(Arc<Finalised>, u32), Failure> {
+    async fn locate(&self, peer: Peer, hash: TxHash) -> Result<(Arc<Finalised>, u32), Failure> {
         let unknown = || {
             let failure = Failure::new(
                 code::UNKNOWN_TRANSACTION,
@@ -123,7 +126,7 @@ impl App {
             }
         };
         let (height, index) = self.backend.transaction(hash).ok_or_else(unknown)?;
-        let block = self.backend.block(height).await.ok_or_else(unknown)?;
+        let block = self.read_block(peer, height).await.ok_or_else(unknown)?;
         Ok((block, index))
     }
 }

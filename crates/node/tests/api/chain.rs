@@ -9,7 +9,7 @@ use remuda_node::runners::{Reach, Runners};
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Block, Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
-use remuda_protocol::codec::{Bytes, Decode};
+use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::execute::{Draft, propose_block};
 use remuda_protocol::genesis::Genesis;
@@ -19,7 +19,7 @@ use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId, Slot, Tx
 use remuda_protocol::state::{MemoryState, View, read};
 use remuda_protocol::transaction::{SignedTransaction, tx_hash};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
@@ -47,6 +47,8 @@ pub struct Chain {
     pub outrun: AtomicBool,
     /// A block comes right after somebody asked which block has a transaction.
     pub overtaken: AtomicBool,
+    /// Milliseconds that reading a block takes of its thread.
+    pub dear: AtomicU64,
 }
 
 struct Inner {
@@ -96,6 +98,7 @@ impl Chain {
             block: Arc::new(block),
             hash: genesis.hash(),
             receipts: Arc::default(),
+            bytes: 0,
         });
         let mut index = Index::new(10_000, usize::MAX);
         index.apply(&finalised);
@@ -121,6 +124,7 @@ impl Chain {
             forgetful: AtomicBool::new(false),
             outrun: AtomicBool::new(false),
             overtaken: AtomicBool::new(false),
+            dear: AtomicU64::new(0),
         })
     }
 
@@ -136,6 +140,7 @@ impl Chain {
         block.header.state.root = state.digest();
         let finalised = Arc::new(Finalised {
             hash: block.header.hash(),
+            bytes: block.to_bytes().len() as u64 + outcome.receipts.to_bytes().len() as u64,
             block: Arc::new(block),
             receipts: Arc::new(outcome.receipts),
         });
@@ -211,7 +216,15 @@ impl Backend for Chain {
 
     fn block(&self, height: Height) -> BoxFuture<'_, Option<Arc<Finalised>>> {
         let block = self.inner.lock().unwrap().blocks.get(&height).cloned();
-        async move { block }.boxed()
+        let work = Duration::from_millis(self.dear.load(Ordering::Relaxed));
+        async move {
+            let end = Instant::now() + work;
+            while Instant::now() < end {
+                core::hint::spin_loop();
+            }
+            block
+        }
+        .boxed()
     }
 
     fn height_of(&self, hash: B256) -> Option<Height> {

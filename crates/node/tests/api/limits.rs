@@ -65,6 +65,60 @@ async fn a_peer_that_asks_too_much_is_told_when_to_come_back() {
 }
 
 #[tokio::test]
+async fn a_peer_that_has_read_too_many_bytes_is_told_when_to_come_back() {
+    let limits = Limits { read_burst_kib: 64, read_kib_per_second: 64, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let ask =
+        async |path: &str| reqwest::get(format!("{}{path}", world.server.url())).await.unwrap();
+    // Its description is a large answer: some requests, and its allowance is spent.
+    let refused = async {
+        loop {
+            let response = ask("/openapi.json").await;
+            if !response.status().is_success() {
+                return response;
+            }
+        }
+    };
+    let refused = tokio::time::timeout(Duration::from_secs(10), refused).await.expect("a limit");
+    let wait: u64 = refused.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((1..=60).contains(&wait), "{wait}");
+    assert_eq!(code(refused).await, (429, "rate_limited".to_owned()));
+    // What it may ask does not matter, but for whether the node is well.
+    assert_eq!(ask("/block/0").await.status().as_u16(), 429);
+    assert!(ask("/health").await.status().is_success());
+    let started = Instant::now();
+    while !ask("/block/0").await.status().is_success() {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(started.elapsed() <= Duration::from_secs(wait + 1), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn blocks_that_are_read_are_paid_for_by_their_bytes() {
+    let limits = Limits { read_burst_kib: 1, read_kib_per_second: 1, ..roomy() };
+    let world = World::still(calm(), limits).await;
+    let memo = Instruction::ScheduleTimer {
+        timer: remuda_protocol::timers::host::ScheduleTimer {
+            height: remuda_protocol::primitives::Height(100),
+            payload: vec![7; 8 * 1024].into(),
+            ..Default::default()
+        },
+    };
+    let signed = world.client.sign(&key("ann"), memo).await.unwrap();
+    world.client.submit(&signed).await.unwrap();
+    world.chain.step();
+    world.chain.step();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    // A short answer, for which a block of 8 KiB was read.
+    let url = format!("{}/transaction/{}/receipt", world.server.url(), signed.hash);
+    assert!(reqwest::get(&url).await.unwrap().status().is_success());
+    let response = reqwest::get(&url).await.unwrap();
+    let wait: u64 = response.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!(wait >= 7, "{wait}");
+    assert_eq!(code(response).await, (429, "rate_limited".to_owned()));
+}
+
+#[tokio::test]
 async fn a_batch_costs_what_its_transactions_would() {
     let limits = Limits { burst: 10, per_second: 1, batch: 20, ..Limits::default() };
     let world = World::still(calm(), limits).await;
