@@ -65,7 +65,9 @@ impl Mempool {
         included: impl IntoIterator<Item = TxHash>,
     ) -> Vec<Dropped> {
         self.blocks += 1;
-        self.store.rerank(basefees(state, params), params);
+        let basefees = basefees(state, params);
+        self.store.rerank(basefees, params);
+        self.store.end_duties(state, &basefees, params);
         let included: BTreeSet<TxHash> =
             included.into_iter().filter(|hash| self.contains(hash)).collect();
         let senders = included.iter().filter_map(|hash| self.get(hash)).map(|p| p.sender);

@@ -132,9 +132,9 @@ struct Meant {
 
 impl Turn {
     /// `None` if it is not this sender's turn.
-    fn of(self, queue: &Queue) -> Option<Meant> {
+    fn of(self, queue: &Queue, state: &dyn View) -> Option<Meant> {
         match self {
-            Self::OnDuty => queue.last_on_duty().map(|last| Meant { users: false, last }),
+            Self::OnDuty => queue.last_on_duty(state).map(|last| Meant { users: false, last }),
             Self::Reports => Some(Meant { users: false, last: u64::MAX }),
             Self::Everything => Some(Meant { users: true, last: u64::MAX }),
         }
@@ -160,9 +160,9 @@ struct Filling<'a> {
 impl Filling<'_> {
     /// Takes what fits, as long as it is its turn.
     fn fill<'q>(&mut self, queues: impl Iterator<Item = &'q Queue>, turn: Turn) {
-        let prices = self.prices;
-        let mut heap: BinaryHeap<Candidate<'_>> =
-            queues.filter_map(|queue| Candidate::unread(queue, turn.of(queue)?, prices)).collect();
+        let (prices, state) = (self.prices, self.state);
+        let unread = |queue| Candidate::unread(queue, turn.of(queue, state)?, prices);
+        let mut heap: BinaryHeap<Candidate<'_>> = queues.filter_map(unread).collect();
         while self.room.transactions > 0
             && let Some(Candidate { queue, pooled, purse, meant, .. }) = heap.pop()
         {

@@ -4,7 +4,7 @@ use super::outlay::Outlay;
 use super::rank::{Offer, Rank};
 use super::refusal::Refusal;
 use remuda_protocol::codec::{Bytes, Decode};
-use remuda_protocol::dispatcher::job::{Job, Progress, Status};
+use remuda_protocol::dispatcher::job::{Progress, Seat, Status};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::execute::{Cost, check_bids, check_limits, deposit, intrinsic};
 use remuda_protocol::fees::{Basefees, Lane};
@@ -13,7 +13,6 @@ use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, JobId, TxHash};
 use remuda_protocol::state::{View, read};
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
-use std::mem::Discriminant;
 
 /// A transaction that waits for a block.
 #[derive(Clone, Debug)]
@@ -30,7 +29,7 @@ pub struct Pooled {
     pub lane: Lane,
     /// Runners say such things about themselves and their work.
     pub(super) of_runner: bool,
-    /// The report that it is, if a job waited for it when it came in.
+    /// The report that it is, if a job waited for it when it came in and in every block since.
     pub(super) duty: Option<Duty>,
     /// Cycles at most.
     pub cycles_limit: u64,
@@ -52,7 +51,17 @@ pub struct Pooled {
 }
 
 /// A report that a job waits for: which job, and what kind of report.
-pub(super) type Duty = (JobId, Discriminant<Instruction>);
+pub(super) type Duty = (JobId, Report);
+
+/// What a runner reports on a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    Commit,
+    Reveal,
+    Aggregate,
+    Result,
+    Crash,
+}
 
 /// What the bytes alone say, before anybody knows who signed them.
 pub(super) struct Unsigned<'a> {
@@ -129,11 +138,8 @@ impl Entrant<'_> {
 
     /// The report that it is, if a job waits for it.
     pub(super) fn duty(&self, state: &dyn View) -> Option<Duty> {
-        let instruction = &self.unsigned.signed.body.instruction;
-        let id = reported(instruction)?;
-        let job = read(state, &JobKey { job: id })?;
-        let awaited = awaits(&job, instruction, &self.sender);
-        awaited.then(|| (id, std::mem::discriminant(instruction)))
+        let duty = reported(&self.unsigned.signed.body.instruction)?;
+        is_awaited(state, duty, &self.sender).then_some(duty)
     }
 
     /// As it waits from now on, at these basefees.
@@ -171,38 +177,42 @@ impl Entrant<'_> {
     }
 }
 
-/// The job that an instruction reports on.
-fn reported(instruction: &Instruction) -> Option<JobId> {
-    match instruction {
-        Instruction::CommitResult { job, .. }
-        | Instruction::RevealResult { job, .. }
-        | Instruction::RevealAggregate { job, .. }
-        | Instruction::SubmitResult { job, .. }
-        | Instruction::CrashAttestation { job, .. } => Some(*job),
-        _ => None,
-    }
+/// The job that an instruction reports on, and what it reports.
+fn reported(instruction: &Instruction) -> Option<Duty> {
+    Some(match instruction {
+        Instruction::CommitResult { job, .. } => (*job, Report::Commit),
+        Instruction::RevealResult { job, .. } => (*job, Report::Reveal),
+        Instruction::RevealAggregate { job, .. } => (*job, Report::Aggregate),
+        Instruction::SubmitResult { job, .. } => (*job, Report::Result),
+        Instruction::CrashAttestation { job, .. } => (*job, Report::Crash),
+        _ => return None,
+    })
 }
 
 /// Whether a job waits for such a report of this runner. Jobs stay in the state when they are over, so
 /// a seat alone would be a privilege for ever.
-fn awaits(job: &Job, instruction: &Instruction, sender: &Address) -> bool {
-    let seat = job.seats.iter().find(|seat| seat.runner == *sender && seat.progress.takes_part());
-    let (Some(seat), status) = (seat, &job.status) else { return false };
+fn is_awaited(state: &dyn View, (job, report): Duty, sender: &Address) -> bool {
+    let Some(job) = read(state, &JobKey { job }) else { return false };
+    let taking_part = |seat: &&Seat| seat.runner == *sender && seat.progress.takes_part();
+    let Some(seat) = job.seats.iter().find(taking_part) else { return false };
     let committed = matches!(seat.progress, Progress::Committed { .. });
-    match instruction {
-        Instruction::CommitResult { .. } | Instruction::SubmitResult { .. } => {
+    let status = &job.status;
+    match report {
+        Report::Commit | Report::Result => {
             *status == Status::Assigned && seat.progress == Progress::Waiting
         }
-        Instruction::RevealResult { .. } => *status == Status::Committed && committed,
-        Instruction::RevealAggregate { .. } => {
-            *status == Status::Committed && job.aggregator == Some(*sender)
-        }
-        Instruction::CrashAttestation { .. } => committed,
-        _ => false,
+        Report::Reveal => *status == Status::Committed && committed,
+        Report::Aggregate => *status == Status::Committed && job.aggregator == Some(*sender),
+        Report::Crash => committed,
     }
 }
 
 impl Pooled {
+    /// Whether it is a report that a job waits for in this state. It may have been one when it came in.
+    pub(super) fn is_on_duty(&self, state: &dyn View) -> bool {
+        self.duty.is_some_and(|duty| is_awaited(state, duty, &self.sender))
+    }
+
     /// The tip at these basefees; see [`Offer::tip`].
     pub(super) fn tip(&self, basefees: &Basefees, params: &ChainParams) -> Option<u128> {
         self.offer.tip(basefees, params)

@@ -8,6 +8,7 @@ use super::rank::Rank;
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::Amount;
+use remuda_protocol::state::View;
 use std::collections::BTreeMap;
 
 /// A sender's sequence; it may have gaps where the sender has not sent yet.
@@ -52,9 +53,10 @@ impl Queue {
         self.by_nonce.values().next_back()
     }
 
-    /// The last report that a job waits for. It cannot run before those in front of it have.
-    pub(super) fn last_on_duty(&self) -> Option<u64> {
-        self.by_nonce.values().rev().find(|pooled| pooled.duty.is_some()).map(|pooled| pooled.nonce)
+    /// The last report that a job waits for in this state. It cannot run before those in front of it have.
+    pub(super) fn last_on_duty(&self, state: &dyn View) -> Option<u64> {
+        let mut latest_first = self.by_nonce.values().rev();
+        latest_first.find(|pooled| pooled.is_on_duty(state)).map(|pooled| pooled.nonce)
     }
 
     /// Whether one with another nonce is the same report.
@@ -127,6 +129,14 @@ impl Queue {
     pub(super) fn cut_from(&mut self, nonce: u64) -> Vec<Pooled> {
         let gone = self.by_nonce.split_off(&nonce);
         self.take_off(gone, nonce)
+    }
+
+    /// No job waits for a report any more: it is worth what it pays.
+    pub(super) fn end_duty(&mut self, nonce: u64, basefees: &Basefees, params: &ChainParams) {
+        let Some(pooled) = self.by_nonce.get_mut(&nonce) else { return };
+        (pooled.duty, pooled.offer.on_duty) = (None, false);
+        pooled.rank = Rank::of(&pooled.offer, basefees, params);
+        self.set_floors(nonce);
     }
 
     /// Ranks all of them anew.

@@ -6,6 +6,7 @@ use super::rank::Rank;
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, TxHash};
+use remuda_protocol::state::View;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -126,6 +127,21 @@ impl Store {
             queue.rerank(&basefees, params);
         }
         self.tails = self.queues.values().filter_map(Queue::last).map(Tail::of).collect();
+    }
+
+    /// Takes the privilege from reports that no job waits for any more.
+    pub(super) fn end_duties(
+        &mut self,
+        state: &dyn View,
+        basefees: &Basefees,
+        params: &ChainParams,
+    ) {
+        let all = self.queues.values().flat_map(Queue::iter);
+        let over = all.filter(|pooled| pooled.duty.is_some() && !pooled.is_on_duty(state));
+        let over: Vec<(Address, u64)> = over.map(|pooled| (pooled.sender, pooled.nonce)).collect();
+        for (sender, nonce) in over {
+            self.change(&sender, |queue| queue.end_duty(nonce, basefees, params));
+        }
     }
 
     /// Changes a queue and the index of ends with it.

@@ -152,8 +152,9 @@ fn nobody_outbids_a_report_that_a_job_waits_for() {
     let register = Instruction::RegisterRunner { stake: Amount::cby(50_000), offer };
     world.chain.send(&runner, register);
     world.chain.step();
-    let ordered = Instruction::SubmitJob { spec: job(Amount::cby(1)) };
-    world.chain.send(&world.keys[1].clone(), ordered);
+    let customer = world.keys[1].clone();
+    let ordered = Instruction::SubmitJob { spec: job(customer.address(), Amount::cby(1)) };
+    world.chain.send(&customer, ordered);
     let id = core::iter::repeat_with(|| world.chain.step())
         .take(20)
         .find_map(|outcome| assigned(&outcome))
@@ -189,6 +190,47 @@ fn nobody_outbids_a_report_that_a_job_waits_for() {
     assert!(place(late).is_none_or(|late| Some(late) > place(rich[1])), "{picked:?}");
 }
 
+/// A privilege that outlived its job would put 63 others in front of reports that have deadlines.
+#[test]
+fn a_report_is_privileged_only_while_its_job_waits_for_it() {
+    let mut world = World::new(Limits::default(), &[100_000; 4]);
+    let runner = world.keys[0].clone();
+    let offer = plain_offer(&[JobKind::Http]);
+    let register = Instruction::RegisterRunner { stake: Amount::cby(50_000), offer };
+    world.chain.send(&runner, register);
+    world.chain.step();
+    let customer = world.keys[1].clone();
+    let ordered = Instruction::SubmitJob { spec: job(customer.address(), Amount::cby(1)) };
+    world.chain.send(&customer, ordered);
+    let id = core::iter::repeat_with(|| world.chain.step())
+        .take(20)
+        .find_map(|outcome| assigned(&outcome))
+        .expect("it is drawn");
+    let nonce = world.chain.account(runner.address()).nonce;
+    let report = |world: &World, tip| {
+        let result_sig = runner.sign(&B256::ZERO);
+        let result = Bytes(b"{}".to_vec());
+        let instruction = Instruction::SubmitResult { job: id, result, result_sig };
+        tight(Transaction { instruction, ..world.body(nonce + 1, tip) })
+    };
+    let beat = Transaction { instruction: Instruction::PauseRunner, ..world.body(nonce, 1) };
+    let beat = world.offer(0, tight(beat)).unwrap().hash;
+    let body = report(&world, 1);
+    let mine = world.offer(0, body).unwrap().hash;
+    let body = report(&world, 900);
+    let rich = world.offer(2, Transaction { nonce: 0, ..body }).unwrap().hash;
+    assert_eq!(world.pick(), [beat, mine, rich], "the job waits for it");
+    // Its time passes, and the job ends without it.
+    for _ in 0..100 {
+        world.chain.step();
+    }
+    assert_eq!(world.chain.job(id).unwrap().taking_part().count(), 0);
+    assert_eq!(world.pick()[0], rich, "a state ahead of the pool");
+    let (state, params) = (world.chain.state.clone(), world.chain.params.clone());
+    world.pool.advance(&state, &params, []);
+    assert_eq!(world.pick()[0], rich, "a state that the pool knows");
+}
+
 /// A full pool is no way to keep a runner from its duty either.
 #[test]
 fn a_report_that_a_job_waits_for_gets_into_a_full_pool() {
@@ -199,8 +241,9 @@ fn a_report_that_a_job_waits_for_gets_into_a_full_pool() {
     let register = Instruction::RegisterRunner { stake: Amount::cby(50_000), offer };
     world.chain.send(&runner, register);
     world.chain.step();
-    let ordered = Instruction::SubmitJob { spec: job(Amount::cby(1)) };
-    world.chain.send(&world.keys[1].clone(), ordered);
+    let customer = world.keys[1].clone();
+    let ordered = Instruction::SubmitJob { spec: job(customer.address(), Amount::cby(1)) };
+    world.chain.send(&customer, ordered);
     let id = core::iter::repeat_with(|| world.chain.step())
         .take(20)
         .find_map(|outcome| assigned(&outcome))

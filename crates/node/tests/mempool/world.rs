@@ -121,8 +121,8 @@ pub(crate) fn sign(key: &SecretKey, body: Transaction) -> Vec<u8> {
     body.sign(key).to_bytes()
 }
 
-/// A web request for one runner, with a tip and a callback.
-pub(crate) fn job(price: Amount) -> JobSpec {
+/// A web request for one runner, with a tip and a callback to its submitter.
+pub(crate) fn job(submitter: Address, price: Amount) -> JobSpec {
     let mode = VerificationMode::None;
     JobSpec {
         job_type: JobType::Http {
@@ -142,7 +142,7 @@ pub(crate) fn job(price: Amount) -> JobSpec {
         max_price: price,
         tip: Amount(price.get() / 10),
         timeout_blocks: 10,
-        callback: Some(Callback { actor: ELSEWHERE, handler: "on".into(), cycles_limit: 100_000 }),
+        callback: Some(Callback { actor: submitter, handler: "on".into(), cycles_limit: 100_000 }),
         tee_required: false,
         secrets: Vec::new(),
         required_runner_pool: None,
