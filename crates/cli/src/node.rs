@@ -1,12 +1,14 @@
 //! `remuda node`: set a validator up, and run it.
 
+mod grants;
 mod network;
 
 pub use network::NetworkArgs;
+pub(crate) use network::random_chain_id;
 
 use crate::leash::Leash;
 use clap::Subcommand;
-use remuda_node::config::{Addresses, FileError, InitError, Initialised, Settings, init};
+use remuda_node::config::{Addresses, Faucet, FileError, InitError, Initialised, Settings, init};
 use remuda_node::process::{self, NodeError};
 use remuda_protocol::params::ParamError;
 use serde_json::json;
@@ -30,9 +32,13 @@ enum Command {
 
 /// Make a network: deal keys for its validators, and write a genesis and everybody's settings.
 ///
-/// One program knows all secrets for a moment, so this is for development networks. The directory
-/// gets genesis.json, faucet.key, and a directory for each validator with node.toml and node.key
+/// One program knows all secrets for a moment: whoever runs it could sign for every validator. The
+/// directory gets genesis.json and a directory for each validator with node.toml and node.key
 /// (readable by its owner only).
+///
+/// Without --production it is a development network: it has a faucet with a billion CBY, whose key is
+/// in faucet.key, receives the validators' tips and may cancel any timer. With --production only the accounts that
+/// are named have money and rights.
 ///
 /// Example: remuda node init net --validators 4 && remuda node run net/validator-0
 #[derive(clap::Args)]
@@ -41,6 +47,8 @@ pub struct Init {
     directory: PathBuf,
     #[command(flatten)]
     network: NetworkArgs,
+    #[command(flatten)]
+    grants: grants::GrantArgs,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -67,6 +75,9 @@ enum NodeFailure {
     /// A flag asks for a chain that cannot be.
     #[error(transparent)]
     Param(#[from] ParamError),
+    /// Accounts that it starts with.
+    #[error(transparent)]
+    Grants(#[from] grants::GrantError),
     /// The network cannot be made.
     #[error(transparent)]
     Init(#[from] InitError),
@@ -102,7 +113,7 @@ impl NodeFailure {
     /// The exit status: 2 for wrong use, 1 for all else.
     fn status(&self) -> ExitCode {
         match self {
-            Self::Param(_) | Self::WholeNetwork { .. } => ExitCode::from(2),
+            Self::Param(_) | Self::Grants(_) | Self::WholeNetwork { .. } => ExitCode::from(2),
             Self::Init(error) if is_wrong_use(error) => ExitCode::from(2),
             _ => ExitCode::FAILURE,
         }
@@ -126,7 +137,9 @@ pub fn main(args: &Args) -> ExitCode {
 }
 
 fn make(args: &Init) -> Result<(), NodeFailure> {
-    let made = init(&args.directory, args.network.options()?, crate::entropy::rng())?;
+    let mut options = args.network.options()?;
+    args.grants.apply(&mut options)?;
+    let made = init(&args.directory, options, crate::entropy::rng())?;
     let api = |at: &Addresses| format!("http://{}", at.api);
     let mut text = String::new();
     if args.json {
@@ -134,12 +147,16 @@ fn make(args: &Init) -> Result<(), NodeFailure> {
             "genesis_hash": made.genesis_hash.to_string(),
             "settings": made.settings,
             "apis": made.addresses.iter().map(api).collect::<Vec<_>>(),
-            "faucet": { "address": made.faucet_address.to_string(), "key": made.faucet },
+            "faucet": made.faucet.as_ref().map(|faucet| json!({
+                "address": faucet.address.to_string(), "key": faucet.key,
+            })),
         });
         text = format!("{object}\n");
     } else {
         text += &format!("genesis  {}\n", made.genesis_hash);
-        text += &format!("faucet   {} in {}\n", made.faucet_address, made.faucet.display());
+        if let Some(Faucet { address, key }) = &made.faucet {
+            text += &format!("faucet   {address} in {}\n", key.display());
+        }
         for (settings, at) in made.settings.iter().zip(&made.addresses) {
             text += &format!("run      {}   # API {}\n", run_command(settings), api(at));
         }

@@ -40,7 +40,10 @@ fn options(validators: usize) -> InitOptions {
         timestamp_ms: 1_800_000_000_000,
         host: [127, 0, 0, 1].into(),
         base_port: 4000,
+        faucet: true,
         balances: vec![(Address::repeat_byte(7), Amount::cby(5))],
+        fee_recipients: Vec::new(),
+        system_deployers: Vec::new(),
         pinned_executors: Vec::new(),
     }
 }
@@ -59,8 +62,8 @@ fn network_on_disk_is_the_one_that_was_dealt() {
     let made = make(&directory.0, 4).unwrap();
     let found = Initialised::find(&directory.0).unwrap();
     assert_eq!(found.genesis_hash, made.genesis_hash);
-    assert_eq!((found.addresses, found.faucet_address), (made.addresses, made.faucet_address));
-    assert_eq!(mode(&made.faucet), 0o600);
+    assert_eq!((found.addresses, &found.faucet), (made.addresses, &made.faucet));
+    assert_eq!(mode(&made.faucet.unwrap().key), 0o600);
     for path in &made.settings {
         let settings = Settings::read(path).unwrap();
         assert_eq!(mode(&settings.key), 0o600);
@@ -72,6 +75,76 @@ fn network_on_disk_is_the_one_that_was_dealt() {
         assert_eq!(*path, made.settings[index], "validators are numbered as in the genesis");
         assert_eq!(settings.peers[index].address, settings.listen);
     }
+}
+
+/// What a network is made of that anybody may use.
+fn production(validators: usize) -> InitOptions {
+    let fee_recipients = vec![Address::repeat_byte(0xfe)];
+    InitOptions { faucet: false, fee_recipients, ..options(validators) }
+}
+
+#[test]
+fn production_network_has_no_key_with_money_or_rights() {
+    let directory = Directory::new("production");
+    let made = init(&directory.0, production(4), StdRng::seed_from_u64(1)).unwrap();
+    assert_eq!(made.faucet, None);
+    assert_eq!(Initialised::find(&directory.0).unwrap().faucet, None);
+    let genesis = GenesisFile::read(&directory.0.join("genesis.json")).unwrap();
+    assert_eq!(genesis.balances, options(4).balances);
+    assert_eq!(genesis.system_deployers, []);
+    // Every secret that was written is a validator's identity, and no account of the genesis is made of one.
+    let files = |path: &Path| -> Vec<String> {
+        let entries = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let validators = (0..4).map(|i| format!("validator-{i}"));
+    let expected: Vec<String> = ["genesis.json".to_owned()].into_iter().chain(validators).collect();
+    assert_eq!(files(&directory.0), expected);
+    for settings in &made.settings {
+        assert_eq!(files(settings.parent().unwrap()), ["node.key", "node.toml"]);
+        assert_eq!(Settings::read(settings).unwrap().faucet, None);
+    }
+}
+
+#[test]
+fn tips_go_to_the_accounts_that_are_named() {
+    let recipients = |name: &str, options: InitOptions| {
+        let directory = Directory::new(name);
+        init(&directory.0, options, StdRng::seed_from_u64(1))?;
+        let genesis = GenesisFile::read(&directory.0.join("genesis.json"))?;
+        Ok(genesis.validators.iter().map(|validator| validator.fee_recipient).collect::<Vec<_>>())
+    };
+    let each: Vec<Address> = (1..5).map(Address::repeat_byte).collect();
+    let named = InitOptions { fee_recipients: each.clone(), ..production(4) };
+    assert_eq!(recipients("each", named).unwrap(), each);
+    assert_eq!(recipients("one", production(2)).unwrap(), [Address::repeat_byte(0xfe); 2]);
+    for (count, error) in [(0, "not 0"), (3, "not 3")] {
+        let wrong = InitOptions { fee_recipients: each[..count].to_vec(), ..production(4) };
+        let refused: InitError = recipients("wrong", wrong).unwrap_err();
+        assert!(refused.to_string().contains(error), "{refused}");
+    }
+    let nobody = InitOptions { fee_recipients: vec![Address::ZERO], ..production(1) };
+    assert!(matches!(recipients("nobody", nobody), Err(InitError::Genesis(_))));
+    // On a development network the faucet gets them.
+    let directory = Directory::new("tips");
+    let faucet = make(&directory.0, 1).unwrap().faucet.unwrap().address;
+    let genesis = GenesisFile::read(&directory.0.join("genesis.json")).unwrap();
+    assert_eq!(genesis.validators[0].fee_recipient, faucet);
+    assert_eq!(genesis.system_deployers, [faucet]);
+}
+
+#[test]
+fn network_without_money_or_with_an_account_twice_is_refused() {
+    let directory = Directory::new("poor");
+    let refused = |options| init(&directory.0, options, StdRng::seed_from_u64(1)).unwrap_err();
+    let poor = InitOptions { balances: Vec::new(), ..production(1) };
+    assert!(matches!(refused(poor), InitError::NoMoney));
+    let one = (Address::repeat_byte(7), Amount::cby(1));
+    let twice = InitOptions { balances: vec![one, one], ..production(1) };
+    assert!(matches!(refused(twice), InitError::BalanceTwice(address) if address == one.0));
+    assert!(!directory.0.exists(), "nothing is half done");
 }
 
 #[test]

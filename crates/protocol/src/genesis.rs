@@ -13,6 +13,7 @@ use crate::key::{
 use crate::params::{ChainParams, ParamError};
 use crate::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use crate::state::{Key, MemoryState, StateKey, Value};
+use crate::system::is_system;
 use crate::timers::config::TimerConfig;
 use crate::timers::record::TimerLane;
 use std::collections::BTreeMap;
@@ -58,6 +59,11 @@ pub enum GenesisError {
     /// Validators missing, twice, or out of order.
     #[error("between 1 and {VALIDATORS_MAX} validators, ascending by key")]
     BadValidators,
+    /// Tips would go to nobody.
+    #[error(
+        "validator {0} has no fee recipient: name an account, and no system actor, that gets its tips"
+    )]
+    NoFeeRecipient(usize),
     /// System deployers twice, out of order, or too many.
     #[error("at most {SYSTEM_DEPLOYERS_MAX} system deployers, ascending by address")]
     BadSystemDeployers,
@@ -118,6 +124,10 @@ impl Genesis {
         let ascending = self.validators.windows(2).all(|pair| pair[0].key < pair[1].key);
         if !ascending || !(1..=VALIDATORS_MAX).contains(&self.validators.len()) {
             return Err(GenesisError::BadValidators);
+        }
+        let nobody = |validator: &Validator| is_system(validator.fee_recipient);
+        if let Some(index) = self.validators.iter().position(nobody) {
+            return Err(GenesisError::NoFeeRecipient(index));
         }
         let deployers = &self.system_deployers;
         if deployers.len() > SYSTEM_DEPLOYERS_MAX || !deployers.is_sorted_by(|a, b| a < b) {
@@ -181,17 +191,31 @@ fn insert<K: StateKey>(entries: &mut BTreeMap<Key, Value>, key: &K, value: &K::V
 mod tests {
     use super::*;
 
-    #[test]
-    fn system_deployers_are_few_in_order_and_part_of_the_hash() {
-        let with = |system_deployers: Vec<Address>| Genesis {
+    fn genesis() -> Genesis {
+        Genesis {
             params: ChainParams::development(),
             timestamp_ms: 0,
             balances: Vec::new(),
             pinned_executors: Vec::new(),
-            system_deployers,
-            validators: vec![Validator { key: [1; 32], fee_recipient: Address::ZERO }],
+            system_deployers: Vec::new(),
+            validators: vec![Validator { key: [1; 32], fee_recipient: Address::repeat_byte(0xfe) }],
             threshold_key: Bytes::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_validator_whose_tips_go_to_nobody_is_refused() {
+        assert!(genesis().entries().is_ok());
+        for nobody in [Address::ZERO, Address::with_last_byte(0x14)] {
+            let mut genesis = genesis();
+            genesis.validators.push(Validator { key: [2; 32], fee_recipient: nobody });
+            assert_eq!(genesis.entries().unwrap_err(), GenesisError::NoFeeRecipient(1));
+        }
+    }
+
+    #[test]
+    fn system_deployers_are_few_in_order_and_part_of_the_hash() {
+        let with = |system_deployers| Genesis { system_deployers, ..genesis() };
         let some = |count: u8| (0..count).map(Address::repeat_byte).collect::<Vec<_>>();
         let key = SystemDeployersKey {}.bytes();
         assert!(!with(some(0)).entries().unwrap().contains_key(&key));

@@ -121,6 +121,7 @@ impl Network {
         let rich = Amount(STAKE.get() + POCKET.get());
         balances.extend(wish.runners.iter().map(|name| (key(name).address(), rich)));
         let mut params = ChainParams::development();
+        params.chain_id = crate::node::random_chain_id();
         params.block_time_ms = wish.block_time.as_millis() as u64;
         params.presence_policy = PresencePolicy::Require as u8;
         (wish.params)(&mut params);
@@ -132,7 +133,10 @@ impl Network {
             host: wish.host,
             base_port: free_ports(wish.host, wish.validators)
                 .ok_or_else(|| failed("no ports are free"))?,
+            faucet: true,
             balances,
+            fee_recipients: Vec::new(),
+            system_deployers: Vec::new(),
             pinned_executors: wish.pinned.clone(),
         };
         let made = init(&home.path, options, crate::entropy::rng()).map_err(failed)?;

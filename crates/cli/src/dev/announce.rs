@@ -1,7 +1,7 @@
 //! Where everything is, once blocks flow.
 
 use crate::format::count;
-use remuda_node::config::Initialised;
+use remuda_node::config::{Faucet, Initialised};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -21,10 +21,10 @@ fn json(apis: &[String], home: &Path, network: &Initialised) -> String {
         "directory": home,
         "genesis_hash": network.genesis_hash.to_string(),
         "apis": apis,
-        "faucet": {
-            "address": network.faucet_address.to_string(),
-            "key": network.faucet,
-        },
+        "faucet": network.faucet.as_ref().map(|faucet| json!({
+            "address": faucet.address.to_string(),
+            "key": faucet.key,
+        })),
     });
     format!("{object}\n")
 }
@@ -36,8 +36,10 @@ fn words(apis: &[String], home: &Path, network: &Initialised) -> String {
         text += &format!("  validator {i}   {api}   ({api}/openapi.json)\n");
     }
     text += &format!("  genesis       {}\n", network.genesis_hash);
-    text += &format!("  money         {}\n", network.faucet_address);
-    text += &format!("  its key       {}\n", network.faucet.display());
+    if let Some(Faucet { address, key }) = &network.faucet {
+        text += &format!("  money         {address}\n");
+        text += &format!("  its key       {}\n", key.display());
+    }
     text += &format!("  files, logs   {}\n\n", home.display());
     // A line of its own from its first character on, to be pasted.
     text +=
@@ -55,8 +57,7 @@ mod tests {
             genesis_hash: Default::default(),
             settings: Vec::new(),
             addresses: Vec::new(),
-            faucet: "net/faucet.key".into(),
-            faucet_address: Default::default(),
+            faucet: Some(Faucet { key: "net/faucet.key".into(), address: Default::default() }),
         };
         let apis = ["http://127.0.0.1:4100".to_owned(), "http://127.0.0.1:4101".to_owned()];
         let text = words(&apis, Path::new("net"), &network);

@@ -3,6 +3,7 @@
 use crate::duration::parse_duration;
 use crate::format::cby;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use rand_core::Rng as _;
 use remuda_client::amount::parse_amount;
 use remuda_client::types::HexAddress;
 use remuda_node::config::{Addresses, InitOptions};
@@ -23,7 +24,7 @@ pub struct NetworkArgs {
     /// Least time between blocks: 250ms, 1s, … [default: 1s].
     #[arg(long, value_parser = parse_duration)]
     block_time: Option<Duration>,
-    /// The chain's number, which every signature covers [default: 31337].
+    /// The chain's number, which every signature covers [default: a random one].
     #[arg(long)]
     chain_id: Option<u64>,
     /// Address to listen on [default: 127.0.0.1].
@@ -54,7 +55,7 @@ fn policies() -> impl TypedValueParser<Value = PresencePolicy> {
         .map(|name| PresencePolicy::from_name(&name).expect("it is one of these"))
 }
 
-fn parse_balance(text: &str) -> Result<(Address, Amount), String> {
+pub(super) fn parse_balance(text: &str) -> Result<(Address, Amount), String> {
     let (address, amount) = text.split_once('=').ok_or("write ADDRESS=AMOUNT, as in 0x…=5cby")?;
     let HexAddress(address) = address.parse().map_err(|e| format!("{address:?}: {e}"))?;
     let amount = parse_amount(amount).map_err(|e| format!("{amount:?}: {e}"))?;
@@ -74,7 +75,7 @@ impl NetworkArgs {
     /// What to make.
     pub fn options(&self) -> Result<InitOptions, ParamError> {
         let mut params = ChainParams::development();
-        params.chain_id = self.chain_id.unwrap_or(31337);
+        params.chain_id = self.chain_id.unwrap_or_else(random_chain_id);
         let block_time = self.block_time.unwrap_or(Duration::from_secs(1));
         params.block_time_ms = in_ms(block_time);
         params.presence_policy = self.presence.unwrap_or(PresencePolicy::Prefer) as u8;
@@ -89,7 +90,10 @@ impl NetworkArgs {
             timestamp_ms: in_ms(now),
             host: self.host.unwrap_or(Ipv4Addr::LOCALHOST.into()),
             base_port: self.base_port.unwrap_or(4000),
+            faucet: true,
             balances: self.balances.clone(),
+            fee_recipients: Vec::new(),
+            system_deployers: Vec::new(),
             pinned_executors: self.pinned.clone(),
         })
     }
@@ -121,6 +125,12 @@ impl NetworkArgs {
         }
         found.into_iter().flatten().collect()
     }
+}
+
+/// No two networks share one, so that no signature for one counts on the other. Below 2^53: JSON readers
+/// keep it as a number.
+pub(crate) fn random_chain_id() -> u64 {
+    1 + (crate::entropy::rng().next_u64() >> 11)
 }
 
 fn differs(flag: &str, asked: Option<impl Display>, there: impl Display) -> Option<String> {
@@ -161,6 +171,15 @@ mod tests {
             validators: Vec::new(),
             threshold_key: Bytes::default(),
         }
+    }
+
+    #[test]
+    fn networks_do_not_share_a_chain_id_by_default() {
+        let ids: Vec<u64> =
+            (0..3).map(|_| flags("").unwrap().options().unwrap().params.chain_id).collect();
+        assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
+        assert!(ids.iter().all(|id| (1..=1 << 53).contains(id)), "{ids:?}");
+        assert_eq!(flags("--chain-id 7").unwrap().options().unwrap().params.chain_id, 7);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A development network: keys dealt, genesis and settings written.
+//! A network is made: keys dealt, genesis and settings written.
 
 use super::{FileError, GenesisFile, Peer, Settings, write_secret};
 use crate::network::Network;
@@ -13,6 +13,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+/// The file of the faucet's key, beside the genesis.
+const FAUCET_KEY: &str = "faucet.key";
 /// What the faucet of a development chain has.
 const FAUCET_BALANCE: Amount = Amount::cby(1_000_000_000);
 
@@ -30,8 +32,16 @@ pub struct InitOptions {
     /// Validator i listens on this port and i, and has its API 100 above, or above all of them if
     /// there are more than 100.
     pub base_port: u16,
-    /// More accounts with money.
+    /// Whether a faucet account, whose key is written beside the genesis, has money for everybody. For
+    /// development: whoever reads that file can spend the network's money.
+    pub faucet: bool,
+    /// Accounts with money, besides the faucet.
     pub balances: Vec<(Address, Amount)>,
+    /// Who gets the tips of each validator: one account for each, or one for all. With a faucet they
+    /// may be left out, and it gets them.
+    pub fee_recipients: Vec<Address>,
+    /// Who may cancel and extend any timer and tune the limits on timers, besides the faucet.
+    pub system_deployers: Vec<Address>,
     /// Programs that governance vouches for.
     pub pinned_executors: Vec<B256>,
 }
@@ -78,6 +88,23 @@ pub enum InitError {
     /// Too few or too many.
     #[error("a network has between 1 and {VALIDATORS_MAX} validators, not {0}")]
     Validators(usize),
+    /// Tips would go to nobody.
+    #[error(
+        "{validators} validators need an account that gets their tips: name one for all or one for \
+         each, not {named}"
+    )]
+    FeeRecipients {
+        /// How many validators.
+        validators: usize,
+        /// How many accounts are named.
+        named: usize,
+    },
+    /// Nobody could pay a fee or put up a stake.
+    #[error("nobody has money on this network: give at least one account a balance")]
+    NoMoney,
+    /// An account that is named more than once.
+    #[error("{0} is given a balance twice: name it once, with all that it gets")]
+    BalanceTwice(Address),
     /// Ports beyond the last.
     #[error("{base} is too high a port to start from; {last} is the last that leaves room for all")]
     Ports {
@@ -97,10 +124,17 @@ pub struct Initialised {
     pub settings: Vec<PathBuf>,
     /// Where they are.
     pub addresses: Vec<Addresses>,
-    /// Key of the faucet.
-    pub faucet: PathBuf,
-    /// The faucet's account.
-    pub faucet_address: Address,
+    /// The faucet, on a development network.
+    pub faucet: Option<Faucet>,
+}
+
+/// An account with money for everybody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faucet {
+    /// Its key's file.
+    pub key: PathBuf,
+    /// The account.
+    pub address: Address,
 }
 
 impl Initialised {
@@ -126,9 +160,57 @@ impl Initialised {
             );
             return Err(FileError::Malformed { path: genesis_path, reason });
         }
-        let faucet = directory.join("faucet.key");
-        let faucet_address = wallet::read(&faucet)?.address();
-        Ok(Self { genesis_hash: genesis.hash(), settings, addresses, faucet, faucet_address })
+        let key = directory.join(FAUCET_KEY);
+        let faucet = match key.exists() {
+            true => Some(Faucet { address: wallet::read(&key)?.address(), key }),
+            false => None,
+        };
+        Ok(Self { genesis_hash: genesis.hash(), settings, addresses, faucet })
+    }
+}
+
+/// Who has what at genesis.
+struct Grants {
+    balances: Vec<(Address, Amount)>,
+    /// One for each validator.
+    fee_recipients: Vec<Address>,
+    system_deployers: Vec<Address>,
+}
+
+impl Grants {
+    fn of(options: &InitOptions, faucet: Option<Address>) -> Result<Self, InitError> {
+        let mut balances = options.balances.clone();
+        balances.extend(faucet.map(|faucet| (faucet, FAUCET_BALANCE)));
+        balances.sort_unstable();
+        if let Some(pair) = balances.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(InitError::BalanceTwice(pair[0].0));
+        }
+        if balances.iter().all(|(_, balance)| balance.is_zero()) {
+            return Err(InitError::NoMoney);
+        }
+        let (validators, named) = (options.validators, options.fee_recipients.len());
+        let fee_recipients = match (&options.fee_recipients[..], faucet) {
+            ([], Some(faucet)) => vec![faucet; validators],
+            ([one], _) => vec![*one; validators],
+            (each, _) if named == validators => each.to_vec(),
+            _ => return Err(InitError::FeeRecipients { validators, named }),
+        };
+        let mut system_deployers = options.system_deployers.clone();
+        system_deployers.extend(faucet);
+        system_deployers.sort_unstable();
+        system_deployers.dedup();
+        Ok(Self { balances, fee_recipients, system_deployers })
+    }
+}
+
+/// The key of a new account, and the account.
+fn faucet_secret(rng: &mut impl CryptoRng) -> ([u8; 32], Address) {
+    let mut secret = [0; 32];
+    loop {
+        rng.fill_bytes(&mut secret);
+        if let Some(key) = SecretKey::from_bytes(&secret) {
+            return (secret, key.address());
+        }
     }
 }
 
@@ -144,27 +226,22 @@ pub fn init(
     if genesis_path.exists() {
         return Err(FileError::Exists { path: genesis_path }.into());
     }
-    let mut secret = [0; 32];
-    let faucet = loop {
-        rng.fill_bytes(&mut secret);
-        if let Some(key) = SecretKey::from_bytes(&secret) {
-            break key;
-        }
-    };
-    let pinned_executors = options.pinned_executors;
-    let mut balances = options.balances;
-    balances.push((faucet.address(), FAUCET_BALANCE));
-    balances.sort_unstable();
+    let faucet = options.faucet.then(|| faucet_secret(&mut rng));
+    let grants = Grants::of(&options, faucet.as_ref().map(|(_, address)| *address))?;
     let (network, secrets) =
-        Network::deal(rng, addresses.len(), |validators, threshold_key| Genesis {
-            params: options.params,
-            timestamp_ms: options.timestamp_ms,
-            balances,
-            pinned_executors,
-            // Whoever has a development chain's money may also look after its timers.
-            system_deployers: vec![faucet.address()],
-            validators,
-            threshold_key,
+        Network::deal(rng, addresses.len(), |mut validators, threshold_key| {
+            for (validator, recipient) in validators.iter_mut().zip(grants.fee_recipients) {
+                validator.fee_recipient = recipient;
+            }
+            Genesis {
+                params: options.params,
+                timestamp_ms: options.timestamp_ms,
+                balances: grants.balances,
+                pinned_executors: options.pinned_executors,
+                system_deployers: grants.system_deployers,
+                validators,
+                threshold_key,
+            }
         });
     network.genesis().entries()?;
 
@@ -173,8 +250,10 @@ pub fn init(
         move |error| FileError::Io { path, error }
     };
     std::fs::create_dir_all(directory).map_err(failed(directory))?;
-    let faucet_path = directory.join("faucet.key");
-    write_secret(&faucet_path, &secret)?;
+    let faucet_path = directory.join(FAUCET_KEY);
+    if let Some((secret, _)) = &faucet {
+        write_secret(&faucet_path, secret)?;
+    }
 
     let peers: Vec<Peer> = secrets
         .iter()
@@ -199,7 +278,7 @@ pub fn init(
             listen: addresses[i].listen,
             link: None,
             api: addresses[i].api,
-            faucet: Some("../faucet.key".into()),
+            faucet: faucet.as_ref().map(|_| Path::new("..").join(FAUCET_KEY)),
             peers: peers.clone(),
         };
         own.write(&path)?;
@@ -210,7 +289,6 @@ pub fn init(
         genesis_hash: network.genesis().hash(),
         settings,
         addresses,
-        faucet: faucet_path,
-        faucet_address: faucet.address(),
+        faucet: faucet.map(|(_, address)| Faucet { key: faucet_path, address }),
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! <network>/genesis.json          what all validators start from, with its hash
-//! <network>/faucet.key            money of a development chain
+//! <network>/faucet.key            money of a development network; no other has it
 //! <network>/validator-0/node.toml settings
 //! <network>/validator-0/node.key  secrets, for the owner only
 //! <network>/validator-0/data/     the chain
@@ -14,7 +14,7 @@ mod secret;
 mod settings;
 
 pub use genesis::GenesisFile;
-pub use init::{Addresses, InitError, InitOptions, Initialised, init};
+pub use init::{Addresses, Faucet, InitError, InitOptions, Initialised, init};
 pub use secret::{read_secret, write_secret};
 pub use settings::{Peer, Settings};
 
