@@ -47,8 +47,8 @@ enum Command {
     /// Say whether the chain would take a program, and what can be called.
     #[command(after_help = "Example:\n  $ remuda actor check counter.py")]
     Check {
-        /// The program; `-` for standard input.
-        file: PathBuf,
+        #[command(flatten)]
+        program: ProgramArgs,
         #[command(flatten)]
         print: PrintArgs,
     },
@@ -82,8 +82,8 @@ A test:
 Its address follows from the account, the salt and the code: the same three can be deployed once. `init` of the
 program, if it has one, gets the JSON value.")]
     Deploy {
-        /// The program; `-` for standard input.
-        file: PathBuf,
+        #[command(flatten)]
+        program: ProgramArgs,
         #[command(flatten)]
         payload: Payload,
         /// Tells apart what one account deploys of the same code.
@@ -113,8 +113,8 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
     Upgrade {
         /// The actor.
         actor: HexAddress,
-        /// The program; `-` for standard input.
-        file: PathBuf,
+        #[command(flatten)]
+        program: ProgramArgs,
         #[command(flatten)]
         on: On,
     },
@@ -156,6 +156,18 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
         #[command(flatten)]
         node: NodeArgs,
     },
+}
+
+/// A program that is to be on the chain.
+#[derive(clap::Args, Debug)]
+struct ProgramArgs {
+    /// The program; `-` for standard input.
+    file: PathBuf,
+    /// Confirm that anybody may call the methods of a class with @actor.
+    ///
+    /// The chain knows no permission tags: a class that its SDK closes to strangers is open here.
+    #[arg(long)]
+    open: bool,
 }
 
 /// Where a transaction goes, who signs it, and what it may cost.
@@ -202,10 +214,10 @@ impl Payload {
 pub fn main(args: &Args) -> ExitCode {
     match &args.command {
         Command::New { file, print } => new::main(file, *print),
-        Command::Check { file, print } => check::main(file, *print),
+        Command::Check { program, print } => check::main(program, *print),
         Command::Test { files, only, print } => test::main(files, only.as_deref(), *print),
-        Command::Deploy { file, payload, salt, on } => {
-            run(&on.node, async |session| deploy(session, file, payload, *salt, on).await)
+        Command::Deploy { program, payload, salt, on } => {
+            run(&on.node, async |session| deploy(session, program, payload, *salt, on).await)
         }
         Command::Call { actor, method, payload, on } => run(&on.node, async |session| {
             let instruction = Instruction::CallActor {
@@ -216,8 +228,8 @@ pub fn main(args: &Args) -> ExitCode {
             };
             send_within(session, &on.send, instruction, on.room()).await
         }),
-        Command::Upgrade { actor, file, on } => run(&on.node, async |session| {
-            let code = sound_program(session, file)?;
+        Command::Upgrade { actor, program, on } => run(&on.node, async |session| {
+            let code = sound_program(session, program)?;
             let instruction = Instruction::UpgradeActor { actor: actor.0, code };
             send_within(session, &on.send, instruction, on.room()).await
         }),
@@ -241,12 +253,12 @@ impl On {
 
 async fn deploy(
     session: &Session,
-    file: &Path,
+    program: &ProgramArgs,
     payload: &Payload,
     salt: Option<HexHash>,
     on: &On,
 ) -> Result<(), Failure> {
-    let code = sound_program(session, file)?;
+    let code = sound_program(session, program)?;
     let salt = salt.map_or(B256::ZERO, |HexHash(salt)| salt);
     let actor = actor_address(on.send.key.read()?.address(), salt, &code);
     let instruction = Instruction::DeployActor {
@@ -263,9 +275,9 @@ async fn deploy(
 }
 
 /// The text of a program that the chain takes. What is wrong is found here, before a fee is paid, with its line.
-fn sound_program(session: &Session, file: &Path) -> Result<String, Failure> {
-    let (code, name) = (program(file)?, file.display().to_string());
-    let facts = check::compiled(&code, &name)?;
+fn sound_program(session: &Session, program: &ProgramArgs) -> Result<String, Failure> {
+    let (code, name) = (read_program(&program.file)?, program.file.display().to_string());
+    let facts = check::compiled(&code, &name, program.open)?;
     if let Some(unread) = check::unread(&facts.prints, &name) {
         session.out.remark(&crate::style::clean(&unread));
     }
@@ -273,7 +285,7 @@ fn sound_program(session: &Session, file: &Path) -> Result<String, Failure> {
 }
 
 /// A program's text.
-fn program(file: &Path) -> Result<String, Failure> {
+fn read_program(file: &Path) -> Result<String, Failure> {
     let name = file.display().to_string();
     String::from_utf8(read_input(file)?)
         .map_err(|_| Failure::Program(format!("{name} is no UTF-8 text")))

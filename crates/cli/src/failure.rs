@@ -131,6 +131,19 @@ pub enum Failure {
     /// A program that the chain would not take.
     #[error("{0}")]
     Program(String),
+    /// A class that its author may believe to be closed to strangers.
+    #[error(
+        "{file}: class {class} has no permission tags, so anybody can call {methods}. Compare \
+         cowboy.caller() in each method that is not for everybody, then confirm with --open"
+    )]
+    OpenClass {
+        /// The program.
+        file: String,
+        /// The class with `@actor`.
+        class: String,
+        /// What can be called.
+        methods: String,
+    },
     /// Tests of actors.
     #[error("{0} failed")]
     TestsFailed(String),
@@ -277,6 +290,7 @@ impl Failure {
             Self::NotAMember { .. } => "not_a_member",
             Self::NotInvited { .. } => "not_invited",
             Self::Program(_) => "not_a_program",
+            Self::OpenClass { .. } => "open_class",
             Self::TestsFailed(_) => "tests_failed",
             Self::Payload(_) => "invalid_input",
             Self::Nonsense(_) => "unexpected_answer",

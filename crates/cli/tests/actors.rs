@@ -204,3 +204,46 @@ fn what_an_actor_prints_is_shown_by_its_test_and_said_to_be_unread_on_the_chain(
     let checked = run(&["actor", "check", &actor, "--json"]).ok().json();
     assert_eq!(checked["prints"], serde_json::json!([2]));
 }
+
+/// As `cowboy-actor-sdk` 0.1.6 has it, where handlers without a permission tag refuse strangers.
+const BANK: &str = "\
+from cowboy_sdk import actor
+import cowboy
+
+@actor
+class Bank:
+    def withdraw(self, m):
+        cowboy.transfer(cowboy.caller(), m['amount'])
+";
+
+#[test]
+fn a_class_without_permission_tags_is_deployed_only_if_its_author_confirms_that_it_is_open() {
+    let network = Network::start("open");
+    let (key, _) = network.account("owner.key", "1000cby");
+    let bank = network.folder.write("bank.py", BANK);
+    let plain = network.folder.write("plain.py", "def withdraw(m):\n    return 0\n");
+
+    let checked = run(&["actor", "check", &bank]).failed(1);
+    for part in ["bank.py", "class Bank", "anybody can call withdraw", "--open"] {
+        assert!(checked.stderr.contains(part), "{part}: {checked:?}");
+    }
+    let checked = run(&["actor", "check", &bank, "--json"]).failed(1).json();
+    assert_eq!(checked["error"], "open_class");
+    let checked = run(&["actor", "check", &bank, "--open", "--json"]).ok().json();
+    assert_eq!(checked["open_class"], "Bank");
+    run(&["actor", "check", &plain]).ok();
+
+    let before = network.json(&["account", "show", "--key", &key])["balance"].clone();
+    let args = ["actor", "deploy", &bank, "--value", "10cby", "--key", &key];
+    let refused = network.run(&args).failed(1);
+    assert!(refused.stderr.contains("anybody can call withdraw"), "{refused:?}");
+    let deployed = network.json(&["actor", "deploy", &plain, "--key", &key]);
+    let actor = text(&event(&deployed, "ActorDeployed")["actor"]).to_owned();
+    let refused = network.run(&["actor", "upgrade", &actor, &bank, "--key", &key]).failed(1);
+    assert!(refused.stderr.contains("anybody can call withdraw"), "{refused:?}");
+    let fee = text(&deployed["fee"]).parse::<u128>().unwrap();
+    let after = network.json(&["account", "show", "--key", &key])["balance"].clone();
+    let number = |value: &Value| text(value).parse::<u128>().unwrap();
+    assert_eq!(number(&before), number(&after) + fee, "refused programs cost nothing");
+    network.run(&["actor", "upgrade", &actor, &bank, "--open", "--key", &key]).ok();
+}

@@ -57,6 +57,9 @@ fn wrong_use_has_status_two() {
         &["node", "init", "net", "--validators", "129"],
         &["node", "init", "net", "--presence", "sometimes"],
         &["node", "init", "net", "--balance", "0x12=5cby"],
+        &["node", "init", "net", "--production"],
+        &["node", "init", "net", "--production", "--fee-recipient", SOMEBODY],
+        &["node", "init", "net", "--balances", "no-such-file.json"],
         &["sim", "consensus", "--seeds", "0"],
         &["sim", "consensus", "--threads", "0"],
         &["job", "show", "7"],
@@ -71,6 +74,30 @@ fn wrong_use_has_status_two() {
     }
     let block = run(&["block", "newest"]).failed(2).stderr;
     assert!(["number", "hash", "latest"].iter().all(|word| block.contains(word)), "{block}");
+}
+
+#[test]
+fn a_production_network_gives_money_and_rights_to_named_accounts_only() {
+    let folder = Folder::new("production");
+    let other = "0x8617e340b3d01fa5f11f306f4090fd50e238070d";
+    let balances = folder.write("balances.json", &format!(r#"{{"{other}": "7cby"}}"#));
+    let net = folder.file("net");
+    let mut args = vec!["node", "init", &net, "--production", "--json", "--balances", &balances];
+    let balance = format!("{SOMEBODY}=5cby");
+    args.extend(["--balance", &balance, "--fee-recipient", other, "--system-deployer", SOMEBODY]);
+    let made = run(&args).ok().json();
+    assert_eq!(made["faucet"], Value::Null);
+    let genesis = std::fs::read_to_string(Path::new(&net).join("genesis.json")).unwrap();
+    let genesis: Value = serde_json::from_str(&genesis).unwrap();
+    let rows =
+        |name: &str| genesis[name].as_object().unwrap().values().cloned().collect::<Vec<_>>();
+    assert_eq!(rows("balances").iter().map(money).sum::<u128>(), 12 * CBY);
+    assert_eq!(genesis["balances"].as_object().unwrap().len(), 2);
+    assert_eq!(genesis["system_deployers"].as_array().unwrap().len(), 1);
+    for validator in genesis["validators"].as_array().unwrap() {
+        assert_eq!(text(&validator["fee_recipient"]).to_lowercase(), other);
+    }
+    assert!(!Path::new(&net).join("faucet.key").exists());
 }
 
 #[test]

@@ -2,12 +2,14 @@
 //!
 //! A call is prepaid and runs from the runner lane; of its deposit it pays the cycle basefee, and the rest
 //! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both.
+//! A job's callback names the submitter itself, or a handler that another actor's code has opened to
+//! others. That is checked at submission, and again when the call runs: code may have changed since.
 //! Settlement of a job never depends on its callback; a failing one only counts on the submitter.
 
 use crate::actors::host::Running;
 use crate::actors::record::{Answer, Frame};
 use crate::actors::wait::Method;
-use crate::actors::{Argument, Call};
+use crate::actors::{Argument, Call, price};
 use crate::codec::{Bytes, codec_enum, codec_struct};
 use crate::error::Refusal;
 use crate::event::Event;
@@ -179,17 +181,32 @@ impl Exec<'_> {
         (cycles, cells)
     }
 
+    /// Whether the results of a submitter's jobs may be brought to a handler. Otherwise anybody could
+    /// have any handler called by the Result Verifier, with results of their own making.
+    pub(crate) fn may_call_back(
+        &self,
+        submitter: Address,
+        actor: Address,
+        handler: &str,
+    ) -> Result<(), Refusal> {
+        let may = submitter == actor || self.is_open_handler(actor, handler);
+        if may { Ok(()) } else { Err(Refusal::HandlerNotOpen) }
+    }
+
     fn perform_deferred(&mut self, id: B256, call: &DeferredCall) -> Result<(), Refusal> {
         let actor = call.actor;
         match &call.what {
             Deferred::Job { job, handler } => {
-                let end = self.job_end(*job);
+                self.charge(price::READ_CYCLES, 0)?;
+                self.may_call_back(call.payer, actor, handler)?;
+                let end = self.job_end(*job, call.payer);
                 let running = Running {
                     origin: call.payer,
                     payer: None,
                     ..Running::of(actor, RESULT_VERIFIER, id)
                 };
-                let call = Call { method: handler, argument: Argument::Job(&end), optional: false };
+                let argument = Argument::Job(&end);
+                let call = Call { method: handler, argument, optional: false };
                 self.run_method(running, &call, None).map(|_| ())
             }
             Deferred::Message { from, origin, method, payload, value, reply } => {
@@ -216,7 +233,7 @@ impl Exec<'_> {
                     resume_cycles,
                     ..Running::of(actor, sender, id)
                 };
-                let answer = self.spell_out(answer.clone());
+                let answer = self.spell_out(actor, answer.clone());
                 let name = method.clone();
                 let method = Method { name: method, reply };
                 let answer = (*token, &answer);

@@ -189,6 +189,8 @@ codes! {
         730 BadScope "the text names no scope: write global, actor:0x…, runner:0x…, pool:NAME or namespace:NAME";
         735 AskTimedOut "the actor that was asked gave no answer in time";
         739 UpgradedCannotWait "a call that gave its actor other code cannot wait; order the work in a later call";
+        745 HandlerNotOpen "a job's callback names its submitter, or a handler that another actor has opened with @callback(anyone=True)";
+        746 TooManyOpenHandlers "an actor opens at most 32 handlers to others' jobs, each with a name of at most 64 bytes";
 
         800 ScopeNameTooLong "the name of a pool, a namespace or a role has 1 to 128 bytes";
         801 ActionNameTooLong "the name of a handler or of an own action has 1 to 64 bytes";

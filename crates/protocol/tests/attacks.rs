@@ -9,7 +9,7 @@ use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
-use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::dispatcher::spec::{Callback, JobSpec};
 use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::{CrashSignal, Event};
@@ -910,8 +910,8 @@ mod phases {
     fn a_failed_callback_costs_the_submitter_nothing_but_a_mark() {
         let mut world = World::new(calm(), 1);
         let customer = world.customer();
-        let spec =
-            JobSpec { callback: Some(common::callback(50_000)), ..unverified(Amount::cby(1)) };
+        let callback = Callback { actor: customer.address(), ..common::callback(50_000) };
+        let spec = JobSpec { callback: Some(callback), ..unverified(Amount::cby(1)) };
         let job = world.assigned(spec);
         world.chain.send_result(&world.runner(0), job, ANSWER);
         assert!(happened(&world.step(), "CallbackQueued"));

@@ -91,6 +91,7 @@ const UNREACHABLE: &[(Refusal, &str)] = &[
     (Refusal::AskTimedOut, NEEDS_CODE),
     (Refusal::UpgradedCannotWait, NEEDS_CODE),
     (Refusal::BadScope, NEEDS_CODE),
+    (Refusal::TooManyOpenHandlers, NEEDS_CODE),
 ];
 const NEEDS_CODE: &str = "a chain without a machine runs no code";
 

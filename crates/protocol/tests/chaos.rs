@@ -9,7 +9,7 @@ use common::{Choices, brisk, callback, offer, single_job, vote_job, with_seeds};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Progress, Status};
-use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec};
+use remuda_protocol::dispatcher::spec::{Callback, DataFormat, JobSpec};
 use remuda_protocol::dispatcher::validate::TIMEOUT_BLOCKS_MIN;
 use remuda_protocol::event::{CrashSignal, Event};
 use remuda_protocol::local::LocalChain;
@@ -64,7 +64,7 @@ impl Chaos {
         offer
     }
 
-    fn spec(&mut self) -> JobSpec {
+    fn spec(&mut self, submitter: Address) -> JobSpec {
         let price = *self.choices.pick(&[0, 1, 7, 100, 9_000]);
         let price = Amount::cby(price);
         let mut spec = match self.choices.below(6) {
@@ -95,7 +95,8 @@ impl Chaos {
         spec.tip = Amount(self.choices.below(1_000).into());
         spec.timeout_blocks = TIMEOUT_BLOCKS_MIN + self.choices.below(10);
         if self.choices.chance(40) {
-            spec.callback = Some(callback(self.choices.below(100_000)));
+            let callback = callback(self.choices.below(100_000));
+            spec.callback = Some(Callback { actor: submitter, ..callback });
         }
         spec
     }
@@ -122,7 +123,7 @@ impl Chaos {
             11 if self.choices.chance(20) => Instruction::DeregisterRunner,
             12 => Instruction::Delegate { runner: other, amount, min_shares: 0 },
             13 => Instruction::Undelegate { runner: other, shares: amount.get() / 2 },
-            14..=17 => Instruction::SubmitJob { spec: self.spec() },
+            14..=17 => Instruction::SubmitJob { spec: self.spec(key.address()) },
             18 => return self.cancel(),
             19 => Instruction::CrashAttestation { job, signal: CrashSignal::Oom },
             20 => Instruction::ChallengeResult { job: self.bonded().unwrap_or(job) },

@@ -709,6 +709,8 @@ fn pin_actors(pins: &mut Pins) {
     };
     pins.record("ActorKey", &ActorKey { actor: WHO }, &record);
     pins.record("CodeKey", &CodeKey { actor: WHO }, &"pass".to_owned());
+    let open = vec!["on_price".to_owned()];
+    pins.record("OpenHandlersKey", &OpenHandlersKey { actor: WHO }, &open);
     let key: &[u8] = b"key";
     pins.record("StorageKey", &StorageKey { actor: WHO, key }, &Bytes(vec![161]));
     let node = KeyNode { left: Some(Bytes(vec![162])), right: None };

@@ -5,6 +5,8 @@ mod common;
 
 #[path = "chain/bounds.rs"]
 mod bounds;
+#[path = "chain/callbacks.rs"]
+mod callbacks;
 #[path = "chain/calls.rs"]
 mod calls;
 #[path = "chain/crowd.rs"]

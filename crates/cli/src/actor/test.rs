@@ -1,6 +1,6 @@
 //! `remuda actor test`: tests of actors, on a chain in this process.
 
-use super::program;
+use super::read_program;
 use crate::failure::Failure;
 use crate::format::{count, grouped};
 use crate::session::{Output, PrintArgs};
@@ -34,7 +34,7 @@ pub(super) fn main(files: &[PathBuf], only: Option<&str>, print: PrintArgs) -> E
 fn test(out: &Output, files: &[PathBuf], only: Option<&str>) -> Result<(), Failure> {
     let (mut passed, mut failed) = (0, 0);
     for file in files {
-        let (source, name) = (program(file)?, file.display().to_string());
+        let (source, name) = (read_program(file)?, file.display().to_string());
         // An actor's file is looked for beside the test's.
         let beside = file.parent().unwrap_or(Path::new("")).to_owned();
         let load = |actor: &str| {

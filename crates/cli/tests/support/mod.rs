@@ -102,10 +102,12 @@ impl Drop for Folder {
 /// One network at a time, so that blocks come on time on two cores.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// `remuda dev`, with one validator.
+/// `remuda dev`, with one validator unless a test asks for more.
 pub(crate) struct Network {
     child: Child,
     pub(crate) api: String,
+    /// Of all validators.
+    pub(crate) apis: Vec<String>,
     pub(crate) faucet_key: String,
     pub(crate) folder: Folder,
     _alone: MutexGuard<'static, ()>,
@@ -113,12 +115,18 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) fn start(name: &str) -> Self {
+        Self::of(name, 1, "100ms")
+    }
+
+    /// So many validators, with so much time between blocks.
+    pub(crate) fn of(name: &str, validators: u16, block_time: &str) -> Self {
         // A test that failed has stopped its network like any other.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Folder::new(name);
-        let port = free_port(1).to_string();
+        let port = free_port(validators).to_string();
         let mut child = remuda()
-            .args(["dev", "--validators", "1", "--block-time", "100ms", "--json"])
+            .args(["dev", "--validators", &validators.to_string(), "--block-time", block_time])
+            .arg("--json")
             .args(["--base-port", &port, "--dir", &folder.file("net")])
             // Runners of these tests say that they are alive once, not every few seconds.
             .args(["--param", "system:cip2:heartbeat_timeout_blocks=100000"])
@@ -138,9 +146,11 @@ impl Network {
             }
         };
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
-        let api = text(&announced["apis"][0]);
+        let apis: Vec<String> =
+            announced["apis"].as_array().expect("a list").iter().map(text).collect();
+        let api = apis[0].clone();
         let faucet_key = text(&announced["faucet"]["key"]);
-        Self { child, api, faucet_key, folder, _alone: alone }
+        Self { child, api, apis, faucet_key, folder, _alone: alone }
     }
 
     /// The processes of its validators.

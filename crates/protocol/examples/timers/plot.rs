@@ -25,7 +25,7 @@ impl Actors for Busy {
         true
     }
 
-    fn check(&self, _: &str) -> Result<(), Refusal> {
+    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
         Err(Refusal::NoMachine)
     }
 

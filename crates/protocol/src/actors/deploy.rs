@@ -1,18 +1,23 @@
 //! How code comes to the chain, and how it changes.
 
+use super::call::{METHOD_BYTES_MAX, PAYLOAD_BYTES_MAX};
 use super::host::Running;
 use super::record::Actor;
-use super::{Argument, Call, call::PAYLOAD_BYTES_MAX};
+use super::{Argument, Call, price};
+use crate::codec::Encode as _;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
-use crate::key::{ActorKey, CodeKey};
+use crate::key::{ActorKey, CodeKey, OpenHandlersKey};
 use crate::primitives::{Address, Amount, B256, TxHash, keccak256};
 
 /// What is called once, if it is there.
 const INIT: &str = "init";
 /// No method at all: the program's body runs, and nothing is called. Callers cannot name it.
 pub const BODY: &str = "";
+
+/// Handlers that an actor may open to others' jobs: each submission reads their names.
+const OPEN_HANDLERS_MAX: usize = 32;
 
 /// Last 20 bytes of `keccak256("cowboy-actor-v1:" ‖ deployer ‖ salt ‖ keccak256(code))`: known before
 /// it is deployed, and bound to the code.
@@ -25,13 +30,37 @@ pub fn actor_address(deployer: Address, salt: B256, code: &str) -> Address {
 }
 
 impl Exec<'_> {
-    fn check_code(&mut self, code: &str) -> Result<(), Refusal> {
+    /// Whether code may be put on the chain; the handlers that it opens.
+    fn check_code(&mut self, code: &str) -> Result<Vec<String>, Refusal> {
         if code.is_empty() || code.len() as u64 > self.params.actor_code_bytes_max {
             return Err(Refusal::CodeTooLarge);
         }
-        self.actors.check(code)?;
+        let open = self.actors.check(code)?;
+        if open.len() > OPEN_HANDLERS_MAX || open.iter().any(|name| name.len() > METHOD_BYTES_MAX) {
+            return Err(Refusal::TooManyOpenHandlers);
+        }
         self.compiled.insert(keccak256(code));
+        Ok(open)
+    }
+
+    /// Writes an actor's code, and which handlers it opens.
+    fn put_code(&mut self, actor: Address, code: &str, open: &Vec<String>) -> Result<(), Refusal> {
+        self.state.put(&CodeKey { actor }, &code.to_owned());
+        let key = OpenHandlersKey { actor };
+        if open.is_empty() {
+            self.state.remove(&key);
+            return Ok(());
+        }
+        let bytes = open.to_bytes().len();
+        self.charge(price::write(bytes), bytes as u64)?;
+        self.state.put(&key, open);
         Ok(())
+    }
+
+    /// Whether an actor's code opens a handler to others' jobs.
+    pub(crate) fn is_open_handler(&self, actor: Address, handler: &str) -> bool {
+        let open = self.state.get(&OpenHandlersKey { actor });
+        open.is_some_and(|open| open.iter().any(|name| name == handler))
     }
 
     /// DeployActor.
@@ -47,7 +76,7 @@ impl Exec<'_> {
         if payload.len() > PAYLOAD_BYTES_MAX {
             return Err(Refusal::PayloadTooLong);
         }
-        self.check_code(code)?;
+        let open = self.check_code(code)?;
         let actor = actor_address(who, salt, code);
         if self.state.get(&ActorKey { actor }).is_some() {
             return Err(Refusal::ActorExists);
@@ -64,7 +93,7 @@ impl Exec<'_> {
             next_token: 0,
         };
         self.state.put(&ActorKey { actor }, &record);
-        self.state.put(&CodeKey { actor }, &code.to_owned());
+        self.put_code(actor, code, &open)?;
         self.emit(Event::ActorDeployed { actor, owner: who, code_hash });
         if !value.is_zero() {
             self.transfer(who, actor, value)?;
@@ -106,11 +135,11 @@ impl Exec<'_> {
         if record.suspended > 0 {
             return Err(Refusal::CallsWaiting);
         }
-        self.check_code(code)?;
+        let open = self.check_code(code)?;
         record.code_hash = keccak256(code);
         record.code_bytes = code.len() as u32;
         self.state.put(&ActorKey { actor }, &record);
-        self.state.put(&CodeKey { actor }, &code.to_owned());
+        self.put_code(actor, code, &open)?;
         self.emit(Event::ActorUpgraded { actor, code_hash: record.code_hash });
         Ok(())
     }

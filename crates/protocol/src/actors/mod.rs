@@ -41,8 +41,8 @@ pub trait Actors: Debug + Send + Sync {
         read(view, &ActorKey { actor }).is_some()
     }
 
-    /// Whether a text is a program. Paid for by its length.
-    fn check(&self, source: &str) -> Result<(), Refusal>;
+    /// Whether a text is a program, and which handlers it opens to others' jobs. Paid for by its length.
+    fn check(&self, source: &str) -> Result<Vec<String>, Refusal>;
 
     /// Calls a method. What it consumes it takes through [`Host::charge`]; an error takes back
     /// everything it wrote, and is paid for.
@@ -79,7 +79,7 @@ pub enum Argument<'c> {
     Payload(&'c [u8]),
     /// A timer that fires.
     Timer(&'c TimerCall),
-    /// A job that ended.
+    /// A job that ended. That of another submitter is only for a handler that the code marks as open.
     Job(&'c JobEnd),
 }
 
@@ -88,6 +88,8 @@ pub enum Argument<'c> {
 pub struct JobEnd {
     /// Which.
     pub job: JobId,
+    /// Who ordered it.
+    pub submitter: Address,
     /// Settled, failed or cancelled.
     pub status: Status,
     /// What a settled job gave.
@@ -135,7 +137,7 @@ impl Actors for NoActors {
         false
     }
 
-    fn check(&self, _: &str) -> Result<(), Refusal> {
+    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
         Err(Refusal::NoMachine)
     }
 

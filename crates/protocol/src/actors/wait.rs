@@ -305,19 +305,19 @@ impl Exec<'_> {
     }
 
     /// An answer as a machine is told it.
-    pub(crate) fn spell_out(&self, answer: Answer) -> Answered {
+    pub(crate) fn spell_out(&self, actor: Address, answer: Answer) -> Answered {
         match answer {
             Answer::Slept => Answered::Slept,
             Answer::Returned { value } => Answered::Returned(value.0),
             Answer::Failed { code, message } => Answered::Failed { code, message },
-            Answer::Job { job } => Answered::Job(self.job_end(job)),
+            Answer::Job { job } => Answered::Job(self.job_end(job, actor)),
         }
     }
 
     /// How a job ended.
-    pub(crate) fn job_end(&self, job: JobId) -> JobEnd {
+    pub(crate) fn job_end(&self, job: JobId, submitter: Address) -> JobEnd {
         let status = self.state.get(&JobKey { job }).map_or(Status::Cancelled, |job| job.status);
-        JobEnd { job, status, result: self.state.get(&ResultKey { job }) }
+        JobEnd { job, submitter, status, result: self.state.get(&ResultKey { job }) }
     }
 
     /// The end of a call: what it asked for in vain is given up, and what that prepaid goes back.

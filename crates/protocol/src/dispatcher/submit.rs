@@ -48,6 +48,9 @@ impl Exec<'_> {
         let callback_deposit =
             cost(callback_cycles, callback_max_fee).ok_or(Refusal::AmountOverflow)?;
         let total = escrow.plus(callback_deposit).ok_or(Refusal::AmountOverflow)?;
+        if let Some(callback) = &spec.callback {
+            self.may_call_back(submitter, callback.actor, &callback.handler)?;
+        }
         self.debit(submitter, total).map_err(|_| Refusal::EscrowNotCovered)?;
 
         self.emit(Event::JobSubmitted { job: id, submitter, escrow });

@@ -22,6 +22,8 @@ pub struct TimerCall {
 /// What an agent is told (CIP-1 §7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GbaContext {
+    /// The chain's number, for whatever the code signs or checks.
+    pub chain_id: u64,
     /// The height that the timer was scheduled for.
     pub trigger_block_height: u64,
     /// This block's.

@@ -57,6 +57,7 @@ impl Exec<'_> {
             return Err(AgentFault::OutOfCycles);
         }
         let context = GbaContext {
+            chain_id: self.params.chain_id,
             trigger_block_height: timer.due.get(),
             current_block_height: self.env.height.get(),
             basefee_cycle: self.basefees.cycle,

@@ -1,6 +1,6 @@
 //! What is wrong with code and calls, where no machine is needed to see it.
 
-use super::common::World;
+use super::common::{World, callback};
 use super::{Case, Signed, case};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::error::Refusal::*;
@@ -30,6 +30,9 @@ pub(super) fn actor_cases() -> Vec<Case> {
         case(PayloadTooLong, "a call with too much", |w| w.actor_call("m", 65_537)),
         case(MethodTooLong, "a method without a name", |w| w.actor_call("", 0)),
         case(MethodTooLong, "a method with a long name", |w| w.actor_call(&"m".repeat(65), 0)),
+        case(HandlerNotOpen, "a result for an actor that asked for nothing", |w| {
+            w.spoiled_vote(|spec| spec.callback = Some(callback(1)))
+        }),
         case(NoCode, "a call of nobody", |w| w.actor_call("m", 0)),
         case(NoCode, "other code for nobody", |w| {
             let (actor, code) = (Address::repeat_byte(0xac), "pass".to_owned());

@@ -34,7 +34,7 @@ impl Actors for Scripted {
         true
     }
 
-    fn check(&self, _: &str) -> Result<(), Refusal> {
+    fn check(&self, _: &str) -> Result<Vec<String>, Refusal> {
         Err(Refusal::NoMachine)
     }
 

@@ -27,6 +27,7 @@ struct Reading<'v> {
     view: &'v dyn View,
     agent: Address,
     height: u64,
+    chain_id: u64,
     /// It tried something else.
     wrote: bool,
 }
@@ -37,10 +38,10 @@ impl Machine {
             return BidAnswer { cycles: 0, bid: Err(AgentFault::NoCode) };
         };
         // Nobody counts which agents a block has asked, so each question pays for compiling; that also
-        // bounds how long an agent's code can be.
+        // bounds how long an agent's code can be. Longer code is not compiled, and not paid for.
         let price = price::first_call(record.code_bytes.into());
         let Some(cycles) = GBA_CYCLES.checked_sub(price) else {
-            return BidAnswer { cycles: GBA_CYCLES, bid: Err(AgentFault::OutOfCycles) };
+            return BidAnswer { cycles: 0, bid: Err(AgentFault::OutOfCycles) };
         };
         let source = || read(view, &CodeKey { actor: agent });
         let Some(program) = self.programs.get(record.code_hash, source) else {
@@ -48,8 +49,8 @@ impl Machine {
         };
         let (heap_bytes, output_bytes) = (HEAP_BYTES, OUTPUT_BYTES);
         let mut vm = Vm::new(Limits { cycles: cycles * VM_CYCLES, heap_bytes, output_bytes });
-        let height = context.current_block_height;
-        let mut world = Reading { view, agent, height, wrote: false };
+        let (height, chain_id) = (context.current_block_height, context.chain_id);
+        let mut world = Reading { view, agent, height, chain_id, wrote: false };
         let payload = convert::payload(&convert::gas_context(context));
         let result = match vm.run_module_in(&mut world, &program) {
             Ok(()) => vm.call_method_in(&mut world, METHOD, &payload),
@@ -142,7 +143,7 @@ impl Reading<'_> {
             origin: self.agent,
             actor: self.agent,
             height: Height(self.height),
-            chain_id: 0,
+            chain_id: self.chain_id,
             timestamp_ms: chain.map_or(0, |chain| chain.timestamp_ms),
             value: Amount::ZERO,
             cycles_left: 0,

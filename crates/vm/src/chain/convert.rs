@@ -100,6 +100,7 @@ pub(super) fn job_end(end: &JobEnd) -> HostValue {
     let or_none = |found: Option<&[u8]>| found.map_or(HostValue::None, bytes);
     dict([
         ("job_id", bytes(end.job.as_slice())),
+        ("submitter", bytes(end.submitter.as_slice())),
         ("status", text(status)),
         ("result", or_none(result.map(|result| &result.result[..]))),
         ("agreed", or_none(result.and_then(|result| result.agreed.as_deref()))),

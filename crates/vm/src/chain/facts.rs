@@ -11,6 +11,11 @@ pub struct Facts {
     pub body_cycles: u64,
     /// Names of the methods.
     pub methods: Vec<String>,
+    /// Handlers that the jobs of other submitters may name as callback.
+    pub open_handlers: Vec<String>,
+    /// The class with `@actor` whose methods anybody can call: permission tags do not exist here, so
+    /// every such class. Current versions of `cowboy-actor-sdk` refuse strangers where it has none.
+    pub open_class: Option<String>,
     /// Lines that print, which nobody reads on a chain.
     pub prints: Vec<u32>,
 }
@@ -23,7 +28,19 @@ pub fn facts(source: &str, file: &str) -> Result<Facts, String> {
     match vm.run_module(&program) {
         Ok(()) => {
             let body_cycles = (limits.cycles - vm.cycles_left()).div_ceil(VM_CYCLES);
-            Ok(Facts { body_cycles, methods: vm.methods(), prints: prints(&program) })
+            let methods = vm.methods();
+            let marked = |name: &&String| vm.opens(name);
+            let open_handlers = methods.iter().filter(marked).cloned().collect::<Vec<_>>();
+            if let Some(name) =
+                open_handlers.iter().find(|name| !program.open_handlers().contains(name))
+            {
+                return Err(format!(
+                    "{file}: '{name}' is marked as open to others' jobs in a way that the chain cannot see; \
+                     write @callback(anyone=True) above its def"
+                ));
+            }
+            let (open_class, prints) = (vm.actor_class_name(), prints(&program));
+            Ok(Facts { body_cycles, methods, open_handlers, open_class, prints })
         }
         Err(Ending::Raised(raised)) => {
             let line = raised.traceback.last().map_or(0, |(_, line)| *line);

@@ -149,6 +149,11 @@ fn limits(host: &Host<'_, '_>) -> Limits {
     }
 }
 
+/// Whether a call carries the result of a job that the actor has not submitted itself.
+fn of_another(call: &Call<'_>, actor: Address) -> bool {
+    matches!(call.argument, Argument::Job(end) if end.submitter != actor)
+}
+
 /// The method that is meant, and its payload.
 fn spelled<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
     match call.argument {
@@ -163,7 +168,7 @@ fn spelled<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
 }
 
 impl Actors for Machine {
-    fn check(&self, source: &str) -> Result<(), Refusal> {
+    fn check(&self, source: &str) -> Result<Vec<String>, Refusal> {
         self.programs.check(source).map_err(|_| Refusal::NotAProgram)
     }
 
@@ -174,6 +179,10 @@ impl Actors for Machine {
         vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
         let mut world = Asked::new(host);
         let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
+        if result.is_ok() && of_another(call, world.host.actor()) && !vm.opens(&method) {
+            world.host.leave_cycles(vm.cycles_left() / VM_CYCLES);
+            return Err(Refusal::HandlerNotOpen);
+        }
         if result.is_ok() && call.method != BODY {
             result = match call.optional {
                 true => vm.deploy_in(&mut world, &payload),

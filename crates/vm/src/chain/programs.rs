@@ -44,13 +44,16 @@ impl Programs {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Compiles a program and keeps it.
-    pub(super) fn check(&self, source: &str) -> Result<(), CompileError> {
+    /// Compiles a program and keeps it. The handlers that it opens to others' jobs.
+    pub(super) fn check(&self, source: &str) -> Result<Vec<String>, CompileError> {
         let hash = keccak256(source);
-        if self.find(hash).is_none() {
-            self.keep(hash, Arc::new(compile(source, FILE)?));
+        if let Some(program) = self.find(hash) {
+            return Ok(program.open_handlers().to_vec());
         }
-        Ok(())
+        let program = Arc::new(compile(source, FILE)?);
+        let open = program.open_handlers().to_vec();
+        self.keep(hash, program);
+        Ok(open)
     }
 
     /// The program of this hash; its source is asked for only if need be.

@@ -198,6 +198,15 @@ def await_job(job):
     return _call('await_job', job)
 
 
+def callback(method=None, *, anyone=False):
+    # Marks a method that gets the results of jobs. With anyone=True, written out, the jobs of other
+    # submitters may name it, too.
+    def mark(method):
+        method._is_open_callback = anyone is True
+        return method
+    return mark if method is None else mark(method)
+
+
 # Rights. A scope is text: '' is this actor, others are 'pool:name', 'namespace:name', 'actor:0x...',
 # 'runner:0x...' and 'global'. An action is any text.
 

@@ -20,7 +20,7 @@ pub struct Place {
 impl Place {
     pub(super) fn of(file: &str, source: &str, line: u32, function: String) -> Self {
         let index = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-        let text = source.lines().nth(index).unwrap_or("").trim().to_owned();
+        let text = crate::unicode::trim(source.lines().nth(index).unwrap_or("")).to_owned();
         Self { file: file.to_owned(), line, function, text }
     }
 }

@@ -15,6 +15,8 @@ use crate::host::{HostError, HostValue};
 const INIT: &str = "init";
 /// What `@actor` leaves on a class.
 const MARK: &str = "_is_cowboy_actor";
+/// What `@callback(anyone=True)` leaves on a function.
+const OPEN_MARK: &str = "_is_open_callback";
 /// Decorators around each other that are looked through.
 const WRAPPERS_MAX: usize = 32;
 
@@ -86,6 +88,20 @@ impl Vm {
     /// Whether `call_method` would find it.
     pub fn has_method(&mut self, method: &str) -> bool {
         method != INIT && self.find_method(method).is_some()
+    }
+
+    /// Whether the method that `call_method` would find takes the results of anybody's jobs.
+    pub fn opens(&mut self, method: &str) -> bool {
+        let found = self.find_method(method).filter(|_| method != INIT);
+        found.is_some_and(|found| self.is_marked_open(found.function))
+    }
+
+    /// The class of the module whose methods can be called.
+    pub fn actor_class_name(&self) -> Option<String> {
+        match self.heap.get(self.actor_class(self.main?)?) {
+            Obj::Class(class) => self.text(class.name).map(str::to_owned),
+            _ => None,
+        }
     }
 
     /// What `call_method` would find, in the order of their names.
@@ -197,6 +213,22 @@ impl Vm {
             return (!loaded.hidden).then_some(code.positional > bound || code.var_args);
         }
         None
+    }
+
+    /// Whether a function, or one that it wraps, has the mark of `@callback(anyone=True)`.
+    fn is_marked_open(&self, function: Value) -> bool {
+        let Some(mark) = self.interned.get(OPEN_MARK).copied() else { return false };
+        let mut value = function;
+        for _ in 0..WRAPPERS_MAX {
+            let Some(Obj::Function(function)) = self.obj(value) else { return false };
+            let Some(dict) = function.dict else { return false };
+            if matches!(self.dict_get_name(dict, mark), Some(Value::Bool(true))) {
+                return true;
+            }
+            let Some(wrapped) = self.dict_get_name(dict, name::WRAPPED) else { return false };
+            value = wrapped;
+        }
+        false
     }
 
     /// The only class of the module with `@actor`.

@@ -161,6 +161,46 @@ fn an_agent_that_fails_writes_or_spins_is_not_heard_and_the_stored_fees_count() 
 }
 
 #[test]
+fn an_agent_sees_the_chains_number() {
+    let id = world(0).chain.params.chain_id;
+    let agent = format!(
+        "import cowboy\ndef getGasBid(c):\n    assert cowboy.chain_id() == {id}\n    return {{'max_fee_per_cycle': 10 ** 9, 'max_priority_fee_per_cycle': 1}}\n"
+    );
+    assert_eq!(with_agent(&agent), (vec![], vec![0]));
+}
+
+#[test]
+fn an_agent_that_is_too_long_to_be_asked_is_not_paid_for() {
+    use remuda_protocol::actors::Actors as _;
+    use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext};
+    let mut world = world(0);
+    let agent = |padding: usize| {
+        let bid = "def getGasBid(c):\n    return {'max_fee_per_cycle': 9, 'max_priority_fee_per_cycle': 1}\n";
+        format!("{bid}# {}\n", "x".repeat(padding))
+    };
+    let context = GbaContext {
+        chain_id: world.chain.params.chain_id,
+        trigger_block_height: 1,
+        current_block_height: 1,
+        basefee_cycle: 1,
+        basefee_cell: 1,
+        basefee_lane_timer: 1,
+        last_block_cycle_usage: 1,
+        previous_block_p50_priority_tip_per_cycle: 1,
+        owner_actor_balance: 1,
+    };
+    let mut ask = |padding| {
+        let actor = world.deploy(&agent(padding));
+        remuda_vm::chain::machine().gas_bid(&world.chain.state, actor, &context)
+    };
+    assert!(ask(0).bid.is_ok());
+    let faulty = BidAnswer { cycles: 0, bid: Err(AgentFault::OutOfCycles) };
+    assert_eq!(ask(4_000), faulty);
+    // And in a block: the timer fires at its stored fees.
+    assert_eq!(with_agent(&agent(4_000)), (vec![AgentFault::OutOfCycles.code()], vec![0]));
+}
+
+#[test]
 fn an_agent_may_read_its_own_data() {
     let agent = "import cowboy\ndef init(p):\n    cowboy.storage_set('fee', b'9')\ndef getGasBid(c):\n    fee = int(cowboy.storage_get('fee')) * 10000\n    cowboy.balance()\n    return {'max_fee_per_cycle': fee, 'max_priority_fee_per_cycle': 1}\n";
     assert_eq!(with_agent(agent), (vec![], vec![0]));

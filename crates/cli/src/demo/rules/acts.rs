@@ -9,8 +9,7 @@ use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::transaction::Instruction;
 
-/// Nobody has deployed anything here.
-const NO_CODE: Address = Address::repeat_byte(0xac);
+/// Prepaid for a callback to the submitter, an account without code: it fails.
 const CALLBACK_CYCLES: u64 = 50_000;
 
 pub(super) fn all(stage: &mut Stage<'_>) -> Result<[Act; 4], Surprise> {
@@ -61,8 +60,9 @@ fn prologue(stage: &mut Stage<'_>) -> Result<(), Surprise> {
 
 fn act_one(stage: &mut Stage<'_>) -> Result<Act, Surprise> {
     stage.teller.title("Act one: three seats, one lie");
+    let actor = stage.cast.submitter.address();
     let callback =
-        Callback { actor: NO_CODE, handler: "on_price".to_owned(), cycles_limit: CALLBACK_CYCLES };
+        Callback { actor, handler: "on_price".to_owned(), cycles_limit: CALLBACK_CYCLES };
     let job = order(stage, JobSpec { callback: Some(callback), ..vote() })?;
     explain_size(stage, job, "Before the first epoch boundary the committee size is M = 3")?;
     stage.teller.why(
