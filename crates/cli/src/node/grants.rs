@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// Who has money and rights.
 #[derive(clap::Args)]
-pub struct GrantArgs {
+pub(super) struct GrantArgs {
     /// No faucet: nobody has money or rights but the accounts that are named.
     ///
     /// Needs --fee-recipient, and balances by --balance or --balances.
@@ -30,7 +30,7 @@ pub struct GrantArgs {
 
 /// Why the accounts of a new network are not understood.
 #[derive(Debug, Error)]
-pub enum GrantError {
+pub(super) enum GrantError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
     Unreadable {
