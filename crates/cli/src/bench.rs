@@ -1,12 +1,14 @@
 //! `remuda bench`: figures, beside what a user would take instead, in the same run.
 
 mod chain;
+mod closing;
 mod fleet;
 mod push;
 mod select;
 mod sessions;
 mod timers;
 mod vm;
+mod world;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -26,6 +28,7 @@ pub struct Args {
 #[derive(Subcommand)]
 enum Bench {
     Chain(chain::Args),
+    Closing(closing::Args),
     Fleet(fleet::Args),
     Push(push::Args),
     Select(select::Args),
@@ -38,6 +41,7 @@ enum Bench {
 pub fn main(args: &Args) -> ExitCode {
     match &args.bench {
         Bench::Chain(args) => chain::main(args),
+        Bench::Closing(args) => closing::main(args),
         Bench::Fleet(args) => fleet::main(args),
         Bench::Push(args) => push::main(args),
         Bench::Select(args) => select::main(args),

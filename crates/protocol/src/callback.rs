@@ -15,7 +15,7 @@ use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::{Exec, Meter};
 use crate::fees::{Lane, cost};
-use crate::key::{AccountKey, CallKey, FrameKey};
+use crate::key::{AccountKey, CallKey, FrameBytesKey, FrameKey};
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, B256, JobId, keccak256};
 use crate::system::RESULT_VERIFIER;
@@ -224,7 +224,9 @@ impl Exec<'_> {
             Deferred::Resume { frame, token, answer } => {
                 let key = FrameKey { actor, frame: *frame };
                 let kept = self.state.get(&key).ok_or(Refusal::NotWaitedFor)?;
-                let Frame { method, sender, origin, reply, open, resume_cycles, frames, .. } = kept;
+                let Frame { method, sender, origin, reply, open, resume_cycles, .. } = kept;
+                let frames = self.state.get(&FrameBytesKey { actor, frame: *frame });
+                let frames = frames.ok_or(Refusal::NotWaitedFor)?;
                 let running = Running {
                     origin,
                     payer: None,

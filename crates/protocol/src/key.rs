@@ -134,6 +134,8 @@ keys! {
     85 => WaitKey { actor: Address, token: u64 } -> Wait;
     /// Which call waits for the end of a job.
     86 => JobWaitKey { job: JobId } -> (Address, u64);
+    /// The machine's frames of a call that waits.
+    87 => FrameBytesKey { actor: Address, frame: u64 } -> Bytes;
     /// Handlers that an actor's code opens to others' jobs; no record if there are none.
     88 => OpenHandlersKey { actor: Address } -> Vec<String>;
 

@@ -153,6 +153,8 @@ params! {
 
     subset_epoch_blocks: u64 = 40_960, 60 => BLOCKS, "system:cip11:subset_epoch_blocks", "Blocks for which runners keep the validators that attest them";
     subset_overlap_blocks: u64 = 160, OVERLAP_MIN => BLOCKS, "system:cip11:overlap_blocks", "Blocks after a rotation for which the validators before it count, too";
+    subset_hashes_per_block: u64 = 200_000, 1 => 100_000_000, "system:cip11:subset_hashes_per_block", "Hashes that one block computes of the next epoch's subsets; the epoch begins when all are drawn";
+    presence_changes_per_block: u64 = 25_000, 1 => BLOCKS, "system:cip11:presence_changes_per_block", "Runners whose presence one block changes at most; its successors change the rest";
     presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
 
     actor_code_bytes_max: u64 = 262_144, 1_024 => 262_144, "system:actors:code_bytes_max", "Bytes of an actor's code; a transaction's size bounds what one can deploy";

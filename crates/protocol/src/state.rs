@@ -118,6 +118,12 @@ impl<'a> Overlay<'a> {
         }
     }
 
+    /// Reads a value and the number of bytes that it was stored in, own writes first.
+    pub fn get_sized<K: StateKey>(&self, key: &K) -> Option<(K::Value, usize)> {
+        let bytes = View::get(self, &key.bytes())?;
+        Some((decode(&bytes), bytes.len()))
+    }
+
     /// Reads several values, own writes first.
     pub fn read_many<K: StateKey>(&self, keys: &[K], mut found: impl FnMut(&K, Option<K::Value>)) {
         let mut encoder = Encoder::default();

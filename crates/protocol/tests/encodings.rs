@@ -37,8 +37,8 @@ use remuda_protocol::genesis::Genesis;
 use remuda_protocol::key::*;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{
-    AncestorRecord, Attestation, AttestationRecord, Phase, PresenceCertificate, PresenceState,
-    SubsetEpoch,
+    AncestorRecord, Attestation, AttestationRecord, NextSubsets, Phase, PresenceCertificate,
+    PresenceState, SubsetEpoch,
 };
 use remuda_protocol::primitives::{Address, Amount, B256, Cells, Cycles, Height, Slot, keccak256};
 use remuda_protocol::registry::pool::Pool;
@@ -156,7 +156,7 @@ variants!(action: Action {
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
-variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake });
+variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake, Redraw });
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
 variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
@@ -724,9 +724,10 @@ fn pin_actors(pins: &mut Pins) {
         open: vec![164, 165],
         awaits: vec![164],
         resume_cycles: 200_166,
-        frames: Bytes(vec![166]),
     };
     pins.record("FrameKey", &FrameKey { actor: WHO, frame: 167 }, &frame);
+    let frames = Bytes(vec![166]);
+    pins.record("FrameBytesKey", &FrameBytesKey { actor: WHO, frame: 167 }, &frames);
     let wait = |on, answer| Wait { frame: 168, on, deposit: SOME, cycles_limit: 169, answer };
     let failed = Answer::Failed { code: 706, message: "e".into() };
     let returned = Answer::Returned { value: Bytes(vec![170]) };
@@ -789,6 +790,8 @@ fn pin_presence(pins: &mut Pins) {
         previous: Some(epoch(113, JOB)),
         phase: Phase { since: Height(122), overlap: true },
         newest_certificate: Some(Height(116)),
+        next: Some(NextSubsets { seed: HASH, drawn: Slot(122) }),
+        stale_from: Some(Slot(123)),
     };
     pins.record("PresenceKey", &PresenceKey {}, &presence);
     let attestation = AttestationRecord { height: AT, bits: Bytes(vec![0, 1]) };
@@ -816,6 +819,7 @@ fn pin_tasks(pins: &mut Pins) {
             Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89, began: Height(125) },
             Task::BondRelease { job: JOB },
             Task::Wake { actor: WHO, token: 150 },
+            Task::Redraw { job: JOB, attempt: 2 },
         ],
     );
 }

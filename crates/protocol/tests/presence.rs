@@ -9,7 +9,7 @@ use remuda_protocol::block::Header;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::event::Event;
-use remuda_protocol::key::{AttestationKey, ChainKey, PresenceKey, ProfileKey, SlotKey};
+use remuda_protocol::key::{AttestationKey, BeaconKey, ChainKey, PresenceKey, ProfileKey, SlotKey};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{
@@ -50,6 +50,8 @@ struct Network {
     lives: Vec<Life>,
     /// Start and seed of each subset epoch.
     epochs: Vec<(u64, B256)>,
+    /// The seed of the epoch that is due, and how many slots are drawn for it.
+    drawing: Option<(B256, usize)>,
     /// A certificate of each block so far, without attestations.
     finalized: Vec<PresenceCertificate>,
     /// What blocks have carried, bits by slot.
@@ -72,6 +74,7 @@ impl Network {
             runners,
             lives: Vec::new(),
             epochs: Vec::new(),
+            drawing: None,
             finalized: Vec::new(),
             carried: Vec::new(),
             changes: 0,
@@ -97,7 +100,8 @@ impl Network {
     fn list(&self, validator: usize, height: u64) -> Vec<u32> {
         let mut list = BTreeSet::new();
         for (start, seed) in self.epochs_at(height) {
-            let end = start + self.chain.params.subset_epoch_blocks;
+            let next = self.epochs.iter().find(|(next, _)| next > start);
+            let end = next.map_or(u64::MAX, |(next, _)| *next);
             for life in &self.lives {
                 let there = life.registered <= height
                     && life.registered < end
@@ -135,6 +139,25 @@ impl Network {
         (certificate, plain)
     }
 
+    /// When an epoch is due, its seed is fixed. It begins when the subsets of all slots are drawn.
+    fn turn(&mut self, height: u64) {
+        let params = &self.chain.params;
+        let due = self.epochs.last().map_or(0, |(start, _)| start + params.subset_epoch_blocks);
+        if height < due {
+            return;
+        }
+        let key = BeaconKey { view: self.chain.chain().newest_seed };
+        let beacon = read(&self.chain.state, &key).expect("it is kept");
+        let (seed, drawn) = self.drawing.take().unwrap_or((beacon, 0));
+        let each = params.subset_hashes_per_block as usize / self.validators.len();
+        let drawn = if due == 0 { usize::MAX } else { drawn + each.max(1) };
+        if drawn < self.lives.len() {
+            self.drawing = Some((seed, drawn));
+        } else {
+            self.epochs.push((height, seed));
+        }
+    }
+
     /// Makes a block that carries this, and checks everybody.
     fn step(&mut self, carried: Option<(PresenceCertificate, Certificate)>) {
         let mut draft = self.chain.draft();
@@ -143,13 +166,7 @@ impl Network {
         self.carried.extend(plain);
         let outcome = self.chain.step_with(draft);
         let height = self.height();
-        let started =
-            self.epochs.last().map(|(start, _)| start + self.chain.params.subset_epoch_blocks);
-        if started.is_none_or(|next| next == height) {
-            let newest = self.chain.chain().newest_seed;
-            let key = remuda_protocol::key::BeaconKey { view: newest };
-            self.epochs.push((height, read(&self.chain.state, &key).expect("it is kept")));
-        }
+        self.turn(height);
         for event in outcome.events() {
             match event {
                 Event::RunnerRegistered { runner, slot, .. } => {
@@ -281,9 +298,10 @@ fn vote(validator: ValidatorKey, slots: &[u32]) -> Vote {
 }
 
 /// A life of two rotations in which anything may happen.
-fn play(seed: u64, n: u8) -> Network {
+fn play(seed: u64, n: u8, hashes: u64) -> Network {
     let mut choices = Choices::new(seed);
     let mut network = Network::new(n, 12);
+    network.chain.params.subset_hashes_per_block = hashes;
     let mut drought = 0;
     for _ in 0..140 {
         network.random_step(&mut choices, &mut drought);
@@ -295,8 +313,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
 
     #[test]
-    fn presence_in_the_state_is_what_the_plain_rule_says(seed in any::<u64>(), n in 1u8..=10) {
-        play(seed, n);
+    fn presence_in_the_state_is_what_the_plain_rule_says(
+        seed in any::<u64>(),
+        n in 1u8..=10,
+        hashes in prop_oneof![Just(1), Just(30), Just(200_000)],
+    ) {
+        play(seed, n, hashes);
     }
 }
 
@@ -305,7 +327,7 @@ proptest! {
 #[test]
 fn in_random_lives_runners_come_and_go() {
     for n in [1, 4, 10] {
-        let network = play(1, n);
+        let network = play(1, n, 200_000);
         assert_eq!(network.epochs.len(), 3);
         assert!(network.carried.len() > 60, "{} certificates", network.carried.len());
         assert!(network.lives.len() > 15, "{} registrations", network.lives.len());
@@ -380,6 +402,60 @@ fn subsets_rotate_with_the_beacon_and_overlap() {
         assert_eq!(now.previous.is_some(), height > 60);
     }
     assert_ne!(network.epochs[0].1, network.epochs[1].1);
+}
+
+/// Nobody could make a block if one had to draw the subsets of a large network at once.
+#[test]
+fn a_rotation_is_spread_over_blocks() {
+    let mut network = quiet(1);
+    network.chain.params.subset_hashes_per_block = 4;
+    for (runner, key) in network.runners.clone().iter().enumerate().skip(1) {
+        network.chain.send(key, Instruction::RegisterRunner { stake: STAKE, offer: offer() });
+        network.step(None);
+        assert_eq!(network.lives.len(), runner + 1);
+    }
+    let state = |network: &Network| read(&network.chain.state, &PresenceKey {}).unwrap();
+    while network.height() < 60 {
+        network.step(None);
+    }
+    // Four hashes are one runner's subset of four validators, so two runners take two blocks.
+    network.step(None);
+    let next = state(&network).next.expect("the next epoch is due");
+    assert_eq!((next.drawn, state(&network).epoch.number), (Slot(1), 0));
+    network.step(None);
+    assert_eq!(state(&network).next, None);
+    assert_eq!(state(&network).epoch.start, Height(62));
+    assert_eq!(state(&network).epoch.seed, next.seed, "the seed of the block in which it was due");
+}
+
+#[test]
+fn a_block_changes_the_presence_of_so_many_runners_and_the_next_goes_on() {
+    let mut network = Network::new(4, 5);
+    network.chain.params.presence_changes_per_block = 2;
+    for key in network.runners.clone() {
+        network.chain.send(&key, Instruction::RegisterRunner { stake: STAKE, offer: offer() });
+    }
+    network.step(None);
+    let height = network.height();
+    let bits = everybody(&network, 0xff);
+    let (certificate, _) = network.certificate(height, bits);
+    let present = |network: &Network| -> Vec<u32> {
+        let there = |life: &&Life| {
+            let address = network.runners[life.runner].address();
+            network.chain.runner(address).unwrap().present
+        };
+        network.lives.iter().filter(there).map(|life| life.slot).collect()
+    };
+    for (carried, expected) in
+        [(Some(certificate), 0..2), (None, 0..4), (None, 0..5), (None, 0..5)]
+    {
+        let mut draft = network.chain.draft();
+        draft.presence = carried;
+        network.chain.step_with(draft);
+        assert_eq!(present(&network), expected.collect::<Vec<u32>>());
+    }
+    let state = read(&network.chain.state, &PresenceKey {}).unwrap();
+    assert_eq!(state.stale_from, None);
 }
 
 /// The kind of a refusal. A new kind does not compile until it has a name here.

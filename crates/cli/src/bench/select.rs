@@ -6,35 +6,23 @@
 //! it. What is not: signatures and fees, and storing the diff. Beside it the naive rule: walk over
 //! all runners, filter, sort, hash, draw. Both must agree on every root.
 
+use super::world::{SUBMITTER, World, address_of, http, llm, profile_of, spec_of};
 use clap::builder::RangedU64ValueParser;
 use clap::{Args as ClapArgs, ValueEnum};
-use remuda_protocol::beacon::Round;
-use remuda_protocol::block::{Header, SeedSignature, StateCommitment};
-use remuda_protocol::chain::Validator;
-use remuda_protocol::codec::{Bytes, Encode};
-use remuda_protocol::crypto::PublicKey;
-use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::filter::{Entry, Query, Rules};
 use remuda_protocol::dispatcher::naive::{Candidate, naive_draw, naive_root};
 use remuda_protocol::dispatcher::roster::{Roster, load_entry, naive_lists};
-use remuda_protocol::dispatcher::spec::{
-    DataFormat, JobKind, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
-};
+use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::dispatcher::trie::Leaf;
 use remuda_protocol::event::Event;
-use remuda_protocol::execute::{Draft, Outcome, submit_unsigned};
-use remuda_protocol::genesis::Genesis;
-use remuda_protocol::key::{ChainKey, ProfileKey, RunnerKey, SlotKey};
-use remuda_protocol::local::{PROPOSER, VALIDATOR};
-use remuda_protocol::params::ChainParams;
+use remuda_protocol::execute::Outcome;
+use remuda_protocol::key::RunnerKey;
 use remuda_protocol::presence::Subsets;
-use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
-use remuda_protocol::registry::register::plain_offer;
-use remuda_protocol::registry::runner::{Profile, RateCard, Runner, SlotRecord, Terms};
-use remuda_protocol::registry::versioned::{Stamp, Versioned};
-use remuda_protocol::state::{Diff, MemoryState, StateKey, View, read};
+use remuda_protocol::primitives::{Address, Amount, B256, Slot, keccak256};
+use remuda_protocol::registry::versioned::Stamp;
+use remuda_protocol::state::{Diff, StateKey, View, read};
 use remuda_protocol::timers::index::TimerIndex;
-use remuda_protocol::verifier::check::VerifierCheck;
 use serde_json::{Value, json};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
@@ -245,58 +233,7 @@ fn count_assigned(outcome: &Outcome) -> u64 {
     outcome.events().filter(|event| matches!(event, Event::JobAssigned { .. })).count() as u64
 }
 
-/// A chain with many runners.
-struct World {
-    params: ChainParams,
-    state: MemoryState,
-    runners: u32,
-    nonce: u64,
-    churned: u64,
-}
-
-const SUBMITTER: Address = Address::repeat_byte(0x51);
-
 impl World {
-    fn new(runners: u32) -> Self {
-        let mut params = ChainParams::one_second();
-        // Presence comes from consensus; here everybody counts alike.
-        params.presence_policy = 0;
-        params.heartbeat_timeout_blocks = 1 << 30;
-        let balances = vec![(SUBMITTER, Amount(1 << 95))];
-        let genesis = Genesis {
-            params: params.clone(),
-            timestamp_ms: 0,
-            balances,
-            pinned_executors: vec![],
-            system_deployers: Vec::new(),
-            validators: vec![Validator { key: VALIDATOR, fee_recipient: PROPOSER }],
-            threshold_key: Bytes::default(),
-        };
-        let mut entries = genesis.entries().expect("a sound genesis");
-        let mut chain = read(&MemoryState::new(entries.clone(), &params), &ChainKey {})
-            .expect("genesis has a tip");
-        chain.next_slot = Slot(runners);
-        entries.insert(ChainKey {}.bytes(), chain.to_bytes());
-        for i in 0..runners {
-            let address = address_of(i);
-            let profile = Versioned::new(profile_of(i), Stamp::default());
-            entries.insert(
-                SlotKey { slot: Slot(i) }.bytes(),
-                SlotRecord { runner: address, vacated: None }.to_bytes(),
-            );
-            entries.insert(ProfileKey { runner: address }.bytes(), profile.to_bytes());
-            entries.insert(RunnerKey { runner: address }.bytes(), runner_of(i).to_bytes());
-        }
-        let state = MemoryState::new(entries, &params);
-        Self { params, state, runners, nonce: 0, churned: 0 }
-    }
-
-    fn random(&mut self) -> u64 {
-        self.nonce += 1;
-        let hash = keccak256(self.nonce.to_be_bytes());
-        u64::from_be_bytes(hash[..8].try_into().expect("eight bytes"))
-    }
-
     /// One runner in a hundred gets another reputation, as after a heartbeat or a settled job.
     /// Returns what the roster needed; writing the state is not counted.
     fn churn(&mut self) -> Duration {
@@ -307,7 +244,6 @@ impl World {
             let address = address_of(slot.get());
             let key = RunnerKey { runner: address };
             let Some(mut runner) = read(&self.state, &key) else { continue };
-            self.churned += 1;
             runner.reputation.weight_sum += 1_000_000_000;
             runner.reputation.score_sum += 100_000_000_000;
             let candidacy = runner.candidacy_now();
@@ -329,10 +265,6 @@ impl World {
         let took = start.elapsed();
         self.state.set_roster(roster);
         took
-    }
-
-    fn height(&self) -> Height {
-        read(&self.state, &ChainKey {}).expect("the chain has a tip").height
     }
 
     fn jobs(&mut self, count: u32, workload: Workload) -> Vec<(Address, B256, JobSpec)> {
@@ -361,40 +293,6 @@ impl World {
                 spec_of(http(), Amount(price.into()))
             }
         }
-    }
-
-    fn block(&self, jobs: &[(Address, B256, JobSpec)]) -> Outcome {
-        let chain = read(&self.state, &ChainKey {}).expect("the chain has a tip");
-        let view = chain.round.view + 1;
-        let owed = view - 1 - chain.newest_seed;
-        let seed = |view: u64| {
-            let mut bytes = [0; 48];
-            bytes[..8].copy_from_slice(&view.to_be_bytes());
-            SeedSignature { bytes }
-        };
-        let draft = Draft {
-            header: Header {
-                parent: B256::ZERO,
-                parent_view: chain.round.view,
-                height: chain.height.plus(1),
-                round: Round { epoch: 0, view },
-                proposer: VALIDATOR,
-                timestamp_ms: chain.timestamp_ms + self.params.block_time_ms,
-                transactions_root: B256::ZERO,
-                receipts_root: B256::ZERO,
-                state: StateCommitment::default(),
-                seeds_root: B256::ZERO,
-                presence_hash: B256::ZERO,
-            },
-            seeds: (1..=owed).map(|i| seed(chain.newest_seed + i)).collect(),
-            presence: None,
-        };
-        submit_unsigned(&self.state, &self.params, &draft, jobs)
-            .expect("the block follows its parent")
-    }
-
-    fn commit(&mut self, outcome: &Outcome) {
-        self.state.commit(outcome);
     }
 
     /// The naive rule for one job of the block, timed; and whether it finds the same root.
@@ -457,84 +355,4 @@ impl View for After<'_> {
 
 fn candidate(leaf: &Leaf) -> Candidate {
     Candidate { address: leaf.address, slot: leaf.slot.get(), weight: leaf.weight }
-}
-
-fn address_of(i: u32) -> Address {
-    Address::from_slice(&keccak256(i.to_be_bytes())[12..])
-}
-
-/// Twenty price levels, the dearest that of 5 % of the runners, with up to 1,000 prices in each.
-fn profile_of(i: u32) -> Profile {
-    let mut offer = plain_offer(&[JobKind::Llm, JobKind::Http]);
-    offer.models = match i % 4 {
-        0 => vec!["large".into(), "small".into()],
-        1 | 2 => vec!["small".into()],
-        _ => vec![],
-    };
-    let level = u128::from(i % 20);
-    offer.rates = RateCard {
-        base: Amount(10_000_000_000 + level * 500_000_000 + u128::from(i / 20 % 1_000) * 200_000),
-        ..RateCard::default()
-    };
-    offer.max_concurrent_jobs = 10_000;
-    let mut bytes = [2; 33];
-    bytes[1..].copy_from_slice(keccak256(i.to_be_bytes()).as_slice());
-    Profile { public_key: PublicKey { bytes }, slot: Slot(i), offer, pools: Vec::new() }
-}
-
-fn runner_of(i: u32) -> Runner {
-    let terms = Terms {
-        max_concurrent_jobs: 10_000,
-        commission_bps: 0,
-        stake_floor: Amount::ZERO,
-        since: Height::ZERO,
-    };
-    let mut runner = Runner::newcomer(Slot(i), terms, Height::ZERO, Stamp::default());
-    runner.stake = Amount::cby(1_000_000 + u128::from(keccak256(i.to_le_bytes())[0]) * 1_000);
-    runner.candidacy = Versioned::new(runner.candidacy_now(), Stamp::default());
-    runner
-}
-
-fn http() -> JobType {
-    JobType::Http {
-        method: "GET".into(),
-        url: "https://example.org/price".into(),
-        headers: Vec::new(),
-        body: Bytes::default(),
-        extract: String::new(),
-    }
-}
-
-fn llm(model: &str) -> JobType {
-    JobType::Llm {
-        model: model.into(),
-        messages: vec![Message { role: "user".into(), content: "Which city?".into() }],
-        temperature_milli: 0,
-        seed: 1,
-    }
-}
-
-fn spec_of(job_type: JobType, max_price: Amount) -> JobSpec {
-    JobSpec {
-        job_type,
-        bounds: ResourceBounds::default(),
-        verification: Verification {
-            mode: VerificationMode::MajorityVote,
-            runners: 3,
-            threshold: 2,
-            checks: vec![VerifierCheck::MajorityVote { field: "answer".into() }],
-        },
-        result_schema: ResultSchema {
-            max_return_bytes: 1_024,
-            expected_execution_ms: 1_000,
-            data_format: DataFormat::Json,
-        },
-        max_price,
-        tip: Amount::ZERO,
-        timeout_blocks: 60,
-        callback: None,
-        tee_required: false,
-        secrets: Vec::new(),
-        required_runner_pool: None,
-    }
 }

@@ -44,7 +44,8 @@ pub struct KeyNode {
 }
 codec_struct!(KeyNode { left, right });
 
-/// A call that waits.
+/// A call that waits, without the machine's frames: an answer is noted here, and that must not cost
+/// what the frames' size is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The method that was called.
@@ -63,10 +64,8 @@ pub struct Frame {
     pub awaits: Vec<u64>,
     /// Cycles that it wants for going on after each wait, besides loading its code.
     pub resume_cycles: u64,
-    /// The machine's words.
-    pub frames: Bytes,
 }
-codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, frames });
+codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, resume_cycles });
 
 /// Something that a call asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,7 +15,9 @@ use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::fees::cost;
-use crate::key::{ActorKey, AgendaLengthKey, FrameKey, JobKey, JobWaitKey, ResultKey, WaitKey};
+use crate::key::{
+    ActorKey, AgendaLengthKey, FrameBytesKey, FrameKey, JobKey, JobWaitKey, ResultKey, WaitKey,
+};
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount, Height, JobId};
 
@@ -31,9 +33,11 @@ pub const ASK_BLOCKS_DEFAULT: u64 = 3_600;
 const ASK_HEIGHTS: u64 = 16;
 /// The least a queued call can be given.
 const CALL_CYCLES_MIN: u64 = 1_000;
+/// Units of work of waking a call: the task, and noting the answer.
+const WAKE_WORK: u64 = 2;
 /// Calls that may be woken at one height: half of what a block does of its promises, so that
 /// sleepers cannot put off deadlines.
-const WAKES_PER_HEIGHT: u64 = WORK_PER_BLOCK / 2;
+const WAKES_PER_HEIGHT: u64 = WORK_PER_BLOCK / 2 / WAKE_WORK;
 
 /// Which method a call is of, and who waits for what it returns.
 #[derive(Clone, Debug)]
@@ -241,10 +245,9 @@ impl Exec<'_> {
         });
         let Method { name: method, reply } = method;
         let since = self.env.height;
-        let frames = frames.into();
-        let kept =
-            Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, frames };
+        let kept = Frame { method, sender, origin, reply, since, open, awaits, resume_cycles };
         self.state.put(&FrameKey { actor, frame }, &kept);
+        self.state.put(&FrameBytesKey { actor, frame }, &frames.into());
         if let Some((token, answer)) = answered {
             self.hand_over(actor, token, answer);
         }
@@ -293,7 +296,7 @@ impl Exec<'_> {
             _ => Answer::Slept,
         };
         self.answer(actor, token, answer);
-        1
+        WAKE_WORK - 1
     }
 
     /// A job has ended: who waits for it is told.
@@ -343,6 +346,7 @@ impl Exec<'_> {
             return;
         }
         self.state.remove(&key);
+        self.state.remove(&FrameBytesKey { actor, frame });
         if let Some(mut record) = self.state.get(&ActorKey { actor }) {
             record.suspended -= 1;
             self.state.put(&ActorKey { actor }, &record);

@@ -26,9 +26,6 @@ use std::sync::Arc;
 /// For so long after it was last asked a query's lists are kept, and asking again costs a job
 /// nothing extra. A rule of the chain: prices follow from it.
 pub const WARM_BLOCKS: u64 = 32;
-/// Queries whose lists are kept at most, whatever jobs have paid for. Queries of one class share
-/// what they do not rule out.
-const KEPT_QUERIES: usize = 256;
 /// Changes that a kept trie may be behind before it is built anew.
 const LOG_LENGTH: usize = 1 << 20;
 
@@ -51,9 +48,10 @@ pub struct Roster {
     /// Slots in the order in which they changed; the first is number `log_start`.
     log: Vector<u32>,
     log_start: u64,
+    /// The lists of all warm queries: a job that was not charged for lists must not need any built.
+    /// Queries of one class share what they do not rule out, and each paid for the rest, so fees
+    /// bound the memory.
     kept: OrdMap<Query, Kept>,
-    /// Counts questions, so that the oldest can be told.
-    questions: u64,
     /// Lists of the jobs that wait for their round.
     held: OrdMap<B256, Lists>,
     /// What the tries were built under.
@@ -77,7 +75,6 @@ struct Kept {
     /// Number of the first change that it has not seen.
     seen: u64,
     asked_at: Height,
-    question: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -345,20 +342,10 @@ impl Roster {
             }
             _ => self.start(key, height),
         };
-        self.questions += 1;
-        let question = self.questions;
-        let kept = Kept { lists: lists.clone(), seen, asked_at: height, question };
-        self.kept.insert(key.clone(), kept);
-        // Who asks for part of a class keeps the class warm.
+        self.kept.insert(key.clone(), Kept { lists: lists.clone(), seen, asked_at: height });
+        // A query keeps its class warm.
         if let Some(base) = self.kept.get_mut(&key.base()) {
-            (base.asked_at, base.question) = (height, question);
-        }
-        if self.kept.len() > KEPT_QUERIES {
-            let oldest = self.kept.iter().min_by_key(|(_, kept)| kept.question);
-            let oldest = oldest.map(|(key, _)| key.clone());
-            oldest.inspect(|key| {
-                self.kept.remove(key);
-            });
+            base.asked_at = height;
         }
         lists
     }

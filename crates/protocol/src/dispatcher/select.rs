@@ -1,6 +1,6 @@
 //! Selection: candidates fixed at a block, seats drawn when the seed of the bound round is there.
 
-use crate::agenda::Task;
+use crate::agenda::{Task, work_of};
 use crate::beacon::{SelectionMode, retry_seed, selection_seed};
 use crate::chain::Warm;
 use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
@@ -12,7 +12,10 @@ use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::trie::Trie;
 use crate::error::Refusal;
 use crate::event::Event;
-use crate::execute::{CLASS_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE};
+use crate::execute::{
+    CLASS_RUNNER_CYCLES, EXCLUDED_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
+    SEAT_CYCLES,
+};
 use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey, WarmKey};
 use crate::params::ChainParams;
 use crate::presence::PresencePolicy;
@@ -22,9 +25,6 @@ use crate::state::{View, read};
 use crate::verifier::aggregator;
 use crate::verifier::challenge::{JUDGES, bonded_stake};
 use std::collections::BTreeMap;
-
-/// Cycles of selection that make one unit of a block's agenda.
-const CYCLES_PER_WORK: u64 = 100;
 
 impl Exec<'_> {
     /// The largest committee that a job can get now (SPEC §4, `M_bound`).
@@ -48,6 +48,7 @@ impl Exec<'_> {
         };
         let query = query_of(&job, spec, self.params, bound);
         self.charge_selection(&query)?;
+        self.charge(excluding_cycles(job.excluded.len()), 0)?;
         let lists = self.roster.lists(&query, &job.excluded, self.env.height);
         if spec.verification.mode == VerificationMode::EconomicBond {
             self.expect_fair_trial(spec)?;
@@ -63,16 +64,19 @@ impl Exec<'_> {
         // A trial has as many judges as its price pays for, whatever the network's size is.
         let size = if job.challenges.is_some() { Ok(JUDGES as usize) } else { size };
         let Ok(size) = size else {
-            self.fail_job(&id, &mut job, Failure::InsufficientRunners);
+            self.fail_job(&id, &mut job, spec, Failure::InsufficientRunners);
             return Ok(());
         };
         job.committee = size as u32;
         let threshold = n_threshold(size as u64, verification.runners, verification.threshold);
-        job.n_threshold = threshold.map_or(job.committee, |n| n as u32);
+        job.n_threshold = match verification.mode {
+            VerificationMode::Deterministic => job.committee,
+            _ => threshold.map_or(job.committee, |n| n as u32),
+        };
         job.snapshot = self.snapshot(spec, &lists, size as u32, bound as u32);
-        job.snapshot.mru = self.most_recent(&job, &id);
+        job.snapshot.mru = self.most_recent(&job);
         if verification.mode == VerificationMode::None {
-            self.draw_now(id, job, &lists);
+            self.draw_now(id, job, spec, &lists);
         } else {
             self.bind(id, job, lists);
         }
@@ -82,13 +86,24 @@ impl Exec<'_> {
     /// A job pays for the lists that it makes nodes build: those of its class if nobody has asked
     /// for it lately, and those that its price and value make different from its class's.
     pub(crate) fn charge_selection(&mut self, query: &Query) -> Result<(), Refusal> {
-        self.charge(self.roster.prices_to_compare(query) / PRICES_PER_CYCLE, 0)?;
-        let cycles = self.selection_cycles(query);
+        // Before they are compared.
+        self.charge(self.comparing_cycles(query), 0)?;
+        let cycles = self.listing_cycles(query);
         self.charge(cycles, 0)
     }
 
-    /// What the lists of a query cost, in cycles; from now on they are warm.
-    fn selection_cycles(&mut self, query: &Query) -> u64 {
+    /// The same cost where no transaction pays it: the agenda counts it as work.
+    pub(crate) fn selection_cycles(&mut self, query: &Query) -> u64 {
+        self.comparing_cycles(query) + self.listing_cycles(query)
+    }
+
+    /// What it costs to compare the rate cards with a query's quote.
+    fn comparing_cycles(&self, query: &Query) -> u64 {
+        self.roster.prices_to_compare(query) / PRICES_PER_CYCLE
+    }
+
+    /// What the lists of a query cost once prices are compared; from now on they are warm.
+    fn listing_cycles(&mut self, query: &Query) -> u64 {
         let key = self.roster.normalise(query);
         let base = key.base();
         let mut cycles = self.roster.too_dear(query) / PRICES_PER_CYCLE;
@@ -129,21 +144,21 @@ impl Exec<'_> {
     }
 
     /// The runner that served this submitter last, unless that is too long ago.
-    fn most_recent(&self, job: &Job, id: &JobId) -> Option<Address> {
+    fn most_recent(&self, job: &Job) -> Option<Address> {
         if job.challenges.is_some() {
             return None;
         }
-        let kind = self.spec_of(id).job_type.kind() as u8;
+        let kind = job.kind as u8;
         let record = self.state.get(&MruKey { submitter: job.submitter, kind })?;
         let fresh = record.set_at_block.plus(self.params.mru_ttl_blocks) >= self.env.height;
         fresh.then_some(record.runner_address)
     }
 
-    fn draw_now(&mut self, id: JobId, job: Job, lists: &Lists) {
+    fn draw_now(&mut self, id: JobId, job: Job, spec: &JobSpec, lists: &Lists) {
         let beacon = self.env.parent_beacon;
         let height = job.submitted_at.get();
         let seed = selection_seed(SelectionMode::Immediate, beacon, id, height);
-        self.assign(id, job, seed, lists);
+        self.assign(id, job, spec, seed, lists);
     }
 
     /// Puts a job into the queue for the seed of a later round.
@@ -164,41 +179,45 @@ impl Exec<'_> {
         self.new_lists.push((id, lists));
     }
 
-    /// Draws a job whose round has come.
-    pub(crate) fn draw_job(&mut self, pending: &PendingSelection) {
+    /// Draws a job whose round has come. Returns the work it took.
+    pub(crate) fn draw_job(&mut self, pending: &PendingSelection) -> u64 {
         let lists = self.roster.release(&pending.job);
-        let Some(mut job) = self.state.get(&JobKey { job: pending.job }) else { return };
+        let Some(mut job) = self.state.get(&JobKey { job: pending.job }) else { return 0 };
         if job.status != (Status::Pending { view: pending.view }) {
-            return;
+            return 0;
         }
         let lists = lists.expect("the candidates of a waiting job are kept");
+        let (spec, reading) = self.read_spec(&pending.job);
         let Some(beacon) = self.state.get(&BeaconKey { view: pending.view }) else {
             // Cannot happen while every round's seed is on chain; kept as a guard (SPEC §2).
-            return self.fail_job(&pending.job, &mut job, Failure::NoSeed);
+            self.fail_job(&pending.job, &mut job, &spec, Failure::NoSeed);
+            return reading;
         };
+        let work = reading + work_of(u64::from(job.snapshot.seats) * SEAT_CYCLES);
         let height = job.submitted_at.get();
         let mut seed = selection_seed(SelectionMode::Delayed, beacon, pending.job, height);
         if job.attempt > 0 {
             seed = retry_seed(seed, job.attempt);
         }
-        self.assign(pending.job, job, seed, &lists);
+        self.assign(pending.job, job, &spec, seed, &lists);
+        work
     }
 
     /// Seats the drawn runners and starts the clock.
-    fn assign(&mut self, id: JobId, mut job: Job, seed: B256, lists: &Lists) {
+    fn assign(&mut self, id: JobId, mut job: Job, spec: &JobSpec, seed: B256, lists: &Lists) {
         let multiplier = self.params.mru_multiplier;
         let favourite = job.snapshot.mru.map(|address| Favourite { address, multiplier });
         let draws = draw(seed, job.snapshot.seats as usize, favourite, lists)
             .expect("a snapshot has as many candidates as seats");
-        let spec = self.spec_of(&id);
         let runners: Vec<Address> = draws.iter().map(|draw| draw.leaf.address).collect();
-        let stakes = stakes_of(&job, &spec);
+        let stakes = stakes_of(&job, spec);
         // Draws of one moment overlap. A result that too little stake answers for is not bonded.
         let short = |runner: &&Address| !self.can_lock(**runner, stakes.locked);
         if let Some(short) = runners.iter().find(short).copied() {
             job.excluded.push(short);
             self.state.put(&JobKey { job: id }, &job);
-            self.redraws.push(id);
+            // Its new lists are work, and a block does so much of that and no more.
+            self.schedule(self.env.height, &Task::Redraw { job: id, attempt: job.attempt });
             return;
         }
         for runner in &runners {
@@ -208,7 +227,7 @@ impl Exec<'_> {
         job.seed = seed;
         job.status = Status::Assigned;
         job.aggregator = self.choose_aggregator(&id, &job);
-        self.set_deadlines(&mut job, &spec);
+        self.set_deadlines(&mut job, spec);
         self.schedule(job.commit_by, &Task::CommitDeadline { job: id, attempt: job.attempt });
         self.emit(Event::JobAssigned {
             job: id,
@@ -221,15 +240,14 @@ impl Exec<'_> {
         self.state.put(&JobKey { job: id }, &job);
     }
 
-    /// Fixes new candidates for the jobs whose drawn runner had too little stake, from the runners
-    /// as this opening leaves them: what a restart finds in the state.
-    pub(crate) fn redraw(&mut self) {
-        for id in core::mem::take(&mut self.redraws) {
-            if let Some(job) = self.state.get(&JobKey { job: id }) {
-                self.reselect(&id, job);
-                self.keep_new_lists();
-            }
+    /// Fixes new candidates for a job whose drawn runner had too little stake. Returns the work it
+    /// took.
+    pub(crate) fn redraw(&mut self, id: &JobId, attempt: u32) -> u64 {
+        let Some(job) = self.state.get(&JobKey { job: *id }) else { return 0 };
+        if !matches!(job.status, Status::Pending { .. }) || job.attempt != attempt {
+            return 0;
         }
+        self.reselect(id, job)
     }
 
     fn choose_aggregator(&self, id: &JobId, job: &Job) -> Option<Address> {
@@ -259,25 +277,32 @@ impl Exec<'_> {
     /// Fills the empty seats of a job from fresh candidates, or gives it up (SPEC §4, retry).
     /// Returns the work it took, in units of the agenda.
     pub(crate) fn reselect(&mut self, id: &JobId, mut job: Job) -> u64 {
+        let (spec, reading) = self.read_spec(id);
         if u64::from(job.attempt) >= self.params.max_retries {
-            self.fail_job(id, &mut job, Failure::NoRunners);
-            return 0;
+            self.fail_job(id, &mut job, &spec, Failure::NoRunners);
+            return reading;
         }
-        let spec = self.spec_of(id);
         let seated = job.taking_part().count() as u32;
         let empty = job.committee.saturating_sub(seated);
-        if job.challenges.is_some() && !self.is_fair_trial(&job, &spec) {
-            self.fail_job(id, &mut job, Failure::InsufficientRunners);
-            return 0;
+        let mut cycles = 0;
+        if job.challenges.is_some() {
+            let (fair, judging) = self.is_fair_trial(&job, &spec);
+            if !fair {
+                self.fail_job(id, &mut job, &spec, Failure::InsufficientRunners);
+                return reading + work_of(judging);
+            }
+            cycles += judging;
         }
         let (query, bound) = self.retry_query(&job, &spec);
-        let work = u64::from(empty) + self.selection_cycles(&query) / CYCLES_PER_WORK;
-        let lists = self.roster.lists(&query, &barred(&job), self.env.height);
+        let barred = barred(&job);
+        cycles += self.selection_cycles(&query) + excluding_cycles(barred.len());
+        let work = reading + work_of(cycles);
+        let lists = self.roster.lists(&query, &barred, self.env.height);
         let candidates: usize = lists.iter().map(Trie::len).sum();
         let seats = empty.min(candidates as u32);
-        let least = self.winners_needed(id, &job).max(spec.verification.mode.minimum() as u32);
+        let least = job.n_threshold.max(spec.verification.mode.minimum() as u32);
         if seats == 0 || seated + seats < least {
-            self.fail_job(id, &mut job, Failure::InsufficientRunners);
+            self.fail_job(id, &mut job, &spec, Failure::InsufficientRunners);
             return work;
         }
         job.attempt += 1;
@@ -297,7 +322,8 @@ impl Exec<'_> {
     /// A transaction that makes a job draw again pays for that, before it is done.
     pub(crate) fn charge_retry(&mut self, job: &Job, spec: &JobSpec) -> Result<(), Refusal> {
         let (query, _) = self.retry_query(job, spec);
-        self.charge_selection(&query)
+        self.charge_selection(&query)?;
+        self.charge(excluding_cycles(barred(job).len()), 0)
     }
 
     /// Hands the lists of newly bound jobs to the roster: from here on nothing is taken back.
@@ -323,6 +349,11 @@ fn stakes_of(job: &Job, spec: &JobSpec) -> Stakes {
     }
     let parts = if job.challenges.is_some() { u128::from(JUDGES) } else { 1 };
     Stakes { value: Amount(spec.max_price.get() / parts), locked: Amount::ZERO }
+}
+
+/// What it costs to leave so many runners out of the lists of one job.
+pub(crate) fn excluding_cycles(runners: usize) -> u64 {
+    runners as u64 * EXCLUDED_RUNNER_CYCLES
 }
 
 /// Runners that a job does not draw again: those it excludes, and those that sat on it already.

@@ -1,5 +1,6 @@
 //! Submission, cancellation and failure of jobs: where their money comes and goes.
 
+use crate::agenda::work_of_bytes;
 use crate::dispatcher::job::{Failure, Job, Progress, Snapshot, Status};
 use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::validate::{normalise, validate};
@@ -126,10 +127,15 @@ impl Exec<'_> {
     }
 
     /// A job ends without a result: its price goes back, and its callback is told.
-    pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, reason: Failure) {
+    pub(crate) fn fail_job(
+        &mut self,
+        id: &JobId,
+        job: &mut Job,
+        spec: &JobSpec,
+        reason: Failure,
+    ) {
         self.emit(Event::JobFailed { job: *id, reason });
-        let spec = self.spec_of(id);
-        self.queue_callback(id, job, &spec);
+        self.queue_callback(id, job, spec);
         self.end_job(id, job, Status::Failed { reason });
         if let Some(challenged) = job.challenges {
             self.challenge_undecided(&challenged, id);
@@ -156,6 +162,13 @@ impl Exec<'_> {
 
     /// Every job has its specification beside it.
     pub(crate) fn spec_of(&self, id: &JobId) -> JobSpec {
-        self.state.get(&JobSpecKey { job: *id }).expect("a job is stored with its specification")
+        self.read_spec(id).0
+    }
+
+    /// The specification, and the work of reading it.
+    pub(crate) fn read_spec(&self, id: &JobId) -> (JobSpec, u64) {
+        let read = self.state.get_sized(&JobSpecKey { job: *id });
+        let (spec, bytes) = read.expect("a job is stored with its specification");
+        (spec, work_of_bytes(bytes))
     }
 }

@@ -28,10 +28,12 @@ pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
 pub(crate) const MOVED_RUNNER_CYCLES: u64 = 40;
 /// Putting a runner into the trie of a class that nobody has asked for lately.
 pub(crate) const CLASS_RUNNER_CYCLES: u64 = 20;
+/// Leaving one runner out of the lists of a single job: nobody shares the hashes on its path.
+pub(crate) const EXCLUDED_RUNNER_CYCLES: u64 = 150;
 /// Comparing prices: so many for a cycle.
 pub(crate) const PRICES_PER_CYCLE: u64 = 4;
 /// Drawing and seating one runner, and settling with it.
-const SEAT_CYCLES: u64 = 1_000;
+pub(crate) const SEAT_CYCLES: u64 = 1_000;
 
 /// What every transaction pays: its signature, its bytes, and the base price of its instruction.
 pub fn intrinsic(instruction: &Instruction, bytes: usize) -> Cost {

@@ -18,8 +18,8 @@ mod transact;
 
 pub(crate) use cost::job as job_cost;
 pub(crate) use cost::{
-    CHECKED_BYTE_CYCLES, CLASS_RUNNER_CYCLES, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
-    SIGNATURE_CYCLES,
+    CHECKED_BYTE_CYCLES, CLASS_RUNNER_CYCLES, EXCLUDED_RUNNER_CYCLES, MOVED_RUNNER_CYCLES,
+    PRICES_PER_CYCLE, SEAT_CYCLES, SIGNATURE_CYCLES,
 };
 pub use cost::{Cost, intrinsic};
 pub(crate) use transact::{Meter, Sender};
@@ -302,8 +302,6 @@ pub(crate) struct Exec<'a> {
     pub(crate) compiled: BTreeSet<B256>,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
-    /// Jobs that this opening drew a runner for that cannot take them.
-    pub(crate) redraws: Vec<JobId>,
     /// Runners that were written since the roster was last brought up to date; whether their
     /// profile was, too.
     changed: BTreeMap<Slot, bool>,

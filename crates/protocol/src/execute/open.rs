@@ -21,8 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// few views, and long after that only receipts speak of it.
 const BEACONS_KEPT: u64 = 8_192;
 
-/// Committees drawn in one block. Whatever piles up is drawn by the blocks after it.
-const DRAWS_PER_BLOCK: u64 = 1_000;
+/// Work of one block's draws, in units of the agenda: about 1,500 committees of three. Whatever
+/// piles up is drawn by the blocks after it.
+const DRAWING_WORK: u64 = 50_000;
 
 impl<'a> Exec<'a> {
     /// Checks the header against the parent and does everything that comes before transactions.
@@ -97,7 +98,6 @@ impl<'a> Exec<'a> {
             jobs_of_cause: 0,
             compiled: BTreeSet::new(),
             new_lists: Vec::new(),
-            redraws: Vec::new(),
             changed: BTreeMap::new(),
             changing: Vec::new(),
             events: Vec::new(),
@@ -123,7 +123,6 @@ impl<'a> Exec<'a> {
         self.draw_pending();
         self.update_roster();
         self.chain.roster_changes += self.roster.turn(self.env.height);
-        self.redraw();
         if self.env.height.get().is_multiple_of(self.params.epoch_blocks) {
             self.size_committees();
         }
@@ -148,8 +147,8 @@ impl<'a> Exec<'a> {
 
     /// Draws the committees of the jobs whose round has come.
     fn draw_pending(&mut self) {
-        let end = self.chain.pending_tail.min(self.chain.pending_head + DRAWS_PER_BLOCK);
-        while self.chain.pending_head < end {
+        let mut work = 0;
+        while self.chain.pending_head < self.chain.pending_tail && work < DRAWING_WORK {
             let key = PendingKey { index: self.chain.pending_head };
             let Some(pending) = self.state.get(&key) else { break };
             if pending.view > self.chain.newest_seed {
@@ -157,7 +156,7 @@ impl<'a> Exec<'a> {
             }
             self.state.remove(&key);
             self.chain.pending_head += 1;
-            self.draw_job(&pending);
+            work += 1 + self.draw_job(&pending);
         }
     }
 

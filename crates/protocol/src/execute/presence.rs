@@ -1,14 +1,18 @@
 //! Presence in the opening of a block (SPEC §9): rotation of the subsets, the certificate that the
 //! block carries, attestations that have grown too old, and who is present by what is left.
+//!
+//! A network with many runners has more of this to do at once than one block has time for, and the
+//! next block would have to do the same. So a block draws a part of the next epoch's subsets, which
+//! begins with the last of them, and changes the presence of so many runners and no more.
 
 use super::Exec;
 use crate::event::Event;
 use crate::key::{AttestationKey, PresenceKey, SlotKey, ValidatorsKey};
 use crate::presence::{
-    AncestorRecord, AttestationRecord, PRESENCE_TIMEOUT_BLOCKS, Phase, PresenceCertificate,
-    PresenceState, SubsetEpoch, place_of,
+    AncestorRecord, AttestationRecord, NextSubsets, PRESENCE_TIMEOUT_BLOCKS, Phase,
+    PresenceCertificate, PresenceState, SubsetEpoch, place_of,
 };
-use crate::primitives::Slot;
+use crate::primitives::{B256, Slot};
 use crate::registry::runner::Status;
 use std::collections::BTreeSet;
 
@@ -37,47 +41,65 @@ impl Exec<'_> {
             }
         }
         self.expire(&mut newest, &mut touched);
-        self.state.put(&PresenceKey {}, &presence);
         if let Some(parent) = parent {
             self.state.put(&place_of(parent.height), parent);
         }
-        if turned {
-            touched.extend(self.subsets.slots());
-        }
-        self.recount(&touched, &newest);
+        let stale = if turned { Some(Slot(0)) } else { presence.stale_from };
+        touched.extend(stale.into_iter().flat_map(|first| self.subsets.slots_from(first)));
+        let touched: Vec<u32> = touched.into_iter().collect();
+        presence.stale_from = self.recount(&touched, &newest);
+        self.state.put(&PresenceKey {}, &presence);
     }
 
     /// Begins a subset epoch, or ends an overlap, when its time has come. Says whether it did.
     fn turn_subsets(&mut self) -> (PresenceState, bool) {
         let height = self.env.height;
-        let before = self.state.get(&PresenceKey {});
-        match before {
-            Some(state) if height < state.epoch.start.plus(self.params.subset_epoch_blocks) => {
-                let overlap_end = state.epoch.start.plus(self.params.subset_overlap_blocks);
-                if !state.phase.overlap || height < overlap_end {
-                    return (state, false);
-                }
-                self.subsets.end_overlap(height);
-                let phase = Phase { since: height, overlap: false };
-                (PresenceState { phase, ..state }, true)
+        let Some(mut state) = self.state.get(&PresenceKey {}) else {
+            let seed = self.env.parent_beacon;
+            self.subsets.begin_next(seed);
+            self.subsets.draw_next(&self.state, self.chain.next_slot);
+            return (self.begin_epoch(None, seed), true);
+        };
+        if height >= state.epoch.start.plus(self.params.subset_epoch_blocks) && state.next.is_none() {
+            let seed = self.env.parent_beacon;
+            self.subsets.begin_next(seed);
+            state.next = Some(NextSubsets { seed, drawn: Slot(0) });
+        }
+        if let Some(next) = &mut state.next {
+            let slots = self.subsets.slots_for(self.params.subset_hashes_per_block);
+            let end = next.drawn.get().saturating_add(slots);
+            next.drawn = Slot(end).min(self.chain.next_slot);
+            self.subsets.draw_next(&self.state, next.drawn);
+            if next.drawn == self.chain.next_slot {
+                let seed = next.seed;
+                return (self.begin_epoch(Some(state), seed), true);
             }
-            _ => {
-                let epoch = SubsetEpoch {
-                    number: before.map_or(0, |state| state.epoch.number + 1),
-                    start: height,
-                    first_slot: self.chain.next_slot,
-                    seed: self.env.parent_beacon,
-                };
-                self.subsets.rotate(&self.state, epoch.seed, height);
-                self.subsets.take_in(&self.state, self.chain.next_slot);
-                let state = PresenceState {
-                    epoch,
-                    previous: before.map(|state| state.epoch),
-                    phase: Phase { since: height, overlap: before.is_some() },
-                    newest_certificate: before.and_then(|state| state.newest_certificate),
-                };
-                (state, true)
-            }
+        }
+        let overlap_end = state.epoch.start.plus(self.params.subset_overlap_blocks);
+        if !state.phase.overlap || height < overlap_end {
+            return (state, false);
+        }
+        self.subsets.end_overlap(height);
+        let phase = Phase { since: height, overlap: false };
+        (PresenceState { phase, ..state }, true)
+    }
+
+    /// All subsets of an epoch are drawn.
+    fn begin_epoch(&mut self, before: Option<PresenceState>, seed: B256) -> PresenceState {
+        let height = self.env.height;
+        self.subsets.rotate(&self.state, height);
+        PresenceState {
+            epoch: SubsetEpoch {
+                number: before.map_or(0, |state| state.epoch.number + 1),
+                start: height,
+                first_slot: self.chain.next_slot,
+                seed,
+            },
+            previous: before.map(|state| state.epoch),
+            phase: Phase { since: height, overlap: before.is_some() },
+            newest_certificate: before.and_then(|state| state.newest_certificate),
+            next: None,
+            stale_from: None,
         }
     }
 
@@ -97,16 +119,27 @@ impl Exec<'_> {
         }
     }
 
-    fn recount(&mut self, touched: &BTreeSet<u32>, newest: &[Option<AttestationRecord>]) {
-        for slot in touched {
-            let present = self.subsets.present(*slot, newest);
+    /// Counts slots anew, in order. Returns where it stopped, if too much has changed for one block.
+    fn recount(
+        &mut self,
+        touched: &[u32],
+        newest: &[Option<AttestationRecord>],
+    ) -> Option<Slot> {
+        let mut changes = 0;
+        for (slot, present) in self.subsets.present(touched, newest) {
+            let slot = Slot(slot);
             // The roster is as the parent left it, and says without a look into the state who
             // stays as it is.
-            let known = self.roster.entry(Slot(*slot)).map(|entry| entry.candidacy.present);
+            let known = self.roster.entry(slot).map(|entry| entry.candidacy.present);
             if known.is_some_and(|known| known != present) {
-                self.set_presence(Slot(*slot), present);
+                if changes == self.params.presence_changes_per_block {
+                    return Some(slot);
+                }
+                self.set_presence(slot, present);
+                changes += 1;
             }
         }
+        None
     }
 
     fn set_presence(&mut self, slot: Slot, present: bool) {

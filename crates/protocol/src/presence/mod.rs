@@ -16,7 +16,9 @@ pub use certificate::{
     ATTESTATION_BYTES_MAX, Attestation, PresenceCertificate, PresenceRefusal, acceptable, quorum,
 };
 pub use subsets::{LIST_MAX, Subsets};
-pub use window::{AncestorRecord, AttestationRecord, Phase, PresenceState, SubsetEpoch, ancestor};
+pub use window::{
+    AncestorRecord, AttestationRecord, NextSubsets, Phase, PresenceState, SubsetEpoch, ancestor,
+};
 pub(crate) use window::{parent_record, place_of};
 
 use crate::math::ceil_log2;

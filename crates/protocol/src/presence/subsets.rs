@@ -54,6 +54,8 @@ pub struct Subsets {
     members: OrdMap<u32, Members>,
     current: Lists,
     previous: Lists,
+    /// Subsets of the next epoch by slot, as far as they are drawn.
+    next: Option<(B256, Vector<Mask>)>,
 }
 
 impl Subsets {
@@ -90,6 +92,10 @@ impl Subsets {
                 subsets.put(slot, Members { before: 0, ..members });
             }
         }
+        if let Some(next) = state.next {
+            subsets.begin_next(next.seed);
+            subsets.draw_next(view, next.drawn);
+        }
         subsets
     }
 
@@ -104,6 +110,7 @@ impl Subsets {
             members: OrdMap::new(),
             current: nobody.clone(),
             previous: nobody,
+            next: None,
         }
     }
 
@@ -122,19 +129,42 @@ impl Subsets {
         }
     }
 
-    /// Begins an epoch at `start`, with an overlap if there was one before.
-    pub(crate) fn rotate(&mut self, view: &dyn View, seed: B256, start: Height) {
+    /// Begins to draw the subsets of the next epoch.
+    pub(crate) fn begin_next(&mut self, seed: B256) {
+        self.next = Some((seed, Vector::new()));
+    }
+
+    /// Goes on drawing them, for the slots below `end`.
+    pub(crate) fn draw_next(&mut self, view: &(impl View + ?Sized), end: Slot) {
+        let Some((seed, mut drawn)) = self.next.take() else { return };
+        for slot in drawn.len() as u32..end.get() {
+            let key = live_key(view, Slot(slot));
+            drawn.push_back(key.map_or(0, |key| self.draw(&seed, &key)));
+        }
+        self.next = Some((seed, drawn));
+    }
+
+    /// Begins the next epoch at `start`, with an overlap; nothing if its subsets are not drawn.
+    pub(crate) fn rotate(&mut self, view: &dyn View, start: Height) {
+        let Some((seed, drawn)) = self.next.take() else { return };
         let old = core::mem::take(self);
         *self = Self {
             previous: old.current,
-            next_slot: old.next_slot,
+            next_slot: drawn.len() as u32,
             ..Self::empty(view, seed, start)
         };
-        for (slot, before) in old.members.iter().map(|(slot, members)| (*slot, members.now)) {
-            let key = live_key(view, Slot(slot));
-            let now = key.map_or(0, |key| self.draw(&seed, &key));
-            self.put(slot, Members { now, before });
+        let mut before = old.members.iter().peekable();
+        for (slot, drawn) in (0..).zip(&drawn) {
+            let before = before.next_if(|(old, _)| **old == slot).map_or(0, |(_, old)| old.now);
+            let lives = *drawn != 0 && lives(view, Slot(slot));
+            self.put(slot, Members { now: if lives { *drawn } else { 0 }, before });
         }
+    }
+
+    /// How many slots' subsets so many hashes draw.
+    pub(crate) fn slots_for(&self, hashes: u64) -> u32 {
+        let each = (self.validators.len() as u64).max(1);
+        u32::try_from((hashes / each).max(1)).unwrap_or(u32::MAX)
     }
 
     /// From `since` on only the subsets of the running epoch count.
@@ -196,9 +226,9 @@ impl Subsets {
         mask.checked_shr(validator).is_some_and(|mask| mask & 1 == 1)
     }
 
-    /// The slots whose subsets count.
-    pub(crate) fn slots(&self) -> impl Iterator<Item = u32> + '_ {
-        self.members.keys().copied()
+    /// The slots whose subsets count, from one on.
+    pub(crate) fn slots_from(&self, first: Slot) -> impl Iterator<Item = u32> + '_ {
+        self.members.range(first.get()..).map(|(slot, _)| *slot)
     }
 
     /// The list that was a validator's at a height of this phase or the one before.
@@ -244,9 +274,32 @@ impl Subsets {
         }
     }
 
-    /// Whether the newest attestations, by validator, make a slot present: more than half of one of
-    /// its subsets has its bit set.
-    pub(crate) fn present(&self, slot: u32, newest: &[Option<AttestationRecord>]) -> bool {
+    /// Whether the newest attestations, by validator, make each of some slots present: more than
+    /// half of one of its subsets has its bit set. The slots ascend.
+    pub(crate) fn present(
+        &self,
+        slots: &[u32],
+        newest: &[Option<AttestationRecord>],
+    ) -> Vec<(u32, bool)> {
+        let attesting = if slots.len() < FEW_SLOTS {
+            slots.iter().map(|slot| self.attesting(*slot, newest)).collect()
+        } else {
+            self.attesting_many(slots, newest)
+        };
+        let present = |(slot, attesting): (&u32, Mask)| {
+            let holds = |subset: Mask| {
+                let threshold = presence_threshold(subset.count_ones() as usize);
+                subset != 0 && (subset & attesting).count_ones() as usize >= threshold
+            };
+            let members = self.members.get(slot);
+            (*slot, members.is_some_and(|members| holds(members.now) || holds(members.before)))
+        };
+        slots.iter().zip(attesting).map(present).collect()
+    }
+
+    /// The validators that attest a slot, found in the lists of its subsets.
+    fn attesting(&self, slot: u32, newest: &[Option<AttestationRecord>]) -> Mask {
+        let Some(members) = self.members.get(&slot) else { return 0 };
         let attests = |index: &usize| {
             let Some(Some(record)) = newest.get(*index) else { return false };
             let list = self.list_at(*index as u32, record.height);
@@ -255,13 +308,31 @@ impl Subsets {
                 record.bits.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
             })
         };
-        let holds = |mask: Mask| {
-            let threshold = presence_threshold(mask.count_ones() as usize);
-            mask != 0 && indexes(mask).filter(attests).count() >= threshold
-        };
-        self.members.get(&slot).is_some_and(|Members { now, before }| holds(*now) || holds(*before))
+        let attesting = indexes(members.now | members.before).filter(attests);
+        attesting.fold(0, |mask, index| mask | 1 << index)
+    }
+
+    /// The same for many slots, by one walk over all lists.
+    fn attesting_many(&self, slots: &[u32], newest: &[Option<AttestationRecord>]) -> Vec<Mask> {
+        let end = slots.last().map_or(0, |last| *last as usize + 1);
+        let mut all: Vec<Mask> = vec![0; end];
+        for (index, record) in newest.iter().enumerate() {
+            let Some(record) = record else { continue };
+            let Some(list) = self.list_at(index as u32, record.height) else { continue };
+            for (place, slot) in list.iter().enumerate() {
+                let Some(byte) = record.bits.get(place / 8) else { break };
+                if let Some(mask) = all.get_mut(*slot as usize).filter(|_| byte >> (place % 8) & 1 == 1)
+                {
+                    *mask |= 1 << index;
+                }
+            }
+        }
+        slots.iter().map(|slot| all[*slot as usize]).collect()
     }
 }
+
+/// From so many slots on, one walk over all lists is less work than a search for each.
+const FEW_SLOTS: usize = 512;
 
 /// Gives a slot its place with each of its validators.
 fn place(lists: &mut Lists, slot: u32, of: Mask) {
@@ -295,8 +366,13 @@ fn trimmed(mut bits: Vec<u8>) -> Vec<u8> {
     bits
 }
 
-/// The key of whoever has a slot, unless it has left.
-fn live_key(view: &dyn View, slot: Slot) -> Option<RunnerKey> {
+/// Whether the runner of a slot has not left.
+fn lives(view: &dyn View, slot: Slot) -> bool {
+    read(view, &SlotKey { slot }).is_some_and(|record| record.vacated.is_none())
+}
+
+/// The key of a slot's runner, unless it has left.
+fn live_key(view: &(impl View + ?Sized), slot: Slot) -> Option<RunnerKey> {
     let record: SlotRecord = read(view, &SlotKey { slot })?;
     record.vacated.is_none().then(|| key_of(view, record.runner))?
 }

@@ -20,7 +20,7 @@ pub struct SubsetEpoch {
     pub start: Height,
     /// The slot of the first runner to come after its start.
     pub first_slot: Slot,
-    /// `subset_seed`: the parent beacon of its first block.
+    /// `subset_seed`: the parent beacon of the block in which it was due.
     pub seed: B256,
 }
 codec_struct!(SubsetEpoch { number, start, first_slot, seed });
@@ -47,8 +47,24 @@ pub struct PresenceState {
     pub phase: Phase,
     /// Height of the newest certificate that a block carried.
     pub newest_certificate: Option<Height>,
+    /// The epoch that is due, while its subsets are drawn.
+    pub next: Option<NextSubsets>,
+    /// Slots from here on may have been attested differently than they count, until later blocks
+    /// get to them.
+    pub stale_from: Option<Slot>,
 }
-codec_struct!(PresenceState { epoch, previous, phase, newest_certificate });
+codec_struct!(PresenceState { epoch, previous, phase, newest_certificate, next, stale_from });
+
+/// Subsets that are being drawn. With many runners and validators that takes more than a block's
+/// time, so each block draws some, and the epoch begins with the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NextSubsets {
+    /// `subset_seed`: the parent beacon of the block in which the epoch was due.
+    pub seed: B256,
+    /// Slots below this one are drawn.
+    pub drawn: Slot,
+}
+codec_struct!(NextSubsets { seed, drawn });
 
 /// A validator's newest attestation on chain.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,6 +23,7 @@ use crate::agenda::Task;
 use crate::codec::codec_struct;
 use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::filter::Query;
+use crate::dispatcher::select::excluding_cycles;
 use crate::dispatcher::job::{Job, Seat};
 use crate::dispatcher::spec::{DataFormat, JobSpec, Verification};
 use crate::dispatcher::submit::{NewJob, job_id};
@@ -148,14 +149,16 @@ impl Exec<'_> {
         if judges.are(JUDGES + 1, SURELY_FAIR) { Ok(()) } else { Err(Refusal::NoFairTrial) }
     }
 
-    /// Whether a trial that has to draw again still draws from enough of the network.
-    pub(crate) fn is_fair_trial(&mut self, job: &Job, spec: &JobSpec) -> bool {
+    /// Whether a trial that has to draw again still draws from enough of the network, and what it
+    /// takes to tell, in cycles.
+    pub(crate) fn is_fair_trial(&mut self, job: &Job, spec: &JobSpec) -> (bool, u64) {
         let challenged = job.excluded.first().copied();
         let mut one = spec.clone();
         one.max_price = Amount(spec.max_price.get() / u128::from(JUDGES));
         one.tip = Amount(spec.tip.get() / u128::from(JUDGES));
         let query = Query::of_judges(&one, self.params);
-        self.judges(&query, challenged).are(JUDGES, FAIR)
+        let cycles = self.selection_cycles(&query) + excluding_cycles(1);
+        (self.judges(&query, challenged).are(JUDGES, FAIR), cycles)
     }
 
     fn judges(&mut self, query: &Query, challenged: Option<Address>) -> Judges {
@@ -187,6 +190,7 @@ impl Exec<'_> {
         }
         let query = Query::of_judges(&spec, self.params);
         self.charge_selection(&query)?;
+        self.charge(excluding_cycles(1), 0)?;
         if !self.judges(&query, Some(bond.runner)).are(JUDGES, FAIR) {
             return Err(Refusal::NoFairTrial);
         }

@@ -1,7 +1,6 @@
 //! Commits: runners bind themselves to results before any is known (SPEC §5).
 
 use crate::agenda::Task;
-use crate::dispatcher::committee::VerificationMode;
 use crate::dispatcher::job::{Job, Progress, Seat, Status};
 use crate::error::Refusal;
 use crate::event::Event;
@@ -38,7 +37,7 @@ impl Exec<'_> {
         self.sign_of_life(who)?;
         self.emit(Event::Committed { job: *id, runner: who, commitment });
         let all = job.taking_part().all(|seat| seat.progress != Progress::Waiting);
-        if all && self.enough_commits(id, &job) {
+        if all && enough_commits(&job) {
             self.close_commits(id, job);
         } else {
             self.state.put(&JobKey { job: *id }, &job);
@@ -67,26 +66,11 @@ impl Exec<'_> {
             return 0;
         }
         self.time_out_waiting(id, &mut job);
-        if self.enough_commits(id, &job) {
+        if enough_commits(&job) {
             self.close_commits(id, job);
             return 0;
         }
         self.reselect(id, job)
-    }
-
-    /// Whether a verdict is still possible with those that have committed.
-    fn enough_commits(&self, id: &JobId, job: &Job) -> bool {
-        let committed = |seat: &&Seat| matches!(seat.progress, Progress::Committed { .. });
-        let commits = job.taking_part().filter(committed).count() as u32;
-        job.committee > 1 && commits >= self.winners_needed(id, job)
-    }
-
-    /// N_threshold, or everybody in deterministic mode.
-    pub(crate) fn winners_needed(&self, id: &JobId, job: &Job) -> u32 {
-        match self.spec_of(id).verification.mode {
-            VerificationMode::Deterministic => job.committee,
-            _ => job.n_threshold,
-        }
     }
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {
@@ -104,4 +88,11 @@ impl Exec<'_> {
             }
         }
     }
+}
+
+/// Whether a verdict is still possible with those that have committed.
+fn enough_commits(job: &Job) -> bool {
+    let committed = |seat: &&Seat| matches!(seat.progress, Progress::Committed { .. });
+    let commits = job.taking_part().filter(committed).count() as u32;
+    job.committee > 1 && commits >= job.n_threshold
 }

@@ -66,7 +66,7 @@ impl Exec<'_> {
 
     /// Decides and settles. Returns the work it took.
     fn resolve(&mut self, id: &JobId, mut job: Job) -> u64 {
-        let spec = self.spec_of(id);
+        let (spec, reading) = self.read_spec(id);
         let results: Vec<(Address, Bytes)> = job
             .taking_part()
             .filter_map(|seat| {
@@ -79,7 +79,7 @@ impl Exec<'_> {
             Some(verdict) => self.settle(id, job, &spec, verdict),
             None => self.fail_without_verdict(id, &mut job, &spec, &results),
         }
-        bytes * judging_factor(&spec) / BYTES_PER_WORK
+        reading + bytes * judging_factor(&spec) / BYTES_PER_WORK
     }
 
     /// Nobody wins, and nobody's reputation changes. A valid result is paid a part of what its seat
@@ -95,7 +95,7 @@ impl Exec<'_> {
     ) {
         let excused =
             job.taking_part().any(|seat| matches!(seat.progress, Progress::Excused { .. }));
-        let too_few = (results.len() as u32) < self.winners_needed(id, job);
+        let too_few = (results.len() as u32) < job.n_threshold;
         let valid: Vec<Address> = results
             .iter()
             .filter(|(_, result)| fits_schema(spec, result))
@@ -109,7 +109,7 @@ impl Exec<'_> {
             self.pay_without_verdict(id, job, gross, &valid);
         }
         let reason = if excused && too_few { Failure::Excused } else { Failure::NoAgreement };
-        self.fail_job(id, job, reason);
+        self.fail_job(id, job, spec, reason);
     }
 }
 

@@ -93,7 +93,7 @@ impl Exec<'_> {
         let bonded = spec.verification.mode == VerificationMode::EconomicBond;
         let gross = excuse.gross(job.escrow, self.params.excuse_bps, bonded);
         self.pay_without_verdict(id, &mut job, gross, &[who]);
-        self.fail_job(id, &mut job, Failure::Excused);
+        self.fail_job(id, &mut job, spec, Failure::Excused);
     }
 }
 
