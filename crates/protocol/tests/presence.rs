@@ -446,8 +446,7 @@ fn a_block_changes_the_presence_of_so_many_runners_and_the_next_goes_on() {
         };
         network.lives.iter().filter(there).map(|life| life.slot).collect()
     };
-    for (carried, expected) in
-        [(Some(certificate), 0..2), (None, 0..4), (None, 0..5), (None, 0..5)]
+    for (carried, expected) in [(Some(certificate), 0..2), (None, 0..4), (None, 0..5), (None, 0..5)]
     {
         let mut draft = network.chain.draft();
         draft.presence = carried;

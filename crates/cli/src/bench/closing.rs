@@ -199,9 +199,10 @@ fn draws(runners: u32) -> World {
     world.commit(&outcome);
     loop {
         let outcome = world.block(&[]);
-        if outcome.events().any(|event| {
-            matches!(event, remuda_protocol::event::Event::JobAssigned { .. })
-        }) {
+        if outcome
+            .events()
+            .any(|event| matches!(event, remuda_protocol::event::Event::JobAssigned { .. }))
+        {
             return world;
         }
         world.commit(&outcome);

@@ -127,13 +127,7 @@ impl Exec<'_> {
     }
 
     /// A job ends without a result: its price goes back, and its callback is told.
-    pub(crate) fn fail_job(
-        &mut self,
-        id: &JobId,
-        job: &mut Job,
-        spec: &JobSpec,
-        reason: Failure,
-    ) {
+    pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec, reason: Failure) {
         self.emit(Event::JobFailed { job: *id, reason });
         self.queue_callback(id, job, spec);
         self.end_job(id, job, Status::Failed { reason });

@@ -60,7 +60,8 @@ impl Exec<'_> {
             self.subsets.draw_next(&self.state, self.chain.next_slot);
             return (self.begin_epoch(None, seed), true);
         };
-        if height >= state.epoch.start.plus(self.params.subset_epoch_blocks) && state.next.is_none() {
+        if height >= state.epoch.start.plus(self.params.subset_epoch_blocks) && state.next.is_none()
+        {
             let seed = self.env.parent_beacon;
             self.subsets.begin_next(seed);
             state.next = Some(NextSubsets { seed, drawn: Slot(0) });
@@ -120,11 +121,7 @@ impl Exec<'_> {
     }
 
     /// Counts slots anew, in order. Returns where it stopped, if too much has changed for one block.
-    fn recount(
-        &mut self,
-        touched: &[u32],
-        newest: &[Option<AttestationRecord>],
-    ) -> Option<Slot> {
+    fn recount(&mut self, touched: &[u32], newest: &[Option<AttestationRecord>]) -> Option<Slot> {
         let mut changes = 0;
         for (slot, present) in self.subsets.present(touched, newest) {
             let slot = Slot(slot);

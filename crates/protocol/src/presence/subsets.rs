@@ -321,7 +321,8 @@ impl Subsets {
             let Some(list) = self.list_at(index as u32, record.height) else { continue };
             for (place, slot) in list.iter().enumerate() {
                 let Some(byte) = record.bits.get(place / 8) else { break };
-                if let Some(mask) = all.get_mut(*slot as usize).filter(|_| byte >> (place % 8) & 1 == 1)
+                if let Some(mask) =
+                    all.get_mut(*slot as usize).filter(|_| byte >> (place % 8) & 1 == 1)
                 {
                     *mask |= 1 << index;
                 }

@@ -361,10 +361,14 @@ impl World {
     /// Puts so much idle work on the agenda of a height that whatever is scheduled for it from now
     /// on has to wait `blocks` blocks longer.
     pub fn crowd(&mut self, height: Height, blocks: u32) {
+        self.idle_tasks(height, WORK_PER_BLOCK as u32 * blocks);
+    }
+
+    /// Puts so many tasks that do nothing on the agenda of a height.
+    pub fn idle_tasks(&mut self, height: Height, tasks: u32) {
         let mut entries = self.chain.state.entries().clone();
         let length = read(&self.chain.state, &AgendaLengthKey { height });
         assert_eq!(length, None, "what is scheduled already is not put off");
-        let tasks = WORK_PER_BLOCK as u32 * blocks;
         for index in 0..tasks {
             let task = Task::BondRelease { job: B256::ZERO };
             entries.insert(AgendaKey { height, index }.bytes(), task.to_bytes());

@@ -273,3 +273,32 @@ fn a_job_that_rules_nobody_out_costs_nothing_extra() {
     assert_eq!(moved(quote(2), 20_000), 3);
     assert_eq!(moved(quote(9), 20_001), 0);
 }
+
+/// A job that was asked for lately is not charged for lists, so none may have to be built for it.
+#[test]
+fn the_lists_of_a_warm_query_stay_however_many_others_are_asked() {
+    let params = ChainParams::development();
+    let mut roster = Roster::default();
+    roster.prepare(Rules::of(&params), PresencePolicy::Shadow);
+    let asked_at = Height(7);
+    let query = |value: u64| Query {
+        class: Class {
+            kind: JobKind::Http,
+            target: Target::Any,
+            min_resolvers: 0,
+            tee: false,
+            pool: None,
+            unpaid: false,
+            bonded: false,
+        },
+        quote: None,
+        value: Amount(value.into()),
+    };
+    for value in 0..1_000 {
+        roster.kept_lists(&query(value), asked_at);
+    }
+    roster.turn(asked_at.plus(WARM_BLOCKS));
+    assert_eq!(roster.kept.len(), 1_000);
+    roster.turn(asked_at.plus(WARM_BLOCKS + 1));
+    assert!(roster.kept.is_empty());
+}

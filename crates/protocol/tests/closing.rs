@@ -1,0 +1,117 @@
+//! Work that a block does by itself is bounded by what it takes: nobody gets nodes to do more of it
+//! than the agenda counts.
+
+mod common;
+use common::*;
+use remuda_protocol::agenda::WORK_PER_BLOCK;
+use remuda_protocol::chain::ChainState;
+use remuda_protocol::codec::Encode;
+use remuda_protocol::dispatcher::committee::VerificationMode;
+use remuda_protocol::dispatcher::job::{PendingSelection, Progress, Status};
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
+use remuda_protocol::key::{ChainKey, PendingKey};
+use remuda_protocol::primitives::{Amount, JobId};
+use remuda_protocol::registry::runner::{Offer, RateCard};
+use remuda_protocol::state::{MemoryState, StateKey, read};
+use remuda_protocol::transaction::Instruction;
+use std::collections::BTreeMap;
+
+const JOBS: usize = 20;
+
+/// Submits jobs that nobody works on, all due at one height, at which the agenda has room for so
+/// many units of work. Returns how many of them the block of that height draws again.
+fn retried_in_one_block(world: &mut World, room: u64, spec: impl Fn(u128) -> JobSpec) -> usize {
+    let timeout = spec(0).timeout_blocks;
+    // The first job pays for the lists of the class, and is done by itself.
+    world.submit(spec(1_000));
+    let due = world.chain.height().plus(1 + timeout);
+    world.idle_tasks(due, (WORK_PER_BLOCK - room) as u32);
+    let jobs: Vec<JobId> = (0..JOBS).map(|i| world.send_job(spec(i as u128))).collect();
+    world.step();
+    for job in &jobs {
+        assert_eq!((world.status(*job), world.job(*job).commit_by), (Status::Assigned, due));
+    }
+    world.step_to(due);
+    let timed_out = |world: &World| {
+        let over = |job: &&JobId| world.job(**job).seats[0].progress == Progress::TimedOut;
+        jobs.iter().filter(over).count()
+    };
+    let retried = timed_out(world);
+    world.step();
+    assert_eq!(timed_out(world), JOBS, "the next block has room for the others");
+    retried
+}
+
+fn unverified(price: Amount) -> JobSpec {
+    single_job(VerificationMode::None, price)
+}
+
+#[test]
+fn retries_count_the_rate_cards_that_they_compare() {
+    // One runner is dearer than what the jobs pay, so each job's own price is compared with all cards.
+    let offers = (0..500).map(|i| {
+        let base = if i == 0 { Amount::cby(1_000) } else { Amount(i) };
+        (STAKE, Offer { rates: RateCard { base, ..RateCard::default() }, ..offer() })
+    });
+    let mut world = World::with_runners(calm(), offers.collect());
+    let own_price =
+        |i| JobSpec { timeout_blocks: 40, ..unverified(Amount(Amount::cby(10).get() + i)) };
+    let retried = retried_in_one_block(&mut world, 60, own_price);
+    // 500 cards at four a cycle, and a few runners to move: 5 units for each.
+    assert!(
+        (1..=60 / 5).contains(&retried),
+        "{retried} jobs compared all cards in 60 units of work"
+    );
+}
+
+#[test]
+fn retries_count_the_bytes_of_the_specification_that_they_read() {
+    let mut world = World::new(calm(), 30);
+    let large = |_| {
+        let mut spec = JobSpec { timeout_blocks: 40, ..unverified(Amount::cby(10)) };
+        let JobType::Http { body, .. } = &mut spec.job_type else { panic!() };
+        *body = vec![7; 40_000].into();
+        spec
+    };
+    let retried = retried_in_one_block(&mut world, 60, large);
+    assert!(
+        (1..=60 / 5).contains(&retried),
+        "{retried} specifications of 40 kB in 60 units of work"
+    );
+}
+
+#[test]
+fn a_cancel_under_backlog_costs_the_burned_part_once_the_seed_is_known() {
+    let mut world = World::new(calm(), 3);
+    let job = world.submit(vote_job(3, Amount::cby(100)));
+    let Status::Pending { view } = world.status(job) else { panic!() };
+    // So many draws wait before this one that a block cannot do them all.
+    let chain = world.chain.chain();
+    let own = PendingKey { index: chain.pending_head };
+    let own = read(&world.chain.state, &own).expect("its draw waits");
+    let others = PendingSelection { job: JobId::ZERO, ..own };
+    let mut entries: BTreeMap<_, _> = world
+        .chain
+        .state
+        .entries()
+        .iter()
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect();
+    let tail = chain.pending_head + 60_000;
+    for index in chain.pending_head..tail {
+        entries.insert(PendingKey { index }.bytes(), others.to_bytes());
+    }
+    entries.insert(PendingKey { index: tail }.bytes(), own.to_bytes());
+    let chain = ChainState { pending_tail: tail + 1, ..chain };
+    entries.insert(ChainKey {}.bytes(), chain.to_bytes());
+    world.chain.state = MemoryState::new(entries, &world.chain.params);
+    while world.chain.chain().newest_seed < view {
+        world.step();
+    }
+    assert_eq!(world.status(job), Status::Pending { view }, "its committee can be computed");
+    let customer = world.customer();
+    let before = world.balance(&customer);
+    let receipt = world.ok(&customer, Instruction::CancelJob { job });
+    let after = world.balance(&customer).get() + receipt.fee.get();
+    assert_eq!(after, before.get() + Amount::cby(90).get(), "a tenth of the price is burned");
+}
