@@ -13,14 +13,15 @@ use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Stakes, Status};
-use remuda_protocol::dispatcher::spec::{JobKind, JobSpec};
+use remuda_protocol::dispatcher::spec::{JobKind, JobSpec, JobType};
 use remuda_protocol::entries::Entries;
+use remuda_protocol::event::Event;
 use remuda_protocol::key::{
     ActorKey, AgendaKey, AgendaLengthKey, AttestationKey, FrameBytesKey, FrameKey, JobKey,
     JobSpecKey, RevealKey, RunnerKey, WaitKey,
 };
 use remuda_protocol::params::ChainParams;
-use remuda_protocol::presence::AttestationRecord;
+use remuda_protocol::presence::{AttestationRecord, PRESENCE_TIMEOUT_BLOCKS};
 use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId, keccak256};
 use remuda_protocol::registry::runner::Runner;
 use remuda_protocol::state::{StateKey, View, read};
@@ -66,7 +67,8 @@ const CASES: &[Case] = &[
     ("judging", "large results with many checks are judged at their deadline", judging),
     ("draws", "as many committees of nine as a block draws", draws),
     ("sleepers", "as many calls as can wait for one height, with 64 KiB each", sleepers),
-    ("rotation", "a subset epoch begins with 100 validators", rotation),
+    ("subsets", "a part of the next epoch's subsets is drawn, with 100 validators", subsets),
+    ("rotation", "the last part is drawn, and the epoch begins", rotation),
     ("blackout", "all attestations expire, every runner becomes absent", blackout),
     ("silence", "the heartbeats of all runners run out at one height", silence),
     ("epoch", "committee sizes of an epoch", epoch),
@@ -127,10 +129,20 @@ fn network(runners: u32) -> World {
     let mut params = ChainParams::one_second();
     params.presence_policy = 0;
     params.heartbeat_timeout_blocks = 1 << 30;
-    World::of(runners, params, 1, |i, profile, _| {
+    let mut world = World::of(runners, params, 1, |i, profile, _| {
         let step = 9_500_000_000 / u128::from(runners);
         profile.offer.rates.base = Amount(10_000_000_000 + u128::from(i) * step);
-    })
+    });
+    // The first block of a chain draws the first subsets.
+    steps(&mut world, 1);
+    world
+}
+
+fn steps(world: &mut World, blocks: u32) {
+    for _ in 0..blocks {
+        let outcome = world.block(&[]);
+        world.commit(&outcome);
+    }
 }
 
 /// Submits jobs in one block, and steps until the one before they are due to be drawn again.
@@ -147,7 +159,7 @@ fn until_retry(world: &mut World, jobs: u32, spec: impl Fn(&mut World) -> JobSpe
         let outcome = world.block(&[]);
         world.commit(&outcome);
         let commit_by = outcome.events().find_map(|event| match event {
-            remuda_protocol::event::Event::JobAssigned { commit_by, .. } => Some(*commit_by),
+            Event::JobAssigned { commit_by, .. } => Some(*commit_by),
             _ => None,
         });
         if let Some(commit_by) = commit_by {
@@ -155,8 +167,7 @@ fn until_retry(world: &mut World, jobs: u32, spec: impl Fn(&mut World) -> JobSpe
         }
     };
     while world.height().plus(1) < due {
-        let outcome = world.block(&[]);
-        world.commit(&outcome);
+        steps(world, 1);
     }
 }
 
@@ -176,9 +187,9 @@ fn specifications(runners: u32) -> World {
     world
 }
 
-fn llm_saying(text: &str) -> remuda_protocol::dispatcher::spec::JobType {
+fn llm_saying(text: &str) -> JobType {
     let mut job = llm("small");
-    if let remuda_protocol::dispatcher::spec::JobType::Llm { messages, .. } = &mut job {
+    if let JobType::Llm { messages, .. } = &mut job {
         messages[0].content = text.into();
     }
     job
@@ -199,10 +210,7 @@ fn draws(runners: u32) -> World {
     world.commit(&outcome);
     loop {
         let outcome = world.block(&[]);
-        if outcome
-            .events()
-            .any(|event| matches!(event, remuda_protocol::event::Event::JobAssigned { .. }))
-        {
+        if outcome.events().any(|event| matches!(event, Event::JobAssigned { .. })) {
             return world;
         }
         world.commit(&outcome);
@@ -299,7 +307,7 @@ fn judging(runners: u32) -> World {
 fn sleepers(runners: u32) -> World {
     let mut world = network(runners);
     let actor = |i: u64| Address::from_slice(&keccak256(i.to_le_bytes())[12..]);
-    let count = WORK_PER_BLOCK / 2;
+    let count = WORK_PER_BLOCK / 4;
     let mut entries = world.state.entries().clone();
     let wakes = (0..count).map(|i| Task::Wake { actor: actor(i), token: 1 });
     schedule(&world, &mut entries, wakes);
@@ -341,11 +349,31 @@ fn sleepers(runners: u32) -> World {
 fn attested(runners: u32, present: bool) -> World {
     let mut params = ChainParams::one_second();
     params.presence_policy = 2;
+    params.subset_epoch_blocks = 60;
+    params.subset_overlap_blocks = 30;
     World::of(runners, params, VALIDATORS, |_, _, runner| runner.present = present)
 }
 
+/// Draws a part of the next epoch's subsets.
+fn subsets(runners: u32) -> World {
+    let mut world = attested(runners, false);
+    steps(&mut world, 60);
+    world
+}
+
+/// Draws the last part, and begins the epoch.
 fn rotation(runners: u32) -> World {
-    attested(runners, false)
+    let mut world = subsets(runners);
+    loop {
+        let outcome = world.block(&[]);
+        let before = world.presence().epoch.number;
+        let state = world.state.clone();
+        world.commit(&outcome);
+        if world.presence().epoch.number > before {
+            world.state = state;
+            return world;
+        }
+    }
 }
 
 fn blackout(runners: u32) -> World {
@@ -374,10 +402,7 @@ fn blackout(runners: u32) -> World {
     }
     world.edit(|old| *old = entries);
     // The attestations are as old as they may be after this.
-    for _ in 0..remuda_protocol::presence::PRESENCE_TIMEOUT_BLOCKS - 1 {
-        let outcome = world.block(&[]);
-        world.commit(&outcome);
-    }
+    steps(&mut world, PRESENCE_TIMEOUT_BLOCKS as u32 - 1);
     world
 }
 
@@ -386,10 +411,7 @@ fn silence(runners: u32) -> World {
     params.presence_policy = 0;
     params.heartbeat_timeout_blocks = 4;
     let mut world = World::of(runners, params, 1, |_, _, _| ());
-    for _ in 0..4 {
-        let outcome = world.block(&[]);
-        world.commit(&outcome);
-    }
+    steps(&mut world, 4);
     world
 }
 
@@ -397,12 +419,9 @@ fn epoch(runners: u32) -> World {
     let mut params = ChainParams::one_second();
     params.presence_policy = 0;
     params.heartbeat_timeout_blocks = 1 << 30;
-    params.epoch_blocks = 4;
+    params.epoch_blocks = 10;
     let mut world = World::of(runners, params, 1, |_, _, _| ());
-    for _ in 0..3 {
-        let outcome = world.block(&[]);
-        world.commit(&outcome);
-    }
+    steps(&mut world, 9);
     world
 }
 
@@ -416,7 +435,7 @@ mod tests {
         for (name, _, prepare) in CASES {
             let world = prepare(1_000);
             let (_, events) = measure(&world);
-            let silent = ["silence", "rotation", "sleepers"].contains(name);
+            let silent = ["silence", "subsets", "rotation", "sleepers"].contains(name);
             assert!(silent || events > 0, "{name}: nothing happens");
         }
     }

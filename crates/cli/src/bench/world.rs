@@ -12,9 +12,10 @@ use remuda_protocol::dispatcher::spec::{
 use remuda_protocol::entries::Entries;
 use remuda_protocol::execute::{Draft, Outcome, submit_unsigned};
 use remuda_protocol::genesis::Genesis;
-use remuda_protocol::key::{ChainKey, ProfileKey, RunnerKey, SlotKey};
+use remuda_protocol::key::{ChainKey, PresenceKey, ProfileKey, RunnerKey, SlotKey};
 use remuda_protocol::local::{PROPOSER, VALIDATOR};
 use remuda_protocol::params::ChainParams;
+use remuda_protocol::presence::PresenceState;
 use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot, keccak256};
 use remuda_protocol::registry::register::plain_offer;
 use remuda_protocol::registry::runner::{Profile, RateCard, Runner, SlotRecord, Terms};
@@ -88,6 +89,11 @@ impl World {
         }
         let state = MemoryState::new(entries, &params);
         Self { params, state, runners, nonce: 0 }
+    }
+
+    /// Where presence stands; after the first block.
+    pub(super) fn presence(&self) -> PresenceState {
+        read(&self.state, &PresenceKey {}).expect("the first block counts presence")
     }
 
     /// Changes the stored state by hand, as a restart would find it.

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::key::{AttestationKey, PresenceKey, SlotKey, ValidatorsKey};
 use crate::presence::{
     AncestorRecord, AttestationRecord, NextSubsets, PRESENCE_TIMEOUT_BLOCKS, Phase,
-    PresenceCertificate, PresenceState, SubsetEpoch, place_of,
+    PresenceCertificate, PresenceState, SubsetEpoch, Subsets, place_of,
 };
 use crate::primitives::{B256, Slot};
 use crate::registry::runner::Status;
@@ -56,6 +56,7 @@ impl Exec<'_> {
         let height = self.env.height;
         let Some(mut state) = self.state.get(&PresenceKey {}) else {
             let seed = self.env.parent_beacon;
+            self.subsets = Subsets::empty(&self.state, seed, height);
             self.subsets.begin_next(seed);
             self.subsets.draw_next(&self.state, self.chain.next_slot);
             return (self.begin_epoch(None, seed), true);

@@ -99,7 +99,8 @@ impl Subsets {
         subsets
     }
 
-    fn empty(view: &(impl View + ?Sized), seed: B256, since: Height) -> Self {
+    /// Lists without anybody.
+    pub(crate) fn empty(view: &(impl View + ?Sized), seed: B256, since: Height) -> Self {
         let validators = read(view, &ValidatorsKey {}).unwrap_or_default();
         let nobody: Lists = validators.iter().map(|_| Vector::new()).collect();
         Self {
