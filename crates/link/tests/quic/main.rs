@@ -1,5 +1,6 @@
 //! Real sockets on this machine.
 
+mod busy;
 mod hostile;
 mod middle;
 mod raw;
