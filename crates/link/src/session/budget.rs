@@ -7,18 +7,22 @@
 //! frame       ─▶ costs one token, and one more for each full 16 KiB
 //! ```
 //! A runner with n open jobs may send what n budgets hold; it has as many jobs as the chain drew it for,
-//! and somebody pays for each. The validator counts a block before it tells of it, and the runner counts a
-//! frame before it leaves, so the validator never sees less than the runner.
+//! and somebody pays for each. The runner holds back what its budget does not pay for; the validator ends a
+//! session that says more. The validator counts a block before it tells of it, the runner a frame before it
+//! leaves, and the validator allows for what is on its way meanwhile.
+
+use crate::wire::FRAME_OVERHEAD;
 
 /// Tokens that an assignment brings: an answer, progress in tenths, a commit and a reveal of several
 /// results, each of them sent a second time.
 pub const FRAMES: u32 = 32;
+/// Tokens more on the validator's side: a block counts for nothing where a budget is full, and there it is
+/// full until the runner's frames arrive. Who is further behind than this many blocks is absent anyway.
+const ON_THE_WAY: u32 = 16;
 /// Tokens that progress leaves to what the chain waits for.
 const RESERVE: u32 = FRAMES / 2;
 /// Bytes that one token more is for.
 const STEP: usize = 16 * 1024;
-/// What a frame has at most besides the bytes that it carries: its length, type, names, and signature.
-const FRAME_OVERHEAD: usize = 512;
 
 /// The tokens that a frame of so many bytes costs. None costs more than an assignment brings: a
 /// transaction is never too large to be sent.
@@ -33,33 +37,41 @@ pub fn cost_of_carrying(bytes: usize) -> u32 {
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget(u32);
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self(FRAMES)
-    }
+pub struct Budget {
+    left: u32,
+    most: u32,
 }
 
 impl Budget {
+    /// What a runner reckons with.
+    pub const fn of_runner() -> Self {
+        Self { left: FRAMES, most: FRAMES }
+    }
+
+    /// What its validator takes.
+    pub const fn of_validator() -> Self {
+        let most = FRAMES + ON_THE_WAY;
+        Self { left: most, most }
+    }
+
     /// So many final blocks have passed.
     pub fn blocks(&mut self, count: u64) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        self.0 = self.0.saturating_add(count).min(FRAMES);
+        self.left = self.left.saturating_add(count).min(self.most);
     }
 
     /// Pays for a frame, if there is enough.
     #[must_use]
     pub fn pay(&mut self, cost: u32) -> bool {
-        let rest = self.0.checked_sub(cost);
-        self.0 = rest.unwrap_or(self.0);
+        let rest = self.left.checked_sub(cost);
+        self.left = rest.unwrap_or(self.left);
         rest.is_some()
     }
 
     /// Pays for a frame that only informs, if enough is left for those that matter.
     #[must_use]
     pub fn pay_for_news(&mut self) -> bool {
-        self.0 > RESERVE && self.pay(1)
+        self.left > RESERVE && self.pay(1)
     }
 }
 
@@ -69,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_budget_pays_for_an_honest_life_of_the_largest_kind() {
-        let mut budget = Budget::default();
+        let mut budget = Budget::of_runner();
         let (answer, transaction) = (cost_of_carrying(200), cost_of_carrying(128 * 1024));
         assert!(budget.pay(answer));
         let told = (0..10).filter(|_| budget.pay_for_news()).count();
@@ -80,14 +92,14 @@ mod tests {
 
     #[test]
     fn news_do_not_use_up_what_results_need() {
-        let mut budget = Budget::default();
+        let mut budget = Budget::of_runner();
         assert_eq!((0..100).filter(|_| budget.pay_for_news()).count(), 16);
         assert!(budget.pay(cost_of_carrying(128 * 1024)));
     }
 
     #[test]
     fn blocks_fill_a_budget_and_no_more() {
-        let mut budget = Budget::default();
+        let mut budget = Budget::of_runner();
         assert!(budget.pay(FRAMES) && !budget.pay(1));
         budget.blocks(2);
         assert!(budget.pay(2) && !budget.pay(1));
@@ -98,6 +110,6 @@ mod tests {
     #[test]
     fn no_transaction_is_too_large_for_a_full_budget() {
         assert_eq!(cost_of_carrying(usize::MAX), FRAMES);
-        assert!(Budget::default().pay(cost(2 << 20)));
+        assert!(Budget::of_runner().pay(cost(2 << 20)));
     }
 }

@@ -322,6 +322,7 @@ fn gate(number: usize, world: &Arc<Mutex<World>>) -> Server {
         signer: Arc::new(identity),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     };
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (events_in, mut events) = mpsc::channel::<(Place, Event)>(1_024);
