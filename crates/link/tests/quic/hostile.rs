@@ -14,8 +14,7 @@ use remuda_protocol::primitives::{B256, JobId, Slot};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 const A: JobId = B256::repeat_byte(0xA);
 const B: JobId = B256::repeat_byte(0xB);
