@@ -74,11 +74,13 @@ pub struct HeartbeatPing {
 }
 
 /// The validator heard it. Sent unasked, too, when there is a new final block: that is how a runner
-/// learns of it within half a round trip.
+/// learns of it, and of a new subset epoch, within half a round trip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeartbeatPong {
     /// The newest final block of the validator.
     pub block_height: u64,
+    /// The subset epoch of that block.
+    pub subset_epoch: u64,
     /// The validator's word.
     #[serde(with = "serde_bytes")]
     pub validator_signed: ValidatorSignature,

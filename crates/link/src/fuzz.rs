@@ -21,6 +21,8 @@ pub const NONCES: ([u8; 32], [u8; 32]) = ([1; 32], [2; 32]);
 /// What a session says to one thing that it is told: an answer and an event, or a presence, a
 /// goodbye and the end.
 const ANSWERS_MAX: usize = 3;
+/// What a runner says more to a block: that a subset epoch has begun, and what its four jobs had waiting.
+const MORE_OF_RUNNER: usize = 1 + 4;
 
 /// Bytes are a stream that comes in pieces, and are also things that happen to two sessions. Returns
 /// what the sessions' owners heard of.
@@ -178,6 +180,7 @@ impl World {
             signer: identity().clone(),
             presence_timeout: 15,
             ack_timeout: 15,
+            transaction_bytes_max: 131_072,
         };
         let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let head = Head { height: START, subset_epoch: EPOCH };
@@ -276,10 +279,10 @@ impl World {
         };
         match to {
             0 => self.validator.control(frame, self.now_ms, &mut self.chain),
-            1 => self.validator.job(job(number), frame, self.now_ms),
+            1 => self.validator.job(job(number), frame, 4 + body.len(), self.now_ms),
             2 => self.runner.control(frame, self.now_ms),
-            3 => drop(self.runner.job(None, frame, self.now_ms)),
-            _ => drop(self.runner.job(Some(job(number)), frame, self.now_ms)),
+            3 => drop(self.runner.job(None, frame, 4 + body.len(), self.now_ms)),
+            _ => drop(self.runner.job(Some(job(number)), frame, 4 + body.len(), self.now_ms)),
         }
     }
 
@@ -290,7 +293,10 @@ impl World {
                 Output::Control(frame) => {
                     self.validator.control(frame, self.now_ms, &mut self.chain);
                 }
-                Output::Job(job, frame) => self.validator.job(job, frame, self.now_ms),
+                Output::Job(job, frame) => {
+                    let bytes = 4 + sound(&frame);
+                    self.validator.job(job, frame, bytes, self.now_ms);
+                }
                 Output::FinishJob(job) => self.validator.job_closed(job),
                 Output::OpenJob(..) => panic!("runners open no streams"),
                 Output::Event(_) | Output::Close(_) => {}
@@ -300,8 +306,14 @@ impl World {
         for output in std::mem::take(&mut self.from_validator.said) {
             match output {
                 Output::Control(frame) => self.runner.control(frame, self.now_ms),
-                Output::OpenJob(_, frame) => drop(self.runner.job(None, frame, self.now_ms)),
-                Output::Job(job, frame) => drop(self.runner.job(Some(job), frame, self.now_ms)),
+                Output::OpenJob(_, frame) => {
+                    let bytes = 4 + sound(&frame);
+                    self.runner.job(None, frame, bytes, self.now_ms);
+                }
+                Output::Job(job, frame) => {
+                    let bytes = 4 + sound(&frame);
+                    self.runner.job(Some(job), frame, bytes, self.now_ms);
+                }
                 Output::FinishJob(job) => self.runner.job_closed(job),
                 Output::Event(_) | Output::Close(_) => {}
             }
@@ -350,6 +362,7 @@ impl World {
             }
             self.from_runner.says(output);
         }
+        let answers_max = answers_max + MORE_OF_RUNNER;
         assert!(answers <= answers_max, "a runner said {answers} things at once");
         assert!(!self.from_runner.over || !self.runner.open());
     }
@@ -396,6 +409,7 @@ impl World {
             }
             Event::Assigned(_) | Event::Cancelled(_) | Event::Handover(_) => assert!(side.open),
             Event::Farewell(word) => assert!(word.len() <= TEXT_LIMIT),
+            Event::Epoch(epoch) => assert!(*epoch > EPOCH && side.open),
             Event::Head(_) => {}
         }
         self.heard.insert(match event {
@@ -405,6 +419,7 @@ impl World {
             Event::Handover(_) => "Handover",
             Event::Farewell(_) => "Farewell",
             Event::Head(_) => "Head",
+            Event::Epoch(_) => "Epoch",
         });
     }
 }
@@ -435,7 +450,8 @@ fn sign(mut frame: Frame) -> Frame {
             ping.signed = key().sign(&digest).bytes;
         }
         Frame::HeartbeatPong(pong) => {
-            pong.validator_signed = identity().sign(&sign::pong(CHAIN, &to, pong.block_height));
+            let digest = sign::pong(CHAIN, &to, pong.block_height, pong.subset_epoch);
+            pong.validator_signed = identity().sign(&digest);
         }
         Frame::CapabilityDelta(delta) => {
             delta.signed = key().sign(&sign::capability(CHAIN, &me, delta)).bytes;

@@ -56,8 +56,12 @@ pub fn ping(chain_id: u64, to: &ValidatorKey, block_height: u64, nonce: u64) -> 
 }
 
 /// A validator's pong to a runner.
-pub fn pong(chain_id: u64, to: &PublicKey, block_height: u64) -> B256 {
-    Statement::new("cowboy-pong-v1:", chain_id).fixed(&to.bytes).number(block_height).hash()
+pub fn pong(chain_id: u64, to: &PublicKey, block_height: u64, subset_epoch: u64) -> B256 {
+    Statement::new("cowboy-pong-v2:", chain_id)
+        .fixed(&to.bytes)
+        .number(block_height)
+        .number(subset_epoch)
+        .hash()
 }
 
 /// A runner's change of abilities, for a validator.

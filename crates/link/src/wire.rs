@@ -6,10 +6,14 @@ use thiserror::Error;
 
 /// What a frame of the control stream may be, type and map together.
 pub const CONTROL_LIMIT: usize = 64 * 1024;
-/// What a frame of a job stream may be.
+/// What the first frame of a job stream may be: the job.
 pub const JOB_LIMIT: usize = 2 * 1024 * 1024;
+/// What a later frame of a validator may be there: the largest sealed result has 65 KiB.
+pub const HANDOVER_LIMIT: usize = 80 * 1024;
+/// What a frame has at most besides the bytes that it carries: its length, type, names, and signature.
+pub const FRAME_OVERHEAD: usize = 512;
 /// What a stream keeps between frames.
-const SPARE: usize = 16 * 1024;
+const SPARE: usize = 1024;
 /// How deep a map may nest: no frame nests deeper than an enum in a map.
 const DEPTH: usize = 8;
 
@@ -76,6 +80,20 @@ pub struct Cutter {
     waiting: Vec<u8>,
 }
 
+/// What a stream needs before there is another frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// So many bytes, until it is known how long the next frame is.
+    Length(usize),
+    /// So many bytes of a frame that is so long.
+    Body {
+        /// What is missing.
+        missing: usize,
+        /// All of the frame, with its length.
+        whole: usize,
+    },
+}
+
 impl Cutter {
     /// With the limit of its stream.
     pub fn new(limit: usize) -> Self {
@@ -85,6 +103,20 @@ impl Cutter {
     /// More bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.waiting.extend_from_slice(bytes);
+    }
+
+    /// Frames have another limit from now on.
+    pub fn limit(&mut self, limit: usize) {
+        self.limit = limit;
+    }
+
+    /// What is missing to the next frame.
+    pub fn needs(&self) -> Result<Needs, WireError> {
+        let Some(prefix) = self.waiting.first_chunk::<4>() else {
+            return Ok(Needs::Length(4 - self.waiting.len()));
+        };
+        let whole = 4 + length(*prefix, self.limit)?;
+        Ok(Needs::Body { missing: whole.saturating_sub(self.waiting.len()), whole })
     }
 
     /// Bytes that are no whole frame yet.

@@ -97,7 +97,7 @@ fn handover() -> Frame {
 }
 
 fn pong(block_height: u64) -> Frame {
-    HeartbeatPong { block_height, validator_signed: [0; 64] }.into()
+    HeartbeatPong { block_height, subset_epoch: 4, validator_signed: [0; 64] }.into()
 }
 
 /// A frame that somebody made up, and signed.
@@ -208,6 +208,7 @@ fn fuzzers_start_from_inputs_that_reach_everything() {
         "Assigned",
         "Cancelled",
         "Duplicate",
+        "Epoch",
         "Farewell",
         "Handover",
         "HardFailure",

@@ -1,15 +1,17 @@
 //! Both ends of a connection, put together without a network.
 
+use proptest::prelude::*;
 use remuda_link::frame::{
-    AckStatus, BackpressureSignal, CancelReason, Frame, HeartbeatPing, Hello, Parting,
-    RejectReason, Role, VERSION,
+    AckStatus, BackpressureSignal, CancelReason, Frame, Handover, HeartbeatPing, Hello,
+    JobProgress, JobResult, Parting, RejectReason, Role, VERSION,
 };
 use remuda_link::session::validator::{Assignment, Desk, Event, Head, Outcome, Place};
 use remuda_link::session::{Output, runner, validator};
 use remuda_link::sign::{self, Identity};
+use remuda_link::wire::encode;
 use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::primitives::{Address, B256, JobId, Slot};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
@@ -73,6 +75,7 @@ fn settings() -> Arc<validator::Settings> {
         signer: identity(),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     })
 }
 
@@ -82,12 +85,12 @@ fn validator_session(exporter: [u8; 32]) -> validator::Session {
 }
 
 fn runner_session(key: &SecretKey, exporter: [u8; 32]) -> runner::Session {
-    let settings = runner::Settings {
-        chain_id: CHAIN,
-        key: key.clone(),
-        validator: identity().key(),
-        subset_epoch: EPOCH,
-    };
+    runner_session_of(key, exporter, EPOCH)
+}
+
+fn runner_session_of(key: &SecretKey, exporter: [u8; 32], subset_epoch: u64) -> runner::Session {
+    let (key, validator) = (key.clone(), identity().key());
+    let settings = runner::Settings { chain_id: CHAIN, key, validator, subset_epoch };
     runner::Session::new(settings, exporter, [1; 32], 100, 0)
 }
 
@@ -126,7 +129,10 @@ impl Pair {
                     Output::Control(frame) => {
                         self.validator.control(frame, self.now_ms, &mut self.chain);
                     }
-                    Output::Job(job, frame) => self.validator.job(job, frame, self.now_ms),
+                    Output::Job(job, frame) => {
+                        let bytes = encode(&frame).len();
+                        self.validator.job(job, frame, bytes, self.now_ms);
+                    }
                     Output::FinishJob(job) => self.validator.job_closed(job),
                     Output::Event(event) => self.seen_by_runner.push(event),
                     Output::Close(parting) => self.parted.push(parting),
@@ -136,10 +142,12 @@ impl Pair {
                 match output {
                     Output::Control(frame) => self.runner.control(frame, self.now_ms),
                     Output::OpenJob(_, frame) => {
-                        self.runner.job(None, frame, self.now_ms);
+                        let bytes = encode(&frame).len();
+                        self.runner.job(None, frame, bytes, self.now_ms);
                     }
                     Output::Job(job, frame) => {
-                        self.runner.job(Some(job), frame, self.now_ms);
+                        let bytes = encode(&frame).len();
+                        self.runner.job(Some(job), frame, bytes, self.now_ms);
                     }
                     Output::FinishJob(job) => self.runner.job_closed(job),
                     Output::Event(event) => self.seen_by_validator.push(event),
@@ -413,7 +421,7 @@ fn an_assignment_whose_spec_was_swapped_on_the_way_ends_the_session() {
         panic!("a push")
     };
     frame.job_spec = b"other".to_vec();
-    pair.runner.job(None, frame.into(), 0);
+    pair.runner.job(None, frame.into(), 300, 0);
     pair.settle();
     assert_eq!(pair.parted[0], Parting::BadSignature);
     assert!(!pair.seen_by_runner.iter().any(|event| matches!(event, runner::Event::Assigned(_))));
@@ -518,18 +526,244 @@ fn a_ping_for_each_block_is_not_too_fast() {
     assert!(pair.validator.present());
 }
 
+fn progress(job: JobId) -> Frame {
+    JobProgress { job_id: job, fraction: 50, detail: None }.into()
+}
+
+fn result(key: &SecretKey, job: JobId, bytes: usize) -> Frame {
+    let mut frame =
+        JobResult { job_id: job, result_data: vec![7; bytes], runner_signed: [0; 65] };
+    frame.runner_signed = key.sign(&sign::result(CHAIN, &identity().key(), &frame)).bytes;
+    frame.into()
+}
+
+fn id(number: usize) -> JobId {
+    let mut id = B256::ZERO;
+    id[..8].copy_from_slice(&(number as u64).to_be_bytes());
+    id
+}
+
+impl Pair {
+    /// Has so many jobs with open streams.
+    fn with_jobs(count: usize) -> Self {
+        let mut pair = Self::open();
+        for number in 0..count {
+            assert!(pair.validator.push(Assignment { job_id: id(number), ..assignment() }));
+        }
+        pair.settle();
+        pair
+    }
+
+    /// How many such frames are heard, said about one job after the other, until the session ends.
+    fn flood(&mut self, jobs: usize, frame: impl Fn(JobId) -> Frame) -> usize {
+        for heard in 0..10_000 {
+            let job = id(heard % jobs);
+            let frame = frame(job);
+            let bytes = encode(&frame).len();
+            self.validator.job(job, frame, bytes, self.now_ms);
+            self.settle();
+            if let Some(parting) = self.parted.first() {
+                assert_eq!(*parting, Parting::TooFast);
+                return heard;
+            }
+        }
+        panic!("nothing ends this session");
+    }
+
+    fn transactions(&self) -> usize {
+        let is_one = |event: &&Event| matches!(event, Event::Transaction(..));
+        self.seen_by_validator.iter().filter(is_one).count()
+    }
+}
+
 #[test]
-fn floods_on_the_stream_of_a_job_end_the_session() {
+fn floods_about_a_job_end_the_session() {
+    // What an assignment is good for, what may be on its way, and what a session may say besides.
+    assert_eq!(Pair::with_jobs(1).flood(1, progress), 32 + 16 + 64);
+    assert_eq!(Pair::with_jobs(5).flood(5, progress), 5 * (32 + 16) + 64);
+}
+
+#[test]
+fn large_frames_about_a_job_use_up_its_budget_sooner() {
+    let key = key();
+    let mut pair = Pair::with_jobs(1);
+    let heard = pair.flood(1, |job| result(&key, job, 128 * 1024));
+    assert_eq!(heard, 5 + 8, "of nine tokens each");
+    assert_eq!(pair.transactions(), heard, "1.6 MiB in all");
+}
+
+#[test]
+fn five_hundred_jobs_a_second_do_not_end_an_honest_session() {
     let mut pair = Pair::open();
-    pair.push();
-    pair.settle();
-    for _ in 0..300 {
-        pair.runner.progress(JOB, 50, None);
+    for number in 0..1_000 {
+        pair.now_ms += 2;
+        let job = id(number);
+        if number % 50 == 0 {
+            let head = Head { height: 101 + number as u64 / 50, subset_epoch: EPOCH };
+            pair.validator.head(head, &pair.chain);
+        }
+        assert!(pair.validator.push(Assignment { job_id: job, ..assignment() }));
+        pair.settle();
+        pair.runner.ack(job, AckStatus::Accepted, None);
+        (1..10).for_each(|tenth| pair.runner.progress(job, tenth * 10, None));
+        assert!(pair.runner.result(job, b"commit".to_vec()));
+        assert!(pair.runner.result(job, b"reveal".to_vec()));
+        pair.settle();
+        pair.validator.cancel(job, CancelReason::Failed);
+        pair.settle();
+        assert_eq!(pair.parted, [], "after {number} jobs");
+    }
+    assert_eq!(pair.transactions(), 2_000);
+    assert!(pair.validator.present());
+}
+
+#[test]
+fn a_runner_that_repeats_itself_is_heard_more_slowly_and_stays() {
+    let mut pair = Pair::with_jobs(1);
+    for number in 0..100 {
+        assert!(pair.runner.result(id(0), vec![number; 100_000]));
     }
     pair.settle();
-    assert_eq!(pair.parted[0], Parting::TooFast);
-    let told = pair.seen_by_validator.iter().filter(|event| matches!(event, Event::Progress(_)));
-    assert_eq!(told.count(), 256);
+    assert_eq!(pair.transactions(), 4, "of seven tokens each");
+    for height in 101..104 {
+        pair.head(height);
+        pair.settle();
+    }
+    let newest = Event::Transaction(id(0), vec![99; 100_000]);
+    assert_eq!(pair.seen_by_validator.last(), Some(&newest), "the last one said");
+    assert_eq!((pair.transactions(), &pair.parted[..]), (5, &[][..]));
+}
+
+/// What has been said and not heard, each way.
+#[derive(Default)]
+struct Wire {
+    to_validator: VecDeque<Output<runner::Event>>,
+    to_runner: VecDeque<Output<Event>>,
+    /// The newest block that the runner has heard of.
+    told: u64,
+}
+
+impl Wire {
+    fn hear(&mut self, pair: &mut Pair) {
+        while let Some(output) = pair.runner.poll() {
+            if let Output::Event(runner::Event::Assigned(assigned)) = &output {
+                pair.runner.ack(assigned.job_id, AckStatus::Accepted, Some("because".to_owned()));
+            }
+            self.to_validator.push_back(output);
+        }
+        self.to_runner.extend(std::iter::from_fn(|| pair.validator.poll()));
+    }
+
+    fn to_validator(&mut self, pair: &mut Pair) {
+        match self.to_validator.pop_front() {
+            Some(Output::Control(frame)) => pair.validator.control(frame, 0, &mut pair.chain),
+            Some(Output::Job(job, frame)) => {
+                let bytes = encode(&frame).len();
+                pair.validator.job(job, frame, bytes, 0);
+            }
+            Some(Output::FinishJob(job)) => pair.validator.job_closed(job),
+            _ => {}
+        }
+    }
+
+    fn to_runner(&mut self, pair: &mut Pair) {
+        match self.to_runner.pop_front() {
+            Some(Output::Control(frame)) => {
+                if let Frame::HeartbeatPong(pong) = &frame {
+                    self.told = self.told.max(pong.block_height);
+                }
+                pair.runner.control(frame, 0);
+            }
+            Some(Output::OpenJob(_, frame)) => _ = pair.runner.job(None, frame, 300, 0),
+            Some(Output::Job(job, frame)) => _ = pair.runner.job(Some(job), frame, 300, 0),
+            Some(Output::FinishJob(job)) => pair.runner.job_closed(job),
+            Some(Output::Event(_) | Output::Close(_)) | None => {}
+        }
+    }
+}
+
+proptest! {
+    /// No clock helps: everything happens in the same millisecond, but for blocks.
+    #[test]
+    fn whatever_an_honest_runner_says_its_session_goes_on(
+        steps in proptest::collection::vec((0..8u8, 0..4usize, 0..140_000usize), 1..600)
+    ) {
+        let mut pair = Pair::open();
+        let (mut wire, mut height) = (Wire { told: 100, ..Wire::default() }, 100);
+        let mut pushed = 0;
+        for (what, older, bytes) in steps {
+            let job = id(usize::saturating_sub(pushed, older));
+            match what {
+                0 => {
+                    pushed += 1;
+                    pair.validator.push(Assignment { job_id: id(pushed), ..assignment() });
+                }
+                // Who is further behind is absent.
+                1 if height < wire.told + 15 => {
+                    height += 1;
+                    pair.validator.head(Head { height, subset_epoch: EPOCH }, &pair.chain);
+                }
+                2 => pair.validator.cancel(job, CancelReason::Failed),
+                3 => (0..20).for_each(|_| pair.runner.progress(job, 50, None)),
+                4 => _ = pair.runner.result(job, vec![7; bytes]),
+                5 => _ = pair.runner.result(job, vec![7; bytes % 1_000]),
+                6 => wire.to_validator(&mut pair),
+                _ => wire.to_runner(&mut pair),
+            }
+            wire.hear(&mut pair);
+            let over = |output: &Output<Event>| matches!(output, Output::Close(_));
+            prop_assert!(!wire.to_runner.iter().any(over));
+        }
+    }
+}
+
+#[test]
+fn a_validator_that_is_too_fast_is_read_more_slowly() {
+    let mut pair = Pair::with_jobs(1);
+    let handover = Handover {
+        job_id: id(0),
+        runner: [1; 20],
+        sealed: vec![7; 60_000],
+        runner_signed: [0; 65],
+    };
+    let mut heard = 0;
+    while pair.runner.job_ready_ms(pair.now_ms).is_none() {
+        pair.runner.job(Some(id(0)), handover.clone().into(), 60_200, pair.now_ms);
+        heard += 1;
+    }
+    assert_eq!(heard, 4_096 / 4, "of four tokens each");
+    let ready = pair.runner.job_ready_ms(0).expect("later");
+    assert_eq!(pair.runner.job_ready_ms(ready), None);
+    pair.runner.job(Some(id(0)), handover.into(), 60_200, ready);
+    pair.settle();
+    assert_eq!(pair.parted, []);
+}
+
+#[test]
+fn a_new_subset_epoch_is_told_with_its_first_block() {
+    let mut pair = Pair::open();
+    pair.head(101);
+    pair.settle();
+    let head = Head { height: 102, subset_epoch: EPOCH + 1 };
+    pair.validator.head(head, &pair.chain);
+    pair.settle();
+    pair.validator.head(Head { height: 103, ..head }, &pair.chain);
+    pair.settle();
+    use runner::Event::{Epoch, Head as Told, Opened};
+    let told = [Opened, Told(101), Epoch(EPOCH + 1), Told(102), Told(103)];
+    assert_eq!(pair.seen_by_runner, told);
+}
+
+#[test]
+fn a_runner_that_was_away_learns_of_the_epoch_when_it_comes_back() {
+    let mut pair = Pair::new();
+    pair.runner = runner_session_of(&key(), [7; 32], EPOCH - 1);
+    pair.settle();
+    assert_eq!(pair.seen_by_runner, [runner::Event::Opened, runner::Event::Epoch(EPOCH)]);
+    let mut pair = Pair::new();
+    pair.runner = runner_session_of(&key(), [7; 32], EPOCH + 1);
+    pair.settle();
+    assert_eq!(pair.seen_by_runner, [runner::Event::Opened], "this one is behind");
 }
 
 #[test]

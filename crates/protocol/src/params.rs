@@ -58,6 +58,20 @@ macro_rules! params {
                 Self { $( $field: $default, )* }
             }
 
+            /// The same preset for another block time: counts of blocks are rescaled to the wall time that
+            /// they stand for at 1 s. What is counted in cycles, cells and views stays.
+            pub fn for_block_time(block_time_ms: u64) -> Self {
+                let mut params = Self::one_second();
+                $( if let Some(least) = least_blocks(stringify!($field), u128::from(params.$field)) {
+                    let wall_ms = u128::from(params.$field) * u128::from(params.block_time_ms);
+                    let blocks = wall_ms.div_ceil(u128::from(block_time_ms.max(1)));
+                    let blocks = blocks.max(least).clamp($min, $max);
+                    params.$field = <$ty>::try_from(blocks).expect("the range is within the type");
+                } )*
+                params.block_time_ms = block_time_ms;
+                params
+            }
+
             /// All rows, in a fixed order.
             pub fn table(&self) -> Vec<Parameter> {
                 vec![$( Parameter {
@@ -82,6 +96,23 @@ macro_rules! params {
             }
         }
     };
+}
+
+/// Windows in which somebody must act have at least so many blocks, however long a block takes: a
+/// transaction may miss some.
+const WINDOW_MIN: u128 = 20;
+
+/// The least that a count of blocks may become at a long block time; none if the field, by its name, is no
+/// such count.
+fn least_blocks(field: &str, at_one_second: u128) -> Option<u128> {
+    match field {
+        // Runners without sessions give a sign of life every 40 blocks.
+        "heartbeat_timeout_blocks" => Some(at_one_second),
+        _ if field.ends_with("_blocks") || field.ends_with("_blocks_max") => {
+            Some(at_one_second.min(WINDOW_MIN))
+        }
+        _ => None,
+    }
 }
 
 const CBY: u128 = Amount::CBY.get();
@@ -253,6 +284,36 @@ mod tests {
         assert_eq!(ChainParams::one_second().validate(), Ok(()));
         assert_eq!(ChainParams::development().validate(), Ok(()));
         assert_ne!(ChainParams::one_second().hash(), ChainParams::development().hash());
+    }
+
+    #[test]
+    fn counts_of_blocks_stand_for_the_same_wall_time_at_every_block_time() {
+        assert_eq!(ChainParams::for_block_time(1_000), ChainParams::one_second());
+        let quick = ChainParams::for_block_time(250);
+        assert_eq!((quick.subset_epoch_blocks, quick.subset_overlap_blocks), (163_840, 640));
+        assert_eq!((quick.mru_ttl_blocks, quick.epoch_blocks), (5_120, 14_400));
+        assert_eq!((quick.jail_blocks_max, quick.default_timeout_blocks), (345_600, 240));
+        // CIP-11's own numbers, at the block time that it was written for.
+        let slow = ChainParams::for_block_time(5_000);
+        assert_eq!((slow.subset_epoch_blocks, slow.subset_overlap_blocks), (8_192, 32));
+        assert_eq!(slow.mru_ttl_blocks, 256);
+        let rows = ChainParams::one_second().table().into_iter().zip(quick.table());
+        for (row, quick) in rows.filter(|(row, _)| row.key != "system:chain:block_time_ms") {
+            let times = if row.max == BLOCKS { 4 } else { 1 };
+            assert_eq!(row.value * times, quick.value, "{}", row.key);
+        }
+    }
+
+    #[test]
+    fn every_block_time_gives_parameters_that_are_valid() {
+        for block_time_ms in (1..2_000).chain((2_000..=60_000).step_by(97)).chain([60_000]) {
+            let params = ChainParams::for_block_time(block_time_ms);
+            assert_eq!(params.validate(), Ok(()), "{block_time_ms} ms");
+        }
+        let slowest = ChainParams::for_block_time(60_000);
+        assert_eq!((slowest.aggregator_blocks, slowest.reveal_blocks), (20, 20));
+        assert_eq!((slowest.heartbeat_timeout_blocks, slowest.subset_overlap_blocks), (100, 30));
+        assert!(ChainParams::for_block_time(0).validate().is_err());
     }
 
     #[test]

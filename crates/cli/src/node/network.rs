@@ -22,6 +22,8 @@ pub struct NetworkArgs {
     #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(1..=VALIDATORS_MAX as u64))]
     validators: Option<usize>,
     /// Least time between blocks: 250ms, 1s, … [default: 1s].
+    ///
+    /// Deadlines, epochs and other counts of blocks are set to the same wall time whatever the block time.
     #[arg(long, value_parser = parse_duration)]
     block_time: Option<Duration>,
     /// The chain's number, which every signature covers [default: a random one].
@@ -74,10 +76,9 @@ fn parse_param(text: &str) -> Result<(String, u128), String> {
 impl NetworkArgs {
     /// What to make.
     pub fn options(&self) -> Result<InitOptions, ParamError> {
-        let mut params = ChainParams::development();
-        params.chain_id = self.chain_id.unwrap_or_else(random_chain_id);
         let block_time = self.block_time.unwrap_or(Duration::from_secs(1));
-        params.block_time_ms = in_ms(block_time);
+        let mut params = ChainParams::for_block_time(in_ms(block_time));
+        params.chain_id = self.chain_id.unwrap_or_else(random_chain_id);
         params.presence_policy = self.presence.unwrap_or(PresencePolicy::Prefer) as u8;
         for (key, value) in &self.params {
             params.set(key, *value)?;
@@ -180,6 +181,16 @@ mod tests {
         assert!(ids[0] != ids[1] && ids[1] != ids[2], "{ids:?}");
         assert!(ids.iter().all(|id| (1..=1 << 53).contains(id)), "{ids:?}");
         assert_eq!(flags("--chain-id 7").unwrap().options().unwrap().params.chain_id, 7);
+    }
+
+    #[test]
+    fn block_counts_follow_the_block_time_unless_they_are_given() {
+        let epoch = |text: &str| flags(text).unwrap().options().unwrap().params;
+        assert_eq!(epoch("").subset_overlap_blocks, 160, "as the specification has it");
+        assert_eq!(epoch("").subset_epoch_blocks, 40_960);
+        assert_eq!(epoch("--block-time 250ms").subset_overlap_blocks, 640);
+        let given = epoch("--block-time 250ms --param system:cip11:overlap_blocks=32");
+        assert_eq!(given.subset_overlap_blocks, 32);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The runner's side: one connection to one validator.
 
-use super::stream::{FAREWELL, FromJob, Half, PATIENCE, QUEUE, Reader, StreamError, carry, write};
+use super::stream::{
+    FAREWELL, FromJob, Incoming, PATIENCE, QUEUE, Reader, Room, StreamError, carry, write,
+};
 use super::tls::{self, EXPORTER, SERVER_NAME, TlsError};
 use crate::frame::{AckStatus, BackpressureSignal, Frame, Parting};
 use crate::session::Output;
 use crate::session::runner::{Event, HANDSHAKE_MS, Session, Settings};
-use crate::wire::{CONTROL_LIMIT, JOB_LIMIT};
+use crate::wire::{CONTROL_LIMIT, HANDOVER_LIMIT, JOB_LIMIT};
 use quinn::{Connection, Endpoint, SendStream, VarInt};
 use remuda_protocol::primitives::JobId;
 use std::collections::BTreeMap;
@@ -16,6 +18,9 @@ use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
+
+/// Memory for a validator's frames that nobody has heard yet: eight of the longest.
+const ROOM: usize = 8 * JOB_LIMIT;
 
 /// There is no connection.
 #[derive(Debug, Error)]
@@ -127,9 +132,8 @@ impl Connector {
             started: Instant::now(),
             farewell: None,
         };
-        let half = Half::default();
-        let reader = Reader::new(reader, CONTROL_LIMIT, &half);
-        let ended = tokio::spawn(driver.run(reader, inbox, from_jobs, half));
+        let reader = Reader::new(reader, CONTROL_LIMIT);
+        let ended = tokio::spawn(driver.run(reader, inbox, from_jobs));
         Ok(Link { commands, events, ended, connection })
     }
 
@@ -152,7 +156,7 @@ struct Driver {
 }
 
 /// A stream that the validator opened, with its first frame.
-type Opened = (Option<Frame>, SendStream, Reader);
+type Opened = (Option<Incoming>, SendStream, Reader);
 
 impl Driver {
     fn now_ms(&self) -> u64 {
@@ -164,25 +168,27 @@ impl Driver {
         mut reader: Reader,
         mut inbox: mpsc::Receiver<Command>,
         mut from_jobs: mpsc::Receiver<FromJob>,
-        half: Half,
     ) -> String {
         let (opened_in, mut opened) = mpsc::channel::<Opened>(QUEUE);
-        let accept = tokio::spawn(accept(self.connection.clone(), opened_in, half));
+        let accept = tokio::spawn(accept(self.connection.clone(), opened_in));
         let mut gone = None;
         while self.act().await {
-            let deadline = self.session.deadline_ms();
-            let deadline = deadline.map(|ms| self.started + Duration::from_millis(ms));
+            let at = |ms| self.started + Duration::from_millis(ms);
+            let deadline = self.session.deadline_ms().map(at);
+            // A validator that says more than it may is read as fast as it may speak.
+            let now = self.now_ms();
+            let control = self.session.control_ready_ms(now);
+            let jobs = self.session.job_ready_ms(now);
+            let pause = [control, jobs].into_iter().flatten().min().map(at);
             tokio::select! {
-                frame = reader.next() => match frame {
-                    Ok(Some(frame)) => {
+                frame = reader.next(), if control.is_none() => match frame {
+                    Ok(Some(Incoming { frame, .. })) => {
                         let now = self.now_ms();
                         self.session.control(frame, now);
                     }
                     Ok(None) => self.session.close(Parting::Shutdown),
                     Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_) | StreamError::Crowded) => {
-                        self.session.close(Parting::Malformed);
-                    }
+                    Err(StreamError::Wire(_)) => self.session.close(Parting::Malformed),
                     Err(StreamError::Gone(why)) => {
                         gone = Some(why);
                         break;
@@ -192,11 +198,11 @@ impl Driver {
                     Some(command) => self.command(command),
                     None => self.session.close(Parting::Shutdown),
                 },
-                Some(stream) = opened.recv() => self.opened(stream),
-                Some(heard) = from_jobs.recv() => match heard {
-                    FromJob::Frame(job, frame) => {
+                Some(stream) = opened.recv(), if jobs.is_none() => self.opened(stream),
+                Some(heard) = from_jobs.recv(), if jobs.is_none() => match heard {
+                    FromJob::Frame(job, Incoming { frame, bytes, .. }) => {
                         let now = self.now_ms();
-                        self.session.job(Some(job), frame, now);
+                        self.session.job(Some(job), frame, bytes, now);
                     }
                     FromJob::Closed(job) => {
                         self.jobs.remove(&job);
@@ -207,6 +213,7 @@ impl Driver {
                     let now = self.now_ms();
                     self.session.tick(now);
                 }
+                () = until(pause) => {}
             }
         }
         accept.abort();
@@ -231,10 +238,13 @@ impl Driver {
     }
 
     /// The first frame of a job's stream names the job; a stream without one has no place here.
-    fn opened(&mut self, (frame, writer, reader): Opened) {
+    fn opened(&mut self, (first, writer, mut reader): Opened) {
         let now = self.now_ms();
-        let Some(frame) = frame else { return self.session.close(Parting::Malformed) };
-        if let Some(job) = self.session.job(None, frame, now) {
+        let Some(Incoming { frame, bytes, .. }) = first else {
+            return self.session.close(Parting::Malformed);
+        };
+        if let Some(job) = self.session.job(None, frame, bytes, now) {
+            reader.limit(HANDOVER_LIMIT);
             let (sender, outgoing) = mpsc::channel(QUEUE);
             self.jobs.insert(job, sender);
             tokio::spawn(carry(job, reader, writer, outgoing, self.job_frames.clone()));
@@ -286,16 +296,16 @@ impl Driver {
     }
 }
 
-async fn accept(connection: Connection, opened: mpsc::Sender<Opened>, half: Half) {
+async fn accept(connection: Connection, opened: mpsc::Sender<Opened>) {
+    let room = Room::new(ROOM);
     while let Ok((writer, reader)) = connection.accept_bi().await {
-        let reader = Reader::new(reader, JOB_LIMIT, &half);
+        let reader = Reader::of_opened_job(reader, JOB_LIMIT, &room);
         tokio::spawn(first(writer, reader, opened.clone()));
     }
 }
 
 async fn first(writer: SendStream, mut reader: Reader, opened: mpsc::Sender<Opened>) {
-    let patience = Duration::from_millis(HANDSHAKE_MS);
-    let frame = timeout(patience, reader.next()).await.ok().and_then(Result::ok).flatten();
+    let frame = reader.next().await.ok().flatten();
     let _ = opened.send((frame, writer, reader)).await;
 }
 

@@ -1,15 +1,17 @@
 //! The validator's side: takes runners in, and keeps their sessions.
 
-use super::stream::{FAREWELL, FromJob, Half, PATIENCE, QUEUE, Reader, StreamError, carry, write};
+use super::stream::{
+    FAREWELL, FromJob, Incoming, PATIENCE, QUEUE, Reader, Room, StreamError, carry, write,
+};
 use super::tls::{self, EXPORTER, TlsError};
 use crate::admission::Admission;
 use crate::frame::{CancelReason, Frame, Handover, Parting};
 use crate::hall::{Answer, Hall};
-use crate::session::Output;
+use crate::session::{JOBS_MAX, Output};
 use crate::session::validator::{
     Assignment, Desk, Event, HANDSHAKE_MS, Head, Place, Session, Settings,
 };
-use crate::wire::{CONTROL_LIMIT, JOB_LIMIT};
+use crate::wire::{CONTROL_LIMIT, FRAME_OVERHEAD};
 use quinn::{Connecting, Connection, Endpoint, VarInt};
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::primitives::{Address, JobId};
@@ -25,6 +27,12 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 /// Sessions of one validator: as many as its votes have bits.
 pub const SESSIONS_MAX: usize = 8_192;
+
+/// What a session is told that it has not done yet: a block may assign a runner as many jobs as it may have,
+/// and end as many.
+const COMMANDS: usize = 2 * JOBS_MAX;
+/// Memory for a runner's frames that nobody has heard yet, if none of them is longer.
+const ROOM: usize = 1024 * 1024;
 
 /// What the chain says of runners.
 pub trait Registry: Send + Sync + 'static {
@@ -175,7 +183,10 @@ impl Server {
 
     fn tell(&self, runner: &Address, command: Command) -> bool {
         let live = self.shared.live();
-        live.get(runner).is_some_and(|live| live.commands.try_send(command).is_ok())
+        let Some(Live { commands, .. }) = live.get(runner) else { return false };
+        // Neither may keep a job's end out: the job would have its place for ever.
+        let yields = matches!(command, Command::Push(_) | Command::Handover(_));
+        (!yields || commands.capacity() > COMMANDS / 2) && commands.try_send(command).is_ok()
     }
 
     /// Pushes a job to a runner. `false` if it has no session here, or one that is too busy.
@@ -275,8 +286,9 @@ async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) 
     let source = connection.remote_address().ip();
     let settings = shared.settings.clone();
     let session = Session::new(settings, source, exporter, rand::random(), head, since_ms);
-    let (commands, inbox) = mpsc::channel(QUEUE);
+    let (commands, inbox) = mpsc::channel(COMMANDS);
     let (job_frames, from_jobs) = mpsc::channel(QUEUE);
+    let frame_bytes_max = shared.settings.transaction_bytes_max + FRAME_OVERHEAD;
     let driver = Driver {
         shared,
         connection,
@@ -287,10 +299,11 @@ async fn serve(shared: Arc<Shared>, connecting: Connecting, stranger: Stranger) 
         commands,
         jobs: BTreeMap::new(),
         job_frames,
-        half: Half::default(),
+        frame_bytes_max,
+        room: Room::new(ROOM.max(4 + frame_bytes_max)),
         stranger: Some(stranger),
     };
-    let reader = Reader::new(reader, CONTROL_LIMIT, &driver.half);
+    let reader = Reader::new(reader, CONTROL_LIMIT);
     driver.run(reader, inbox, from_jobs, heads).await;
 }
 
@@ -305,7 +318,9 @@ struct Driver {
     commands: mpsc::Sender<Command>,
     jobs: BTreeMap<JobId, mpsc::Sender<Frame>>,
     job_frames: mpsc::Sender<FromJob>,
-    half: Half,
+    /// What a frame on a job's stream may be.
+    frame_bytes_max: usize,
+    room: Room,
     stranger: Option<Stranger>,
 }
 
@@ -327,7 +342,7 @@ impl Driver {
             let deadline = deadline.map(|ms| self.shared.started + Duration::from_millis(ms));
             tokio::select! {
                 frame = reader.next() => match frame {
-                    Ok(Some(frame)) => {
+                    Ok(Some(Incoming { frame, .. })) => {
                         let now = self.shared.now_ms();
                         self.session.control(frame, now, &mut Counter(&self.shared));
                     }
@@ -337,9 +352,7 @@ impl Driver {
                         open = false;
                     }
                     Err(StreamError::Slow) => self.session.close(Parting::Silent),
-                    Err(StreamError::Wire(_) | StreamError::Crowded) => {
-                        self.session.close(Parting::Malformed);
-                    }
+                    Err(StreamError::Wire(_)) => self.session.close(Parting::Malformed),
                 },
                 command = inbox.recv() => match command {
                     Some(Command::Push(assignment)) => { self.session.push(assignment); }
@@ -349,9 +362,9 @@ impl Driver {
                     None => {}
                 },
                 Some(heard) = from_jobs.recv() => match heard {
-                    FromJob::Frame(job, frame) => {
+                    FromJob::Frame(job, Incoming { frame, bytes, .. }) => {
                         let now = self.shared.now_ms();
-                        self.session.job(job, frame, now);
+                        self.session.job(job, frame, bytes, now);
                     }
                     FromJob::Closed(job) => {
                         self.jobs.remove(&job);
@@ -460,13 +473,13 @@ impl Driver {
         let (sender, outgoing) = mpsc::channel(QUEUE);
         self.jobs.insert(job, sender);
         let (connection, session) = (self.connection.clone(), self.job_frames.clone());
-        let half = self.half.clone();
+        let (limit, room) = (self.frame_bytes_max, self.room.clone());
         tokio::spawn(async move {
             // A runner may take no more streams, for as long as it likes.
             let opened = timeout(PATIENCE, connection.open_bi()).await;
             let Ok(Ok((mut writer, reader))) = opened else { return };
             if write(&mut writer, &frame, PATIENCE).await.is_ok() {
-                let reader = Reader::new(reader, JOB_LIMIT, &half);
+                let reader = Reader::of_job(reader, limit, &room);
                 carry(job, reader, writer, outgoing, session).await;
             }
         });

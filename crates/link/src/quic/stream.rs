@@ -1,14 +1,14 @@
 //! Frames on streams.
 
 use crate::frame::Frame;
-use crate::wire::{Cutter, WireError, encode};
+use crate::session::budget::FRAMES;
+use crate::wire::{Cutter, Needs, WireError, encode};
 use quinn::{RecvStream, SendStream};
 use remuda_protocol::primitives::JobId;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long the rest of a frame may take once its first byte is there, and how long a peer may let
@@ -16,13 +16,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a goodbye may be on its way.
 pub(super) const FAREWELL: Duration = Duration::from_millis(500);
-/// Bytes that are read at a time.
-const CHUNK: usize = 16 * 1024;
-/// What frames that are not whole yet may hold, on all streams of a connection. All jobs of a runner
-/// at once, each in a transaction of the usual size, are half of it.
-const HALF_MAX: usize = 64 * 1024 * 1024;
-/// Frames that wait for a stream.
+/// Frames that wait for a stream; one job's budget is less.
 pub(super) const QUEUE: usize = 64;
+const _: () = assert!(QUEUE > FRAMES as usize);
 
 /// Why a stream is of no more use.
 #[derive(Debug, Error)]
@@ -31,56 +27,84 @@ pub(super) enum StreamError {
     Wire(#[from] WireError),
     #[error("a frame did not come to its end")]
     Slow,
-    #[error("too many frames are half there")]
-    Crowded,
     #[error("the connection is gone: {0}")]
     Gone(String),
 }
 
-/// The bytes of a connection's frames that are not whole yet.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Half(Arc<AtomicUsize>);
+/// The memory that frames of a connection's job streams may take until its session has heard them. A
+/// frame is read once there is room for all of it.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+impl Room {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes)))
+    }
+}
+
+/// A frame as it came.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    pub(super) frame: Frame,
+    /// All of it, with its length.
+    pub(super) bytes: usize,
+    _room: Option<OwnedSemaphorePermit>,
+}
 
 /// The reading end.
 pub(super) struct Reader {
     stream: RecvStream,
     cutter: Cutter,
-    half: Half,
-    /// Its part of them.
-    counted: usize,
-    buffer: Box<[u8]>,
-    /// When what is half there must be whole.
+    room: Option<Room>,
+    taken: Option<OwnedSemaphorePermit>,
+    /// When what has begun must be whole.
     whole_by: Option<Instant>,
 }
 
 impl Reader {
-    pub(super) fn new(stream: RecvStream, limit: usize, half: &Half) -> Self {
-        let buffer = vec![0; CHUNK.min(limit)].into_boxed_slice();
-        let (cutter, half) = (Cutter::new(limit), half.clone());
-        Self { stream, cutter, half, counted: 0, buffer, whole_by: None }
+    /// Of the control stream.
+    pub(super) fn new(stream: RecvStream, limit: usize) -> Self {
+        Self { stream, cutter: Cutter::new(limit), room: None, taken: None, whole_by: None }
     }
 
-    fn count(&mut self, waiting: usize) -> Result<(), StreamError> {
-        let Half(all) = &self.half;
-        let others = all.fetch_sub(self.counted, Relaxed) - self.counted;
-        self.counted = waiting;
-        all.fetch_add(waiting, Relaxed);
-        if others + waiting > HALF_MAX { Err(StreamError::Crowded) } else { Ok(()) }
+    /// Of a job's stream.
+    pub(super) fn of_job(stream: RecvStream, limit: usize, room: &Room) -> Self {
+        Self { room: Some(room.clone()), ..Self::new(stream, limit) }
+    }
+
+    /// Of a job's stream that somebody has just opened, and has to say something on.
+    pub(super) fn of_opened_job(stream: RecvStream, limit: usize, room: &Room) -> Self {
+        Self { whole_by: Some(Instant::now() + PATIENCE), ..Self::of_job(stream, limit, room) }
+    }
+
+    /// Frames have another limit from now on.
+    pub(super) fn limit(&mut self, limit: usize) {
+        self.cutter.limit(limit);
     }
 
     /// The next frame; `None` after the last. May be dropped while it waits: nothing is lost.
-    pub(super) async fn next(&mut self) -> Result<Option<Frame>, StreamError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Incoming>, StreamError> {
         loop {
-            let frame = self.cutter.next_frame()?;
-            self.count(self.cutter.waiting())?;
-            if let Some(frame) = frame {
+            let (missing, whole) = match self.cutter.needs()? {
+                Needs::Length(missing) => (missing, 0),
+                Needs::Body { missing, whole } => (missing, whole),
+            };
+            if let Some(room) = self.room.as_ref().filter(|_| whole > 0 && self.taken.is_none()) {
+                let bytes = u32::try_from(whole).unwrap_or(u32::MAX);
+                let taken = room.0.clone().acquire_many_owned(bytes).await;
+                self.taken = Some(taken.expect("nobody closes it"));
+                // Until now it was not the other side that we waited for.
+                self.whole_by = Some(Instant::now() + PATIENCE);
+            }
+            if missing == 0 {
+                let frame = self.cutter.next_frame()?.expect("nothing is missing");
                 self.whole_by = None;
-                return Ok(Some(frame));
+                return Ok(Some(Incoming { frame, bytes: whole, _room: self.taken.take() }));
             }
             if self.cutter.waiting() > 0 && self.whole_by.is_none() {
                 self.whole_by = Some(Instant::now() + PATIENCE);
             }
-            let read = self.stream.read(&mut self.buffer);
+            let read = self.stream.read_chunk(missing, true);
             let read = match self.whole_by {
                 Some(deadline) => {
                     timeout_at(deadline, read).await.map_err(|_| StreamError::Slow)?
@@ -88,17 +112,11 @@ impl Reader {
                 None => read.await,
             };
             match read.map_err(|error| StreamError::Gone(error.to_string()))? {
-                Some(count) => self.cutter.push(&self.buffer[..count]),
+                Some(chunk) => self.cutter.push(&chunk.bytes),
                 None if self.cutter.waiting() == 0 => return Ok(None),
                 None => return Err(StreamError::Gone("it ended in a frame".to_owned())),
             }
         }
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        let _ = self.count(0);
     }
 }
 
@@ -119,7 +137,7 @@ pub(super) async fn write(
 /// What a session hears of a job's stream.
 #[derive(Debug)]
 pub(super) enum FromJob {
-    Frame(JobId, Frame),
+    Frame(JobId, Incoming),
     Closed(JobId),
 }
 
@@ -135,6 +153,8 @@ pub(super) async fn carry(
     let mut reading = true;
     loop {
         tokio::select! {
+            // First, so that nothing more is read once the session wants no more of it.
+            biased;
             frame = outgoing.recv() => match frame {
                 Some(frame) => if write(&mut writer, &frame, PATIENCE).await.is_err() { break },
                 None => {

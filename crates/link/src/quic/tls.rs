@@ -2,6 +2,7 @@
 //! key. Who the runner is, TLS does not know; it proves that in the session.
 
 use crate::hall::STRANGERS_MAX;
+use crate::session::JOBS_MAX;
 use crate::sign::ValidatorKey;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{IdleTimeout, TransportConfig, VarInt};
@@ -32,8 +33,8 @@ pub const KEEP_ALIVE: Duration = Duration::from_secs(6);
 const AHEAD_OF_VALIDATOR: u32 = 512 * 1024;
 /// Assignments may have 2 MiB.
 const AHEAD_OF_RUNNER: u32 = 8 * 1024 * 1024;
-/// Streams that a validator may have open at a runner.
-const JOB_STREAMS: u32 = 256;
+/// Streams that a validator may have open at a runner: some have done their work and are about to close.
+const JOB_STREAMS: u32 = 2 * JOBS_MAX as u32;
 
 /// TLS cannot be set up.
 #[derive(Debug, Error)]

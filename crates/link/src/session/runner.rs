@@ -6,22 +6,24 @@
 //! The runner believes a validator nothing but that it is this validator: whatever costs money is
 //! looked up in the chain's state first. That is for the owner of the session to do.
 
-use super::{Allowance, Output, TEXT_LIMIT, shortened};
+use super::budget::{Budget, cost, cost_of_carrying};
+use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
-    AckStatus, BackpressureSignal, CapabilityDelta, Frame, Handover, HeartbeatPing, Hello,
-    HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Parting, Role, VERSION,
+    AckStatus, BackpressureSignal, CapabilityDelta, Frame, Handover, HeartbeatPing, HeartbeatPong,
+    Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Parting, Role, VERSION,
 };
 use crate::sign::{self, Meeting, ValidatorKey};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::JobId;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// How long a validator may take to prove itself.
 pub const HANDSHAKE_MS: u64 = 10_000;
-/// Frames in a burst, and a second.
-const RATE: (u32, u32) = (512, 128);
-/// Jobs in flight with one validator.
-const JOBS_MAX: usize = 256;
+/// Frames of the control stream in a burst, and a second. A block brings two.
+const CONTROL_RATE: (u32, u32) = (512, 256);
+/// Frames of job streams in a burst, and a second. 500 jobs a second bring 1,500: each is assigned, has
+/// results handed over, and is called off.
+const JOB_RATE: (u32, u32) = (4_096, 2_048);
 
 /// Who the runner is, and whom it talks to.
 #[derive(Clone, Debug)]
@@ -43,6 +45,9 @@ pub enum Event {
     Opened,
     /// The validator has a new final block.
     Head(u64),
+    /// The validator says that this subset epoch, later than the runner's, has begun: the runner's
+    /// validators may be others.
+    Epoch(u64),
     /// Work.
     Assigned(Box<JobAssignment>),
     /// No more work.
@@ -61,6 +66,15 @@ enum State {
     Closed,
 }
 
+/// A job whose stream is open.
+struct Job {
+    /// What may still be said about it.
+    budget: Budget,
+    /// The newest transaction, while the budget does not pay for it. What came before it was for
+    /// nothing, or is on chain.
+    waiting: Option<Vec<u8>>,
+}
+
 /// See the module.
 pub struct Session {
     settings: Settings,
@@ -70,10 +84,13 @@ pub struct Session {
     since_ms: u64,
     pings: u64,
     pinged: Option<u64>,
-    /// Jobs whose stream is open.
-    jobs: BTreeSet<JobId>,
+    /// The newest block that the validator told of, and the latest subset epoch.
+    told: u64,
+    epoch: u64,
+    jobs: BTreeMap<JobId, Job>,
     state: State,
-    allowance: Allowance,
+    control: Allowance,
+    job: Allowance,
     out: VecDeque<Output<Event>>,
 }
 
@@ -96,16 +113,19 @@ impl Session {
             subset_epoch: settings.subset_epoch,
         };
         Self {
-            settings,
             exporter,
             nonce,
             height,
             since_ms: now_ms,
             pings: 0,
             pinged: None,
-            jobs: BTreeSet::new(),
+            told: 0,
+            epoch: settings.subset_epoch,
+            jobs: BTreeMap::new(),
             state: State::Greeted,
-            allowance: Allowance::new(RATE.0, RATE.1, now_ms),
+            control: Allowance::new(CONTROL_RATE.0, CONTROL_RATE.1, now_ms),
+            job: Allowance::new(JOB_RATE.0, JOB_RATE.1, now_ms),
+            settings,
             out: VecDeque::from([Output::Control(hello.into())]),
         }
     }
@@ -153,9 +173,20 @@ impl Session {
         self.out.push_back(Output::Close(why));
     }
 
+    /// When the next frame of the control stream may be heard, if not now. A validator that is faster
+    /// is read more slowly.
+    pub fn control_ready_ms(&self, now_ms: u64) -> Option<u64> {
+        self.control.ready_ms(now_ms)
+    }
+
+    /// When the next frame of a job's stream may be heard, if not now.
+    pub fn job_ready_ms(&self, now_ms: u64) -> Option<u64> {
+        self.job.ready_ms(now_ms)
+    }
+
     /// A frame of the control stream.
     pub fn control(&mut self, frame: Frame, now_ms: u64) {
-        if !self.allowance.take(now_ms) {
+        if !self.control.take(now_ms) {
             return self.close(Parting::TooFast);
         }
         let done = match (&self.state, frame) {
@@ -173,9 +204,7 @@ impl Session {
                 self.hello_ack(&meeting, &ack)
             }
             (State::Open, Frame::HeartbeatPong(pong)) => {
-                let runner = self.settings.key.public_key();
-                let digest = sign::pong(self.settings.chain_id, &runner, pong.block_height);
-                self.holds(&digest, &pong.validator_signed).map(|()| self.learn(pong.block_height))
+                self.pong(&pong)
             }
             _ => Err(Parting::Unexpected),
         };
@@ -214,6 +243,7 @@ impl Session {
         })));
         self.state = State::Proven(meeting);
         self.height = self.height.max(hello.block_height);
+        self.told = hello.block_height;
         Ok(())
     }
 
@@ -226,8 +256,47 @@ impl Session {
         self.holds(&meeting.digest(Role::Validator), &signature)?;
         self.state = State::Open;
         self.out.push_back(Output::Event(Event::Opened));
+        self.turn(meeting.subset_epoch);
         self.ping();
         Ok(())
+    }
+
+    fn pong(&mut self, pong: &HeartbeatPong) -> Result<(), Parting> {
+        let HeartbeatPong { block_height, subset_epoch, validator_signed } = pong;
+        let Settings { chain_id, key, .. } = &self.settings;
+        let digest = sign::pong(*chain_id, &key.public_key(), *block_height, *subset_epoch);
+        self.holds(&digest, validator_signed)?;
+        let blocks = block_height.saturating_sub(self.told);
+        if blocks > 0 {
+            self.told = *block_height;
+            self.refill(blocks);
+        }
+        self.turn(*subset_epoch);
+        self.learn(*block_height);
+        Ok(())
+    }
+
+    /// Subset epochs only go forward, also if this validator is behind another one.
+    fn turn(&mut self, epoch: u64) {
+        if epoch > self.epoch {
+            self.epoch = epoch;
+            self.out.push_back(Output::Event(Event::Epoch(epoch)));
+        }
+    }
+
+    /// So many blocks more, and what they pay for.
+    fn refill(&mut self, blocks: u64) {
+        let mut paid = Vec::new();
+        for (id, job) in &mut self.jobs {
+            job.budget.blocks(blocks);
+            if let Some(waiting) = job.waiting.take_if(|w| job.budget.pay(cost_of_carrying(w.len())))
+            {
+                paid.push((*id, waiting));
+            }
+        }
+        for (job, transaction) in paid {
+            self.send_result(job, transaction);
+        }
     }
 
     fn holds(
@@ -297,9 +366,15 @@ impl Session {
     }
 
     /// A frame of a stream that the validator opened. The first one names the job; `None` until then.
-    /// Returns the stream's job.
-    pub fn job(&mut self, job: Option<JobId>, frame: Frame, now_ms: u64) -> Option<JobId> {
-        if !self.allowance.take(now_ms) {
+    /// Returns the stream's job. It came as so many bytes.
+    pub fn job(
+        &mut self,
+        job: Option<JobId>,
+        frame: Frame,
+        bytes: usize,
+        now_ms: u64,
+    ) -> Option<JobId> {
+        if !self.job.take_many(cost(bytes), now_ms) {
             self.close(Parting::TooFast);
             return job;
         }
@@ -337,18 +412,20 @@ impl Session {
     fn assigned(&mut self, assignment: JobAssignment) -> Result<Option<JobId>, Parting> {
         let job = assignment.job_id;
         // A stream for each: a second one for the same job is no mistake of an honest validator.
-        if self.jobs.len() >= JOBS_MAX || !self.jobs.insert(job) {
+        if self.jobs.len() >= JOBS_MAX || self.jobs.contains_key(&job) {
             return Err(Parting::Unexpected);
         }
+        self.jobs.insert(job, Job { budget: Budget::of_runner(), waiting: None });
         self.out.push_back(Output::Event(Event::Assigned(Box::new(assignment))));
         Ok(Some(job))
     }
 
     /// Answers an assignment.
     pub fn ack(&mut self, job: JobId, status: AckStatus, reason: Option<String>) {
-        if !self.jobs.contains(&job) {
-            return;
-        }
+        let Some(open) = self.jobs.get_mut(&job) else { return };
+        let reason = reason.map(|reason| shortened(reason, TEXT_LIMIT));
+        // The first word about a job: the assignment has paid for it.
+        let _ = open.budget.pay(1);
         let Settings { chain_id, key, validator, .. } = &self.settings;
         let mut frame = JobAck { job_id: job, status, reason, signed: [0; 65] };
         frame.signed = key.sign(&sign::ack(*chain_id, validator, &frame)).bytes;
@@ -358,30 +435,41 @@ impl Session {
         }
     }
 
-    /// Says how far a job is.
+    /// Says how far a job is, unless that was said too often.
     pub fn progress(&mut self, job: JobId, fraction: u8, detail: Option<String>) {
-        if self.jobs.contains(&job) {
+        if self.jobs.get_mut(&job).is_some_and(|open| open.budget.pay_for_news()) {
             let detail = detail.map(|detail| shortened(detail, TEXT_LIMIT));
             let frame = JobProgress { job_id: job, fraction: fraction.min(100), detail };
             self.out.push_back(Output::Job(job, frame.into()));
         }
     }
 
-    /// Hands a transaction about a job to the validator. `false` if it has no stream for that job.
+    /// Hands a transaction about a job to the validator: now, or after some blocks if much was said about
+    /// this job. `false` if it has no stream for that job.
     pub fn result(&mut self, job: JobId, transaction: Vec<u8>) -> bool {
-        if !self.open() || !self.jobs.contains(&job) {
+        let Some(open) = self.jobs.get_mut(&job).filter(|_| matches!(self.state, State::Open))
+        else {
             return false;
+        };
+        if open.budget.pay(cost_of_carrying(transaction.len())) {
+            open.waiting = None;
+            self.send_result(job, transaction);
+        } else {
+            open.waiting = Some(transaction);
         }
+        true
+    }
+
+    fn send_result(&mut self, job: JobId, transaction: Vec<u8>) {
         let Settings { chain_id, key, validator, .. } = &self.settings;
         let mut frame = JobResult { job_id: job, result_data: transaction, runner_signed: [0; 65] };
         frame.runner_signed = key.sign(&sign::result(*chain_id, validator, &frame)).bytes;
         self.out.push_back(Output::Job(job, frame.into()));
-        true
     }
 
     /// The job is done, or was never taken.
     pub fn finish(&mut self, job: JobId) {
-        if self.jobs.remove(&job) {
+        if self.jobs.remove(&job).is_some() {
             self.out.push_back(Output::FinishJob(job));
         }
     }

@@ -7,7 +7,8 @@
 //! the chain says of the key, and a signature only at the end. Presence follows pings and
 //! backpressure alone; what becomes of a job only decides whether more jobs are pushed.
 
-use super::{Allowance, Output, TEXT_LIMIT, shortened};
+use super::budget::{self, Budget};
+use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
     AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
     HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
@@ -24,12 +25,10 @@ use std::sync::Arc;
 pub const HANDSHAKE_MS: u64 = 5_000;
 /// Frames of the control stream in a burst, and a second.
 const CONTROL_RATE: (u32, u32) = (64, 16);
-/// Frames of job streams in a burst, and a second.
-const JOB_RATE: (u32, u32) = (256, 64);
+/// Frames of job streams in a burst, and a second, beyond the budgets of the jobs.
+const JOB_RATE: (u32, u32) = (64, 16);
 /// Things that a runner may say it cannot do for now.
 const REMOVED_MAX: usize = 64;
-/// Jobs in flight with one runner; more are not pushed but polled for.
-const JOBS_MAX: usize = 256;
 /// A runner that failed again and again is left alone for at most 2 to the power of this, in blocks.
 const QUARANTINE_MAX: u32 = 10;
 
@@ -73,6 +72,8 @@ pub struct Settings {
     pub presence_timeout: u64,
     /// Blocks without an answer after which a push has failed.
     pub ack_timeout: u64,
+    /// Bytes of the longest transaction.
+    pub transaction_bytes_max: usize,
 }
 
 /// What the owner of a session hears.
@@ -125,10 +126,19 @@ struct Open {
     accepting: bool,
     present: bool,
     removed: BTreeSet<String>,
-    /// Jobs with an open stream; the block of the push while it is unanswered.
-    jobs: BTreeMap<JobId, Option<u64>>,
+    /// Jobs with an open stream.
+    jobs: BTreeMap<JobId, Pushed>,
     hard_failures: u32,
     quiet_until: u64,
+}
+
+/// A job that was pushed.
+#[derive(Debug)]
+struct Pushed {
+    /// The block of the push while it is unanswered.
+    unanswered_since: Option<u64>,
+    /// What may still be said about it.
+    budget: Budget,
 }
 
 /// See the module.
@@ -356,9 +366,10 @@ impl Session {
 
     fn pong(&mut self) {
         if let State::Open(open) = &self.state {
-            let digest = sign::pong(self.settings.chain_id, &open.key, self.head);
+            let digest = sign::pong(self.settings.chain_id, &open.key, self.head, self.epoch);
             self.out.push_back(Output::Control(Frame::HeartbeatPong(HeartbeatPong {
                 block_height: self.head,
+                subset_epoch: self.epoch,
                 validator_signed: self.settings.signer.sign(&digest),
             })));
         }
@@ -403,7 +414,8 @@ impl Session {
     /// There is a new final block.
     pub fn head(&mut self, head: Head, desk: &dyn Desk) {
         // A runner pings once for each block it hears of, however fast blocks are.
-        self.control.grant(head.height.saturating_sub(self.head));
+        let blocks = head.height.saturating_sub(self.head);
+        self.control.grant(blocks);
         self.head = self.head.max(head.height);
         self.epoch = head.subset_epoch;
         let State::Open(open) = &mut self.state else { return };
@@ -413,10 +425,13 @@ impl Session {
             Ok(_) => return self.close(Parting::NotRegistered),
             Err(parting) => return self.close(parting),
         }
+        open.jobs.values_mut().for_each(|pushed| pushed.budget.blocks(blocks));
         let timeout = self.settings.ack_timeout;
-        let late = |since: &Option<u64>| since.is_some_and(|at| self.head >= at + timeout);
+        let late = |pushed: &Pushed| {
+            pushed.unanswered_since.is_some_and(|since| self.head >= since + timeout)
+        };
         let failed: Vec<JobId> =
-            open.jobs.iter().filter(|(_, since)| late(since)).map(|(job, _)| *job).collect();
+            open.jobs.iter().filter(|(_, pushed)| late(pushed)).map(|(job, _)| *job).collect();
         for job in failed {
             open.jobs.remove(&job);
             open.quiet_until = self.head + (1 << open.hard_failures.min(QUARANTINE_MAX));
@@ -451,7 +466,8 @@ impl Session {
         };
         let digest = sign::assignment(self.settings.chain_id, &open.key, &frame);
         frame.validator_signed = self.settings.signer.sign(&digest);
-        open.jobs.insert(job_id, Some(self.head));
+        let pushed = Pushed { unanswered_since: Some(self.head), budget: Budget::of_validator() };
+        open.jobs.insert(job_id, pushed);
         self.out.push_back(Output::OpenJob(job_id, frame.into()));
         true
     }
@@ -477,15 +493,15 @@ impl Session {
         }
     }
 
-    /// A frame of a job's stream.
-    pub fn job(&mut self, job: JobId, frame: Frame, now_ms: u64) {
-        if !self.job.take(now_ms) {
-            return self.close(Parting::TooFast);
-        }
+    /// A frame of a job's stream, which came as so many bytes.
+    pub fn job(&mut self, job: JobId, frame: Frame, bytes: usize, now_ms: u64) {
         let State::Open(open) = &mut self.state else { return };
-        // Said before it heard that the job is over.
-        if !open.jobs.contains_key(&job) {
-            return;
+        // Said before it heard that the job is over. It costs nothing, and there is not much of it:
+        // the stream has ended.
+        let Some(pushed) = open.jobs.get_mut(&job) else { return };
+        let cost = budget::cost(bytes);
+        if !pushed.budget.pay(cost) && !self.job.take_many(cost, now_ms) {
+            return self.close(Parting::TooFast);
         }
         let done = match frame {
             Frame::JobAck(ack) if ack.job_id == job => self.ack(job, &ack),
@@ -505,12 +521,13 @@ impl Session {
 
     fn ack(&mut self, job: JobId, ack: &JobAck) -> Result<(), Parting> {
         let State::Open(open) = &mut self.state else { return Err(Parting::Unexpected) };
+        let Some(pushed) = open.jobs.get_mut(&job) else { return Err(Parting::Unexpected) };
+        // Once, and before a signature is checked.
+        if pushed.unanswered_since.take().is_none() {
+            return Err(Parting::Unexpected);
+        }
         let digest = sign::ack(self.settings.chain_id, &self.settings.me, ack);
         holds(&open.key, &digest, &ack.signed)?;
-        let Some(since @ Some(_)) = open.jobs.get_mut(&job) else {
-            return Err(Parting::Unexpected);
-        };
-        *since = None;
         open.hard_failures = 0;
         open.quiet_until = 0;
         let outcome = match ack.status {
@@ -538,7 +555,8 @@ impl Session {
     pub fn job_closed(&mut self, job: JobId) {
         if let State::Open(open) = &mut self.state {
             // Without an answer it stays until it has failed.
-            if open.jobs.get(&job) == Some(&None) {
+            let answered = |pushed: &Pushed| pushed.unanswered_since.is_none();
+            if open.jobs.get(&job).is_some_and(answered) {
                 open.jobs.remove(&job);
                 self.out.push_back(Output::Event(Event::NoStream(job)));
             }

@@ -14,8 +14,7 @@ use remuda_protocol::primitives::{B256, JobId, Slot};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 const A: JobId = B256::repeat_byte(0xA);
 const B: JobId = B256::repeat_byte(0xB);
@@ -68,6 +67,7 @@ async fn greet(endpoint: Endpoint) -> Liar {
         signer: Arc::new(identity),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     };
     let (source, head) = (anywhere().ip(), Head { height: 100, subset_epoch: 0 });
     let settings = Arc::new(settings);
@@ -107,7 +107,7 @@ impl Liar {
 
 /// One stream that nobody reads, and another that says a lot.
 #[tokio::test]
-async fn a_validator_that_talks_and_does_not_listen_is_left() {
+async fn a_validator_that_talks_and_does_not_listen_keeps_nobody_waiting() {
     let (mut liar, mut link) = meet(2_000).await;
     let _unread = liar.push(A).await;
     let (mut loud, _reader) = liar.push(B).await;
@@ -115,25 +115,30 @@ async fn a_validator_that_talks_and_does_not_listen_is_left() {
         until(&mut link.events, |event| matches!(event, runner::Event::Assigned(_))).await;
     }
     let Link { commands, mut events, ended, .. } = link;
-    tokio::spawn(async move { while events.recv().await.is_some() {} });
-    let work = tokio::spawn(async move {
-        let detail = Some("x".repeat(200));
-        while commands.send(Command::Progress(A, 50, detail.clone())).await.is_ok() {}
-    });
-    sleep(Duration::from_millis(300)).await;
     let runner = key(0).address().into_array();
     let handover = Handover { job_id: B, runner, sealed: vec![0; 100], runner_signed: [0; 65] };
     let handover = encode(&Frame::Handover(handover));
-    tokio::spawn(async move {
+    let talk = tokio::spawn(async move {
         for _ in 0..400 {
-            if loud.write_all(&handover).await.is_err() {
-                break;
-            }
+            loud.write_all(&handover).await.expect("it is read");
         }
-        sleep(SOON * 10).await;
+        loud
     });
-    timeout(SOON * 2, ended).await.expect("the session ends").unwrap();
-    timeout(SOON, work).await.expect("nobody is kept waiting").unwrap();
+    let work = async {
+        let detail = Some("x".repeat(200));
+        for _ in 0..5_000 {
+            let progress = Command::Progress(A, 50, detail.clone());
+            commands.send(progress).await.expect("the session goes on");
+        }
+    };
+    let listen = async {
+        for _ in 0..400 {
+            until(&mut events, |event| matches!(event, runner::Event::Handover(_))).await;
+        }
+    };
+    timeout(SOON, async { tokio::join!(work, listen) }).await.expect("nobody waits");
+    assert!(!ended.is_finished(), "what is not read is not said");
+    talk.abort();
 }
 
 #[tokio::test]

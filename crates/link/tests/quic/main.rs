@@ -1,5 +1,6 @@
 //! Real sockets on this machine.
 
+mod busy;
 mod hostile;
 mod middle;
 mod raw;
@@ -60,6 +61,7 @@ fn server(runners: usize) -> (Server, mpsc::Receiver<(Place, Event)>) {
         signer: Arc::new(identity),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     };
     let (events_in, events) = mpsc::channel(1_024);
     let known = Numbered((0..runners).map(|number| key(number).public_key()).collect());

@@ -9,8 +9,11 @@ use remuda_link::frame::{BackpressureSignal, Parting};
 use remuda_link::hall::STRANGERS_MAX;
 use remuda_link::quic::client::Connector;
 use remuda_link::session::runner;
-use remuda_link::session::validator::{Event, Head, Outcome};
+use remuda_link::session::validator::{Assignment, Event, Head, Outcome};
 use remuda_link::wire::{CONTROL_LIMIT, encode};
+use remuda_protocol::primitives::B256;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::{sleep, timeout};
@@ -172,6 +175,41 @@ async fn a_runner_that_says_too_much_loses_its_session_and_others_do_not_wait() 
     assert!(loads.await < 200, "not all of it was heard");
     server.head(Head { height: 101, subset_epoch: 0 });
     until_event(&mut resident.events, |event| *event == runner::Event::Head(101)).await;
+}
+
+/// Frames that never become whole, on the streams of as many jobs.
+#[tokio::test]
+async fn half_frames_do_not_fill_a_validators_memory() {
+    const JOBS: u8 = 100;
+    let (server, mut events) = server(1);
+    let peer = Peer::open(&server, &config(|_| ()), 0).await;
+    until_event(&mut events, |(_, event)| *event == Event::Presence(true)).await;
+    for number in 0..JOBS {
+        let job_id = B256::repeat_byte(number);
+        let job = Assignment { job_id, job_spec: vec![7; 100], ..assignment() };
+        assert!(server.push(&key(0).address(), job));
+    }
+    let mut begun = 131_072_u32.to_be_bytes().to_vec();
+    begun.resize(131_072, 0x20);
+    let (begun, taken) = (Arc::<[u8]>::from(begun), Arc::new(AtomicUsize::new(0)));
+    for _ in 0..JOBS {
+        let (mut writer, _reader) = timeout(SOON, peer.connection.accept_bi()).await.unwrap().unwrap();
+        let (begun, taken) = (begun.clone(), taken.clone());
+        tokio::spawn(async move {
+            for piece in begun.chunks(4 * 1024) {
+                if writer.write_all(piece).await.is_err() {
+                    return;
+                }
+                taken.fetch_add(piece.len(), Relaxed);
+            }
+            sleep(UNREAD).await;
+        });
+    }
+    sleep(Duration::from_secs(2)).await;
+    // What was read, what was sent ahead, and what has not left the sender.
+    let taken = taken.load(Relaxed) >> 10;
+    assert!((512..=1_024 + 512 + 1_024).contains(&taken), "{taken} KiB were taken");
+    assert!(peer.connection.close_reason().is_none(), "the control stream is heard all the while");
 }
 
 #[tokio::test]

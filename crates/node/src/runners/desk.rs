@@ -19,8 +19,8 @@ use tokio::sync::{broadcast, mpsc};
 /// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
 /// with its stream, or refused for want of a place.
 const SAY_AGAIN_BLOCKS: u64 = 16;
-/// Jobs that it is told then; half of what waits for a session at most.
-const SAID_AT_ONCE: usize = 32;
+/// Jobs that it is told then.
+const SAID_AT_ONCE: usize = 256;
 
 /// Microseconds since 1970.
 fn to_micros(time: SystemTime) -> u64 {

@@ -37,8 +37,9 @@ use told::Told;
 
 /// Blocks without an answer after which a push has failed (SPEC §17).
 const ACK_TIMEOUT_BLOCKS: u64 = 15;
-/// What sessions have said and nobody has looked at. A session waits when it is full.
-const EVENTS: usize = 4_096;
+/// What sessions have said and nobody has looked at, among it transactions of 128 KiB. A session waits when
+/// it is full.
+const EVENTS: usize = 1_024;
 /// Reports of progress that a slow reader may be behind before it misses some.
 const NEWS: usize = 256;
 /// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
@@ -208,6 +209,7 @@ impl Runners {
             signer: Arc::new(identity),
             presence_timeout: PRESENCE_TIMEOUT_BLOCKS,
             ack_timeout: ACK_TIMEOUT_BLOCKS,
+            transaction_bytes_max: backend.genesis().params.max_tx_bytes as usize,
         };
         // Before the tip is read: no block falls in between.
         let blocks = backend.subscribe();

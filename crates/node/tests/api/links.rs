@@ -185,6 +185,40 @@ async fn only_the_runners_of_this_validator_are_let_in() {
     assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "not_registered");
 }
 
+#[tokio::test]
+async fn a_new_subset_epoch_is_told_in_the_session_with_its_first_block() {
+    let mut params = calm();
+    (params.subset_epoch_blocks, params.subset_overlap_blocks) = (60, 30);
+    let world = World::still(params, roomy()).await;
+    let blocks = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            world.chain.step();
+        }
+    };
+    let me = tokio::select! {
+        runners = world.register(1) => runners[0].clone(),
+        () = blocks => unreachable!("blocks go on"),
+    };
+    let (door, _) = open(&world, common(&world, std::slice::from_ref(&me)).await);
+    let mut link = connect(door, &me).await;
+    until(&mut link, |event| (event == Event::Opened).then_some(())).await;
+    while world.height().await < 61 {
+        world.chain.step();
+    }
+    let told = until(&mut link, |event| match event {
+        Event::Epoch(epoch) => Some(epoch),
+        Event::Head(height) => {
+            assert!(height < 61, "its first block does not come before it");
+            None
+        }
+        _ => None,
+    });
+    assert_eq!(told.await, 1);
+    let view = world.client.runner_validators(me.address()).await.unwrap();
+    assert_eq!(view.epoch.0, 1, "and a node knows its validators by then");
+}
+
 /// What a committee member posts.
 fn handover(from: &SecretKey, to: [u8; 20], job_id: JobId, sealed: &[u8]) -> HandoverPost {
     let runner = from.address();

@@ -9,7 +9,7 @@ use axum::{Json, Router};
 use remuda_client::types::{
     AccountView, ApiError, BasefeesView, BigUint, CauseName, HandedOver, HandoverPost, HexAddress,
     HexBytes, HexHash, HistoryEntry, JobHistory, JobRecords, JobView, ProofView, ReceiptView,
-    RunnerJobs, RunnerValidators, RunnerView, StatusView, SubmitRequest, SubmitResponse,
+    RunnerJobs, RunnerValidator, RunnerValidators, RunnerView, StatusView, SubmitRequest, SubmitResponse,
     SubmitStatus, Submitted, TransactionStatus, TransactionStatusView, Uint, code,
 };
 use remuda_link::frame::Handover;
@@ -114,14 +114,22 @@ pub(crate) fn validators(
     runner: Address,
     api: Option<String>,
 ) -> RunnerValidators {
+    let named = |i: usize| named(i, &servers[i], api.clone());
+    let (now, before) = match (&world.seen, world.chain.profile(runner)) {
+        (Some(_), Some(profile)) => {
+            let subsets = world.chain.state.subsets();
+            (subsets.members(profile.slot), subsets.members_before(profile.slot))
+        }
+        _ => ((0..servers.len() as u32).collect(), vec![]),
+    };
+    let older = before.iter().filter(|index| !now.contains(index));
+    let older = older.map(|i| RunnerValidator { current: false, ..named(*i as usize) });
     RunnerValidators {
         runner: HexAddress(runner),
         height: Uint(world.chain.height().get()),
-        epoch: Uint(0),
+        epoch: Uint(world.subset_epoch()),
         threshold: 1,
-        validators: (servers.iter().enumerate())
-            .map(|(i, server)| named(i, server, api.clone()))
-            .collect(),
+        validators: now.iter().map(|i| named(*i as usize)).chain(older).collect(),
     }
 }
 

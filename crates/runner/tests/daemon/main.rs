@@ -8,6 +8,7 @@ mod malice;
 mod operator;
 mod programs;
 mod restart;
+mod rotation;
 mod single;
 mod town;
 mod undoable;

@@ -7,7 +7,7 @@ use remuda_link::frame::Parting;
 use remuda_link::quic::server::{Registry, Server};
 use remuda_link::session::validator::{Assignment, Event, Head, Place, Settings as Gate};
 use remuda_link::sign::Identity;
-use remuda_protocol::codec::{Decode as _, Encode as _};
+use remuda_protocol::codec::{Bytes, Decode as _, Encode as _};
 use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Job, Progress, Status};
@@ -16,7 +16,7 @@ use remuda_protocol::dispatcher::spec::{
 };
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::error::Inadmissible;
-use remuda_protocol::key::JobSpecKey;
+use remuda_protocol::key::{JobSpecKey, PresenceKey};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, B256, JobId, Slot};
@@ -24,6 +24,7 @@ use remuda_protocol::state::read;
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::{Daemon, Handle, Settings, StatusView};
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -33,6 +34,11 @@ use tokio::time::{Instant, sleep};
 
 /// Time between two blocks.
 pub(crate) const BLOCK: Duration = Duration::from_millis(50);
+/// The same where validators change: time enough for sessions on a busy machine.
+const SLOW_BLOCK: Duration = Duration::from_millis(150);
+/// Blocks of a subset epoch where validators change, and of an overlap: the shortest that are allowed.
+pub(crate) const ROTATION: u64 = 60;
+const OVERLAP: u64 = 30;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What can be said under one lock.
@@ -62,6 +68,8 @@ pub(crate) struct World {
     pub(crate) shown: Option<Amount>,
     /// The chain's beginning, as its node says.
     pub(crate) genesis: B256,
+    /// Where validators change: the slots that each of them sees. Elsewhere everybody is attested by all.
+    pub(crate) seen: Option<Vec<BTreeSet<Slot>>>,
 }
 
 /// See the module.
@@ -71,15 +79,19 @@ pub(crate) struct Town {
     pub(crate) servers: Arc<Vec<Server>>,
     pub(crate) api: String,
     pub(crate) web: Arc<Web>,
+    block: Duration,
 }
 
-struct Registered(Arc<Mutex<World>>);
+struct Registered(Arc<Mutex<World>>, usize);
 
 impl Registry for Registered {
     fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
         let world = self.0.lock().unwrap();
         let address = key.address().ok_or(Parting::NotRegistered)?;
         let profile = world.chain.profile(address).ok_or(Parting::NotRegistered)?;
+        if world.seen.is_some() && !world.chain.state.subsets().attests(self.1 as u32, profile.slot) {
+            return Err(Parting::WrongSubset);
+        }
         Ok(Place { address, slot: Slot(profile.slot.get()) })
     }
 }
@@ -100,13 +112,36 @@ impl Town {
 
     /// The same, where governance vouches for these programs.
     pub(crate) async fn build_with(runners: usize, validators: usize, pinned: Vec<B256>) -> Self {
+        let start = |params, rich| LocalChain::start(params, rich, pinned).unwrap();
+        Self::build_on(runners, validators, false, start).await
+    }
+
+    /// The same, where each runner has the validators that the chain draws for it, and is present if they
+    /// have sessions with it.
+    pub(crate) async fn rotating(runners: usize, validators: usize) -> Self {
+        let n = u8::try_from(validators).unwrap();
+        let start = |mut params: ChainParams, rich| {
+            params.subset_epoch_blocks = ROTATION;
+            params.subset_overlap_blocks = OVERLAP;
+            LocalChain::with_validators(n, params, rich, vec![]).unwrap()
+        };
+        Self::build_on(runners, validators, true, start).await
+    }
+
+    async fn build_on(
+        runners: usize,
+        validators: usize,
+        rotates: bool,
+        start: impl FnOnce(ChainParams, Vec<(Address, Amount)>) -> LocalChain,
+    ) -> Self {
+        let block = if rotates { SLOW_BLOCK } else { BLOCK };
         let mut params = ChainParams::development();
-        params.block_time_ms = u64::try_from(BLOCK.as_millis()).unwrap();
+        params.block_time_ms = u64::try_from(block.as_millis()).unwrap();
         let runners: Vec<SecretKey> =
             (0..runners).map(|i| SecretKey::from_label(&format!("runner {i}"))).collect();
         let rich = runners.iter().map(SecretKey::address).chain([customer().address()]);
-        let rich = rich.map(|address| (address, Amount::cby(1_000_000)));
-        let chain = LocalChain::start(params, rich, pinned).unwrap();
+        let rich = rich.map(|address| (address, Amount::cby(1_000_000))).collect();
+        let chain = start(params, rich);
         let world = Arc::new(Mutex::new(World {
             chain,
             pool: vec![],
@@ -122,6 +157,7 @@ impl Town {
             push: true,
             shown: None,
             genesis: B256::repeat_byte(1),
+            seen: rotates.then(|| vec![BTreeSet::new(); validators]),
         }));
         let web = Arc::new(Web::start().await);
         {
@@ -132,14 +168,14 @@ impl Town {
             }
             world.chain.step();
             for key in &runners {
-                world.chain.attest(key.address(), true);
+                world.chain.attest(key.address(), !rotates);
             }
             world.chain.steps(3);
         }
         let servers = (0..validators).map(|i| gate(i, &world)).collect();
         let servers = Arc::new(servers);
         let api = api::serve(world.clone(), Arc::clone(&servers)).await;
-        let town = Self { world, servers, api, web };
+        let town = Self { world, servers, api, web, block };
         tokio::spawn(town.clone().make_blocks());
         town
     }
@@ -150,18 +186,17 @@ impl Town {
 
     async fn make_blocks(self) {
         loop {
-            sleep(BLOCK).await;
-            let pushes = {
+            sleep(self.block).await;
+            let (pushes, head) = {
                 let mut world = self.world();
                 if world.halted {
                     continue;
                 }
                 world.step();
-                world.pushes()
+                (world.pushes(), world.head())
             };
-            let height = self.height();
             for server in self.servers.iter() {
-                server.head(Head { height, subset_epoch: 0 });
+                server.head(head);
                 for (runner, assignment) in &pushes {
                     server.push(runner, assignment.clone());
                 }
@@ -255,7 +290,15 @@ impl World {
         for bytes in &pool {
             self.chain.queue(bytes.clone());
         }
-        let outcome = self.chain.step();
+        let mut draft = self.chain.draft();
+        if let (Some(certificate), Some(seen)) = (&mut draft.presence, &self.seen) {
+            let subsets = self.chain.state.subsets();
+            for vote in &mut certificate.attestations {
+                let sees = |slot| seen[vote.validator as usize].contains(&slot);
+                vote.bits = Bytes(subsets.pack(vote.validator, sees));
+            }
+        }
+        let outcome = self.chain.step_with(draft);
         self.events.extend(outcome.receipts.into_iter().flat_map(|receipt| receipt.events));
         for bytes in pool {
             let hash = tx_hash(&bytes);
@@ -269,6 +312,15 @@ impl World {
                 self.pool.push(bytes);
             }
         }
+    }
+
+    pub(crate) fn subset_epoch(&self) -> u64 {
+        let state = read(&self.chain.state, &PresenceKey {}).expect("there was a block");
+        self.seen.as_ref().map_or(0, |_| state.epoch.number)
+    }
+
+    fn head(&self) -> Head {
+        Head { height: self.chain.height().get(), subset_epoch: self.subset_epoch() }
     }
 
     /// Every seat that has something to do.
@@ -312,9 +364,9 @@ impl World {
 
 fn gate(number: usize, world: &Arc<Mutex<World>>) -> Server {
     let identity = Identity::from_seed(&seed(number)).unwrap();
-    let (chain_id, height) = {
+    let (chain_id, head) = {
         let world = world.lock().unwrap();
-        (world.chain.params.chain_id, world.chain.height().get())
+        (world.chain.params.chain_id, world.head())
     };
     let settings = Gate {
         chain_id,
@@ -322,17 +374,24 @@ fn gate(number: usize, world: &Arc<Mutex<World>>) -> Server {
         signer: Arc::new(identity),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     };
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let (events_in, mut events) = mpsc::channel::<(Place, Event)>(1_024);
-    let registry = Arc::new(Registered(world.clone()));
-    let head = Head { height, subset_epoch: 0 };
+    let registry = Arc::new(Registered(world.clone(), number));
     let server = Server::start(listen, &seed(number), settings, head, registry, events_in);
     let world = world.clone();
     tokio::spawn(async move {
-        while let Some((_, event)) = events.recv().await {
+        while let Some((place, event)) = events.recv().await {
             let mut world = world.lock().unwrap();
             match event {
+                Event::Presence(present) => {
+                    let Some(seen) = &mut world.seen else { continue };
+                    match present {
+                        true => seen[number].insert(place.slot),
+                        false => seen[number].remove(&place.slot),
+                    };
+                }
                 Event::Transaction(_, bytes)
                     if !world.bury.contains(&number) && !world.pool.contains(&bytes) =>
                 {

@@ -12,7 +12,8 @@ use remuda_protocol::primitives::{B256, TxHash};
 use remuda_protocol::transaction::Instruction;
 use tracing::{info, warn};
 
-/// Blocks between two questions for the validators, unless something is wrong.
+/// Blocks between two questions for the validators, unless one of them tells of a new subset epoch or
+/// something is wrong.
 const VALIDATORS_BLOCKS: u64 = 30;
 /// Blocks between two questions for the own standing.
 const STANDING_BLOCKS: u64 = 4;
@@ -108,6 +109,7 @@ impl Desk {
     }
 
     fn new_height(&mut self) {
+        self.follow_epoch();
         let at = self.at();
         // What is about to pause, or to come back, does not wait for its turn.
         let unfit = self.unfit();

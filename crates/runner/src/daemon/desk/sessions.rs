@@ -16,6 +16,9 @@ const ASK_AGAIN_MS: u64 = 2_000;
 const LOAD_MS: u64 = 500;
 /// Validators that must say that somebody else has a session with the key.
 const WITNESSES: usize = 2;
+/// Questions for the validators of a new subset epoch that one validator is worth: a node knows of the epoch
+/// some blocks later at most, and a validator can make epochs up.
+const EPOCH_QUESTIONS: u8 = 16;
 
 /// A validator, and the session with it.
 #[derive(Clone, Debug)]
@@ -28,6 +31,10 @@ pub(super) struct Session {
     pub(super) rtt: Option<Duration>,
     pub(super) head: Option<u64>,
     pub(super) pushed: u64,
+    /// The latest subset epoch that it told of, and how often nodes were asked because of it since they
+    /// last knew of a new one.
+    pub(super) epoch: u64,
+    pub(super) epoch_questions: u8,
 }
 
 /// All of them.
@@ -35,6 +42,10 @@ pub(super) struct Session {
 pub(super) struct Sessions {
     pub(super) all: BTreeMap<ValidatorKey, Session>,
     asked_ms: u64,
+    /// The subset epoch whose validators these are.
+    epoch: Option<u64>,
+    /// Nodes are being asked for those of a later one.
+    asking: bool,
     /// Why nobody tells who they are.
     unknown: Option<String>,
     told: Option<BackpressureSignal>,
@@ -79,6 +90,7 @@ impl Sessions {
 
 impl Desk {
     pub(super) fn validators(&mut self, answer: Result<RunnerValidators, String>) {
+        self.sessions.asking = false;
         let answer = match answer {
             Ok(answer) => answer,
             Err(why) => {
@@ -91,7 +103,9 @@ impl Desk {
             }
         };
         self.sessions.unknown = None;
-        if !self.rules.push {
+        // A node that is behind another one does not know the newest yet.
+        let epoch = answer.epoch.0;
+        if !self.rules.push || self.sessions.epoch.is_some_and(|known| epoch < known) {
             return;
         }
         let mut all = BTreeMap::new();
@@ -114,8 +128,15 @@ impl Desk {
                     rtt: None,
                     head: None,
                     pushed: 0,
+                    epoch: 0,
+                    epoch_questions: 0,
                 },
             });
+        }
+        let known = self.sessions.epoch.replace(epoch);
+        if known != Some(epoch) {
+            info!(epoch, validators = all.len(), "validators of the subset epoch known");
+            all.values_mut().for_each(|session| session.epoch_questions = 0);
         }
         let gone: Vec<ValidatorKey> = self.sessions.all.keys().copied().collect();
         self.sessions.all = all;
@@ -140,7 +161,10 @@ impl Desk {
 
     pub(super) fn down(&mut self, validator: ValidatorKey, why: String) {
         let Some(session) = self.sessions.all.get_mut(&validator) else { return };
-        if session.open {
+        let over = !session.current && Parting::WrongSubset.word() == why;
+        if session.open && over {
+            info!(validator = session.index, "session ended with its subset epoch");
+        } else if session.open {
             warn!(validator = session.index, %why, "a session ended");
         }
         let moved = [Parting::WrongEpoch, Parting::WrongSubset, Parting::NotRegistered];
@@ -160,6 +184,23 @@ impl Desk {
         }
     }
 
+    /// Asks nodes for the validators of a subset epoch that a validator told of, until they know it: with
+    /// every block, since the validators before it count for a few blocks only.
+    pub(super) fn follow_epoch(&mut self) {
+        let Some(known) = self.sessions.epoch.filter(|_| !self.sessions.asking) else { return };
+        let mut told = false;
+        for session in self.sessions.all.values_mut().filter(|session| session.epoch > known) {
+            if session.epoch_questions < EPOCH_QUESTIONS {
+                session.epoch_questions += 1;
+                told = true;
+            }
+        }
+        if told {
+            self.sessions.asking = true;
+            self.act(Action::Validators);
+        }
+    }
+
     fn leave_streams(&mut self, validator: ValidatorKey) {
         for open in self.jobs.values_mut() {
             open.streams.retain(|stream| *stream != validator);
@@ -171,6 +212,10 @@ impl Desk {
         session.rtt = Some(rtt);
         match event {
             Event::Opened => {}
+            Event::Epoch(epoch) => {
+                session.epoch = epoch;
+                self.follow_epoch();
+            }
             Event::Head(height) => {
                 session.head = Some(height);
                 if self.height.is_some_and(|known| height > known) {

@@ -1,4 +1,5 @@
 mod claims;
+mod epochs;
 mod fees;
 mod loss;
 mod programs;
@@ -46,6 +47,10 @@ fn pulse_with(height: u64, nonce: u64, balance: u128) -> Note {
 }
 
 fn validators() -> Note {
+    validators_of(0)
+}
+
+fn validators_of(epoch: u64) -> Note {
     let named = |key: ValidatorKey| RunnerValidator {
         index: u32::from(key[0]),
         key: HexHash(key.into()),
@@ -56,7 +61,7 @@ fn validators() -> Note {
     Note::Validators(Ok(RunnerValidators {
         runner: HexAddress(key().address()),
         height: Uint(100),
-        epoch: Uint(0),
+        epoch: Uint(epoch),
         threshold: 2,
         validators: [A, B, C].map(named).to_vec(),
     }))

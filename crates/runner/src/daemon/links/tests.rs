@@ -34,6 +34,7 @@ fn try_server(listen: SocketAddr, door: Option<Parting>) -> Option<Server> {
         signer: Arc::new(identity),
         presence_timeout: 15,
         ack_timeout: 15,
+        transaction_bytes_max: 131_072,
     };
     let (events, mut heard) = mpsc::channel(1_024);
     tokio::spawn(async move { while heard.recv().await.is_some() {} });

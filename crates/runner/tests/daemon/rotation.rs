@@ -1,0 +1,51 @@
+//! Runners whose validators change.
+
+use crate::town::{ROTATION, Town, sees};
+use remuda_protocol::event::Event;
+use remuda_protocol::primitives::Address;
+
+/// Blocks between two orders.
+const ORDER_EVERY: u64 = 3;
+/// Subset epochs that end under load.
+const TURNS: u64 = 2;
+
+/// Times at which a runner was absent that had been present.
+fn absences(events: &[Event]) -> Vec<Address> {
+    let lost = events.iter().filter_map(|event| match event {
+        Event::PresenceChanged { runner, present: false, .. } => Some(*runner),
+        _ => None,
+    });
+    lost.collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_runner_is_absent_for_a_block_while_its_validators_change_under_load() {
+    let town = Town::rotating(4, 10).await;
+    // One after the other, just before an epoch begins: so runners that only ask every 30 blocks ask when
+    // the overlap is about to end.
+    let mut runners = Vec::new();
+    for number in 0..4 {
+        let height = ROTATION - 3 + number as u64;
+        town.until("it is time", |world| world.chain.height().get() >= height).await;
+        runners.push(town.runner(number, &format!("rotation {number}")).await);
+    }
+    for runner in &runners {
+        sees(runner, "it is present", |status| status.standing.as_ref().is_some_and(|s| s.present))
+            .await;
+    }
+    assert_eq!(absences(&town.world().events), [Address::ZERO; 0]);
+    let (start, end) = (town.height(), 1 + (TURNS + 1) * ROTATION + ROTATION * 2 / 3);
+    let mut jobs = Vec::new();
+    for height in (start..end).step_by(ORDER_EVERY as usize) {
+        town.until("it is time", |world| world.chain.height().get() >= height).await;
+        jobs.push(town.order(town.single("GET")));
+    }
+    for job in jobs {
+        town.settled(job).await;
+    }
+    assert_eq!(absences(&town.world().events), [Address::ZERO; 0]);
+    assert_eq!(town.world().subset_epoch(), TURNS + 1);
+    for runner in runners {
+        runner.stop().await;
+    }
+}
