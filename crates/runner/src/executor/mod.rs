@@ -23,6 +23,7 @@ pub mod excuse;
 pub mod http;
 pub mod llm;
 pub mod mcp;
+mod near;
 mod redirect;
 pub mod resolve;
 mod retry;
