@@ -2,8 +2,10 @@
 //!
 //! A file is written before the deed that it is about: before the work begins, and before the commit
 //! is sent. So a restart finds every result that anybody may be waiting for, and knows which work had
-//! begun. A file is replaced as a whole, so it is the old one or the new one, never half of each.
+//! begun. A file is replaced as a whole, so it is the old one or the new one, never half of each. Only
+//! the runner's own user can read them: a result and its salt must stay secret until they are opened.
 
+use crate::private::{self, PrivateError};
 use alloy_primitives::hex;
 use remuda_protocol::codec::{Decode as _, Encode as _};
 use remuda_protocol::crypto::Signature;
@@ -63,6 +65,9 @@ pub enum JournalError {
         /// Why.
         error: std::io::Error,
     },
+    /// Others can read it.
+    #[error(transparent)]
+    Private(#[from] PrivateError),
 }
 
 /// The file as it is written.
@@ -95,9 +100,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a directory, and makes it if it is not there.
+    /// Opens a directory, and makes it if it is not there. What others can read is taken from them.
     pub fn open(directory: &Path) -> Result<Self, JournalError> {
-        fs::create_dir_all(directory).map_err(|error| io(directory, error))?;
+        private::make_folder(directory).map_err(|error| io(directory, error))?;
+        private::tighten(directory)?;
+        private::tighten_files(directory).map_err(|error| io(directory, error))??;
         Ok(Self { directory: directory.to_owned() })
     }
 
@@ -111,7 +118,7 @@ impl Journal {
         let draft = path.with_extension("new");
         let text = serde_json::to_vec_pretty(&Written::from(entry)).expect("strings and numbers");
         let wrote = (|| {
-            let mut file = File::create(&draft)?;
+            let mut file = private::create(&draft)?;
             file.write_all(&text)?;
             file.sync_all()?;
             fs::rename(&draft, &path)?;

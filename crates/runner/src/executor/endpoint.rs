@@ -7,6 +7,7 @@ use super::ExecuteError;
 use super::address::AddressRules;
 use super::resolve::SystemResolver;
 use super::transport::{Answer, CaError, Outgoing, Transport, TransportError};
+use crate::private;
 use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
 use std::io::Read;
@@ -195,6 +196,7 @@ fn secrets(url: &Url) -> Vec<Zeroizing<String>> {
 }
 
 fn read_key(path: &Path) -> Result<Zeroizing<String>, String> {
+    private::tighten(path).map_err(|error| error.to_string())?;
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = Zeroizing::new(String::new());
     let length = file.take(KEY_BYTES_MAX + 1).read_to_string(&mut text);
