@@ -61,7 +61,7 @@ fn entry(number: u8, stage: Stage) -> Entry {
 
 fn outcome() -> Outcome {
     let result_sig = SecretKey::from_label("runner").sign(&B256::ZERO);
-    Outcome { result: vec![0, 255, 7], salt: B256::repeat_byte(4), result_sig }
+    Outcome { delivery: vec![0, 255, 7].into(), salt: B256::repeat_byte(4), result_sig }
 }
 
 #[test]

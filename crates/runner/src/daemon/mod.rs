@@ -11,7 +11,7 @@
 //!   job, [`sender`] the runner's transactions, `purse` what they may cost
 //! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [fleet](crate::fleet), whose
 //!   workers have executors by [`dispatch`], and the journal)
-//! - `backends`, [`unable`]: what it cannot do, now or at all
+//! - `backends`, `faults`, [`unable`]: what it cannot do, now or at all
 //! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
 //! - [`status`], `page`: what an operator sees
@@ -26,6 +26,7 @@ mod conduct;
 mod desk;
 pub mod dispatch;
 mod drive;
+mod faults;
 mod genesis;
 pub mod handover;
 pub mod intake;
@@ -191,7 +192,8 @@ impl Daemon {
                 Some(page.await.map_err(failed)?)
             }
         };
-        let bench = Bench { fleet, journal, key: key.clone(), conduct };
+        let notes_of_work = notes_in.clone();
+        let bench = Bench { fleet, journal, key: key.clone(), conduct, notes: notes_of_work };
         let parts = Parts {
             desk,
             key,

@@ -100,6 +100,16 @@ impl Town {
 
     /// The same, where governance vouches for these programs.
     pub(crate) async fn build_with(runners: usize, validators: usize, pinned: Vec<B256>) -> Self {
+        Self::build_offering(runners, validators, pinned, "[http]").await
+    }
+
+    /// The same, where runners offer what such sections say.
+    pub(crate) async fn build_offering(
+        runners: usize,
+        validators: usize,
+        pinned: Vec<B256>,
+        sections: &str,
+    ) -> Self {
         let mut params = ChainParams::development();
         params.block_time_ms = u64::try_from(BLOCK.as_millis()).unwrap();
         let runners: Vec<SecretKey> =
@@ -127,7 +137,7 @@ impl Town {
         {
             let mut world = world.lock().unwrap();
             for key in &runners {
-                let registration = settings("d", &[], "[http]").registration().unwrap();
+                let registration = settings("d", &[], sections).registration().unwrap();
                 world.chain.send(key, registration);
             }
             world.chain.step();

@@ -175,7 +175,7 @@ async fn a_prompt_beyond_the_models_window_is_refused() {
     spec.bounds.max_input_tokens = 100_000;
     spec.bounds.max_retries = 3;
     let result = ask(&llm, &spec).await;
-    let Err(ExecuteError::BadAnswer(reason)) = result else { panic!("{result:?}") };
+    let Err(ExecuteError::Refused(reason)) = result else { panic!("{result:?}") };
     assert!(reason.contains("400"), "{reason}");
     assert_eq!(read(ask(&llm, &question(&CAPITALS, 0, 1)).await).0, "Paris");
 }
