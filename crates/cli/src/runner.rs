@@ -102,7 +102,9 @@ enum Command {
         settings: PathBuf,
     },
     /// Stop a runner on this machine in order: take no jobs, finish those that are open, then end.
-    #[command(after_help = "Example:\n  $ remuda runner drain my-runner")]
+    #[command(
+        after_help = "Example:\n  $ remuda runner drain my-runner\n\nOnly the user that the runner runs as can drain it: the command reads a token from its data directory."
+    )]
     Drain {
         /// Its settings (runner.toml), or the directory with them.
         settings: PathBuf,

@@ -2,13 +2,16 @@
 //!
 //! A file is written before the deed that it is about: before the work begins, and before the commit
 //! is sent. So a restart finds every result that anybody may be waiting for, and knows which work had
-//! begun. A file is replaced as a whole, so it is the old one or the new one, never half of each.
+//! begun. A file is replaced as a whole, so it is the old one or the new one, never half of each. Only
+//! the runner's own user can read them: a result and its salt must stay secret until they are opened.
 
+use crate::private::{self, PrivateError};
 use alloy_primitives::hex;
 use remuda_protocol::codec::{Decode as _, Encode as _};
 use remuda_protocol::crypto::Signature;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{B256, JobId};
+use remuda_protocol::verifier::excuse::{Delivery, Excuse};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -35,17 +38,17 @@ pub enum Stage {
     Taken,
     /// The work has begun. After a restart nobody knows how far it came.
     Begun,
-    /// There is a result.
+    /// There is a result, or an excuse.
     Done(Outcome),
     /// There is none, and this is why.
     Failed(String),
 }
 
-/// A result and what proves it.
+/// A result or an excuse, and what proves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The result.
-    pub result: Vec<u8>,
+    /// The result, or the excuse.
+    pub delivery: Delivery,
     /// Hides it in the commitment.
     pub salt: B256,
     /// The runner's word.
@@ -63,6 +66,9 @@ pub enum JournalError {
         /// Why.
         error: std::io::Error,
     },
+    /// Others can read it.
+    #[error(transparent)]
+    Private(#[from] PrivateError),
 }
 
 /// The file as it is written.
@@ -76,6 +82,8 @@ struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    excuse: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     salt: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     result_sig: Option<String>,
@@ -83,8 +91,11 @@ struct Written {
     failed: Option<String>,
 }
 
-/// The version of the files.
-const VERSION: u32 = 1;
+/// The version of the files. The first one has no excuses.
+const VERSION: u32 = 2;
+const VERSION_MIN: u32 = 1;
+/// Bytes that must be free beside what is there: entries of a dozen jobs of the largest size.
+const FREE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 /// A file is at most this long: a specification and a result in hex, and some.
 const FILE_MAX: u64 = 8 * 1024 * 1024;
 
@@ -95,9 +106,11 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Opens a directory, and makes it if it is not there.
+    /// Opens a directory, and makes it if it is not there. What others can read is taken from them.
     pub fn open(directory: &Path) -> Result<Self, JournalError> {
-        fs::create_dir_all(directory).map_err(|error| io(directory, error))?;
+        private::make_folder(directory).map_err(|error| io(directory, error))?;
+        private::tighten(directory)?;
+        private::tighten_files(directory).map_err(|error| io(directory, error))??;
         Ok(Self { directory: directory.to_owned() })
     }
 
@@ -111,11 +124,30 @@ impl Journal {
         let draft = path.with_extension("new");
         let text = serde_json::to_vec_pretty(&Written::from(entry)).expect("strings and numbers");
         let wrote = (|| {
-            let mut file = File::create(&draft)?;
+            let mut file = private::create(&draft)?;
             file.write_all(&text)?;
             file.sync_all()?;
             fs::rename(&draft, &path)?;
             File::open(&self.directory)?.sync_all()
+        })();
+        wrote.map_err(|error| io(&path, error))
+    }
+
+    /// Whether an entry could be written now.
+    pub fn probe(&self) -> Result<(), JournalError> {
+        let path = self.directory.join("probe.new");
+        let wrote = (|| {
+            let disk = rustix::fs::statvfs(&self.directory)?;
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            if free < FREE_BYTES_MIN {
+                let why =
+                    format!("no space left: {free} bytes are free, {FREE_BYTES_MIN} are needed");
+                return Err(std::io::Error::new(std::io::ErrorKind::StorageFull, why));
+            }
+            let mut file = private::create(&path)?;
+            file.write_all(&[0; 4_096])?;
+            file.sync_all()?;
+            fs::remove_file(&path)
         })();
         wrote.map_err(|error| io(&path, error))
     }
@@ -160,13 +192,19 @@ fn read_entry(path: &Path) -> Option<Entry> {
         return None;
     }
     let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    if written.version != VERSION {
+    if !(VERSION_MIN..=VERSION).contains(&written.version) {
         return None;
     }
     let hash = |text: &str| <[u8; 32]>::try_from(hex::decode(text).ok()?).ok().map(B256::from);
-    let stage = match (written.result, written.failed) {
-        (Some(result), _) => Stage::Done(Outcome {
-            result: hex::decode(result).ok()?,
+    let delivery = match (written.result, written.excuse) {
+        (Some(_), Some(_)) => return None,
+        (Some(result), None) => Some(Delivery::from(hex::decode(result).ok()?)),
+        (None, Some(name)) => Some(Excuse::from_name(&name)?.into()),
+        (None, None) => None,
+    };
+    let stage = match (delivery, written.failed) {
+        (Some(delivery), _) => Stage::Done(Outcome {
+            delivery,
             salt: hash(&written.salt?)?,
             result_sig: Signature {
                 bytes: hex::decode(written.result_sig?).ok()?.try_into().ok()?,
@@ -186,7 +224,7 @@ fn read_entry(path: &Path) -> Option<Entry> {
 
 impl From<&Entry> for Written {
     fn from(entry: &Entry) -> Self {
-        let (mut begun, mut failed, mut outcome) = (true, None, None);
+        let (mut begun, mut failed, mut outcome) = (true, None, None::<&Outcome>);
         match &entry.stage {
             Stage::Taken => begun = false,
             Stage::Begun => {}
@@ -199,7 +237,12 @@ impl From<&Entry> for Written {
             attempt: entry.attempt,
             spec: hex::encode(entry.spec.to_bytes()),
             begun,
-            result: outcome.map(|outcome| hex::encode(&outcome.result)),
+            result: outcome
+                .and_then(|outcome| outcome.delivery.bytes())
+                .map(|it| hex::encode(&it[..])),
+            excuse: outcome
+                .and_then(|outcome| outcome.delivery.excuse())
+                .map(|code| code.name().to_owned()),
             salt: outcome.map(|outcome| hex::encode(outcome.salt)),
             result_sig: outcome.map(|outcome| hex::encode(outcome.result_sig.bytes)),
             failed,

@@ -4,6 +4,7 @@
 //! - [`executor`]: the kinds of work, each with its limits
 //! - [`fleet`]: who does the work: this process, or workers on other machines
 //! - [`journal`]: what must survive a restart
+//! - [`private`]: files that only the runner's own user may read
 //! - [`daemon`]: puts these together with the link (`remuda-link`) and the chain
 
 pub mod case;
@@ -11,3 +12,4 @@ pub mod daemon;
 pub mod executor;
 pub mod fleet;
 pub mod journal;
+pub mod private;

@@ -61,7 +61,7 @@ fn entry(number: u8, stage: Stage) -> Entry {
 
 fn outcome() -> Outcome {
     let result_sig = SecretKey::from_label("runner").sign(&B256::ZERO);
-    Outcome { result: vec![0, 255, 7], salt: B256::repeat_byte(4), result_sig }
+    Outcome { delivery: vec![0, 255, 7].into(), salt: B256::repeat_byte(4), result_sig }
 }
 
 #[test]
@@ -113,4 +113,48 @@ fn files_that_are_none_of_ours_are_named_and_left_alone() {
     expected.sort();
     assert_eq!((entries.len(), unreadable), (1, expected));
     assert!(broken.exists());
+}
+
+fn mode(path: &std::path::Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn open_up(path: &std::path::Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn only_file(folder: &std::path::Path) -> PathBuf {
+    std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path()
+}
+
+#[test]
+fn results_and_salts_are_for_their_owner_alone() {
+    let folder = Folder::new("private");
+    let jobs = folder.0.join("jobs");
+    let journal = Journal::open(&jobs).unwrap();
+    journal.write(&entry(1, Stage::Done(outcome()))).unwrap();
+    assert_eq!((mode(&jobs), mode(&only_file(&jobs))), (0o700, 0o600));
+    assert_eq!(mode(&folder.0), 0o700, "folders on the way are new, too");
+}
+
+#[test]
+fn a_journal_that_others_could_read_is_tightened_when_it_is_opened() {
+    let folder = Folder::new("tightened");
+    let journal = Journal::open(&folder.0).unwrap();
+    journal.write(&entry(1, Stage::Done(outcome()))).unwrap();
+    let file = only_file(&folder.0);
+    open_up(&folder.0, 0o755);
+    open_up(&file, 0o644);
+    let elsewhere = std::env::temp_dir().join(format!("remuda-elsewhere-{}", std::process::id()));
+    std::fs::write(&elsewhere, "x").unwrap();
+    open_up(&elsewhere, 0o644);
+    std::os::unix::fs::symlink(&elsewhere, folder.0.join("link.json")).unwrap();
+
+    let (entries, _) = Journal::open(&folder.0).unwrap().read().unwrap();
+    assert_eq!(entries, [entry(1, Stage::Done(outcome()))]);
+    assert_eq!((mode(&folder.0), mode(&file)), (0o700, 0o600));
+    assert_eq!(mode(&elsewhere), 0o644, "a link leads to somebody else's file");
+    std::fs::remove_file(elsewhere).unwrap();
 }

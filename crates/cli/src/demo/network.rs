@@ -202,7 +202,7 @@ impl Network {
             STAKE.get(),
         );
         let settings = directory.join("runner.toml");
-        fs::write(&settings, text).map_err(failed)?;
+        remuda_runner::private::replace(&settings, &text).map_err(failed)?;
         let name = name.to_owned();
         let (program, logs) = (self.program.clone(), self.logs);
         Ok(Runner { name, key: secret, directory, program, logs, settings, cast: Cast::Away })

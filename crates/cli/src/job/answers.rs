@@ -5,12 +5,11 @@ use crate::failure::Failure;
 use crate::session::Session;
 use remuda_client::types::{
     CheckView, DeliveryView, EventBody, HexAddress, HexBytes, InstructionView, JobView,
-    ProgressView,
+    ProgressView, SeatView,
 };
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_protocol::verifier::json::{Json, parse};
 use remuda_protocol::verifier::path::Path;
-use remuda_runner::executor::excuse;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,16 +18,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Answer {
     /// Whose.
     pub(super) runner: HexAddress,
-    /// What it opened.
+    /// What it opened; nothing, if it excused itself.
     pub(super) answer: HexBytes,
-    /// Why it could not be done, if it says so.
+    /// The code of its excuse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) excuse: Option<String>,
 }
 
 /// All that were opened, in the order of the seats.
 pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, Failure> {
-    let opened = |it: &ProgressView| matches!(it, ProgressView::Revealed { .. });
+    let opened = |it: &ProgressView| {
+        matches!(it, ProgressView::Revealed { .. } | ProgressView::Excused { .. })
+    };
     if !job.seats.iter().any(|seat| opened(&seat.progress)) {
         return Ok(Vec::new());
     }
@@ -50,20 +51,30 @@ pub(super) async fn of(session: &Session, job: &JobView) -> Result<Vec<Answer>, 
             }
         }
     }
-    let answer = |runner: HexAddress| {
-        let answer = all.remove(&runner)?;
-        Some(Answer { runner, excuse: excuse::read(&answer.0, runner.0), answer })
+    let answer = |seat: &SeatView| {
+        let (runner, excuse) = (seat.runner, excuse_of(&seat.progress));
+        let answer = match excuse {
+            Some(_) => HexBytes(Vec::new()),
+            None => all.remove(&runner)?,
+        };
+        Some(Answer { runner, answer, excuse: excuse.map(str::to_owned) })
     };
-    Ok(job.seats.iter().map(|seat| seat.runner).filter_map(answer).collect())
+    Ok(job.seats.iter().filter_map(answer).collect())
+}
+
+/// The code of a seat's excuse.
+pub(super) fn excuse_of(progress: &ProgressView) -> Option<&'static str> {
+    match progress {
+        ProgressView::Excused { excuse } => Some(Excuse::from(*excuse).name()),
+        _ => None,
+    }
 }
 
 /// Why runners say that a job cannot be done: each code, and how many gave it.
 pub(super) fn excuses(job: &JobView) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for seat in &job.seats {
-        if let ProgressView::Excused { excuse } = seat.progress {
-            *counts.entry(Excuse::from(excuse).name()).or_default() += 1;
-        }
+    for code in job.seats.iter().filter_map(|seat| excuse_of(&seat.progress)) {
+        *counts.entry(code).or_default() += 1;
     }
     let codes: Vec<String> = counts.iter().map(|(code, n)| format!("{code} ({n})")).collect();
     format!("It cannot be done, say its runners: {}", codes.join(", "))

@@ -34,8 +34,9 @@ Modes, and the checks that they take:
   structured_match  any of MajorityVote, StructuredMatch, JsonSchemaValid, NumericRange,
                     NumericTolerance and the DNS checks; one of the first two at least
   deterministic     all results are the same bytes; programs that governance vouches for; no checks
-Where the job itself is why it cannot be done (nobody listens, the result is too large, the program
-traps), a runner excuses itself with a code. If a committee cannot agree for that, the price goes
+Where the job itself is why it cannot be done (nobody listens, the server answers 429 or 5xx, the
+provider refuses the prompt, the result is too large, the program traps), a runner excuses itself
+with a code. If a committee cannot agree for that, the price goes
 back. An excuse of a single runner costs a tenth of the price, or all of it if it took the work."
     };
 }

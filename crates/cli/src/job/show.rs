@@ -1,7 +1,6 @@
 //! `remuda job show`.
 
-use super::answers::{self, Answer};
-use super::watch::excused;
+use super::answers::{self, Answer, excuse_of};
 use crate::failure::Failure;
 use crate::format::{cby, thousandths};
 use crate::session::Session;
@@ -28,7 +27,7 @@ struct Shown<'a> {
     answers: Vec<Answer>,
     /// What the only runner says, if it could not do it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    excuse: Option<String>,
+    excuse: Option<&'static str>,
 }
 
 pub(super) async fn present(session: &Session, job: &JobView) -> Result<(), Failure> {
@@ -52,6 +51,12 @@ fn answers_in_words(answers: &[Answer], style: Style) -> String {
         table.row([Cell::plain(answer.runner.to_string()), text]);
     }
     format!("\n{}", table.render(style))
+}
+
+/// The excuse of the only runner of a job.
+fn excused(job: &JobView) -> Option<&'static str> {
+    let mut seats = job.seats.iter().filter(|_| job.committee == 1);
+    seats.find_map(|seat| excuse_of(&seat.progress))
 }
 
 /// How a job ended, or stands, to go on a sentence that begins with "it".

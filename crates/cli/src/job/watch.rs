@@ -10,7 +10,6 @@ use futures::StreamExt;
 use remuda_client::types::{FailureName, HexHash, HistoryEntry, JobStatusView, JobView};
 use remuda_client::{Client, EventFilter};
 use remuda_protocol::primitives::{Height, JobId};
-use remuda_runner::executor::excuse;
 use std::time::Duration;
 
 /// How long a node that is behind is waited for: a few blocks.
@@ -84,24 +83,11 @@ pub(super) async fn follow(
 /// Whether a job that is over has a result.
 pub(super) async fn verdict(session: &Session, job: &JobView) -> Result<(), Failure> {
     let advice = match job.status {
-        JobStatusView::Settled {} => match excused(job) {
-            None => return Ok(()),
-            Some(why) => format!(
-                ", but its only runner answered that it cannot be done ({why}), and was paid for the \
-                 attempt. Mend what it asks for, or order it from several: remuda job example --help"
-            ),
-        },
+        JobStatusView::Settled {} => return Ok(()),
         JobStatusView::Failed { reason } => advice(session, job, reason).await,
         _ => String::new(),
     };
     Err(Failure::JobOver { job: job.id, end: end_of(&job.status), advice })
-}
-
-/// What the only runner of a job says, if its result is an excuse. A committee agrees on one only where
-/// that is what it was asked for.
-pub(super) fn excused(job: &JobView) -> Option<String> {
-    let result = job.result.as_ref().filter(|_| job.committee == 1)?;
-    excuse::read(&result.result.0, result.runner.0)
 }
 
 /// What whoever ordered it can do about it.

@@ -5,8 +5,8 @@ use crate::session::Session;
 use remuda_client::types::HexAddress;
 use remuda_client::wallet;
 use remuda_runner::daemon::{Template, template};
+use remuda_runner::private;
 use serde_json::json;
-use std::fs;
 use std::path::Path;
 
 /// Names within the directory.
@@ -35,13 +35,13 @@ pub(super) fn init(
         return Err(Failure::RunnerExists(settings));
     }
     let modules = directory.join("modules");
-    fs::create_dir_all(&modules).map_err(failed(&modules))?;
+    private::make_folder(&modules).map_err(failed(&modules))?;
     let key = directory.join(KEY);
     // A key that is there may have money.
     let secret = if key.exists() { wallet::read(&key)? } else { wallet::create(&key)? };
     let text =
         template(&Template { key: KEY, data: "data", nodes, status: &status.to_string(), stake });
-    fs::write(&settings, text).map_err(failed(&settings))?;
+    private::write_new(&settings, &text).map_err(failed(&settings))?;
     let address = HexAddress(secret.address());
     let shown = json!({ "address": address, "settings": settings, "key": key });
     session.out.show(&shown, |_, _| {

@@ -11,28 +11,30 @@ use remuda_runner::daemon::remote::{RemoteError, drain as ask_to_drain, status a
 use remuda_runner::daemon::status::StandingView;
 use remuda_runner::daemon::{RunState, StatusView};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How often a draining runner is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-fn page(settings: &Path) -> Result<SocketAddr, Failure> {
+/// Where a runner's page is, and its data directory.
+fn page(settings: &Path) -> Result<(SocketAddr, PathBuf), Failure> {
     let none = "the runner has no status page; give its settings a `status` address, such as \
                 127.0.0.1:8090, and start it again";
-    read(settings)?.status.ok_or(Failure::Usage(none))
+    let settings = read(settings)?;
+    Ok((settings.status.ok_or(Failure::Usage(none))?, settings.data))
 }
 
 /// Shows a runner.
 pub(super) async fn status(session: &Session, settings: &Path) -> Result<(), Failure> {
-    let view = ask(page(settings)?).await?;
+    let view = ask(page(settings)?.0).await?;
     session.out.show(&view, words)
 }
 
 /// Drains a runner, and waits until it has ended.
 pub(super) async fn drain(session: &Session, settings: &Path) -> Result<(), Failure> {
-    let page = page(settings)?;
-    ask_to_drain(page).await?;
+    let (page, data) = page(settings)?;
+    ask_to_drain(page, &data).await?;
     let mut told = None;
     loop {
         match ask(page).await {

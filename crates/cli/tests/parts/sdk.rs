@@ -1,49 +1,31 @@
 //! The actor on the page of PyPI's `cowboy-sdk`, as it stands there, with a language model on this machine.
 
+use crate::started::{Folder, Running, own_address, part, status};
 use crate::support::ranch::{Ranch, text};
 use remuda_vm::HostValue;
-use std::path::{Path, PathBuf};
-use std::process::Stdio;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
-
-/// The folder of a program of others that tests use.
-fn part(name: &str) -> PathBuf {
-    let all = std::env::var_os("REMUDA_PARTS").map_or_else(
-        || Path::new(&std::env::var_os("HOME").expect("$HOME")).join(".cache/remuda/parts"),
-        PathBuf::from,
-    );
-    let folder = all.join(name);
-    assert!(folder.is_dir(), "{name} is missing: install it with scripts/parts/{name}.sh");
-    folder
-}
+use std::path::Path;
+use std::process::Command;
 
 /// A language model and its server; ends with this.
 struct Model {
-    _server: Child,
+    /// Ended before its folder goes.
+    _server: Running,
+    _folder: Folder,
     base_url: String,
 }
 
 impl Model {
-    async fn start() -> Self {
-        let model = part("llm");
+    fn start(name: &str) -> Self {
+        let (folder, model) = (Folder::new(name), part("llm"));
         let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runner/tests");
-        let mut server = Command::new(model.join("bin/python"))
-            .arg(tests.join("parts/serve_llm.py"))
-            .arg(model.join("model.gguf"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .expect("the model's server starts");
-        let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
-        loop {
-            let line = lines.next_line().await.unwrap().expect("the server says where it is");
-            if let Some(at) = line.strip_prefix("listening at ") {
-                return Self { _server: server, base_url: at.to_owned() };
-            }
-        }
+        let host = own_address().to_string();
+        let mut python = Command::new(model.join("bin/python"));
+        python.arg(tests.join("parts/serve_llm.py")).arg(model.join("model.gguf"));
+        python.args([&host, "8080"]);
+        let mut server = Running::start(&folder, "llama", &python);
+        let address = format!("{host}:8080");
+        server.until(|| (status(&address, "/health") == Some(200)).then_some(()));
+        Self { _server: server, _folder: folder, base_url: format!("http://{address}") }
     }
 
     fn settings(&self) -> String {
@@ -59,7 +41,7 @@ fn quick_start(page: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_quick_start_actor_chats_with_a_real_model() {
-    let model = Model::start().await;
+    let model = Model::start("sdk-quick-start");
     let ranch = Ranch::new("quick-start", &model.settings()).await;
     let page = std::fs::read_to_string(part("sdk").join("page.md")).expect("the package's page");
     let actor = ranch.deploy(&quick_start(&page), &HostValue::None).await;
@@ -73,7 +55,7 @@ async fn the_quick_start_actor_chats_with_a_real_model() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_agent_of_the_examples_gets_an_answer_that_runners_agree_on() {
-    let model = Model::start().await;
+    let model = Model::start("sdk-agent");
     let ranch = Ranch::new("agent", &model.settings()).await;
     let actor = ranch.deploy(include_str!("../../../../examples/agent.py"), &HostValue::None).await;
     let question = HostValue::Dict(vec![(text("question"), text("What is the capital of Italy?"))]);

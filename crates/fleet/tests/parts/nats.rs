@@ -19,6 +19,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::any::Any;
 use std::collections::BTreeSet;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpStream;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +61,7 @@ impl Broker {
         let mut nats = Command::new(part("nats").join("bin/nats-server"));
         nats.args(["-a", &self.address, "-p", "4222", "-js", "-sd"]).arg(disk);
         let mut running = Running::start(&self.folder, "nats", &nats);
-        running.until(|output| output.contains("Server is ready").then_some(()));
+        running.until(|| greets(&format!("{}:4222", self.address)));
         self.running = Some(running);
     }
 
@@ -79,6 +81,16 @@ impl Broker {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
+}
+
+/// Whether a broker greets whoever connects, and says that it keeps what it is told.
+fn greets(address: &str) -> Option<()> {
+    let stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    let mut greeting = String::new();
+    BufReader::new(stream).read_line(&mut greeting).ok()?;
+    let facts: Value = serde_json::from_str(greeting.strip_prefix("INFO ")?).ok()?;
+    (facts["jetstream"] == true).then_some(())
 }
 
 /// What a broker keeps of hints, once it does.

@@ -57,7 +57,7 @@ impl Server {
         postgres.args(["-c", "listen_addresses=", "-c", fsync, "-k"]).arg(self.folder.path());
         postgres.arg("-D").arg(self.folder.path().join("data"));
         let mut running = Running::start(&self.folder, "postgres", &postgres);
-        running.until(|output| output.contains("ready to accept connections").then_some(()));
+        running.until(|| answers(&self.url).then_some(()));
         self.running = Some(running);
     }
 
@@ -69,6 +69,18 @@ impl Server {
     async fn sql(&self) -> sqlx::PgConnection {
         <sqlx::PgConnection as sqlx::Connection>::connect(&self.url).await.expect("sql")
     }
+}
+
+/// Whether a server lets in whoever connects. Tests have a runtime of their own already.
+fn answers(url: &str) -> bool {
+    let connects = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(async {
+            let sql = <sqlx::PgConnection as sqlx::Connection>::connect(url).await?;
+            sqlx::Connection::close(sql).await
+        })
+    };
+    std::thread::scope(|scope| scope.spawn(connects).join()).is_ok_and(|end| end.is_ok())
 }
 
 thread_local! {

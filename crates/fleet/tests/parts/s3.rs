@@ -1,7 +1,7 @@
 //! Objects in a bucket.
 
 use crate::server::Server;
-use crate::support::{Folder, Running, own_address, part};
+use crate::support::{Folder, Running, own_address, part, status};
 use remuda_fleet::auth::sha256_hex;
 use remuda_fleet::object::{BucketConfig, ObjectError, Objects, Sent};
 use remuda_fleet::worker::{self, Config, Sandbox};
@@ -22,7 +22,7 @@ impl Store {
         let mut moto = Command::new(part("s3").join("bin/python"));
         moto.args(["-m", "moto.server", "-H", &address, "-p", "9000"]);
         let mut running = Running::start(&folder, "moto", &moto);
-        running.until(|output| output.contains("Running on").then_some(()));
+        running.until(|| status(&format!("{address}:9000"), "/"));
         let endpoint = format!("http://{address}:9000");
         let made = reqwest::Client::new().put(format!("{endpoint}/fleet")).send().await;
         assert!(made.expect("an answer").status().is_success());

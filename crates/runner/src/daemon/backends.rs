@@ -46,7 +46,7 @@ pub(crate) struct Backend {
 }
 
 /// What a job needs, of which some may be backends.
-fn capabilities(spec: &JobSpec) -> [Option<String>; 2] {
+pub(crate) fn capabilities(spec: &JobSpec) -> [Option<String>; 2] {
     let work = match &spec.job_type {
         JobType::Llm { model, .. } => format!("model:{model}"),
         JobType::Mcp { server, .. } => format!("mcp:{server}"),

@@ -8,6 +8,7 @@
 //! What validators say only starts a round: heights that count are those of the operator's nodes.
 
 mod account;
+mod broken;
 mod claims;
 mod fees;
 mod jobs;
@@ -19,6 +20,7 @@ mod view;
 
 use super::backends::Backends;
 use super::dispatch::Abilities;
+use super::faults::{Faults, Trial};
 use super::links::Target;
 use super::nodes::{Polled, Pulse, Reading};
 use super::open::{Identity, Open};
@@ -26,7 +28,7 @@ use super::purse::Purse;
 use super::registration::Commands;
 use super::sender::{Outbox, Purpose};
 use super::status::{FalseAssignmentView, FinishedView, RunState, TotalsView};
-use super::work::Task;
+use super::work::{Miss, Task};
 use crate::journal::{Entry, Outcome};
 use remuda_client::sign::Signed;
 use remuda_client::types::{OfferView, RunnerValidators, RunnerView, TransactionStatus};
@@ -74,7 +76,7 @@ pub(crate) enum Note {
     /// How far a job's work is.
     Progress(JobId, u32, u8, String),
     /// A job's work is over, and so the journal says. With a result may come why it is an excuse.
-    Worked(JobId, u32, Result<(Outcome, Option<String>), String>),
+    Worked(JobId, u32, Result<(Outcome, Option<String>), Miss>),
     /// A node did not take a transaction: the code, and the reason for people.
     Refused(TxHash, String, String),
     /// What became of a transaction whose nonce was used.
@@ -87,6 +89,10 @@ pub(crate) enum Note {
     Pinned(Vec<B256>),
     /// Whether each of the things that work depends on is there.
     Probed(Vec<(String, bool)>),
+    /// Whether the journal can be written, or why not.
+    Journal(Result<(), String>),
+    /// A part that is out of order was tried.
+    Tried(String, Trial),
     /// Stop when everything is done.
     Drain,
 }
@@ -130,6 +136,8 @@ pub(crate) enum Action {
     Load(Vec<ValidatorKey>, BackpressureSignal),
     /// Tell these what the runner can do again, and what not any more.
     Capability(Vec<ValidatorKey>, Vec<String>, Vec<String>),
+    /// Try these parts, which are out of order, until they work.
+    Try(Vec<String>),
     /// Give a transaction to a validator.
     Carry(ValidatorKey, JobId, Vec<u8>),
     /// Hand a transaction in at a node.
@@ -197,6 +205,7 @@ pub(crate) struct Desk {
     /// Which problems the log has.
     logged: BTreeSet<problems::Kind>,
     backends: Backends,
+    faults: Faults,
     outbox: Outbox,
     jobs: BTreeMap<JobId, Open>,
     done: BTreeSet<(JobId, u32)>,
@@ -262,6 +271,7 @@ impl Desk {
             strangers: Vec::new(),
             logged: BTreeSet::new(),
             backends,
+            faults: Faults::default(),
             outbox: Outbox::new(key),
             jobs: journal.into_iter().map(recall).collect(),
             done: BTreeSet::new(),
@@ -312,6 +322,8 @@ impl Desk {
             Note::Earned(job, attempt, earned) => self.earned(job, attempt, earned),
             Note::Pinned(programs) => self.pinned(programs),
             Note::Probed(found) => self.probed(found),
+            Note::Journal(written) => self.journal_written(written),
+            Note::Tried(part, trial) => self.tried(&part, trial),
             Note::Drain => self.drain(),
         }
         self.send();

@@ -135,6 +135,17 @@ impl Executors {
         })
     }
 
+    /// Tries a part out of turn, by a plain question. None: it cannot be tried without a job.
+    pub async fn probe(&self, part: &str) -> Option<Result<(), ExecuteError>> {
+        let (kind, name) = part.split_once(':')?;
+        match kind {
+            "model" => self.llm.as_ref()?.probe(name).await,
+            "eth" => self.eth.as_ref()?.probe(name.parse().ok()?).await,
+            "mcp" => self.mcp.as_ref()?.probe(name).await,
+            _ => None,
+        }
+    }
+
     /// Does a job, and adds what its DNS checks ask for. `pinned`: governance vouches for its program.
     pub async fn execute(&self, work: &Work<'_>, pinned: bool) -> Result<Vec<u8>, ExecuteError> {
         let started = Instant::now();

@@ -2,13 +2,15 @@
 
 use super::backends::{Backend, PROBE_EVERY};
 use super::desk::{Action, Desk, Earned, Note};
+use super::faults::{Doubt, JOURNAL, Trial};
 use super::handover::prepare;
 use super::links::{LinkNews, Links, News};
 use super::nodes::Nodes;
 use super::status::StatusView;
-use super::work::{Bench, Task};
+use super::work::{Bench, Miss, Task};
 use crate::executor::Progress;
 use crate::fleet::Fleet;
+use crate::journal::Journal;
 use futures::FutureExt as _;
 use futures::future::join_all;
 use remuda_client::types::{EventBody, HandoverPost, JobHistory};
@@ -35,6 +37,9 @@ const HANDOVERS: usize = 8;
 const PROGRESS: Duration = Duration::from_millis(500);
 /// How often the status is drawn up.
 const STATUS: Duration = Duration::from_millis(250);
+/// Pauses between two trials of a part that is out of order: each is twice as long, since a provider
+/// takes money for some.
+const TRIAL_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// What everything that runs beside the desk needs.
 #[derive(Clone)]
@@ -60,6 +65,8 @@ pub(crate) struct Driver {
     status: watch::Sender<StatusView>,
     started: Instant,
     prober: JoinHandle<()>,
+    /// Parts that are out of order.
+    broken: watch::Sender<Vec<String>>,
     /// Nobody else uses the data directory as long as this is open.
     _lock: File,
 }
@@ -94,7 +101,16 @@ impl Driver {
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
         let fleet = parts.bench.fleet.clone();
-        let prober = tokio::spawn(probe(fleet, parts.backends, hands.notes.clone()));
+        let (broken, to_try) = watch::channel(Vec::new());
+        let prober = Prober {
+            fleet,
+            backends: parts.backends,
+            journal: parts.bench.journal.clone(),
+            to_try,
+            trials: BTreeMap::new(),
+            notes: hands.notes.clone(),
+        };
+        let prober = tokio::spawn(prober.run());
         let mut driver = Self {
             desk: parts.desk,
             hands,
@@ -107,6 +123,7 @@ impl Driver {
             status: parts.status,
             started: Instant::now(),
             prober,
+            broken,
             _lock: parts.lock,
         };
         let mut drawn_up = Instant::now();
@@ -217,6 +234,7 @@ impl Driver {
                 }
             }
             Action::TurnNodes => self.hands.nodes.turn(),
+            Action::Try(parts) => _ = self.broken.send_replace(parts),
             Action::Work(task) => self.work(*task),
             Action::StopWork(job) => {
                 self.workers.remove(&job).inspect(AbortHandle::abort);
@@ -245,30 +263,81 @@ impl Driver {
             let telling = Telling { job, attempt, notes: notes.clone(), told };
             // A place at work must not be lost to a bug in an executor.
             let run = AssertUnwindSafe(bench.run(&task, &telling)).catch_unwind().await;
-            let result = run.unwrap_or_else(|_| Err("the executor broke down".to_owned()));
+            let broke =
+                || Miss { why: "the executor broke down".to_owned(), fault: Some(Doubt::Some) };
+            let result = run.unwrap_or_else(|_| Err(broke()));
             let _ = notes.send(Note::Worked(job, attempt, result)).await;
         });
         self.workers.insert(job, worker.abort_handle());
     }
 }
 
-/// Looks for what work depends on, again and again.
-async fn probe(fleet: Fleet, backends: Vec<Backend>, notes: mpsc::Sender<Note>) {
-    // What a fleet has, its orchestrator says.
-    let tags: Vec<_> = backends.iter().filter_map(Backend::tags).cloned().collect();
-    while !backends.is_empty() {
-        let had = fleet.have(&tags).await;
+/// Looks for what work depends on, again and again, and tries what is out of order.
+struct Prober {
+    fleet: Fleet,
+    backends: Vec<Backend>,
+    journal: Journal,
+    to_try: watch::Receiver<Vec<String>>,
+    /// When each is tried next, and how long to wait after that.
+    trials: BTreeMap<String, (Instant, Duration)>,
+    notes: mpsc::Sender<Note>,
+}
+
+impl Prober {
+    async fn run(mut self) {
+        while self.look().await.is_ok() {
+            tokio::select! {
+                () = tokio::time::sleep(PROBE_EVERY) => {}
+                // At once, what has just failed.
+                Ok(()) = self.to_try.changed() => {}
+            }
+        }
+    }
+
+    async fn look(&mut self) -> Result<(), mpsc::error::SendError<Note>> {
+        let journal = self.journal.clone();
+        let written = tokio::task::spawn_blocking(move || journal.probe()).await;
+        if let Ok(written) = written {
+            let written = written.map_err(|why| format!("the journal cannot be written: {why}"));
+            self.notes.send(Note::Journal(written)).await?;
+        }
+        self.try_broken().await?;
+        // What a fleet has, its orchestrator says.
+        let tags: Vec<_> = self.backends.iter().filter_map(Backend::tags).cloned().collect();
+        let had = self.fleet.have(&tags).await;
         let mut had = had.into_iter();
-        let had = backends.iter().map(|backend| backend.tags().and_then(|_| had.next()));
-        let looks = backends.iter().zip(had).map(|(backend, had)| async move {
+        let had = self.backends.iter().map(|backend| backend.tags().and_then(|_| had.next()));
+        let looks = self.backends.iter().zip(had).map(|(backend, had)| async move {
             let there = backend.probe().await && had.unwrap_or(true);
             (backend.capability.clone(), there)
         });
         let found = join_all(looks).await;
-        if notes.send(Note::Probed(found)).await.is_err() {
-            return;
+        if found.is_empty() {
+            return Ok(());
         }
-        tokio::time::sleep(PROBE_EVERY).await;
+        self.notes.send(Note::Probed(found)).await
+    }
+
+    async fn try_broken(&mut self) -> Result<(), mpsc::error::SendError<Note>> {
+        let broken = self.to_try.borrow_and_update().clone();
+        self.trials.retain(|part, _| broken.contains(part));
+        for part in broken.into_iter().filter(|part| part != JOURNAL) {
+            let now = Instant::now();
+            let (next, pause) = self.trials.get(&part).copied().unwrap_or((now, PROBE_EVERY));
+            if now < next {
+                continue;
+            }
+            let trial = match self.fleet.probe(&part).await {
+                None => Trial::Untold,
+                Some(Ok(())) => Trial::Works,
+                Some(Err(why)) => Trial::Fails(why),
+            };
+            // What cannot be tried costs nothing to look at.
+            let longer = if trial == Trial::Untold { pause } else { pause.saturating_mul(2) };
+            self.trials.insert(part.clone(), (now + pause, longer.min(TRIAL_MAX)));
+            self.notes.send(Note::Tried(part, trial)).await?;
+        }
+        Ok(())
     }
 }
 

@@ -3,6 +3,7 @@
 //! The journal's jobs, salts and nonces mean something on one chain only. Its genesis is written down
 //! when a node first answers, and never changed afterwards: a node of another one is not used.
 
+use crate::private;
 use remuda_protocol::primitives::B256;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -91,7 +92,7 @@ impl Genesis {
     /// Whole or not at all, and on the disk before anything is signed for this chain.
     fn write(&self, hash: B256) -> io::Result<()> {
         let draft = self.path.with_extension("new");
-        let mut file = File::create(&draft)?;
+        let mut file = private::create(&draft)?;
         writeln!(file, "{hash}")?;
         file.sync_all()?;
         fs::rename(&draft, &self.path)?;

@@ -11,7 +11,7 @@
 //!   job, [`sender`] the runner's transactions, `purse` what they may cost
 //! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [fleet](crate::fleet), whose
 //!   workers have executors by [`dispatch`], and the journal)
-//! - `backends`, [`unable`]: what it cannot do, now or at all
+//! - `backends`, `faults`, [`unable`]: what it cannot do, now or at all
 //! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
 //! - [`status`], `page`: what an operator sees
@@ -26,6 +26,7 @@ mod conduct;
 mod desk;
 pub mod dispatch;
 mod drive;
+mod faults;
 mod genesis;
 pub mod handover;
 pub mod intake;
@@ -54,6 +55,7 @@ pub use template::{Template, template};
 
 use crate::fleet::{Fleet, FleetStartError};
 use crate::journal::{Journal, JournalError};
+use crate::private::{self, PrivateError};
 use backends::{Backend, Backends};
 use desk::{Desk, Note, Rules};
 use dispatch::Abilities;
@@ -92,6 +94,17 @@ pub enum StartError {
     /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// Others can read what is the runner's own.
+    #[error(transparent)]
+    Private(#[from] PrivateError),
+    /// The secret of the status page cannot be written.
+    #[error("{}: {error}; the runner keeps there what `remuda runner drain` has to show", path.display())]
+    Token {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// Somebody else is there.
     #[error("another runner uses {0}; each needs a data directory of its own")]
     InUse(PathBuf),
@@ -135,6 +148,11 @@ impl Daemon {
         conduct: Conduct,
     ) -> Result<Handle, StartError> {
         settings.check()?;
+        // They may hold keys of providers.
+        private::tighten(&settings.file)?;
+        let made = private::make_folder(&settings.data);
+        made.map_err(|error| JournalError::Io { path: settings.data.clone(), error })?;
+        private::tighten(&settings.data)?;
         let journal = Journal::open(&settings.data.join("jobs"))?;
         let lock = lock(&settings.data)?;
         let (entries, unreadable) = journal.read()?;
@@ -167,11 +185,15 @@ impl Daemon {
             None => None,
             Some(listen) => {
                 let failed = |error| StartError::Status(listen, error);
-                let page = page::serve(listen, status.clone(), notes_in.clone());
+                let token = page::token(&settings.data);
+                let path = page::token_file(&settings.data);
+                let token = token.map_err(|error| StartError::Token { path, error })?;
+                let page = page::serve(listen, token, status.clone(), notes_in.clone());
                 Some(page.await.map_err(failed)?)
             }
         };
-        let bench = Bench { fleet, journal, key: key.clone(), conduct };
+        let notes_of_work = notes_in.clone();
+        let bench = Bench { fleet, journal, key: key.clone(), conduct, notes: notes_of_work };
         let parts = Parts {
             desk,
             key,
@@ -193,7 +215,8 @@ impl Daemon {
 fn lock(data: &Path) -> Result<File, StartError> {
     let path = data.join("lock");
     let failed = |error| StartError::Journal(JournalError::Io { path: path.clone(), error });
-    let file = File::create(&path).map_err(failed)?;
+    let file = private::create(&path).map_err(failed)?;
+    private::tighten(&path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StartError::InUse(data.to_owned())),

@@ -9,7 +9,6 @@ use super::purse::{self, Ahead, Most, Purse};
 use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
 use crate::daemon::dispatch::repeatable;
-use crate::executor::excuse;
 use crate::journal::{Entry, Outcome, Stage};
 use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
@@ -20,7 +19,6 @@ use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
 use remuda_protocol::primitives::{Address, B256, JobId};
 use remuda_protocol::transaction::{Instruction, Reveal};
-use remuda_protocol::verifier::commitment::commitment;
 use remuda_protocol::verifier::reveal::judging_cycles;
 use std::collections::BTreeMap;
 
@@ -76,8 +74,10 @@ pub(crate) struct Open {
     pub(crate) handing: bool,
     /// How often it was given.
     pub(crate) handings: usize,
-    /// Why its result is an excuse, if it is and that is known.
-    pub(crate) excuse: Option<String>,
+    /// Why its result is an excuse, if it is and that is known; or what broke at it.
+    pub(crate) why: Option<String>,
+    /// How often a part of the runner's own failed at it, perhaps by chance.
+    pub(crate) failures: u32,
     /// What its result may have, since work has begun: so much money is kept for it.
     pub(crate) most: Option<Most>,
     /// It was refused, and is only looked up: if it is bound, something is due all the same.
@@ -111,7 +111,8 @@ impl Open {
             handed: None,
             handing: false,
             handings: 0,
-            excuse: None,
+            why: None,
+            failures: 0,
             most: None,
             glance: false,
             doing: "checks it against the chain".to_owned(),
@@ -172,15 +173,9 @@ impl Open {
     }
 
     fn commitment(&self, identity: &Identity, outcome: &Outcome) -> B256 {
-        commitment(
-            identity.chain_id,
-            self.job_id,
-            self.attempt,
-            identity.me,
-            &outcome.result,
-            &outcome.salt,
-            &outcome.result_sig.bytes,
-        )
+        let Outcome { delivery, salt, result_sig } = outcome;
+        let (chain_id, me) = (identity.chain_id, identity.me);
+        delivery.commitment(chain_id, self.job_id, self.attempt, me, salt, &result_sig.bytes)
     }
 
     /// Takes in what the chain says; an older view than the last one is no news.
@@ -247,7 +242,7 @@ impl Open {
         let Stage::Done(outcome) = &self.stage else { return None };
         Some(Reveal {
             runner: identity.me,
-            result: outcome.result.clone().into(),
+            result: outcome.delivery.clone(),
             salt: outcome.salt,
             result_sig: outcome.result_sig,
         })
@@ -323,7 +318,7 @@ impl Open {
     pub(crate) fn fees(&self, identity: &Identity, purse: &Purse) -> u128 {
         let Some(spec) = &self.spec else { return 0 };
         let bytes = match &self.stage {
-            Stage::Done(outcome) => outcome.result.len(),
+            Stage::Done(outcome) => outcome.delivery.len(),
             _ => self.most.map_or_else(|| purse::least(spec), |most| most.bytes),
         };
         purse.job(spec, bytes, self.ahead(identity))
@@ -347,13 +342,15 @@ impl Open {
     }
 
     /// Why there is no result, or only an excuse.
-    pub(crate) fn failure(&self, identity: &Identity) -> Option<String> {
+    pub(crate) fn failure(&self) -> Option<String> {
         match &self.stage {
             Stage::Failed(reason) => Some(reason.clone()),
-            Stage::Done(outcome) => (self.excuse.clone())
-                .or_else(|| excuse::read(&outcome.result, identity.me))
-                .map(|reason| format!("it cannot be done, and is answered so: {reason}")),
-            Stage::Taken | Stage::Begun => None,
+            Stage::Done(outcome) => {
+                let code = outcome.delivery.excuse()?.name();
+                let why = self.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+                Some(format!("it cannot be done, and is answered so ({code}){why}"))
+            }
+            Stage::Taken | Stage::Begun => self.why.clone(),
         }
     }
 

@@ -1,24 +1,40 @@
 //! The status page: `GET /` for people, `GET /status` for programs, `POST /drain` to stop in order.
 //!
-//! It is for this machine only. A browser on this machine runs pages of others, though, so draining
-//! takes a header that such a page cannot send, and only a name of this machine is answered to.
+//! It is for this machine only, and only a name of this machine is answered to: a browser here runs
+//! pages of others. Every user of the machine may look. Draining takes a secret that is made anew at
+//! each start and kept in a file that only the runner's own user can read.
 
 use super::desk::Note;
 use super::status::StatusView;
+use crate::private;
+use alloy_primitives::hex;
 use axum::extract::{Request, State};
-use axum::http::header::HOST;
+use axum::http::header::{AUTHORIZATION, HOST};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-/// The header that draining takes; its value is `yes`.
-pub(crate) const DRAIN_HEADER: &str = "x-remuda-drain";
+/// Where the secret is, in the data directory.
+const TOKEN_FILE: &str = "drain.token";
+
+/// The file with the secret that draining takes.
+pub(crate) fn token_file(data: &Path) -> PathBuf {
+    data.join(TOKEN_FILE)
+}
+
+/// Makes a new secret, and writes it down.
+pub(crate) fn token(data: &Path) -> std::io::Result<String> {
+    let token = hex::encode(rand::random::<[u8; 32]>());
+    private::replace(&token_file(data), &format!("{token}\n"))?;
+    Ok(token)
+}
 
 /// A page that is served.
 pub(crate) struct Page {
@@ -40,12 +56,15 @@ impl Drop for Page {
 
 #[derive(Clone)]
 struct Served {
+    /// Hashed: hashes are compared in constant time.
+    token: blake3::Hash,
     status: watch::Receiver<StatusView>,
     notes: mpsc::Sender<Note>,
 }
 
 pub(crate) async fn serve(
     listen: SocketAddr,
+    token: String,
     status: watch::Receiver<StatusView>,
     notes: mpsc::Sender<Note>,
 ) -> std::io::Result<Page> {
@@ -56,7 +75,7 @@ pub(crate) async fn serve(
         .route("/status", get(view))
         .route("/drain", post(drain))
         .layer(from_fn(local))
-        .with_state(Served { status, notes });
+        .with_state(Served { token: blake3::hash(token.as_bytes()), status, notes });
     let task = tokio::spawn(async move {
         let _ = axum::serve(listener, router).await;
     });
@@ -91,9 +110,11 @@ async fn page() -> Html<&'static str> {
 }
 
 async fn drain(State(served): State<Served>, headers: HeaderMap) -> Response {
-    if headers.get(DRAIN_HEADER).is_none_or(|value| value != "yes") {
-        let text = format!("send the header {DRAIN_HEADER}: yes\n");
-        return (StatusCode::FORBIDDEN, text).into_response();
+    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
+    if shown.is_none_or(|shown| blake3::hash(shown.as_bytes()) != served.token) {
+        let text = format!("send the token in {TOKEN_FILE}, or type: remuda runner drain\n");
+        return (StatusCode::UNAUTHORIZED, text).into_response();
     }
     match served.notes.send(Note::Drain).await {
         Ok(()) => (StatusCode::ACCEPTED, "draining\n").into_response(),

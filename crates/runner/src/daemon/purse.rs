@@ -10,7 +10,6 @@
 //! runner's result is compared with nothing, and its fees are small.
 
 use crate::case::alone;
-use crate::executor::excuse;
 use remuda_client::sign::{JUDGING_CYCLES_PER_BYTE, Quote, SPARE_CYCLES};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::crypto::Signature;
@@ -27,6 +26,9 @@ use remuda_protocol::verifier::reveal::judging_cycles;
 const RISE: u128 = 2;
 /// Bytes of the result of a job that nobody has named yet.
 const USUAL_BYTES: u32 = 4_096;
+/// Bytes of a small result: with money for so many a job can be answered, if only with an excuse, which
+/// has none.
+pub(crate) const SMALL_BYTES: usize = 512;
 /// Bytes that the chain lets any result have.
 const RESULT_BYTES_MAX: usize = 65_536;
 /// All of a price, in the unit of its parts.
@@ -113,7 +115,7 @@ impl Purse {
             self.at_once(judging_cycles(spec, bytes), cells)
         };
         let all = others.iter().fold(0, |sum: u128, bytes| sum.saturating_add(one(*bytes)));
-        let small = one(excuse::BYTES).saturating_mul(others.len() as u128);
+        let small = one(SMALL_BYTES).saturating_mul(others.len() as u128);
         all <= small.max(part(spec, PayoutBps::default().aggregator_bonus))
     }
 
@@ -180,11 +182,11 @@ pub(crate) fn single_spare(bytes: usize) -> u64 {
     SPARE_CYCLES.saturating_add(bytes as u64)
 }
 
-/// Bytes that must be paid for before a job is taken: an excuse's, where one can be given for want of
-/// money; or else the whole result's.
+/// Bytes that must be paid for before a job is taken: a small result's, where an excuse can be given for
+/// want of money; or else the whole result's.
 pub(crate) fn least(spec: &JobSpec) -> usize {
     let most = spec.result_schema.max_return_bytes as usize;
-    if alone(spec.verification.mode) { most } else { most.min(excuse::BYTES) }
+    if alone(spec.verification.mode) { most } else { most.min(SMALL_BYTES) }
 }
 
 /// The most bytes between the least and what the job allows that are right.
@@ -267,7 +269,7 @@ mod tests {
         let purse = Purse::new(BASEFEES);
         let poor = dear(Amount(1));
         let bytes = purse.paid(&poor, 3);
-        assert!((excuse::BYTES..4_096).contains(&bytes), "{bytes}");
+        assert!((SMALL_BYTES..4_096).contains(&bytes), "{bytes}");
         let fee = purse.fee(judging_cycles(&poor, 65_536), 65_536);
         let rich = dear(Amount(fee * 3 * 10_000 / 8_750 + 3));
         assert_eq!(purse.paid(&rich, 3), 65_536, "it is the price that counts");
@@ -294,6 +296,6 @@ mod tests {
         let member = dear(Amount(1));
         assert!(purse.job(&member, 65_536, Ahead::All) > purse.usual(), "or else it is no test");
         assert!(purse.job(&member, least(&member), Ahead::All) <= purse.usual());
-        assert!(purse.covered(&member, purse.usual()) >= excuse::BYTES);
+        assert!(purse.covered(&member, purse.usual()) >= SMALL_BYTES);
     }
 }

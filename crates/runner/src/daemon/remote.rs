@@ -1,12 +1,14 @@
 //! Asking a runner on this machine, through its status page.
 
-use super::page::DRAIN_HEADER;
+use super::page::token_file;
 use super::status::StatusView;
 use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper::Request;
 use hyper::body::Bytes;
+use hyper::header::AUTHORIZATION;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpStream;
@@ -26,25 +28,52 @@ pub enum RemoteError {
     /// Something else is there.
     #[error("what answers at http://{0}/ is no runner: {1}")]
     NoRunner(SocketAddr, String),
+    /// The secret cannot be read.
+    #[error("{}: {error}; only the user of a running runner can drain it", path.display())]
+    Token {
+        /// Where it should be.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// It is another runner's.
+    #[error("the runner at http://{0}/ does not know the token in {path}; it has another data directory", path = .1.display())]
+    Stranger(SocketAddr, PathBuf),
 }
 
 /// How a runner is.
 pub async fn status(page: SocketAddr) -> Result<StatusView, RemoteError> {
     let request = Request::get("/status").header("host", page.to_string());
-    let answer = call(page, request).await?;
+    let answer = done(page, call(page, request).await?)?;
     serde_json::from_slice(&answer).map_err(|error| RemoteError::NoRunner(page, error.to_string()))
 }
 
-/// Tells a runner to finish what it has, and to end.
-pub async fn drain(page: SocketAddr) -> Result<(), RemoteError> {
+/// Tells a runner with this data directory to finish what it has, and to end.
+pub async fn drain(page: SocketAddr, data: &Path) -> Result<(), RemoteError> {
+    let path = token_file(data);
+    let token = match std::fs::read_to_string(&path) {
+        Ok(token) => token,
+        Err(error) => return Err(RemoteError::Token { path, error }),
+    };
     let request = Request::post("/drain").header("host", page.to_string());
-    call(page, request.header(DRAIN_HEADER, "yes")).await.map(drop)
+    let answer = call(page, request.header(AUTHORIZATION, format!("Bearer {}", token.trim())));
+    match answer.await? {
+        (StatusCode::UNAUTHORIZED, _) => Err(RemoteError::Stranger(page, path)),
+        answer => done(page, answer).map(drop),
+    }
+}
+
+fn done(page: SocketAddr, (status, body): (StatusCode, Bytes)) -> Result<Bytes, RemoteError> {
+    match status.is_success() {
+        true => Ok(body),
+        false => Err(RemoteError::NoRunner(page, format!("it says {status}"))),
+    }
 }
 
 async fn call(
     page: SocketAddr,
     request: hyper::http::request::Builder,
-) -> Result<Bytes, RemoteError> {
+) -> Result<(StatusCode, Bytes), RemoteError> {
     let gone = |error: String| RemoteError::Unreachable(page, error);
     let request = request.body(Empty::<Bytes>::new()).map_err(|error| gone(error.to_string()))?;
     let exchange = async {
@@ -58,10 +87,7 @@ async fn call(
         let body = Limited::new(answer.into_body(), ANSWER_BYTES_MAX).collect().await;
         connection.abort();
         let body = body.map_err(|error| RemoteError::NoRunner(page, error.to_string()))?;
-        if !status.is_success() {
-            return Err(RemoteError::NoRunner(page, format!("it says {status}")));
-        }
-        Ok(body.to_bytes())
+        Ok((status, body.to_bytes()))
     };
     timeout(PATIENCE, exchange).await.unwrap_or_else(|_| Err(gone("it took too long".to_owned())))
 }

@@ -311,6 +311,16 @@ mod tests {
     }
 
     #[test]
+    fn bonded_work_is_taken_only_if_the_operator_says_so() {
+        let offer = |section: &str| {
+            let settings = read(&format!("{LEAST}{section}[http]\n")).unwrap();
+            settings.offer().unwrap().accept_bonded
+        };
+        assert!(!offer("") && !offer("[offer]\nbase = '1cby'\n"));
+        assert!(offer("[offer]\naccept_bonded = true\n"));
+    }
+
+    #[test]
     fn a_misspelt_field_is_refused() {
         assert!(read(&format!("{LEAST}slot = 3\n")).is_err());
         assert!(read(&format!("{LEAST}[offer]\nprice = '1cby'\n")).is_err());

@@ -35,6 +35,9 @@ pub enum Unable {
     /// What the work needs does not answer.
     #[error("{0} does not answer")]
     Down(String),
+    /// A part of the runner's own is out of order; why is for its operator.
+    #[error("what it needs is out of order here")]
+    Broken(String),
 }
 
 /// Characters of what is said about a job: whoever makes one up names what it likes.
@@ -73,6 +76,7 @@ impl Unable {
             Self::Tee => {
                 return "no setting changes that; runners of this version cannot".to_owned();
             }
+            Self::Broken(why) => return brief(why.clone()),
             Self::Down(_) => return "start it, or mend its address in runner.toml".to_owned(),
         };
         let change = brief(change);

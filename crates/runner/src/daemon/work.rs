@@ -1,7 +1,9 @@
 //! One job's work, from the journal to a signed result on disk.
 
 use super::conduct::Conduct;
+use super::desk::Note;
 use super::dispatch::repeatable;
+use super::faults::Doubt;
 use super::purse::Most;
 use crate::executor::{ExecuteError, Progress, excuse};
 use crate::fleet::{Errand, Fleet, Order};
@@ -9,8 +11,20 @@ use crate::journal::{Entry, Journal, Outcome, Stage};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{B256, JobId};
-use remuda_protocol::verifier::commitment::result_digest;
-use std::time::Duration;
+use remuda_protocol::verifier::excuse::Delivery;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How long to wait before the journal is written to again.
+const WRITE_AGAIN: Duration = Duration::from_secs(1);
+
+/// Why there is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Miss {
+    pub(crate) why: String,
+    /// Whether a part of the runner's own is out of order.
+    pub(crate) fault: Option<Doubt>,
+}
 
 /// What all work shares.
 #[derive(Clone)]
@@ -19,6 +33,8 @@ pub(crate) struct Bench {
     pub(crate) journal: Journal,
     pub(crate) key: SecretKey,
     pub(crate) conduct: Conduct,
+    /// For what the desk must hear at once.
+    pub(crate) notes: mpsc::Sender<Note>,
 }
 
 /// One job.
@@ -64,8 +80,9 @@ impl Bench {
         &self,
         task: &Task,
         progress: &dyn Progress,
-    ) -> Result<(Outcome, Option<String>), String> {
-        self.write(task, Stage::Begun).await?;
+    ) -> Result<(Outcome, Option<String>), Miss> {
+        let until = Instant::now() + task.patience;
+        self.keep(task, Stage::Begun, until).await?;
         // Without time nothing is begun: a request would have its effect, and no result.
         let found = match task.within.is_zero() {
             true => Ok(Err(ExecuteError::TimedOut(task.within))),
@@ -73,31 +90,51 @@ impl Bench {
         };
         let result = match found {
             Ok(result) => result.and_then(|result| task.fitting(result)),
-            Err(error) => return self.failed(task, error.to_string()).await,
+            Err(error) => return self.failed(task, error.to_string(), Doubt::Some).await,
         };
-        let (answer, why) = match result {
-            Ok(result) => (self.conduct.tell(result).await, None),
-            Err(error) if excuse::is_due(&task.spec, &error) => {
-                let answer = excuse::excuse(&task.spec, &error, self.key.address(), rand::random());
-                (answer, Some(error.to_string()))
-            }
-            Err(error) => return self.failed(task, error.to_string()).await,
+        let (delivery, why) = match result {
+            Ok(result) => (Delivery::from(self.conduct.tell(result).await), None),
+            Err(error) => match (excuse::of(&task.spec, &error), &error) {
+                (Some(code), _) => (Delivery::from(code), Some(error.to_string())),
+                (None, ExecuteError::Backend(_)) => {
+                    return self.failed(task, error.to_string(), Doubt::None).await;
+                }
+                (None, _) => return self.failed(task, error.to_string(), Doubt::Some).await,
+            },
         };
-        let outcome = self.sign(task, answer);
-        self.write(task, Stage::Done(outcome.clone())).await?;
+        let outcome = self.sign(task, delivery);
+        self.keep(task, Stage::Done(outcome.clone()), until).await?;
         Ok((outcome, why))
     }
 
-    async fn failed<T>(&self, task: &Task, reason: String) -> Result<T, String> {
-        self.write(task, Stage::Failed(reason.clone())).await?;
-        Err(reason)
+    /// What can be done again is not over: after a restart it is begun anew.
+    async fn failed<T>(&self, task: &Task, why: String, doubt: Doubt) -> Result<T, Miss> {
+        if !repeatable(&task.spec.job_type)
+            && let Err(why) = self.write(task, Stage::Failed(why.clone())).await
+        {
+            let _ = self.notes.send(Note::Journal(Err(why))).await;
+        }
+        Err(Miss { why, fault: Some(doubt) })
     }
 
-    fn sign(&self, task: &Task, result: Vec<u8>) -> Outcome {
+    fn sign(&self, task: &Task, delivery: Delivery) -> Outcome {
         let runner = self.key.address();
-        let digest = result_digest(task.chain_id, task.job_id, task.attempt, runner, &result);
+        let digest = delivery.digest(task.chain_id, task.job_id, task.attempt, runner);
         let salt = B256::from(rand::random::<[u8; 32]>());
-        Outcome { result, salt, result_sig: self.key.sign(&digest) }
+        Outcome { delivery, salt, result_sig: self.key.sign(&digest) }
+    }
+
+    /// Writes an entry, again and again while the disk takes none and the job has time. Nothing is begun
+    /// and nothing is committed to before.
+    async fn keep(&self, task: &Task, stage: Stage, until: Instant) -> Result<(), Miss> {
+        while let Err(why) = self.write(task, stage.clone()).await {
+            let _ = self.notes.send(Note::Journal(Err(why.clone()))).await;
+            if Instant::now() + WRITE_AGAIN >= until {
+                return Err(Miss { why, fault: None });
+            }
+            tokio::time::sleep(WRITE_AGAIN).await;
+        }
+        Ok(())
     }
 
     async fn write(&self, task: &Task, stage: Stage) -> Result<(), String> {
@@ -108,8 +145,8 @@ impl Bench {
         let written = tokio::task::spawn_blocking(move || journal.write(&entry)).await;
         match written {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(format!("the journal cannot be kept: {error}")),
-            Err(_) => Err("the journal cannot be kept".to_owned()),
+            Ok(Err(error)) => Err(format!("the journal cannot be written: {error}")),
+            Err(_) => Err("the journal cannot be written".to_owned()),
         }
     }
 }
@@ -118,6 +155,7 @@ impl Bench {
 mod tests {
     use super::super::testing::http_spec;
     use super::*;
+    use remuda_protocol::verifier::excuse::Excuse;
 
     #[test]
     fn a_result_that_costs_too_much_is_answered_with_an_excuse() {
@@ -130,7 +168,7 @@ mod tests {
         assert!(task.fitting(vec![7; 600]).is_ok());
         let error = task.fitting(vec![7; 601]).unwrap_err();
         assert!(matches!(error, ExecuteError::TooCostly { limit: 600, .. }), "{error:?}");
-        assert!(excuse::is_due(&task.spec, &error));
+        assert_eq!(excuse::of(&task.spec, &error), Some(Excuse::TooCostly));
         let larger = task.fitting(vec![7; 1_025]);
         assert_eq!(larger, Err(ExecuteError::TooLarge { limit: 1_024 }), "which anybody would say");
     }

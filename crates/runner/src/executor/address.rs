@@ -2,7 +2,8 @@
 //!
 //! Whoever submits a job chooses a name and thereby, through DNS, an address. Unless the operator
 //! says otherwise, only addresses of the public internet are reached: nothing on this machine, in
-//! its network, in its cloud provider's, and nothing that carries one of those inside another.
+//! its network, in its cloud provider's, and nothing that carries one of those inside another. This
+//! is about forms of addresses; `near` knows which public ones are this machine's and its links'.
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::Deserialize;
@@ -37,13 +38,18 @@ impl AddressRules {
         Self { allow: vec![Ipv4Net::default().into(), Ipv6Net::default().into()], deny: vec![] }
     }
 
+    /// Whether the operator allows an address by name.
+    pub(super) fn names(&self, address: IpAddr) -> bool {
+        self.allow.iter().any(|net| net.contains(&address))
+    }
+
     /// Whether an address may be connected to. It is taken as it stands: an IPv4 address inside an
     /// IPv6 one is not what `allow` means by the former.
     pub fn check(&self, address: IpAddr) -> Result<(), AddressRefusal> {
         if let Some(net) = self.deny.iter().find(|net| covers(net, address)) {
             return Err(AddressRefusal::Denied(address, *net));
         }
-        if self.allow.iter().any(|net| net.contains(&address)) {
+        if self.names(address) {
             return Ok(());
         }
         let reason = match address {
@@ -56,7 +62,28 @@ impl AddressRules {
 
 /// Whether a denied network holds an address, however it is wrapped.
 fn covers(net: &IpNet, address: IpAddr) -> bool {
-    net.contains(&address) || net.contains(&address.to_canonical())
+    let inside = match address {
+        IpAddr::V4(_) => [None; 2],
+        IpAddr::V6(address) => embedded(address),
+    };
+    net.contains(&address) || inside.into_iter().flatten().any(|v4| net.contains(&IpAddr::V4(v4)))
+}
+
+/// IPv4 addresses that an IPv6 one may lead to: at its end (mapped, compatible, translated by NAT64,
+/// ISATAP), in the middle (6to4), and turned over at its end (a Teredo client).
+fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
+    let v4 =
+        |high: u16, low: u16| Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
+    let [.., c, d] = address.segments();
+    match address.segments() {
+        [0, 0, 0, 0, 0, 0 | 0xffff, ..]
+        | [0, 0, 0, 0, 0xffff, 0, ..]
+        | [0x64, 0xff9b, ..]
+        | [_, _, _, _, 0 | 0x200, 0x5efe, ..] => [v4(c, d), None],
+        [0x2002, middle, end, ..] => [v4(middle, end), None],
+        [0x2001, 0, server, end, ..] => [v4(!c, !d), v4(server, end)],
+        _ => [None; 2],
+    }
 }
 
 /// IPv4 that is not of the public internet (IANA's special-purpose registry), and one address that
@@ -221,8 +248,20 @@ mod tests {
     fn a_denied_network_is_closed_in_every_wrapping() {
         let rules =
             AddressRules { deny: vec!["8.8.8.0/24".parse().unwrap()], ..AddressRules::anywhere() };
-        assert!(refused(&rules, "8.8.8.8"));
-        assert!(refused(&rules, "::ffff:8.8.8.8"));
+        for address in [
+            "8.8.8.8",
+            "::ffff:8.8.8.8",
+            "::8.8.8.8",
+            "::ffff:0:808:808",
+            "64:ff9b::808:808",
+            "2002:808:808::1",
+            "2001:0:808:808::1",
+            "2001:0:101:101::f7f7:f7f7",
+            "fd00::200:5efe:808:808",
+        ] {
+            assert!(refused(&rules, address), "{address}");
+        }
+        assert!(!refused(&rules, "2001:0:101:101::808:808"), "a Teredo client is turned over");
         assert!(!refused(&rules, "127.0.0.1"));
     }
 }

@@ -2,23 +2,32 @@
 //!
 //! Its address may hold a secret and its errors may repeat one, so neither gets into our errors as
 //! it is: they are told to strangers. The operator finds the reason in the log, without the key.
+//!
+//! **Whose fault a failure is.** A provider turns a job down for what it says (403, 413), for what it
+//! costs (402, 429), or because it breaks at it (5xx). It also does so if the operator's key or account
+//! is no longer good. [`blame`] tells these apart by a plain question that no job has a part in.
 
 use super::ExecuteError;
 use super::address::AddressRules;
 use super::resolve::SystemResolver;
 use super::transport::{Answer, CaError, Outgoing, Transport, TransportError};
+use crate::private;
 use hyper::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
+use tokio::time::timeout;
 use tracing::warn;
 use url::Url;
 use zeroize::Zeroizing;
 
 /// Bytes of a file with a key.
 const KEY_BYTES_MAX: u64 = 4_096;
+/// How long a plain question may take.
+pub(super) const PLAIN: Duration = Duration::from_secs(10);
 /// Characters from which on a part of an address may be a secret. Shorter ones are words like `v3`.
 const SECRET_LENGTH: usize = 8;
 
@@ -66,6 +75,26 @@ pub(super) struct Endpoint {
 /// A transport to wherever the operator's servers are.
 pub(super) fn transport(ca_file: Option<&Path>) -> Result<Transport, CaError> {
     Transport::new(AddressRules::anywhere(), Arc::new(SystemResolver), ca_file)
+}
+
+/// Whose fault it is that an operator's server fails at a job: the job's, if the server answers a plain
+/// question.
+pub(super) async fn blame(
+    error: ExecuteError,
+    plain: impl Future<Output = Result<(), ExecuteError>>,
+) -> ExecuteError {
+    let (ExecuteError::Unreachable(why)
+    | ExecuteError::Backend(why)
+    | ExecuteError::BadAnswer(why)) = &error
+    else {
+        return error;
+    };
+    let why = why.clone();
+    match (timeout(PLAIN, plain).await, error) {
+        (Ok(Ok(())), _) => ExecuteError::Refused(why),
+        (_, error @ ExecuteError::Unreachable(_)) => error,
+        _ => ExecuteError::Backend(why),
+    }
 }
 
 impl Endpoint {
@@ -195,6 +224,7 @@ fn secrets(url: &Url) -> Vec<Zeroizing<String>> {
 }
 
 fn read_key(path: &Path) -> Result<Zeroizing<String>, String> {
+    private::tighten(path).map_err(|error| error.to_string())?;
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = Zeroizing::new(String::new());
     let length = file.take(KEY_BYTES_MAX + 1).read_to_string(&mut text);

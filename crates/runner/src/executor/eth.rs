@@ -6,7 +6,7 @@
 mod rpc;
 
 use super::document::{finish, object, string, within};
-use super::endpoint::{Endpoint, EndpointError, transport};
+use super::endpoint::{Endpoint, EndpointError, blame, transport};
 use super::retry::Retries;
 use super::{ExecuteError, Work};
 use data_encoding::HEXLOWER;
@@ -70,6 +70,11 @@ impl Eth {
         Ok(Self { chains })
     }
 
+    /// Whether a chain's node answers a plain question. None: there is no such chain.
+    pub(crate) async fn probe(&self, chain_id: u64) -> Option<Result<(), ExecuteError>> {
+        Some(plain(self.chains.get(&chain_id)?, chain_id).await)
+    }
+
     /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let JobType::EthSend { chain_id, raw_transaction } = &work.spec.job_type else {
@@ -79,9 +84,16 @@ impl Eth {
             ExecuteError::NotAllowed(format!("there is no node of chain {chain_id} here"))
         })?;
         let hash = hash(raw_transaction)?;
-        timeout(work.within, persist(work, rpc, *chain_id, raw_transaction, hash))
-            .await
-            .map_err(|_| ExecuteError::TimedOut(work.within))??;
+        let sent = async {
+            match persist(work, rpc, *chain_id, raw_transaction, hash).await {
+                // What a node says of the transaction itself is about the transaction.
+                Err(error @ (ExecuteError::Unreachable(_) | ExecuteError::Backend(_))) => {
+                    Err(blame(error, plain(rpc, *chain_id)).await)
+                }
+                end => end,
+            }
+        };
+        timeout(work.within, sent).await.map_err(|_| ExecuteError::TimedOut(work.within))??;
         match work.spec.result_schema.data_format {
             DataFormat::Json => finish(work, &object([("hash", string(hex(&hash[..])))])),
             DataFormat::Text => within(work, hex(&hash[..]).into_bytes()),
@@ -123,11 +135,7 @@ async fn persist(
 
 /// Sees to it that the right chain's node has the transaction.
 async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), ExecuteError> {
-    let there: Option<String> =
-        rpc.call("eth_chainId", &[]).await.map_err(|failure| rpc.unfit(failure))?;
-    if there.as_deref().and_then(quantity) != Some(chain_id) {
-        return Err(rpc.misplaced("it is a node of another chain"));
-    }
+    check_chain(rpc, chain_id).await?;
     if has(rpc, hash).await? {
         return Ok(());
     }
@@ -141,6 +149,21 @@ async fn send(rpc: &Rpc, chain_id: u64, raw: &[u8], hash: B256) -> Result<(), Ex
             _ => Err(rpc.explain(failure)),
         },
     }
+}
+
+async fn check_chain(rpc: &Rpc, chain_id: u64) -> Result<(), ExecuteError> {
+    let there: Option<String> =
+        rpc.call("eth_chainId", &[]).await.map_err(|failure| rpc.unfit(failure))?;
+    match there.as_deref().and_then(quantity) == Some(chain_id) {
+        true => Ok(()),
+        false => Err(rpc.misplaced("it is a node of another chain")),
+    }
+}
+
+/// What any node answers that lets the operator in. The chain's number some tell everybody.
+async fn plain(rpc: &Rpc, chain_id: u64) -> Result<(), ExecuteError> {
+    check_chain(rpc, chain_id).await?;
+    has(rpc, keccak256(b"remuda: a transaction that nobody has sent")).await.map(drop)
 }
 
 async fn has(rpc: &Rpc, hash: B256) -> Result<bool, ExecuteError> {

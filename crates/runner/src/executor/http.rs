@@ -131,6 +131,9 @@ impl Http {
             match hop.redirected(&answer).map_err(|error| bad(error.to_string()))? {
                 Some(next) => hop = next,
                 None => {
+                    if let Some(why) = turned_away(&answer) {
+                        return Err(ExecuteError::Refused(why));
+                    }
                     let taken = self.take(work, answer, &hop.method).await;
                     return taken.map_err(|error| explain(error, &first, followed > 0));
                 }
@@ -169,6 +172,29 @@ impl Http {
             content_encoding: encoding.filter(|_| !empty).map(str::to_owned),
             body: (!empty).then_some(body),
         })
+    }
+}
+
+/// How firewalls in front of web servers say that they want to see a person: Cloudflare, AWS and Vercel.
+const CHALLENGES: [(&str, &[&str]); 3] = [
+    ("cf-mitigated", &["challenge"]),
+    ("x-amzn-waf-action", &["challenge", "captcha"]),
+    ("x-vercel-mitigated", &["challenge", "deny"]),
+];
+
+/// Why an answer is none: it is about how often, or from where, was asked, and not about what was. Other
+/// runners of a committee get another one, and whoever takes it for a result is outvoted.
+fn turned_away(answer: &Answer) -> Option<String> {
+    let says = |(name, values): &(&str, &[&str])| {
+        let value = answer.headers.get(*name).and_then(|value| value.to_str().ok());
+        value.is_some_and(|value| values.contains(&value.trim()))
+    };
+    match answer.status {
+        StatusCode::TOO_MANY_REQUESTS => Some("the server says that it is asked too often".into()),
+        status if CHALLENGES.iter().any(says) => {
+            Some(format!("a firewall asks for a person, with {status}"))
+        }
+        _ => None,
     }
 }
 

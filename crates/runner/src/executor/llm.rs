@@ -3,10 +3,11 @@
 //! The operator's table says which models there are and where. What the model says is streamed, so
 //! that progress is seen, and a server that says too much is left.
 
+mod plain;
 mod reply;
 
 use super::document::{finish, number, object, string, thousandths, within};
-use super::endpoint::{Endpoint, EndpointError, transport};
+use super::endpoint::{Endpoint, EndpointError, blame, transport};
 use super::retry::Retries;
 use super::sse::Events;
 use super::transport::Answer;
@@ -123,9 +124,14 @@ impl Llm {
             .ok_or_else(|| ExecuteError::NotAllowed(format!("there is no model {name:?} here")))?;
         model.check(work, messages)?;
         let request = model.request(work, messages, *temperature_milli, *seed);
-        let said = timeout(work.within, model.persist(work, &request))
-            .await
-            .map_err(|_| ExecuteError::TimedOut(work.within))??;
+        let said = async {
+            match model.persist(work, &request).await {
+                Err(error) => Err(blame(error, model.plain()).await),
+                said => said,
+            }
+        };
+        let said =
+            timeout(work.within, said).await.map_err(|_| ExecuteError::TimedOut(work.within))??;
         match work.spec.result_schema.data_format {
             DataFormat::Text | DataFormat::Bytes => within(work, said.content.into_bytes()),
             DataFormat::Json => finish(

@@ -18,7 +18,7 @@ mod budget;
 mod process;
 mod web;
 
-use super::endpoint::{Endpoint, EndpointError, transport};
+use super::endpoint::{Endpoint, EndpointError, PLAIN, blame, transport};
 use super::retry::Retries;
 use super::{ExecuteError, Work};
 use answer::Shapeless;
@@ -180,6 +180,11 @@ impl Mcp {
         Ok(Self { servers })
     }
 
+    /// Whether a server answers a plain question. None: there is no such server.
+    pub(crate) async fn probe(&self, server: &str) -> Option<Result<(), ExecuteError>> {
+        Some(self.servers.get(server)?.plain().await)
+    }
+
     /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let JobType::Mcp { server, tool, arguments } = &work.spec.job_type else {
@@ -230,12 +235,34 @@ impl Known {
         let mut session = self.persist(work, &budget).await?;
         let answered = timeout(self.answer, session.service.call_tool_once(call)).await;
         let answered = answered.map_err(|_| ExecuteError::TimedOut(self.answer))?;
-        let result = answered.map_err(|error| self.failed(&budget, error))?;
+        let result = match answered {
+            Ok(result) => result,
+            Err(error) => {
+                return Err(match self.failed(&budget, error) {
+                    error @ ExecuteError::Backend(_) => blame(error, self.plain()).await,
+                    error => error,
+                });
+            }
+        };
         let _ = session.service.close_with_timeout(FAREWELL).await;
         match result {
             CallToolResponse::Complete(result) => Ok(result),
             _ => Err(self.useless("it wants to go on talking, and a job is one call")),
         }
+    }
+
+    /// Asks for what any server tells that lets the operator in: its tools.
+    async fn plain(&self) -> Result<(), ExecuteError> {
+        let budget = Budget::new(WIRE_BYTES);
+        let asked = async {
+            let mut session = self.open(&budget).await?;
+            let listed = session.service.list_tools(None).await;
+            listed.map_err(|error| self.failed(&budget, error))?;
+            let _ = session.service.close_with_timeout(FAREWELL).await;
+            Ok(())
+        };
+        let late = |_| Err(self.unreachable("it does not list its tools in time"));
+        timeout(PLAIN.min(self.start), asked).await.unwrap_or_else(late)
     }
 
     /// A session; where there is none, nothing has been called yet.

@@ -11,7 +11,7 @@
 //! - [`mcp`]: tools of servers that the operator named
 //! - [`wasm`]: programs that somebody vouches for
 //!
-//! Where the job itself is why there is no result, [`excuse`] is.
+//! Where the job itself is why there is no result, [`excuse`] has the word that the chain is told.
 
 pub mod address;
 pub mod dns;
@@ -23,6 +23,7 @@ pub mod excuse;
 pub mod http;
 pub mod llm;
 pub mod mcp;
+mod near;
 mod redirect;
 pub mod resolve;
 mod retry;
@@ -100,6 +101,10 @@ pub enum ExecuteError {
     /// operator can mend that.
     #[error("its operator's server is of no use: {0}")]
     Backend(String),
+    /// The job's server turns the request down; or the operator's does, though it answers a plain
+    /// question: because of what the job asks.
+    #[error("the request is turned down: {0}")]
+    Refused(String),
     /// An answer, but not one that can be used.
     #[error("a useless answer: {0}")]
     BadAnswer(String),
@@ -128,6 +133,6 @@ pub enum ExecuteError {
 impl ExecuteError {
     /// Whether it is worth trying again.
     pub fn passing(&self) -> bool {
-        matches!(self, Self::Unreachable(_))
+        matches!(self, Self::Unreachable(_) | Self::Refused(_))
     }
 }

@@ -6,6 +6,7 @@
 //! caller's business: whoever drops the future drops the connection.
 
 use super::address::{AddressRefusal, AddressRules};
+use super::near;
 use super::resolve::Resolve;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -158,7 +159,12 @@ impl Transport {
             })?,
         };
         let mut refusal = None;
-        found.retain(|address| match self.rules.check(*address) {
+        let check = |address: IpAddr| match self.rules.check(address) {
+            // What the operator names may be as near as it likes.
+            Ok(()) if !self.rules.names(address) => near::check(address),
+            end => end,
+        };
+        found.retain(|address| match check(*address) {
             Ok(()) => true,
             Err(error) => {
                 refusal = Some(error);

@@ -44,6 +44,7 @@ fn policy() -> Policy {
 pub(super) struct Here {
     within: Arc<Within>,
     means: Means,
+    executors: Arc<Executors>,
     _workers: JoinSet<()>,
 }
 
@@ -61,12 +62,17 @@ impl Here {
         config.sweep_every = SWEEP;
         config.keep_seconds = KEEP_SECONDS;
         let within = Arc::new(Within::start(config).await?);
-        let calls = Calls(Arc::new(Hands(executors)));
+        let calls = Calls(Arc::new(Hands(executors.clone())));
         let mut workers = JoinSet::new();
         for _ in 0..places {
             workers.spawn(work(within.link(), kinds(&means), calls.clone()));
         }
-        Ok(Self { within, means, _workers: workers })
+        Ok(Self { within, means, executors, _workers: workers })
+    }
+
+    pub(super) async fn probe(&self, part: &str) -> Option<Result<(), String>> {
+        let tried = self.executors.probe(part).await?;
+        Some(tried.map_err(|error| error.to_string()))
     }
 
     pub(super) async fn execute(

@@ -140,6 +140,15 @@ impl Fleet {
         }
     }
 
+    /// Tries a part of the work out of turn. None: that cannot be told without a job, here or on other
+    /// machines.
+    pub(crate) async fn probe(&self, part: &str) -> Option<Result<(), String>> {
+        match &*self.0 {
+            Place::Here(here) => here.probe(part).await,
+            Place::There(_) => None,
+        }
+    }
+
     /// Nobody waits for anything any more.
     pub(crate) async fn leave(&self) {
         if let Place::There(there) = &*self.0 {

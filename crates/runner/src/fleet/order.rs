@@ -90,6 +90,7 @@ enum Trouble {
     BadJob(String),
     Unreachable(String),
     Backend(String),
+    Refused(String),
     BadAnswer(String),
     TooLarge(u64),
     TimedOut(u64),
@@ -135,6 +136,7 @@ impl From<&ExecuteError> for Trouble {
             ExecuteError::BadJob(why) => Self::BadJob(brief(why)),
             ExecuteError::Unreachable(why) => Self::Unreachable(brief(why)),
             ExecuteError::Backend(why) => Self::Backend(brief(why)),
+            ExecuteError::Refused(why) => Self::Refused(brief(why)),
             ExecuteError::BadAnswer(why) => Self::BadAnswer(brief(why)),
             ExecuteError::TooLarge { limit } | ExecuteError::TooCostly { limit, .. } => {
                 Self::TooLarge(bytes(limit))
@@ -154,6 +156,7 @@ impl From<Trouble> for ExecuteError {
             Trouble::BadJob(why) => Self::BadJob(why),
             Trouble::Unreachable(why) => Self::Unreachable(why),
             Trouble::Backend(why) => Self::Backend(why),
+            Trouble::Refused(why) => Self::Refused(why),
             Trouble::BadAnswer(why) => Self::BadAnswer(why),
             Trouble::TooLarge(limit) => {
                 Self::TooLarge { limit: usize::try_from(limit).unwrap_or(usize::MAX) }
@@ -196,6 +199,7 @@ mod tests {
             Err(ExecuteError::BadJob("b".into())),
             Err(ExecuteError::Unreachable("c".into())),
             Err(ExecuteError::Backend("d".into())),
+            Err(ExecuteError::Refused("f".into())),
             Err(ExecuteError::BadAnswer("\u{e9}\n".into())),
             Err(ExecuteError::TooLarge { limit: 10 }),
             Err(ExecuteError::TimedOut(Duration::from_millis(1_500))),

@@ -2,6 +2,7 @@
 
 use super::FleetSettings;
 use super::there::LOOK;
+use crate::private::{self, PrivateError};
 use remuda_fleet::auth::Scope;
 use remuda_fleet::client::{Client, ClientError};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub enum TokenError {
         /// Why.
         error: std::io::Error,
     },
+    /// Others can read it.
+    #[error(transparent)]
+    Private(#[from] PrivateError),
     /// It is something else.
     #[error("{} is too long for a file with a token", .0.display())]
     Long(PathBuf),
@@ -76,6 +80,7 @@ pub(super) struct Pass {
 
 fn word(path: &Path) -> Result<String, TokenError> {
     let failed = |error| TokenError::File { path: path.to_owned(), error };
+    private::tighten(path)?;
     if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
         return Err(TokenError::Long(path.to_owned()));
     }

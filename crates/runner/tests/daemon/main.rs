@@ -3,6 +3,7 @@
 
 mod api;
 mod committee;
+mod faults;
 mod fleet;
 mod malice;
 mod operator;

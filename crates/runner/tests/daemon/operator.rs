@@ -4,6 +4,8 @@ use crate::town::{Town, sees};
 use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::runner::Status;
 use remuda_runner::daemon::{RunState, StatusView};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -49,12 +51,66 @@ async fn the_status_page_tells_and_drains() {
     assert_eq!(view.runner.0, runner.runner());
     let foreign = "GET /status HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
     assert!(ask(&runner, foreign).await.starts_with("HTTP/1.1 403"));
-    let refused = ask(&runner, &format!("POST /drain HTTP/1.1\r\n{head}\r\n")).await;
-    assert!(refused.starts_with("HTTP/1.1 403"), "{refused}");
-    let drain = format!("POST /drain HTTP/1.1\r\n{head}x-remuda-drain: yes\r\n\r\n");
-    assert!(ask(&runner, &drain).await.starts_with("HTTP/1.1 202"));
+    let file = Path::new(&crate::town::folder("page")).join("drain.token");
+    let token = std::fs::read_to_string(&file).unwrap();
+    let (token, length) = (token.trim(), token.trim().len());
+    for shown in [
+        String::new(),
+        "x-remuda-drain: yes\r\n".to_owned(),
+        format!("authorization: Bearer {}\r\n", "0".repeat(length)),
+        format!("authorization: Bearer {}\r\n", &token[1..]),
+        format!("authorization: {token}\r\n"),
+    ] {
+        let refused = ask(&runner, &format!("POST /drain HTTP/1.1\r\n{head}{shown}\r\n")).await;
+        assert!(refused.starts_with("HTTP/1.1 401"), "{shown}: {refused}");
+    }
+    assert_eq!(runner.status().state, RunState::Running, "nobody has drained it");
+    remuda_runner::daemon::remote::drain(
+        runner.status_address().unwrap(),
+        Path::new(&crate::town::folder("page")),
+    )
+    .await
+    .unwrap();
     tokio::time::timeout(Duration::from_secs(30), runner.finished()).await.expect("it ends");
     assert_eq!(runner.status().state, RunState::Drained);
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn open_up(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn files_that_others_can_read_are_tightened_at_the_start() {
+    let town = Town::build(1, 1).await;
+    let folder = PathBuf::from(crate::town::folder("tight"));
+    let (jobs, settings_file) = (folder.join("jobs"), folder.join("runner.toml"));
+    std::fs::create_dir_all(&jobs).unwrap();
+    let key = folder.join("model.key");
+    for file in [&settings_file, &key, &jobs.join("1-0.json"), &folder.join("lock")] {
+        std::fs::write(file, "sk-0123456789").unwrap();
+        open_up(file, 0o644);
+    }
+    open_up(&folder, 0o755);
+    open_up(&jobs, 0o755);
+    let model = format!(
+        "status = '127.0.0.1:0'\n[llm.models.tiny]\nbase_url = 'http://127.0.0.1:9'\napi_key_file = '{}'",
+        key.display()
+    );
+    let nodes = std::slice::from_ref(&town.api);
+    let mut settings = crate::town::settings(&crate::town::folder("tight"), nodes, &model);
+    settings.file = settings_file.clone();
+    let secret = town.world().runners[0].clone();
+    let runner = remuda_runner::daemon::Daemon::start_with(&settings, secret).await.unwrap();
+    sees(&runner, "it runs", |s| s.state == RunState::Running).await;
+    assert_eq!((mode(&folder), mode(&jobs)), (0o700, 0o700));
+    for file in ["runner.toml", "model.key", "jobs/1-0.json", "lock", "genesis", "drain.token"] {
+        assert_eq!(mode(&folder.join(file)), 0o600, "{file}");
+    }
+    runner.stop().await;
 }
 
 #[tokio::test]

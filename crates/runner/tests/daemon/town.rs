@@ -112,8 +112,18 @@ impl Town {
 
     /// The same, where governance vouches for these programs.
     pub(crate) async fn build_with(runners: usize, validators: usize, pinned: Vec<B256>) -> Self {
+        Self::build_offering(runners, validators, pinned, "[http]").await
+    }
+
+    /// The same, where runners offer what such sections say.
+    pub(crate) async fn build_offering(
+        runners: usize,
+        validators: usize,
+        pinned: Vec<B256>,
+        sections: &str,
+    ) -> Self {
         let start = |params, rich| LocalChain::start(params, rich, pinned).unwrap();
-        Self::build_on(runners, validators, false, start).await
+        Self::build_on(runners, validators, sections, false, start).await
     }
 
     /// The same, where each runner has the validators that the chain draws for it, and is present if they
@@ -125,12 +135,13 @@ impl Town {
             params.subset_overlap_blocks = OVERLAP;
             LocalChain::with_validators(n, params, rich, vec![]).unwrap()
         };
-        Self::build_on(runners, validators, true, start).await
+        Self::build_on(runners, validators, "[http]", true, start).await
     }
 
     async fn build_on(
         runners: usize,
         validators: usize,
+        sections: &str,
         rotates: bool,
         start: impl FnOnce(ChainParams, Vec<(Address, Amount)>) -> LocalChain,
     ) -> Self {
@@ -163,7 +174,7 @@ impl Town {
         {
             let mut world = world.lock().unwrap();
             for key in &runners {
-                let registration = settings("d", &[], "[http]").registration().unwrap();
+                let registration = settings("d", &[], sections).registration().unwrap();
                 world.chain.send(key, registration);
             }
             world.chain.step();

@@ -1,11 +1,12 @@
 //! Jobs that nobody can do, ordered to harm those who are drawn for them.
 
 use crate::town::{Town, sees};
-use remuda_protocol::dispatcher::job::{Failure, Status};
+use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;
 use remuda_protocol::primitives::JobId;
 use remuda_protocol::registry::reputation::Reputation;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::daemon::Handle;
 
 /// Where nobody listens.
@@ -27,15 +28,12 @@ fn undoable(spec: &JobSpec, town: &Town) -> Vec<(&'static str, JobSpec)> {
     }
     let mut late = at(spec.clone(), &town.web.url);
     late.bounds.max_wall_time_seconds = 1;
-    let mut secret = spec.clone();
-    secret.secrets = vec!["password".to_owned()];
     vec![
         ("nobody listens", at(spec.clone(), NOWHERE)),
         ("an address that is not for jobs", at(spec.clone(), "http://10.1.2.3/")),
         ("a name that does not exist", at(spec.clone(), "http://nowhere.invalid/")),
         ("a result without room", small),
         ("a header that is not a job's", with_header(spec.clone())),
-        ("secrets", secret),
         ("too slow", late),
     ]
 }
@@ -64,7 +62,7 @@ async fn start(town: &Town, count: usize, name: &str) -> Vec<Handle> {
 }
 
 #[tokio::test]
-async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
+async fn a_committee_excuses_itself_and_nobody_is_scored() {
     let town = Town::build(3, 2).await;
     let runners = start(&town, 3, "undoable").await;
     let before: Vec<_> =
@@ -73,7 +71,7 @@ async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
     for (what, spec) in undoable(&town.vote("GET"), &town) {
         let job = town.order(spec);
         let end = over(&town, job).await;
-        assert_eq!(end, Status::Failed { reason: Failure::NoAgreement }, "{what}");
+        assert_eq!(end, Status::Failed { reason: Failure::Excused }, "{what}");
     }
     for (runner, before) in runners.iter().zip(&before) {
         let (now, before) = (town.world().chain.runner(runner.runner()), before.clone());
@@ -93,14 +91,14 @@ async fn a_committee_agrees_on_nothing_and_nobody_is_scored() {
 }
 
 #[tokio::test]
-async fn a_single_runner_says_so_and_is_paid_for_the_attempt() {
+async fn a_single_runner_excuses_itself_in_one_word() {
     let town = Town::build(1, 2).await;
     let runners = start(&town, 1, "undoable-single").await;
     let job = town.order(at(town.single("GET"), NOWHERE));
-    assert_eq!(over(&town, job).await, Status::Settled);
-    let result = town.world().chain.result(job).unwrap().result;
-    let said = remuda_runner::executor::excuse::read(&result, runners[0].runner()).unwrap();
-    assert!(said.contains("cannot reach it"), "{said}");
+    assert_eq!(over(&town, job).await, Status::Failed { reason: Failure::Excused });
+    let seat = town.world().progress(job, runners[0].runner());
+    assert_eq!(seat, Some(Progress::Excused { excuse: Excuse::Unreachable }));
+    assert!(town.world().chain.result(job).is_none(), "an excuse is no result");
     for runner in runners {
         runner.stop().await;
     }

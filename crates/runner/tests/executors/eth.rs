@@ -4,8 +4,9 @@ use crate::job::{job, text, work};
 use crate::server::{Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::primitives::keccak256;
-use remuda_runner::executor::ExecuteError;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::eth::{ChainConfig, Eth, EthConfig};
+use remuda_runner::executor::{ExecuteError, excuse};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const CHAIN: u64 = 11_155_111;
@@ -146,7 +147,7 @@ async fn another_chain_gets_nothing() {
         let node = Server::start(move |_| result(chain)).await;
         let outcome = sending(node.url("/")).execute(&work(&send(DataFormat::Json))).await;
         assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{chain} {outcome:?}");
-        assert_eq!((node.connections(), sent(&node)), (1, 0));
+        assert_eq!((node.connections(), sent(&node)), (2, 0), "asked, and asked plainly");
     }
     let mut spec = send(DataFormat::Json);
     spec.job_type = JobType::EthSend { chain_id: 1, raw_transaction: RAW.into() };
@@ -174,6 +175,27 @@ async fn a_node_that_does_not_let_us_in_is_its_operators() {
             let outcome = sending(node.url("/")).execute(&work(&send(DataFormat::Json))).await;
             assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{outcome:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_transaction_that_a_node_turns_down_while_it_answers_is_the_jobs_fault() {
+    for status in ["402 Payment Required", "403 Forbidden", "413 Too Large", "429 Slow", "503 Busy"]
+    {
+        let spec = send(DataFormat::Json);
+        let node = Server::start(move |request| {
+            let body = String::from_utf8_lossy(&request.body);
+            if body.contains("eth_chainId") {
+                result("\"0xaa36a7\"")
+            } else if body.contains("eth_getTransactionByHash") {
+                result("null")
+            } else {
+                answer(status, &[], b"")
+            }
+        })
+        .await;
+        let error = sending(node.url("/")).execute(&work(&spec)).await.unwrap_err();
+        assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{status}: {error:?}");
     }
 }
 

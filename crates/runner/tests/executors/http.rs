@@ -3,9 +3,10 @@
 use crate::job::{Heard, get, request, text, work, work_for};
 use crate::server::{Server, Step, answer, json, redirect};
 use remuda_protocol::dispatcher::spec::DataFormat;
-use remuda_runner::executor::ExecuteError;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::address::AddressRules;
 use remuda_runner::executor::http::{Http, HttpConfig};
+use remuda_runner::executor::{ExecuteError, excuse};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -252,6 +253,32 @@ async fn what_may_have_had_an_effect_is_not_sent_twice() {
         assert!(matches!(&result, Err(error) if !error.passing()), "{result:?}");
         assert_eq!(server.connections(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_server_that_turns_this_runner_away_gives_no_result() {
+    for (status, headers) in [
+        ("429 Slow down", &[][..]),
+        ("403 Forbidden", &[("cf-mitigated", "challenge")]),
+        ("202 Accepted", &[("x-amzn-waf-action", "challenge")]),
+        ("405 Not Allowed", &[("x-amzn-waf-action", "captcha")]),
+        ("403 Forbidden", &[("x-vercel-mitigated", "deny")]),
+    ] {
+        let steps = answer(status, headers, b"ray 7f3a");
+        let server = Server::start(move |_| steps.clone()).await;
+        let spec = get(&server.url("/"));
+        let error = open().execute(&work(&spec)).await.unwrap_err();
+        assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{status}: {error:?}");
+    }
+    for status in ["401 Unauthorized", "402 Payment Required", "403 Forbidden", "404 Not Found"] {
+        let server = Server::start(move |_| answer(status, &[], b"")).await;
+        let told = open().execute(&work(&get(&server.url("/")))).await;
+        assert!(told.is_ok(), "{status} is what the job asked for: {told:?}");
+    }
+    let server = Server::start(|_| answer("503 Down", &[], b"")).await;
+    let spec = get(&server.url("/"));
+    let error = open().execute(&work(&spec)).await.unwrap_err();
+    assert_eq!(excuse::of(&spec, &error), Some(Excuse::Unreachable), "{error:?}");
 }
 
 #[tokio::test]

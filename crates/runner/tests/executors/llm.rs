@@ -2,8 +2,9 @@
 
 use crate::file::TestFile;
 use crate::job::{Heard, assert_timed_out, job, text, work, work_for};
-use crate::server::{Server, Step, answer, json};
+use crate::server::{Request, Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
 use remuda_runner::executor::{ExecuteError, excuse};
 use std::path::Path;
@@ -166,21 +167,61 @@ async fn a_conversation_that_a_server_fails_at_is_the_jobs_fault() {
         json(roles),
         vec![stream(), event(roles)],
     ] {
-        let server = Server::start(move |_| steps.clone()).await;
+        let server = Server::start(move |request| answers_plainly(request, &steps)).await;
         let mut spec = hello(DataFormat::Text);
         spec.bounds.max_retries = 1;
         let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
-        assert!(matches!(error, ExecuteError::BadAnswer(_)), "{error:?}");
-        assert!(excuse::is_due(&spec, &error), "it is answered");
-        assert_eq!(server.connections(), 2, "once it was tried again");
+        assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{error:?}");
+        assert_eq!(server.connections(), 3, "it was tried twice, and then asked plainly");
     }
-    for status in ["429 Slow down", "502 Bad Gateway", "503 Loading", "504 Gateway Timeout"] {
+}
+
+/// Fails at what jobs ask, and answers a plain question.
+fn answers_plainly(request: &Request, fails: &[Step]) -> Vec<Step> {
+    match String::from_utf8_lossy(&request.body).contains("Say yes.") {
+        true => says(&["Yes"]),
+        false => fails.to_vec(),
+    }
+}
+
+/// What providers say to a job that is too large, too dear or not to their liking; and what they say to
+/// whoever has no right to ask.
+const REFUSALS: [&str; 10] = [
+    "400 Bad Request",
+    "402 Payment Required",
+    "403 Forbidden",
+    "404 Not Found",
+    "413 Too Large",
+    "429 Slow down",
+    "500 Oops",
+    "502 Bad Gateway",
+    "503 Loading",
+    "504 Gateway Timeout",
+];
+
+#[tokio::test]
+async fn a_job_that_a_provider_turns_down_is_excused_if_a_plain_question_is_answered() {
+    for status in REFUSALS {
+        let steps = answer(status, &[], b"");
+        let server = Server::start(move |request| answers_plainly(request, &steps)).await;
+        let spec = hello(DataFormat::Text);
+        let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
+        assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{status}: {error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_answers_no_plain_question_is_the_operators() {
+    for status in REFUSALS.into_iter().chain(["401 Unauthorized", "407 Proxy"]) {
         let server = Server::start(move |_| answer(status, &[], b"")).await;
         let spec = hello(DataFormat::Text);
         let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
-        assert!(matches!(error, ExecuteError::Unreachable(_)), "{status}: {error:?}");
-        assert!(!excuse::is_due(&spec, &error), "who is away is its operator's");
+        assert_eq!(excuse::of(&spec, &error), None, "{status}: {error:?}");
     }
+    let nobody = asking("http://127.0.0.1:9".to_owned(), None);
+    let spec = hello(DataFormat::Text);
+    let error = nobody.execute(&work(&spec)).await.unwrap_err();
+    assert_eq!(excuse::of(&spec, &error), None, "{error:?}");
 }
 
 #[tokio::test]
@@ -203,7 +244,7 @@ async fn no_error_holds_the_key() {
         let error = llm.execute(&work(&hello(DataFormat::Json))).await.unwrap_err();
         assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
         assert!(!error.to_string().contains("127.0.0.1"), "{error}");
-        assert_eq!(server.connections(), 1);
+        assert_eq!(server.connections(), 2, "the job's question, and a plain one");
     }
 }
 
@@ -222,8 +263,7 @@ async fn a_model_that_does_not_stop_is_left() {
         let steps = vec![stream(), Step::Repeat(filler.repeat(100).into(), Duration::ZERO)];
         let server = Server::start(move |_| steps.clone()).await;
         let result = asking(server.url(""), None).execute(&work(&spec)).await;
-        let ended =
-            matches!(result, Err(ExecuteError::TooLarge { .. } | ExecuteError::BadAnswer(_)));
+        let ended = matches!(result, Err(ExecuteError::TooLarge { .. } | ExecuteError::Backend(_)));
         assert!(ended, "{filler:?} {result:?}");
     }
 

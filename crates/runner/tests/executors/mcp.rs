@@ -115,14 +115,18 @@ async fn a_tool_gets_the_jobs_arguments_and_nothing_else() {
 async fn a_program_gets_nothing_of_ours() {
     let notes = Notes::new("mcp-environment");
     let noting = greeting(&format!(
-        "/usr/bin/env > {0}; pwd >> {0}; ls -l /proc/$$/fd | grep -c socket >> {0}",
+        "/usr/bin/env > {0}; tr '\\0' ' ' < /proc/$$/cmdline >> {0}; echo >> {0}; pwd >> {0}; \
+         ls -l /proc/$$/fd | grep -c socket >> {0}",
         notes.0.display()
     ));
     let mut server = script(&noting);
     server.env = [("CITY".to_owned(), "Paris".to_owned())].into();
-    assert!(with(server).execute(&work(&simple(DataFormat::Json))).await.is_err());
+    let spec =
+        call("server", "tool", r#"{"PATH":"needle","LD_PRELOAD":"needle"}"#, DataFormat::Json);
+    assert!(with(server).execute(&work(&spec)).await.is_err());
     let lines = notes.lines();
     assert!(lines.contains(&"CITY=Paris".to_owned()), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("needle")), "nothing of the job's: {lines:?}");
     let ours = |line: &&String| {
         ["CARGO", "HOME", "USER", "RUST"].iter().any(|name| line.starts_with(name))
     };

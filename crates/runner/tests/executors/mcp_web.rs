@@ -5,8 +5,9 @@ use crate::job::{text, work};
 use crate::server::{Request, Server, Step, answer, json, redirect};
 use crate::tools::{ABOUT, call, simple, texts, with};
 use remuda_protocol::dispatcher::spec::DataFormat;
-use remuda_runner::executor::ExecuteError;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::mcp::{Mcp, ServerConfig};
+use remuda_runner::executor::{ExecuteError, excuse};
 use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
@@ -50,12 +51,21 @@ fn stream(events: &[Vec<u8>]) -> Vec<Step> {
 
 /// A server with a session, that answers calls as the test wants.
 async fn serving(calls: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static) -> Server {
+    listing(|request| json(&reply(request, r#"{"tools":[]}"#)), calls).await
+}
+
+/// The same, and that answers the question for its tools as the test wants.
+async fn listing(
+    lists: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static,
+    calls: impl Fn(&Request) -> Vec<Step> + Send + Sync + 'static,
+) -> Server {
     Server::start(move |request| match &method(request)[..] {
         "initialize" => {
             let headers = [("content-type", "application/json"), ("mcp-session-id", "session-7")];
             answer("200 OK", &headers, reply(request, ABOUT).as_bytes())
         }
         "notifications/initialized" => answer("202 Accepted", &[], b""),
+        "tools/list" => lists(request),
         "tools/call" => calls(request),
         "DELETE" => answer("204 No Content", &[], b""),
         other => panic!("{other} is not asked for"),
@@ -152,10 +162,22 @@ async fn a_session_is_tried_again_and_a_call_is_not() {
 #[tokio::test]
 async fn a_call_that_is_not_let_in_is_the_operators() {
     for status in ["401 Unauthorized", "403 Forbidden", "407 Proxy"] {
-        let server = serving(move |_| answer(status, &[], b"")).await;
+        let denied = move |_: &Request| answer(status, &[], b"");
+        let server = listing(denied, denied).await;
         let outcome = at(server.url("/"), None).execute(&work(&simple(DataFormat::Json))).await;
         assert!(matches!(outcome, Err(ExecuteError::Backend(_))), "{status}: {outcome:?}");
         assert_eq!(seen(&server, "tools/call").len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_a_server_turns_down_while_it_lists_its_tools_is_the_jobs_fault() {
+    for status in ["402 Payment Required", "403 Forbidden", "413 Too Large", "429 Slow down"] {
+        let server = serving(move |_| answer(status, &[], b"")).await;
+        let spec = simple(DataFormat::Json);
+        let error = at(server.url("/"), None).execute(&work(&spec)).await.unwrap_err();
+        assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{status}: {error:?}");
+        assert_eq!(seen(&server, "tools/call").len(), 1, "it is called once");
     }
 }
 

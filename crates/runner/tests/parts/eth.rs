@@ -2,7 +2,7 @@
 
 use crate::job::{job, work};
 use crate::rlp::Payment;
-use crate::support::{Folder, Running, own_address, part, post};
+use crate::support::{Folder, Running, own_address, part, post, try_post};
 use data_encoding::HEXLOWER;
 use futures::future::{join, join_all};
 use remuda_protocol::crypto::SecretKey;
@@ -16,6 +16,8 @@ use std::process::Command;
 use std::time::Duration;
 
 const CHAIN: u64 = 424_242;
+/// Where each node listens, at an address of its own.
+const PORT: u16 = 8545;
 const ETHER: u128 = 1_000_000_000_000_000_000;
 /// Twice what a block asks for when none was full before.
 const GAS_PRICE: u128 = 2_000_000_000;
@@ -31,7 +33,7 @@ struct Node {
 
 impl Node {
     fn start(name: &str, options: &[&str]) -> Self {
-        Self::start_at(name, SocketAddr::from(([127, 0, 0, 1], 0)), options)
+        Self::start_at(name, SocketAddr::from((own_address(), PORT)), options)
     }
 
     fn start_at(name: &str, at: SocketAddr, options: &[&str]) -> Self {
@@ -48,10 +50,10 @@ impl Node {
         anvil.args(["--host", &at.ip().to_string(), "--port", &at.port().to_string()]);
         anvil.args(["--accounts", "0", "--threads", "1"]).args(options);
         let mut running = Running::start(&folder, "anvil", &anvil);
-        let address = running.until(|output| {
-            let (_, rest) = output.split_once("Listening on ")?;
-            Some(rest.split_once('\n')?.0.to_owned())
-        });
+        let address = at.to_string();
+        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": [] });
+        let chain = format!("\"{CHAIN:#x}\"");
+        running.until(|| try_post(&address, "/", &question.to_string())?.find(&chain));
         Self { _running: running, _folder: folder, address, rich }
     }
 
@@ -275,8 +277,7 @@ async fn what_the_node_cannot_use_is_refused() {
 
 #[tokio::test]
 async fn a_node_that_comes_up_late_gets_it() {
-    let ip = own_address();
-    let node = Node::start_at("early", SocketAddr::from((ip, 0)), &[]);
+    let node = Node::start("early", &[]);
     let at = node.address.parse().unwrap();
     drop(node);
     let eth = sending(&format!("{at}"));

@@ -41,11 +41,25 @@ impl Knot {
         let mut knotd = Command::new(part("knot").join("bin/knotd"));
         knotd.arg("-c").arg(folder.write("knot.conf", &config));
         let mut running = Running::start(&folder, "knotd", &knotd);
-        // It starts when its zones are loaded, or are beyond hope.
-        running.until(|output| output.contains("server started").then_some(()));
-        assert!(running.output().contains("[example.] loaded"), "{}", running.output());
+        running.until(|| addresses.iter().all(|at| serves_example(*at)).then_some(()));
         Self { _running: running, _folder: folder, addresses }
     }
+}
+
+/// Whether a server answers with the authority over its zone, which it has once the zone is loaded.
+fn serves_example(at: SocketAddr) -> bool {
+    const QUESTION: &[u8] = b"\x07\x07\0\0\0\x01\0\0\0\0\0\0\x07example\0\0\x06\0\x01";
+    let mut answer = [0; 512];
+    let mut asked = || -> std::io::Result<usize> {
+        let socket = UdpSocket::bind((own_address(), 0))?;
+        socket.set_read_timeout(Some(Duration::from_millis(500)))?;
+        socket.send_to(QUESTION, at)?;
+        socket.recv(&mut answer)
+    };
+    let length = asked().unwrap_or(0);
+    // An answer, authoritative, without an error, with one record.
+    let authoritative = answer[2] & 0x84 == 0x84 && answer[3] & 0x0f == 0;
+    length > QUESTION.len() && authoritative && answer[6..8] == [0, 1]
 }
 
 /// An address where nobody listens.

@@ -1,7 +1,7 @@
 //! Questions to a language model: llama.cpp's server with a model small enough for tests.
 
 use crate::job::{Heard, job, work_for};
-use crate::support::{Folder, Running, part, post};
+use crate::support::{Folder, Running, own_address, part, post, status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
 use remuda_runner::executor::{ExecuteError, Progress, Unheard};
@@ -36,14 +36,13 @@ impl Server {
         let folder = Folder::new(name);
         let part = part("llm");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/parts/serve_llm.py");
+        let host = own_address().to_string();
         let mut python = Command::new(part.join("bin/python"));
-        python.arg(script).arg(part.join("model.gguf")).args(key);
+        python.arg(script).arg(part.join("model.gguf")).args([&host, "8080"]).args(key);
         let mut running = Running::start(&folder, "llama", &python);
-        let base_url = running.until(|output| {
-            let (_, rest) = output.split_once("listening at ")?;
-            Some(rest.split_once('\n')?.0.to_owned())
-        });
-        Self { _running: running, folder, base_url }
+        let address = format!("{host}:8080");
+        running.until(|| (status(&address, "/health") == Some(200)).then_some(()));
+        Self { _running: running, folder, base_url: format!("http://{address}") }
     }
 
     /// What it says in one piece to somebody who asks it directly, at temperature 0, and in how many
@@ -176,7 +175,7 @@ async fn a_prompt_beyond_the_models_window_is_refused() {
     spec.bounds.max_input_tokens = 100_000;
     spec.bounds.max_retries = 3;
     let result = ask(&llm, &spec).await;
-    let Err(ExecuteError::BadAnswer(reason)) = result else { panic!("{result:?}") };
+    let Err(ExecuteError::Refused(reason)) = result else { panic!("{result:?}") };
     assert!(reason.contains("400"), "{reason}");
     assert_eq!(read(ask(&llm, &question(&CAPITALS, 0, 1)).await).0, "Paris");
 }

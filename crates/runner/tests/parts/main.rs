@@ -6,6 +6,7 @@ mod eth;
 mod knot;
 mod llm;
 mod mcp;
+mod netns;
 mod rlp;
 mod support;
 mod wasm;

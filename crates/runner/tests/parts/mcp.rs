@@ -1,12 +1,11 @@
 //! The same against servers that others wrote: one in Python over pipes, one in JavaScript over HTTP.
 
 use crate::job::{job, text, work};
-use crate::support::{Folder, Running, part};
+use crate::support::{Folder, Running, own_port, part, status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::mcp::{Mcp, McpConfig, ServerConfig};
 use serde_json::Value;
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
 fn call(server: &str, tool: &str, arguments: &str) -> JobSpec {
@@ -58,14 +57,15 @@ async fn the_time_server_is_asked_over_its_pipes() {
 /// The server with a bit of everything, over HTTP.
 fn everything(folder: &Folder) -> (Running, String) {
     // It listens at every address of the machine, with the port that it is told.
-    let port = TcpListener::bind("0.0.0.0:0").unwrap().local_addr().unwrap().port();
+    let port = own_port();
     let main =
         part("mcp").join("node/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let mut command = Command::new("env");
     command.arg(format!("PORT={port}")).arg("node").arg(main).arg("streamableHttp");
     let mut running = Running::start(folder, "everything", &command);
     let address = format!("127.0.0.1:{port}");
-    running.until(|_| TcpStream::connect(&address).ok());
+    // A GET without a session is refused, once the server is there to refuse it.
+    running.until(|| status(&address, "/mcp"));
     (running, format!("http://{address}/mcp"))
 }
 

@@ -1,4 +1,4 @@
-"""Serves a model at a free port of this machine: serve_llm.py MODEL_FILE [KEY]"""
+"""Serves a model: serve_llm.py MODEL_FILE HOST PORT [KEY]. /health answers 200 once it is loaded."""
 
 import signal
 import sys
@@ -7,10 +7,10 @@ import xllamacpp
 
 params = xllamacpp.CommonParams()
 params.model.path = sys.argv[1]
-if len(sys.argv) > 2:
-    params.api_keys = [sys.argv[2]]
-params.hostnames = ["127.0.0.1"]
-params.port = 0
+params.hostnames = [sys.argv[2]]
+params.port = int(sys.argv[3])
+if len(sys.argv) > 4:
+    params.api_keys = [sys.argv[4]]
 params.n_ctx = 1024
 params.n_parallel = 1
 # A second thread waits for the first at every step; on busy cores that is all it does.
@@ -22,8 +22,6 @@ params.cache_prompt = False
 params.ui = False
 params.offline = True
 
-# Its listener is up, and the model is loaded, when this returns.
 server = xllamacpp.Server(params)
-print("listening at", server.listening_address, flush=True)
 while True:
     signal.pause()

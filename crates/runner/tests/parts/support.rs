@@ -1,8 +1,8 @@
 //! Where parts are, and how they are started and ended.
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, TcpStream};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// How long a part may take to come up, on a machine that has much else to do.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a part may take to answer one question while it comes up.
+const ANSWER: Duration = Duration::from_secs(5);
 /// Lines of a part's output that are shown when it does not come up.
 const LINES_SHOWN: usize = 30;
 
@@ -100,20 +102,20 @@ impl Running {
         Self { guard, name: name.to_owned(), log }
     }
 
-    /// Waits until what it has printed says what is looked for, or what it serves does. Panics, and
-    /// shows what it printed last, if it ends before or takes too long.
+    /// Waits until the part answers as it should: `ready` asks it, over its own interface. The log
+    /// says nothing that can be relied on: lines of several threads come interleaved. It is shown if
+    /// the part ends early or takes too long; then this panics.
     #[track_caller]
-    pub(crate) fn until<T>(&mut self, mut ready: impl FnMut(&str) -> Option<T>) -> T {
+    pub(crate) fn until<T>(&mut self, mut ready: impl FnMut() -> Option<T>) -> T {
         let began = Instant::now();
         loop {
-            // Asked first: what it printed before it ended is still read.
             let ended = self.guard.try_wait().unwrap().is_some();
-            let output = self.output();
-            if let Some(value) = ready(&output) {
+            if let Some(value) = ready().filter(|_| !ended) {
                 return value;
             }
             let late = began.elapsed() > PATIENCE;
             if ended || late {
+                let output = self.output();
                 let lines: Vec<_> = output.lines().collect();
                 let last = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n");
                 let what = if late { "does not come up" } else { "ended" };
@@ -123,8 +125,18 @@ impl Running {
         }
     }
 
-    /// All that it has printed.
-    pub(crate) fn output(&self) -> String {
+    /// Waits until the program has ended by itself, or was killed, and its parent knows.
+    #[track_caller]
+    pub(crate) fn until_ended(mut self) {
+        let began = Instant::now();
+        while self.guard.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < PATIENCE, "{} does not end", self.name);
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// All that it has printed, for whoever reads why a test failed.
+    fn output(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.log).unwrap()).into_owned()
     }
 }
@@ -145,22 +157,56 @@ pub(crate) fn own_address() -> Ipv4Addr {
     Ipv4Addr::new(127, high, low, NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// A port that is free at every address of this machine, for programs that cannot be told an address.
+/// It is below those that the system gives to whoever connects, and tests of other processes look
+/// elsewhere.
+#[track_caller]
+pub(crate) fn own_port() -> u16 {
+    let start = 5_000 + (std::process::id() % 450) as u16 * 10;
+    let free = |port: &u16| TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok();
+    (start..start + 10).find(free).unwrap_or_else(|| panic!("no free port from {start} on"))
+}
+
+/// Asks a server on this machine, and gives the status and the body of its answer.
+fn exchange(
+    address: &str,
+    head: &str,
+    body: &str,
+    patience: Duration,
+) -> io::Result<(u16, String)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(patience))?;
+    let length = body.len();
+    let request = format!(
+        "{head} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    );
+    stream.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer)?;
+    let answer = String::from_utf8_lossy(&answer);
+    let (head, body) = answer.split_once("\r\n\r\n").ok_or(io::ErrorKind::InvalidData)?;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+    Ok((status.ok_or(io::ErrorKind::InvalidData)?, body.to_owned()))
+}
+
+/// The status with which a server answers a GET; none while it does not.
+pub(crate) fn status(address: &str, path: &str) -> Option<u16> {
+    exchange(address, &format!("GET {path}"), "", ANSWER).ok().map(|(status, _)| status)
+}
+
+/// What a server answers to a document; none while it does not, or if it refuses.
+pub(crate) fn try_post(address: &str, path: &str, document: &str) -> Option<String> {
+    let answer = exchange(address, &format!("POST {path}"), document, ANSWER).ok()?;
+    (answer.0 == 200).then_some(answer.1)
+}
+
 /// Posts a document to a server on this machine, and gives what it answers.
 pub(crate) fn post(address: &str, path: &str, document: &str) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let length = document.len();
-    write!(
-        stream,
-        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
-         content-length: {length}\r\nconnection: close\r\n\r\n{document}"
-    )
-    .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
-    body.to_owned()
+    let answer = exchange(address, &format!("POST {path}"), document, PATIENCE);
+    let (status, body) = answer.unwrap();
+    assert_eq!(status, 200, "{body}");
+    body
 }
 
 /// Whether a process lives.
@@ -170,25 +216,21 @@ fn lives(id: &str) -> bool {
     status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
 }
 
-/// A program that starts another, and tells both numbers.
-fn family() -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", "sleep 1000 & echo $$ $! all; wait"]);
-    command
-}
-
-#[track_caller]
-fn members(output: &str) -> Option<[String; 2]> {
-    let (members, _) = output.split_once(" all")?;
-    let (parent, child) = members.split_once(' ')?;
+/// The numbers of a program that starts another, and of that other, once it has written both into a
+/// file that appears as a whole.
+fn members(folder: &Folder) -> Option<[String; 2]> {
+    let numbers = std::fs::read_to_string(folder.path().join("family")).ok()?;
+    let (parent, child) = numbers.trim().split_once(' ')?;
     Some([parent.to_owned(), child.to_owned()])
 }
 
 #[test]
 fn nothing_that_was_started_outlives_its_test() {
     let folder = Folder::new("family");
-    let mut running = Running::start(&folder, "family", &family());
-    let members = running.until(members);
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 1000 & echo $$ $! >draft; mv draft family; wait"]);
+    let mut running = Running::start(&folder, "family", &command);
+    let members = running.until(|| members(&folder));
     assert!(members.iter().all(|id| lives(id)), "{members:?}");
     drop(running);
     // Killed it is, but the system may take its time to clear it away.
@@ -205,7 +247,35 @@ fn a_program_that_ends_early_is_told_with_its_last_words() {
     let folder = Folder::new("broken");
     let mut command = Command::new("sh");
     command.args(["-c", "echo no such zone >&2; exit 3"]);
-    Running::start(&folder, "broken", &command).until(|_| None::<()>);
+    Running::start(&folder, "broken", &command).until(|| None::<()>);
+}
+
+/// The log of a server says "listening" long before it listens, and garbled.
+#[test]
+fn readiness_is_what_a_server_answers_and_not_what_it_logs() {
+    let folder = Folder::new("garbled");
+    let address = format!("{}:8080", own_address());
+    let mut command = Command::new("sh");
+    command.args(["-c", "printf 'listening at0.00.645 I srv'; sleep 1000"]);
+    let mut running = Running::start(&folder, "garbled", &command);
+    let at = address.clone();
+    let server = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(200));
+        let listener = TcpListener::bind(at).unwrap();
+        for status in [503, 503, 200] {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1_024]).unwrap();
+            write!(stream, "HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n").unwrap();
+        }
+    });
+    let mut asked = Vec::new();
+    running.until(|| {
+        let answer = status(&address, "/health");
+        asked.extend(answer);
+        (answer == Some(200)).then_some(())
+    });
+    assert_eq!(asked, [503, 503, 200]);
+    server.join().unwrap();
 }
 
 #[test]

@@ -221,7 +221,7 @@ impl Desk {
     /// Whether whatever it is drawn for it would fail at: it is better not drawn. A draw that is
     /// missed costs reputation, a pause next to nothing.
     fn unfit(&self) -> bool {
-        self.short_of_money().is_some() || self.helpless()
+        self.short_of_money().is_some() || self.helpless() || self.faults.any()
     }
 
     /// Whether enough time has passed since it paused: nobody should pause and resume with every

@@ -147,7 +147,8 @@ impl Desk {
     /// Whether a job can be done here and now, as far as that is known without the chain.
     fn able(&self, spec: &JobSpec) -> Result<(), Unable> {
         self.rules.abilities.check(spec, None)?;
-        self.backends.check(spec)
+        self.backends.check(spec)?;
+        self.fault_of(spec).map_or(Ok(()), |why| Err(Unable::Broken(why.to_owned())))
     }
 
     /// Shows the operator what was refused and why; once, however many validators push it.

@@ -7,7 +7,7 @@ use crate::daemon::nodes::Reading;
 use crate::daemon::open::Open;
 use crate::daemon::sender::{Deed, Purpose};
 use crate::daemon::status::{FinishedView, REMEMBERED};
-use crate::daemon::work::Task;
+use crate::daemon::work::{Miss, Task};
 use crate::journal::{Outcome, Stage};
 use remuda_client::types::{BigUint, HexHash, Uint};
 use remuda_link::frame::Handover;
@@ -135,6 +135,11 @@ impl Desk {
         if !self.affords_work(job) {
             return self.wait_for_money(job);
         }
+        if let Some(why) = self.fault_at(job) {
+            let open = self.jobs.get_mut(&job).into_iter();
+            return open
+                .for_each(|open| open.doing = format!("waits until this works again: {why}"));
+        }
         let working = self.jobs.values().filter(|open| open.working).count();
         let (at, slots, most) = (self.at(), self.rules.slots as usize, self.most(job));
         let Some(open) = self.jobs.get_mut(&job) else { return };
@@ -178,23 +183,29 @@ impl Desk {
         &mut self,
         job: JobId,
         attempt: u32,
-        result: Result<(Outcome, Option<String>), String>,
+        result: Result<(Outcome, Option<String>), Miss>,
     ) {
         if let Some(open) = self.jobs.get_mut(&job).filter(|open| open.attempt == attempt) {
             open.working = false;
-            open.stage = match result {
-                Ok((outcome, excuse)) => {
-                    if let Some(reason) = &excuse {
-                        warn!(%job, %reason, "a job cannot be done, and is answered so");
+            let fault = match result {
+                Ok((outcome, why)) => {
+                    if let (Some(code), Some(reason)) = (outcome.delivery.excuse(), &why) {
+                        warn!(%job, code = code.name(), %reason, "job excused");
                     }
-                    open.excuse = excuse;
-                    Stage::Done(outcome)
+                    (open.why, open.stage) = (why, Stage::Done(outcome));
+                    None
                 }
-                Err(reason) => {
-                    warn!(%job, %reason, "a job has no result");
-                    Stage::Failed(reason)
+                Err(Miss { why, fault }) => {
+                    warn!(%job, reason = %why, ?fault, "job failed");
+                    (open.why, open.stage) = (Some(why.clone()), Stage::Failed(why.clone()));
+                    Some((why, fault))
                 }
             };
+            match fault {
+                None => self.part_works(job),
+                Some((why, Some(doubt))) => self.interrupted(job, &why, doubt),
+                Some((_, None)) => {}
+            }
             self.step(job);
             self.judge_drained();
         }
@@ -234,7 +245,7 @@ impl Desk {
         // While its seat is open others push it again, and after a restart it would look new: so
         // it stays in the journal until the chain is done with it.
         let early = open.deadline().is_some_and(|deadline| height < deadline);
-        let why = open.failure(&self.identity);
+        let why = open.failure();
         if end == End::Missed && early && why.is_some() {
             return;
         }

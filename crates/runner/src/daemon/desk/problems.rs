@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Twin,
     /// The chain gives it no work.
     Standing,
+    /// A part of the runner's own is out of order.
+    Fault,
     /// There is no money for fees.
     Money,
     /// The offer on chain is not that of the settings.
@@ -42,6 +44,7 @@ impl Desk {
             let trouble = trouble(view, resumes, &self.rules.commands);
             all.extend(trouble.map(|why| (Kind::Standing, why)));
         }
+        all.extend(self.faults.problem().map(|why| (Kind::Fault, why)));
         all.extend(self.short_of_money().map(|why| (Kind::Money, why)));
         let offer = match &self.rules.offer {
             // Until it is known what governance vouches for, so is not what is offered.

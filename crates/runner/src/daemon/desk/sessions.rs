@@ -153,7 +153,7 @@ impl Desk {
         if let Some(signal) = self.sessions.told.clone().filter(|signal| !signal.accepting_new) {
             self.act(Action::Load(vec![validator], signal));
         }
-        let lost = self.backends.lost();
+        let lost = self.lost();
         if !lost.is_empty() {
             self.act(Action::Capability(vec![validator], Vec::new(), lost));
         }
@@ -246,6 +246,8 @@ impl Desk {
             Some("draining")
         } else if self.short_of_money().is_some() {
             Some("no money for fees")
+        } else if self.faults.of(std::iter::empty()).is_some() {
+            Some("out of order")
         } else if self.backends.all_lost() && !self.rules.abilities.alone() {
             Some("no backend answers")
         } else {

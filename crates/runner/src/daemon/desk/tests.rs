@@ -1,3 +1,4 @@
+mod broken;
 mod claims;
 mod epochs;
 mod fees;
@@ -7,6 +8,7 @@ mod trouble;
 
 use super::*;
 use crate::daemon::backends::Backend;
+use crate::daemon::faults::Doubt;
 use crate::daemon::nodes::Seated;
 use crate::daemon::sender::{Deed, Facts};
 use crate::daemon::testing::{http_spec, job, runner_view, seat, settings};
@@ -18,6 +20,7 @@ use remuda_protocol::dispatcher::job::{Failure, Job, Progress, Status};
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::primitives::B256;
 use remuda_protocol::verifier::commitment::result_digest;
+use remuda_protocol::verifier::excuse::Excuse;
 
 const RTT: Duration = Duration::from_millis(1);
 const A: ValidatorKey = [1; 32];
@@ -154,7 +157,11 @@ fn drawn(progress: Progress) -> Job {
 
 fn outcome(n: u8) -> Outcome {
     let digest = result_digest(7, id(n), 0, key().address(), b"42");
-    Outcome { result: b"42".to_vec(), salt: id(9), result_sig: key().sign(&digest) }
+    Outcome { delivery: b"42".into(), salt: id(9), result_sig: key().sign(&digest) }
+}
+
+fn miss(why: &str, fault: Option<Doubt>) -> Miss {
+    Miss { why: why.to_owned(), fault }
 }
 
 fn carried(actions: &[Action]) -> Vec<ValidatorKey> {
@@ -286,7 +293,7 @@ fn a_job_without_a_result_is_kept_in_mind_until_its_time_is_over() {
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
     let forget = |a: &Action| matches!(a, Action::Forget(..));
-    let failed = scene.note(Note::Worked(id(1), 0, Err("why".to_owned())));
+    let failed = scene.note(Note::Worked(id(1), 0, Err(miss("why", None))));
     assert!(!has(&failed, forget));
     assert_eq!(scene.desk.status().jobs[0].failure.as_deref(), Some("why"));
     assert!(has(&scene.read(1, 136, Some(drawn(Progress::TimedOut))), forget));
@@ -399,17 +406,12 @@ fn a_result_in_the_journal_outlives_nodes_that_know_less() {
 
 #[test]
 fn a_job_that_cannot_be_done_is_answered_and_the_operator_sees_why() {
-    use crate::executor::{ExecuteError, excuse::excuse};
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
-    let error = ExecuteError::Unreachable("connection refused".to_owned());
-    let result = excuse(&spec(), &error, key().address(), 1);
-    let sent = scene.note(Note::Worked(
-        id(1),
-        0,
-        Ok((Outcome { result, ..outcome(1) }, Some(error.to_string()))),
-    ));
+    let excused = Outcome { delivery: Excuse::Unreachable.into(), ..outcome(1) };
+    let why = Some("connection refused".to_owned());
+    let sent = scene.note(Note::Worked(id(1), 0, Ok((excused, why))));
     assert_eq!(carried(&sent), [A], "it commits like to any other result");
     let failure = scene.desk.status().jobs[0].failure.clone().unwrap();
     assert!(failure.contains("connection refused"), "{failure}");
@@ -424,7 +426,8 @@ fn who_is_outvoted_sees_that_and_what_it_knew() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 100, Some(drawn(Progress::Waiting)));
-    let done = (outcome(1), Some("not allowed here".to_owned()));
+    let excused = Outcome { delivery: Excuse::Unreachable.into(), ..outcome(1) };
+    let done = (excused, Some("not allowed here".to_owned()));
     scene.note(Note::Worked(id(1), 0, Ok(done)));
     scene.read(1, 102, Some(job(Status::Settled, None, vec![])));
     let earned = Earned { amount: 0, why: Some("scored 0".to_owned()), outvoted: true };

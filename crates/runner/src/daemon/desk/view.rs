@@ -1,7 +1,7 @@
 //! The desk, for people.
 
 use super::Desk;
-use crate::daemon::open::{Identity, Open};
+use crate::daemon::open::Open;
 use crate::daemon::status::{OpenJobView, SessionView, StandingView, StatusView};
 use remuda_client::types::{BigUint, HexAddress, HexHash, Uint};
 
@@ -26,7 +26,7 @@ impl Desk {
             busy: count(self.busy()),
             sending: count(self.outbox.len()),
             sessions: self.session_views(),
-            jobs: self.jobs.values().map(|open| job_view(open, &self.identity)).collect(),
+            jobs: self.jobs.values().map(job_view).collect(),
             finished: self.finished.iter().cloned().collect(),
             totals: self.totals,
             false_assignments: self.lies.iter().cloned().collect(),
@@ -67,7 +67,7 @@ impl Desk {
     }
 }
 
-fn job_view(open: &Open, identity: &Identity) -> OpenJobView {
+fn job_view(open: &Open) -> OpenJobView {
     let doing = match open.collected() {
         0 => open.doing.clone(),
         others => format!("{}; has {others} results of others", open.doing),
@@ -79,6 +79,6 @@ fn job_view(open: &Open, identity: &Identity) -> OpenJobView {
         doing,
         percent: open.progress.0,
         deadline: open.deadline().map(Uint),
-        failure: open.failure(identity),
+        failure: open.failure(),
     }
 }

@@ -15,7 +15,7 @@ fn identity() -> Identity {
 fn outcome(result: &[u8]) -> Outcome {
     let Identity { chain_id, key, me } = identity();
     let digest = result_digest(chain_id, JOB, 0, me, result);
-    Outcome { result: result.to_vec(), salt: B256::repeat_byte(3), result_sig: key.sign(&digest) }
+    Outcome { delivery: result.into(), salt: B256::repeat_byte(3), result_sig: key.sign(&digest) }
 }
 
 fn entry(method: &str, stage: Stage) -> Entry {

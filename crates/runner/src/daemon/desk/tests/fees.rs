@@ -1,7 +1,7 @@
 //! Money for what is ahead.
 
 use super::*;
-use crate::executor::excuse;
+use crate::daemon::purse::SMALL_BYTES;
 use remuda_protocol::primitives::Amount;
 
 /// What a committee's job of these tests may cost in all.
@@ -17,7 +17,7 @@ fn with_result(bytes: usize) -> u128 {
 
 /// What an answer to it costs, if there is no money for more.
 fn answer() -> u128 {
-    with_result(excuse::BYTES)
+    with_result(SMALL_BYTES)
 }
 
 fn commit() -> u128 {
@@ -88,7 +88,7 @@ fn a_result_may_be_as_large_as_there_is_money_for_beside_an_answer_for_each_free
     assert_eq!(scene.ack(A, 1), AckStatus::Accepted);
     assert_eq!(most(&scene.read(1, 101, Some(drawn(Progress::Waiting)))), Some(800));
     assert_eq!(scene.ack(A, 2), AckStatus::Accepted, "it is not too poor for an answer");
-    assert_eq!(most(&scene.read(2, 101, Some(drawn(Progress::Waiting)))), Some(excuse::BYTES));
+    assert_eq!(most(&scene.read(2, 101, Some(drawn(Progress::Waiting)))), Some(SMALL_BYTES));
     let mut rich = Scene::new();
     rich.assign(A, 1);
     assert_eq!(most(&rich.read(1, 101, Some(drawn(Progress::Waiting)))), Some(1_024));
@@ -217,9 +217,8 @@ fn journal() -> Vec<Entry> {
 }
 
 fn committed(n: u8) -> Progress {
-    use remuda_protocol::verifier::commitment::commitment;
-    let (me, Outcome { result, salt, result_sig }) = (key().address(), outcome(n));
-    let commitment = commitment(7, id(n), 0, me, &result, &salt, &result_sig.bytes);
+    let (me, Outcome { delivery, salt, result_sig }) = (key().address(), outcome(n));
+    let commitment = delivery.commitment(7, id(n), 0, me, &salt, &result_sig.bytes);
     Progress::Committed { commitment, at: remuda_protocol::primitives::Height(100) }
 }
 
