@@ -155,26 +155,49 @@ fn a_step_on_the_internet_reaches_nothing_of_the_machine_nor_near_it() {
 /// A worker without rights makes a namespace of users first; its jobs are still its own user.
 #[test]
 fn a_worker_that_is_not_root_keeps_its_steps_from_the_machine_too() {
-    const TEST: &str = "a_worker_that_is_not_root_keeps_its_steps_from_the_machine_too";
+    not_root("a_worker_that_is_not_root_keeps_its_steps_from_the_machine_too", async {
+        let steps = ["python3 -c \"$TRY\"", "id -u; id -g"];
+        let (_, log) = job(Network::Internet(internet()), &steps).await;
+        assert_eq!(log, format!("{REACHED}1000\n1000\n"));
+    });
+}
+
+/// Runs a test's body as a user without rights on such a network.
+fn not_root(test: &str, body: impl Future<Output = ()>) {
     const INSIDE: &str = "REMUDA_TEST_NOT_ROOT";
     if std::env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let steps = ["python3 -c \"$TRY\"", "id -u; id -g"];
-        let work = job(Network::Internet(internet()), &steps);
-        let (_, log) = runtime.expect("a runtime").block_on(work);
-        return assert_eq!(log, format!("{REACHED}1000\n1000\n"));
+        return runtime.expect("a runtime").block_on(body);
     }
-    alone_in("internet", TEST, async {
+    alone_in("internet", test, async {
         let _others = Others::start();
         services();
         let status = Command::new("unshare")
             .args(["--user", "--map-user=1000", "--map-group=1000", "--"])
             .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", &format!("internet::{TEST}"), "--nocapture"])
+            .args(["--exact", &format!("internet::{test}"), "--nocapture"])
             .env(INSIDE, "1")
             .status();
         assert!(status.expect("unshare").success(), "as another user");
     });
+}
+
+/// A container tries the same; its shell has no sockets of the other family.
+async fn container() {
+    let bench = Bench::new().await;
+    let mut config = bench.config();
+    config.network = Network::Internet(internet());
+    let all = ["127.0.0.1", OWN, NEIGHBOUR, PRIVATE, METADATA, FAR].join(" ");
+    let step = format!(
+        "for at in {all}; do
+            if busybox nc -w 5 $at {PORT} </dev/null 2>/dev/null | grep -q hello; then echo $at; fi
+        done
+        cat /etc/resolv.conf"
+    );
+    let run = bench.submit("oci:busybox", &[&step], json!({})).await;
+    worker::run(config, std::future::pending()).await.expect("worked");
+    let (job, log) = bench.seen(&run).await;
+    assert_eq!(log, "12.0.0.1\nnameserver 10.0.2.3\n", "{job}");
 }
 
 #[test]
@@ -185,20 +208,14 @@ fn a_container_on_the_internet_reaches_nothing_of_the_machine_either() {
         async {
             let _others = Others::start();
             services();
-            let bench = Bench::new().await;
-            let mut config = bench.config();
-            config.network = Network::Internet(internet());
-            let all = ["127.0.0.1", OWN, NEIGHBOUR, PRIVATE, METADATA, FAR].join(" ");
-            let step = format!(
-            "for at in {all}; do if busybox nc -w 5 $at {PORT} </dev/null 2>/dev/null | grep -q hello; then echo $at; fi; done
-            cat /etc/resolv.conf"
-        );
-            let run = bench.submit("oci:busybox", &[&step], json!({})).await;
-            worker::run(config, std::future::pending()).await.expect("worked");
-            let (job, log) = bench.seen(&run).await;
-            assert_eq!(log, "12.0.0.1\nnameserver 10.0.2.3\n", "{job}");
+            container().await;
         },
     );
+}
+
+#[test]
+fn a_container_of_a_worker_that_is_not_root_does_not_either() {
+    not_root("a_container_of_a_worker_that_is_not_root_does_not_either", container());
 }
 
 #[test]

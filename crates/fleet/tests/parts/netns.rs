@@ -25,7 +25,7 @@ pub(crate) fn alone_in(module: &str, test: &str, body: impl Future<Output = ()>)
     const INSIDE: &str = "REMUDA_TEST_NETNS";
     if std::env::var_os(INSIDE).is_none() {
         let status = Command::new("unshare")
-            .args(["--user", "--map-root-user", "--net", "--"])
+            .args(["--user", "--map-root-user", "--net", "--mount", "--"])
             .arg(std::env::current_exe().expect("this program"))
             .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
             .env(INSIDE, "1")

@@ -141,7 +141,16 @@ impl Container<'_> {
         let mut file = File::options();
         let file = file.write(true).create_new(true).mode(0o600).open(bundle.join(CONFIG))?;
         serde_json::to_writer(file, &self.config())?;
-        let mut command = network::enter(self.joined, &self.runc.program);
+        let program = &self.runc.program;
+        let mut command = match self.joined {
+            // As user 0 of a namespace of users the runtime wants mounts that belong to it.
+            Some(joined) if joined.as_zero => {
+                let mut command = network::enter(self.joined, Path::new("unshare"));
+                command.args(["--mount", "--"]).arg(program);
+                command
+            }
+            _ => network::enter(self.joined, program),
+        };
         command.arg("--root").arg(state(worker)).args(["run", "--preserve-fds", "1", "--bundle"]);
         command.arg(&bundle).arg(self.mark);
         // The secrets are in the bundle, not in the runtime's own environment.
@@ -221,15 +230,15 @@ impl Container<'_> {
     }
 
     fn mounts(&self) -> Vec<Value> {
+        let files = &format!("nr_inodes={TEMPORARY_FILES}");
         let tmpfs = |at: &str, options: &[&str]| {
-            let files = format!("nr_inodes={TEMPORARY_FILES}");
-            let all = [&["nosuid", "nodev", &files], options].concat();
+            let all = [&["nosuid", "nodev", files], options].concat();
             json!({ "destination": at, "type": "tmpfs", "source": "tmpfs", "options": all })
         };
         let mut mounts = vec![
             json!({ "destination": "/proc", "type": "proc", "source": "proc" }),
             json!({ "destination": "/dev", "type": "tmpfs", "source": "tmpfs",
-                "options": ["nosuid", "strictatime", "mode=755", "size=65536k", format!("nr_inodes={TEMPORARY_FILES}")] }),
+                "options": ["nosuid", "strictatime", "mode=755", "size=65536k", files] }),
             json!({ "destination": "/dev/pts", "type": "devpts", "source": "devpts",
                 "options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"] }),
             tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
