@@ -5,7 +5,7 @@ use remuda_fleet::client::ClientError;
 use remuda_fleet::id::{Fence, JobId, RunId};
 use remuda_fleet::lease::RunStatus;
 use remuda_fleet::orchestrator::ServeError;
-use remuda_fleet::worker::{LinkError, WorkerError};
+use remuda_fleet::worker::{LinkError, NetworkError, WorkerError};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -118,6 +118,9 @@ pub enum FleetFailure {
         "bubblewrap (bwrap) is not on the search path, or may not make namespaces and mounts here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
     )]
     NoSandbox,
+    /// No network for jobs that is not the machine's.
+    #[error(transparent)]
+    NoJobNetwork(#[from] NetworkError),
     /// An executor of a worker.
     #[error("[executors] in worker.toml: {0}")]
     Executor(remuda_runner::daemon::dispatch::ExecutorError),
@@ -220,6 +223,7 @@ impl From<WorkerError> for FleetFailure {
             {
                 Self::NotEnrolled { why: message }
             }
+            WorkerError::Network(error) => Self::NoJobNetwork(error),
             other => Self::Worker(other),
         }
     }
@@ -284,6 +288,7 @@ impl FleetFailure {
             Self::NoGrant { .. } => "no_grant",
             Self::UnknownToken(_) => "unknown_token",
             Self::NoSandbox => "no_sandbox",
+            Self::NoJobNetwork(_) => "no_job_network",
             Self::Executor(_) => "no_executor",
             Self::Tags { .. } => "too_many_tags",
             Self::NoRunc(_) => "no_runtime",

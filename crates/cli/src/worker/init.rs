@@ -1,18 +1,19 @@
 //! `remuda worker init`: the files of a new worker, and its key known to the orchestrator.
 
-use super::settings::{ImagesWish, KEY, SETTINGS};
+use super::settings::{ImagesWish, KEY, NetworkWish, SETTINGS};
 use super::template::Wish;
 use crate::failure::Failure;
 use crate::fleet::{FleetArgs, FleetFailure, plain_http, private, read_token, secret_file};
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::Clock;
-use remuda_fleet::worker::{Link, LinkError, Runc};
+use remuda_fleet::worker::{Link, LinkError, Network, Runc};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(), Failure> {
     let failed = |path: &Path| {
@@ -28,7 +29,11 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     wish.check()?;
     let tags = all_tags(&wish.tags)?;
     // Whatever would keep it from running is said now, not at its first job.
-    wish.sandbox.find(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::Start)?;
+    let mut wish = wish.clone();
+    let network = network(&mut wish, &runtime)?;
+    wish.sandbox.find(&network)?;
     if wish.images == ImagesWish::Runc {
         Runc::version(&wish.runc).map_err(FleetFailure::NoRunc)?;
         let folder = directory.join(&wish.images_folder);
@@ -38,8 +43,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     private(directory)?;
     let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
     let key_id = key.id();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let enrolled = runtime.map_err(Failure::Start)?.block_on(async {
+    let enrolled = runtime.block_on(async {
         let link = Link::new(&url, Arc::new(key), Clock::default());
         link.enrol(token.as_deref().unwrap_or_default()).await
     });
@@ -69,6 +73,32 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
             words.join(" ")
         )
     })
+}
+
+/// What jobs reach, as the settings will say it: what is wished if this machine can keep it; without a wish
+/// the most that it can keep.
+fn network(wish: &mut Wish, runtime: &Runtime) -> Result<Network, FleetFailure> {
+    let wished = match wish.network {
+        Some(wished) => wished,
+        None if wish.confines() => NetworkWish::Internet,
+        None => NetworkWish::Host,
+    };
+    let tried = wished.find().and_then(|network| {
+        if let (Network::Internet(internet), true) = (&network, wish.confines()) {
+            runtime.block_on(internet.try_out()).map_err(FleetFailure::NoJobNetwork)?;
+        }
+        Ok(network)
+    });
+    let network = match tried {
+        Err(error) if wish.network.is_none() => {
+            eprintln!("jobs have no network: {error}");
+            wish.network = Some(NetworkWish::None);
+            return Ok(Network::None);
+        }
+        tried => tried?,
+    };
+    wish.network = Some(wished);
+    Ok(network)
 }
 
 /// What it was said to have, and what it is.

@@ -5,7 +5,7 @@ use crate::fleet::broker::Broker;
 use crate::fleet::{FleetFailure, plain_http};
 use clap::ValueEnum;
 use remuda_fleet::message::Tag;
-use remuda_fleet::worker::{Config, Images, Runc, Sandbox};
+use remuda_fleet::worker::{Config, Images, Internet, Network, Runc, Sandbox};
 use remuda_runner::executor::ExecutorSettings;
 use remuda_runner::fleet::{Means, calls, tags};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,40 @@ pub(crate) enum SandboxWish {
     Plain,
 }
 
+/// What jobs in a sandbox or a container reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NetworkWish {
+    /// What this machine reaches, its own services and private networks included.
+    Host,
+    /// Public IPv4 addresses only, by slirp4netns and nftables.
+    Internet,
+    /// Nothing.
+    None,
+}
+
+impl NetworkWish {
+    /// The network, if this machine has what it takes.
+    pub(super) fn find(self) -> Result<Network, FleetFailure> {
+        match self {
+            Self::Host => Ok(Network::Host),
+            Self::Internet => Ok(Network::Internet(Internet::find()?)),
+            Self::None => Ok(Network::None),
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Internet => "internet",
+            Self::None => "none",
+        }
+    }
+}
+
 impl SandboxWish {
     /// The sandbox, if this machine has it.
-    pub(crate) fn find(self, network: bool) -> Result<Sandbox, FleetFailure> {
+    pub(crate) fn find(self, network: &Network) -> Result<Sandbox, FleetFailure> {
         match self {
             Self::Plain => Ok(Sandbox::Process),
             Self::Bwrap => Sandbox::find(network).ok_or(FleetFailure::NoSandbox),
@@ -82,8 +113,7 @@ pub(crate) struct Settings {
     #[serde(default = "one")]
     pub(crate) concurrency: u16,
     sandbox: SandboxWish,
-    #[serde(default = "yes")]
-    network: bool,
+    network: Option<NetworkWish>,
     #[serde(default)]
     hidden: Vec<PathBuf>,
     #[serde(default = "refuse")]
@@ -97,6 +127,10 @@ pub(crate) struct Settings {
     #[serde(default = "ten_gib")]
     cache_mib_max: u64,
     memory_mib_max: Option<u64>,
+    #[serde(default = "sixteen_gib")]
+    disk_mib_max: u64,
+    #[serde(default = "million")]
+    files_max: u64,
     #[serde(default = "minute")]
     drain_seconds: u32,
     broker: Option<Broker>,
@@ -111,10 +145,6 @@ pub(crate) struct Settings {
 
 fn one() -> u16 {
     1
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(super) fn minute() -> u32 {
@@ -135,6 +165,14 @@ pub(super) fn images_folder() -> PathBuf {
 
 pub(super) fn ten_gib() -> u64 {
     10 * 1_024
+}
+
+pub(super) fn sixteen_gib() -> u64 {
+    16 * 1_024
+}
+
+pub(super) fn million() -> u64 {
+    1_000_000
 }
 
 impl Settings {
@@ -181,12 +219,30 @@ impl Settings {
         if self.cache_mib_max == 0 || self.images_mib_max == 0 || self.memory_mib_max == Some(0) {
             return Err("cache_mib_max, images_mib_max and memory_mib_max are at least 1");
         }
+        if self.disk_mib_max == 0 || self.files_max == 0 {
+            return Err("disk_mib_max and files_max are at least 1");
+        }
+        if self.network() != NetworkWish::Host && !self.confines() {
+            return Err("plain jobs have the machine's network: network = \"host\" says so");
+        }
         self.broker.as_ref().map_or(Ok(()), Broker::check)
+    }
+
+    /// Whether any job has a sandbox or a container.
+    fn confines(&self) -> bool {
+        self.sandbox == SandboxWish::Bwrap || self.images == ImagesWish::Runc
+    }
+
+    /// What nothing is said of is not the machine's, where that can be kept.
+    fn network(&self) -> NetworkWish {
+        let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
+        self.network.unwrap_or(unsaid)
     }
 
     /// Each worker that runs side by side, as the library wants it: one key, and folders of their own.
     pub(crate) fn configs(&self, one_shot: bool) -> Result<Vec<Config>, FleetFailure> {
-        let sandbox = self.sandbox.find(self.network)?;
+        let network = self.network().find()?;
+        let sandbox = self.sandbox.find(&network)?;
         let mut capabilities = self.tags.clone();
         let executor = match &self.executors {
             Some(executors) => {
@@ -212,7 +268,10 @@ impl Settings {
             config.capabilities = capabilities.clone();
             config.executor = executor.clone();
             config.images = images.clone();
+            config.network = network.clone();
             config.memory_bytes_max = self.memory_mib_max.map(mib);
+            config.disk_bytes_max = mib(self.disk_mib_max);
+            config.files_max = self.files_max;
             config.cache_bytes_max = cache_bytes_max;
             config.broker = self.broker.as_ref().map(|broker| broker.config(None));
             config.secrets = self.secrets.clone();
@@ -234,7 +293,6 @@ impl Settings {
                     from: self.directory.join(&self.images_folder),
                     store: self.directory.join("unpacked"),
                     bytes_max: mib(self.images_mib_max),
-                    network: self.network,
                 }))
             }
         }
@@ -304,6 +362,24 @@ mod tests {
         let runc = runc.replace("# runc = \"runc\"", "runc = \"/nonexistent/runc\"");
         let settings: Settings = toml::from_str(&runc).expect("TOML");
         assert!(matches!(settings.configs(false), Err(FleetFailure::NoRunc(_))), "{runc}");
+    }
+
+    #[test]
+    fn a_network_that_cannot_be_kept_is_refused_and_the_machines_must_be_asked_for() {
+        let read = |sandbox: SandboxWish, network: &str| -> Settings {
+            let text = Wish::new(sandbox).text("http://a:1", &BTreeSet::new());
+            let (before, rest) = text.split_once("\nnetwork = ").expect("it is there");
+            let (_, after) = rest.split_once('\n').expect("another line");
+            toml::from_str(&format!("{before}\n{network}\n{after}")).expect("settings")
+        };
+        let (plain, bwrap) = (SandboxWish::Plain, SandboxWish::Bwrap);
+        assert_eq!(read(bwrap, "").network(), NetworkWish::Internet);
+        assert_eq!(read(bwrap, "network = \"host\"").network(), NetworkWish::Host);
+        read(plain, "").check().expect("nothing is promised");
+        for promised in ["internet", "none"] {
+            let settings = read(plain, &format!("network = \"{promised}\""));
+            assert!(settings.check().is_err(), "{promised}");
+        }
     }
 
     #[test]

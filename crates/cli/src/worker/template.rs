@@ -1,6 +1,9 @@
 //! What `remuda worker init` is told, and the settings that it writes.
 
-use super::settings::{ImagesWish, SandboxWish, images_folder, minute, refuse, runc, ten_gib};
+use super::settings::{
+    ImagesWish, NetworkWish, SandboxWish, images_folder, million, minute, refuse, runc,
+    sixteen_gib, ten_gib,
+};
 use crate::failure::Failure;
 use crate::fleet::broker;
 use remuda_fleet::message::Tag;
@@ -19,9 +22,10 @@ pub(super) struct Wish {
     /// What jobs without an image run in.
     #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
     pub(super) sandbox: SandboxWish,
-    /// Jobs in a sandbox or a container do not reach the network.
-    #[arg(long)]
-    pub(super) no_network: bool,
+    /// What jobs in a sandbox or a container reach. Default: internet if this machine has slirp4netns and
+    /// nftables, none otherwise. Plain jobs have host.
+    #[arg(long, value_enum)]
+    pub(super) network: Option<NetworkWish>,
     /// What becomes of jobs that want an image.
     #[arg(long, value_enum, default_value_t = refuse())]
     pub(super) images: ImagesWish,
@@ -41,6 +45,12 @@ pub(super) struct Wish {
     /// Most MiB of memory of a job's processes together.
     #[arg(long, value_name = "MIB")]
     pub(super) memory_mib_max: Option<u64>,
+    /// Most MiB of a job's files on the disk together.
+    #[arg(long, value_name = "MIB", default_value_t = sixteen_gib())]
+    pub(super) disk_mib_max: u64,
+    /// Most files, folders and links of a job.
+    #[arg(long, value_name = "N", default_value_t = million())]
+    pub(super) files_max: u64,
     /// Hear of work through the orchestrator's NATS server, nats://HOST:4222, instead of asking for it.
     #[arg(long, value_name = "URL")]
     pub(super) nats: Option<String>,
@@ -60,13 +70,15 @@ impl Wish {
             tags: vec![],
             concurrency: 1,
             sandbox,
-            no_network: false,
+            network: None,
             images: refuse(),
             runc: runc(),
             images_folder: images_folder(),
             images_mib_max: ten_gib(),
             cache_mib_max: ten_gib(),
             memory_mib_max: None,
+            disk_mib_max: sixteen_gib(),
+            files_max: million(),
             nats: None,
             executors: false,
         }
@@ -75,11 +87,29 @@ impl Wish {
     /// What would make no sense in a file is said before one is written.
     pub(super) fn check(&self) -> Result<(), Failure> {
         self.nats.as_deref().map(broker::from_command_line).transpose()?;
-        match self.cache_mib_max == 0 || self.images_mib_max == 0 || self.memory_mib_max == Some(0)
-        {
-            true => Err(Failure::Usage("bounds in MiB are at least 1")),
-            false => Ok(()),
+        let bounds = [
+            self.cache_mib_max,
+            self.images_mib_max,
+            self.memory_mib_max.unwrap_or(1),
+            self.disk_mib_max,
+            self.files_max,
+        ];
+        if bounds.contains(&0) {
+            return Err(Failure::Usage("bounds are at least 1"));
         }
+        match self.network {
+            Some(NetworkWish::Internet | NetworkWish::None) if !self.confines() => {
+                let why =
+                    "plain jobs have the machine's network; leave out --network, or take a sandbox";
+                Err(Failure::Usage(why))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether any job has a sandbox or a container.
+    pub(super) fn confines(&self) -> bool {
+        self.sandbox == SandboxWish::Bwrap || self.images == ImagesWish::Runc
     }
 
     /// Their text, with a word on each.
@@ -90,6 +120,8 @@ impl Wish {
             Some(mib) => format!("memory_mib_max = {mib}"),
             None => "# memory_mib_max = 4096".to_owned(),
         };
+        let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
+        let network = self.network.unwrap_or(unsaid);
         let mark = if self.images == ImagesWish::Runc { "" } else { "# " };
         format!(
             "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
@@ -102,8 +134,10 @@ impl Wish {
              # What jobs run in: \"bwrap\" (namespaces of their own) or \"plain\" (nothing: for jobs that\n\
              # are trusted like the worker).\n\
              sandbox = \"{}\"\n\
-             # Whether jobs in a sandbox or a container have the machine's network.\n\
-             network = {}\n\
+             # What jobs in a sandbox or a container reach: \"internet\" (public IPv4 addresses; none of this\n\
+             # machine, of its networks or of private ones; needs slirp4netns and nftables), \"none\", or \"host\"\n\
+             # (what this machine reaches, its own services included).\n\
+             network = \"{}\"\n\
              # What jobs in a sandbox must not see, besides /root, /home, /run, this folder, and folders beside it\n\
              # that have settings or keys of orchestrators, runners or workers in them.\n\
              # hidden = [\"/srv/fleet\"]\n\n\
@@ -121,7 +155,10 @@ impl Wish {
              # Most MiB of caches together; jobs that run side by side share it evenly.\n\
              cache_mib_max = {}\n\n\
              # Most memory of a job's processes together.\n\
-             {memory}\n\n\
+             {memory}\n\
+             # Most of a job's files on the disk together, and most files, folders and links of it.\n\
+             disk_mib_max = {}\n\
+             files_max = {}\n\n\
              # When it is told to stop, jobs have so long to end; then they are given back.\n\
              drain_seconds = {}\n\n\
              {}\n\
@@ -130,12 +167,14 @@ impl Wish {
             tags.join(", "),
             self.concurrency,
             self.sandbox.name(),
-            !self.no_network,
+            network.name(),
             self.images.name(),
             self.runc,
             self.images_folder,
             self.images_mib_max,
             self.cache_mib_max,
+            self.disk_mib_max,
+            self.files_max,
             minute(),
             broker::template(self.nats.as_deref()),
             if self.executors { EXECUTORS } else { "" },

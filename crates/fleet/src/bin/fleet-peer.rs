@@ -150,10 +150,11 @@ async fn main() {
             broker,
         } => {
             let sandbox = match bubblewrap {
-                true => worker::Sandbox::find(true).expect("bubblewrap"),
+                true => worker::Sandbox::find(&worker::Network::Host).expect("bubblewrap"),
                 false => worker::Sandbox::Process,
             };
             let mut config = worker::Config::new(&orchestrator, folder, sandbox);
+            config.network = worker::Network::Host;
             config.token = token;
             config.memory_bytes_max = memory_bytes_max;
             config.broker = broker.as_deref().map(hasty_broker);

@@ -27,7 +27,7 @@ impl RetryClass {
             (CompleteStatus::Succeeded, _) => Self::Permanent,
             (CompleteStatus::TimedOut, _) if job.order.retry.on_timeout => Self::Retryable,
             (CompleteStatus::TimedOut, _) => Self::Permanent,
-            (_, Failure::StepFailed | Failure::OutOfMemory) => Self::Retryable,
+            (_, Failure::StepFailed | Failure::OutOfMemory | Failure::OutOfDisk) => Self::Retryable,
             (_, Failure::ImageUnavailable | Failure::NotKept) => Self::Retryable,
             (_, Failure::SpecInvalid) => Self::Permanent,
             (_, Failure::RunnerError) => Self::Infrastructure,

@@ -61,6 +61,8 @@ pub enum Failure {
     StepFailed,
     /// A step wanted more memory than it may have.
     OutOfMemory,
+    /// The job wanted more of the disk than it may have: bytes, or files.
+    OutOfDisk,
     /// The image could not be had.
     ImageUnavailable,
     /// Its steps went well, and what they left is not kept: it is too much, or there is no room.

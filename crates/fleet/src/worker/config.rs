@@ -1,6 +1,7 @@
 //! What an operator chooses.
 
 use super::call::Calls;
+use super::network::Network;
 use super::sandbox::Sandbox;
 use crate::broker;
 use crate::message::Tag;
@@ -31,8 +32,6 @@ pub struct Runc {
     pub store: PathBuf,
     /// Most bytes of all unpacked images together: those that were not used for longest go first.
     pub bytes_max: u64,
-    /// Whether jobs have the machine's network.
-    pub network: bool,
 }
 
 impl Runc {
@@ -77,10 +76,16 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// What becomes of jobs that want an image.
     pub images: Images,
+    /// What jobs in a sandbox or a container reach.
+    pub network: Network,
     /// Who does calls. None: it does none.
     pub executor: Option<Calls>,
     /// Most memory of a job's processes together, in bytes.
     pub memory_bytes_max: Option<u64>,
+    /// Most bytes of a job's files together, as the disk counts them.
+    pub disk_bytes_max: u64,
+    /// Most files, folders and links of a job.
+    pub files_max: u64,
     /// Most bytes of all caches together: those that were not used for longest go first.
     pub cache_bytes_max: u64,
     /// Variables of every job. Their values are masked in logs.
@@ -111,8 +116,11 @@ impl Config {
             capabilities: BTreeSet::new(),
             sandbox,
             images: Images::Refuse,
+            network: Network::None,
             executor: None,
             memory_bytes_max: None,
+            disk_bytes_max: 16 * 1024 * 1024 * 1024,
+            files_max: 1_000_000,
             cache_bytes_max: 10 * 1024 * 1024 * 1024,
             secrets: BTreeMap::new(),
             grace: Duration::from_secs(10),
@@ -121,5 +129,10 @@ impl Config {
             wait_seconds: 30,
             clock: Clock::default(),
         }
+    }
+
+    /// Whether any of its jobs has less than the machine.
+    pub(super) fn confines(&self) -> bool {
+        self.sandbox != Sandbox::Process || matches!(self.images, Images::Runc(_))
     }
 }

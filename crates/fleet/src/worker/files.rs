@@ -1,8 +1,10 @@
 //! Trees of files that jobs made. The worker handles them outside of any sandbox, so no link in them is
 //! followed, what is copied is bounded, and what is removed goes whatever its modes and however deep.
 
+mod held;
 mod remove;
 
+pub(super) use held::{Held, held};
 pub(super) use remove::remove;
 
 use super::blocking::Wanted;

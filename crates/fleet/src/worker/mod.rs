@@ -10,6 +10,8 @@ mod blocking;
 mod cache;
 mod call;
 mod config;
+mod descriptors;
+mod disk;
 mod end;
 mod files;
 mod hidden;
@@ -20,6 +22,7 @@ mod life;
 mod link;
 mod log;
 mod mask;
+mod network;
 mod outbox;
 mod pace;
 mod pattern;
@@ -37,6 +40,7 @@ pub use config::{Config, Images, Runc};
 pub use image::ImageError;
 pub use link::{Link, LinkError};
 pub use mask::Mask;
+pub use network::{Internet, Network, NetworkError};
 pub use outbox::{Outbox, Piece};
 pub use sandbox::{Able, Sandbox};
 
@@ -75,6 +79,9 @@ pub enum WorkerError {
     /// Its folder.
     #[error("the worker's folder cannot be used: {0}")]
     Folder(io::Error),
+    /// Its jobs have no network as they should.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// The orchestrator does not let it in.
     #[error(transparent)]
     Refused(LinkError),
@@ -93,6 +100,10 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     if config.sandbox != Sandbox::Process {
         // What would end each job is said before the first.
         hidden::hidden(&config).map_err(WorkerError::Folder)?;
+    }
+    descriptors::keep_own();
+    if let (Network::Internet(internet), true) = (&config.network, config.confines()) {
+        internet.try_out().await?;
     }
     // Of a worker that was killed. Nobody works there any more: a folder has one worker at a time.
     leftover::clear(&config.folder).await;

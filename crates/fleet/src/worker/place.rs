@@ -2,14 +2,19 @@
 
 use super::blocking::blocking;
 use super::config::{Config, Images};
+use super::descriptors;
 use super::files;
 use super::hidden::hidden;
-use super::image::{Container, Image};
+use super::image::{Container, Image, JOB};
+use super::network::{self, Joined};
 use super::sandbox::{self, Sandbox, View};
 use super::tree::MARK;
 use crate::message::{JobSpec, LeaseGranted};
+use rustix::fd::OwnedFd;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -19,6 +24,10 @@ use tokio::process::Command;
 /// Where a job's files are, in its folder, and its `$HOME`.
 const WORK: &str = "work";
 const HOME: &str = "home";
+/// What runs a step, and where it reads it: the first descriptor that it is handed.
+const SHELL: &str = "/bin/sh";
+pub(super) const SCRIPT: &str = "/proc/self/fd/3";
+const _: () = assert!(descriptors::FIRST == 3, "SCRIPT names it");
 /// Files that one process of a job may have open.
 pub(super) const OPEN_MAX: u64 = 4_096;
 /// Between two looks at whether somebody is still at a job's files.
@@ -100,68 +109,113 @@ impl Place {
         }
     }
 
-    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise.
+    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise. A script,
+    /// a variable and a folder of the job's reach no process but those in there: what starts them gets them
+    /// by descriptor and does no more than hand them on.
     pub(super) fn command(
         &self,
         config: &Config,
         image: Option<&Image>,
+        joined: Option<&Joined>,
         env: &BTreeMap<String, String>,
         mark: &str,
         step: &str,
     ) -> io::Result<Command> {
+        let mut all = config.secrets.clone();
+        all.extend(env.clone());
+        all.insert(MARK.to_owned(), mark.to_owned());
         let mut command = match (image, &config.images) {
             (Some(image), Images::Runc(runc)) => {
-                let mut all = config.secrets.clone();
-                all.extend(env.clone());
-                all.insert(MARK.to_owned(), mark.to_owned());
                 let memory_bytes_max = config.memory_bytes_max;
-                Container { image, runc, place: self, memory_bytes_max, env: all, mark, step }
-                    .command(&config.folder)?
+                let network = &config.network;
+                let container = Container {
+                    image,
+                    runc,
+                    place: self,
+                    memory_bytes_max,
+                    network,
+                    joined,
+                    env: all,
+                    mark,
+                };
+                let mut command = container.command(&config.folder)?;
+                let start = Path::new("/").join(JOB).join(self.start_below());
+                descriptors::hand(&mut command, vec![script(&start, step)?])?;
+                command
             }
-            _ => self.shell(config, env, mark, step)?,
+            _ => self.shell(config, joined, all, mark, step)?,
         };
-        command.stdin(Stdio::null()).process_group(0).kill_on_drop(true);
+        command.stdin(Stdio::null()).process_group(0).kill_on_drop(true).current_dir("/");
         Ok(command)
+    }
+
+    /// Where steps begin, seen from the job's folder.
+    pub(super) fn start_below(&self) -> &Path {
+        self.start.strip_prefix(&self.folder).unwrap_or(Path::new(WORK))
     }
 
     /// The shell with a step. Of the worker's own environment it has the search path, and no more.
     fn shell(
         &self,
         config: &Config,
-        env: &BTreeMap<String, String>,
+        joined: Option<&Joined>,
+        env: BTreeMap<String, String>,
         mark: &str,
         step: &str,
     ) -> io::Result<Command> {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+        let mut all: BTreeMap<OsString, OsString> = BTreeMap::from([
+            ("PATH".into(), path.clone()),
+            ("HOME".into(), self.home.clone().into()),
+            ("TMPDIR".into(), self.folder.join("tmp").into()),
+        ]);
+        all.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let mut handed = vec![script(&self.start, step)?];
         let mut command = match &config.sandbox {
-            Sandbox::Process => Command::new("/bin/sh"),
-            Sandbox::Bubblewrap { program, network, able } => {
+            Sandbox::Process => {
+                let mut command = Command::new(SHELL);
+                command.env_clear().envs(all);
+                command
+            }
+            Sandbox::Bubblewrap { program, able } => {
                 let hidden = hidden(config)?;
                 let (folder, temporary) = (&self.folder, &self.temporary);
-                let view = View { folder, temporary, hidden: &hidden };
-                let mut command = Command::new(program);
-                command.args(view.arguments(*network, *able)).arg("/bin/sh");
+                let network = &config.network;
+                let view = View { folder, temporary, hidden: &hidden, network, joined };
+                handed.push(view.arguments(*able, &all)?);
+                let mut command = network::enter(joined, program);
+                command.args(sandbox::ARGUMENTS).arg(SHELL);
+                // By the mark the next worker finds it, if this one is killed.
+                command.env_clear().env("PATH", path).env(MARK, mark);
                 command
             }
         };
         // If memory runs out, the system should take the job, and not the worker.
-        // And if an earlier step has removed where it begins, that is the job's failure.
         // Where fewer files may be open than here, it stays at that.
-        let script = format!(
+        let begin = format!(
             "echo 1000 2>/dev/null >/proc/self/oom_score_adj; ulimit -n {OPEN_MAX} 2>/dev/null; \
-             cd \"$2\" || exit 1; exec /bin/sh -e -c \"$1\""
+             exec {SHELL} -e {SCRIPT}"
         );
-        command.args(["-c", &script, "sh", step]).arg(&self.start);
-        command
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into()))
-            .env("HOME", &self.home)
-            .env("TMPDIR", self.folder.join("tmp"))
-            .envs(&config.secrets)
-            .envs(env)
-            .env(MARK, mark)
-            .current_dir("/");
+        command.args(["-c", &begin]);
+        descriptors::hand(&mut command, handed)?;
         Ok(command)
     }
+}
+
+/// What the shell reads of a step, as the first descriptor that it is handed. If an earlier step has removed
+/// where it begins, that is the job's failure.
+fn script(start: &Path, step: &str) -> io::Result<OwnedFd> {
+    let mut text = format!("exec {}<&-; cd '", descriptors::FIRST).into_bytes();
+    for byte in start.as_os_str().as_bytes() {
+        match byte {
+            b'\'' => text.extend(br"'\''"),
+            byte => text.push(*byte),
+        }
+    }
+    text.extend(b"' || exit 1; ");
+    text.extend(step.as_bytes());
+    text.push(b'\n');
+    descriptors::sealed(&text)
 }
 
 impl Drop for Place {
@@ -205,6 +259,19 @@ mod tests {
         }
         place.clear().await;
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_folder_of_any_name_is_a_steps_folder_and_no_command() {
+        let start = std::env::temp_dir().join(format!("fleet '; exit 9; '{}", std::process::id()));
+        std::fs::create_dir_all(&start).expect("a folder");
+        let mut command = std::process::Command::new(SHELL);
+        let text = script(&start, "pwd; ls /proc/self/fd | grep -c '[4-9]'").expect("a script");
+        descriptors::hand(&mut command, vec![text]).expect("one");
+        let said = command.args(["-e", SCRIPT]).output().expect("a shell");
+        std::fs::remove_dir(&start).expect("removed");
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert_eq!(text.lines().next(), start.to_str(), "{said:?}");
     }
 
     #[test]

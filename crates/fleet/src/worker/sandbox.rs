@@ -1,10 +1,16 @@
 //! What jobs without an image run in.
 
+use super::descriptors;
 use super::files;
+use super::network::{Joined, Network, program};
 use crate::auth::random_hex;
+use rustix::fd::OwnedFd;
+use rustix::process::{getegid, geteuid};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -15,8 +21,6 @@ pub enum Sandbox {
     Bubblewrap {
         /// The program.
         program: PathBuf,
-        /// Whether they have the machine's network.
-        network: bool,
         /// What it can do besides.
         able: Able,
     },
@@ -46,6 +50,9 @@ impl Able {
 /// Most bytes of memory that processes share by names. The worker does not see who uses them, so they come
 /// on top of a job's bound.
 const SHARED_BYTES: u64 = 64 << 20;
+/// Where bubblewrap reads its other arguments: what comes after a step's script.
+pub(super) const ARGUMENTS: [&str; 2] = ["--args", "4"];
+const _: () = assert!(descriptors::FIRST == 3, "ARGUMENTS comes next");
 /// What is `/tmp`, and `/dev/shm` if that cannot be bounded, in [`View::temporary`].
 const TEMPORARY: &str = "tmp";
 const SHARED: &str = "shm";
@@ -60,43 +67,44 @@ echo works
 
 impl Sandbox {
     /// Bubblewrap, if it is on the search path and does here what is asked of it.
-    pub fn find(network: bool) -> Option<Self> {
-        let path = std::env::var_os("PATH")?;
-        let program = std::env::split_paths(&path)
-            .map(|folder| folder.join("bwrap"))
-            .find(|at| at.is_file())?;
-        Self::with(program, network)
+    pub fn find(network: &Network) -> Option<Self> {
+        Self::with(program("bwrap")?, network)
     }
 
     /// Bubblewrap, a program, if it does here what is asked of it. It is tried with what steps are started
     /// with: user namespaces may be forbidden on this machine, and versions differ.
-    pub fn with(program: PathBuf, network: bool) -> Option<Self> {
-        let sandbox = |able| Self::Bubblewrap { program: program.clone(), network, able };
-        let found = Able::ALL.map(sandbox).into_iter().find(Self::works);
+    pub fn with(program: PathBuf, network: &Network) -> Option<Self> {
+        let sandbox = |able| Self::Bubblewrap { program: program.clone(), able };
+        let found = Able::ALL.map(sandbox).into_iter().find(|sandbox| sandbox.works(network));
         if matches!(found, Some(Self::Bubblewrap { able: Able { shut: false, .. }, .. })) {
             tracing::warn!("this bubblewrap lets jobs make namespaces; take 0.8 or later");
         }
         found
     }
 
-    fn works(&self) -> bool {
+    fn works(&self, network: &Network) -> bool {
         let folder = std::env::temp_dir().join(format!("remuda-sandbox-{}", random_hex::<8>()));
-        let works = self.tried(&folder).unwrap_or(false);
+        let works = self.tried(&folder, network).unwrap_or(false);
         if let Err(error) = files::remove(&folder) {
             tracing::warn!(%error, "what a sandbox was tried in is left behind");
         }
         works
     }
 
-    fn tried(&self, folder: &Path) -> io::Result<bool> {
-        let Self::Bubblewrap { program, network, able } = self else { return Ok(true) };
+    fn tried(&self, folder: &Path, network: &Network) -> io::Result<bool> {
+        let Self::Bubblewrap { program, able } = self else { return Ok(true) };
         fs::create_dir_all(folder.join("job"))?;
         let hidden = [folder.canonicalize()?];
         let (job, temporary) = (hidden[0].join("job"), hidden[0].join("temporary"));
         renew(&temporary)?;
-        let view = View { folder: &job, temporary: &temporary, hidden: &hidden };
-        let said = Command::new(program)
-            .args(view.arguments(*network, *able))
+        let (folder, temporary, hidden) = (&*job, &*temporary, &hidden[..]);
+        let view = View { folder, temporary, hidden, network, joined: None };
+        let mut command = Command::new(program);
+        // The script comes first to steps; here there is none.
+        let handed = vec![descriptors::sealed(&[])?, view.arguments(*able, &BTreeMap::new())?];
+        descriptors::hand(&mut command, handed)?;
+        let said = command
+            .args(ARGUMENTS)
             .args(["/bin/sh", "-e", "-c", TRIAL, "sh"])
             .arg(&job)
             .current_dir("/")
@@ -122,9 +130,13 @@ pub(super) struct View<'a> {
     pub(super) temporary: &'a Path,
     /// What it must not see; reached by no links, and none is within another.
     pub(super) hidden: &'a [PathBuf],
+    /// What it reaches.
+    pub(super) network: &'a Network,
+    /// The network that it is started in, if it is not the machine's.
+    pub(super) joined: Option<&'a Joined>,
 }
 
-/// Words on a command line.
+/// Arguments of bubblewrap.
 struct Words(Vec<OsString>);
 
 impl Words {
@@ -139,10 +151,28 @@ fn at(path: &str) -> &Path {
 }
 
 impl View<'_> {
+    /// What bubblewrap reads where [`ARGUMENTS`] says, with a job's variables.
+    pub(super) fn arguments(
+        &self,
+        able: Able,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> io::Result<OwnedFd> {
+        let mut words = self.words(able);
+        for (name, value) in env {
+            words.extend(["--setenv".into(), name.clone(), value.clone()]);
+        }
+        let mut text = Vec::new();
+        for word in words {
+            text.extend(word.as_bytes());
+            text.push(0);
+        }
+        descriptors::sealed(&text)
+    }
+
     /// What bubblewrap is told, up to the program. Nothing can be written but files on the disk, and what is
     /// bounded: memory that is no process's is nobody's to count. What the kernel keeps for a job by other names
     /// than files is not bounded by this (docs/fleet.md).
-    pub(super) fn arguments(&self, network: bool, able: Able) -> Vec<OsString> {
+    fn words(&self, able: Able) -> Vec<OsString> {
         let mut words = Words(vec![]);
         // A session of its own: whoever started the worker at a terminal keeps it to himself.
         for option in ["--unshare-all", "--die-with-parent", "--new-session"] {
@@ -154,8 +184,14 @@ impl View<'_> {
             words.say("--disable-userns", []);
         }
         words.say("--cap-drop", [at("ALL")]);
-        if network {
+        if *self.network != Network::None {
             words.say("--share-net", []);
+        }
+        if self.joined.is_some_and(|joined| joined.as_zero) {
+            // Where it is started the worker is user 0; in there it is itself.
+            words.say("--unshare-user", []);
+            words.say("--uid", [at(&geteuid().to_string())]);
+            words.say("--gid", [at(&getegid().to_string())]);
         }
         words.say("--ro-bind", [at("/"), at("/")]);
         words.say("--dev", [at("/dev")]);
@@ -181,6 +217,10 @@ impl View<'_> {
         }
         let names = at("/run/systemd/resolve");
         words.say("--ro-bind-try", [names, names]);
+        let resolver = Path::new("/etc/resolv.conf").canonicalize();
+        if let (Some(joined), Ok(resolver)) = (self.joined, resolver) {
+            words.say("--ro-bind", [joined.names.as_path(), resolver.as_path()]);
+        }
         words.say("--bind", [self.folder, self.folder]);
         // Not before: what is mounted in them needs a place there. Itself it stays as it is.
         for folder in empty.into_iter().chain([at("/dev")]) {
@@ -198,9 +238,10 @@ mod tests {
     fn nothing_is_mounted_in_what_was_shut_and_no_memory_is_unbounded() {
         let hidden = [std::env::temp_dir()];
         let (folder, temporary) = (hidden[0].join("a/job"), hidden[0].join("a/tmp"));
-        let view = View { folder: &folder, temporary: &temporary, hidden: &hidden };
+        let (folder, temporary, hidden) = (&*folder, &*temporary, &hidden[..]);
+        let view = View { folder, temporary, hidden, network: &Network::None, joined: None };
         for able in Able::ALL {
-            let words = view.arguments(false, able);
+            let words = view.words(able);
             let places = |word: &str| -> Vec<usize> {
                 (0..words.len()).filter(|index| words[*index] == word).collect()
             };
@@ -220,7 +261,7 @@ mod tests {
     #[test]
     fn a_program_that_is_no_sandbox_is_none() {
         for program in ["/bin/true", "/bin/false", "/nonexistent/bwrap"] {
-            assert_eq!(Sandbox::with(program.into(), true), None, "{program}");
+            assert_eq!(Sandbox::with(program.into(), &Network::Host), None, "{program}");
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Steps, one after the other, and whatever can end them early.
 
 use super::config::{Config, Images};
+use super::disk;
+use super::files::Held;
 use super::image::{self, Image};
+use super::network::{Joined, Network};
 use super::place::Place;
 use super::sandbox::Sandbox;
 use super::status::{Control, SAYING, Status};
@@ -10,6 +13,7 @@ use crate::message::{JobSpec, LeaseGranted, Phase, Progress};
 use std::collections::BTreeMap;
 use std::io::{self, PipeWriter};
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::watch;
@@ -44,6 +48,8 @@ pub(super) enum Ended {
     OutOfMemory,
     /// They, or the files that they had open, were too many.
     TooMany,
+    /// They wrote more than they may have on the disk, in bytes or in files.
+    OutOfDisk,
     /// Somebody asked for it.
     Canceled,
     /// The lease is lost: nobody wants to hear of it.
@@ -83,7 +89,7 @@ pub(super) struct Steps<'a> {
     /// What to do.
     pub(super) spec: &'a JobSpec,
     /// Where.
-    pub(super) place: &'a Place,
+    pub(super) place: &'a Arc<Place>,
     /// What they see of the world, if not this machine.
     pub(super) image: Option<&'a Image>,
     /// What tells this job's processes from others.
@@ -102,9 +108,13 @@ impl Steps<'_> {
     /// Runs them. When it returns, none of their processes lives.
     pub(super) async fn run(mut self) -> Ended {
         let env = self.env();
+        let joined = match self.join().await {
+            Ok(joined) => joined,
+            Err(ended) => return ended,
+        };
         for (index, step) in self.spec.steps.iter().enumerate() {
             self.status.send_modify(|status| status.begin(index, self.spec.steps.len(), step));
-            let (mut child, tree) = match self.start(&env, step).await {
+            let (mut child, tree) = match self.start(joined.as_ref(), &env, step).await {
                 Ok(Ok(started)) => started,
                 Ok(Err(ended)) => return ended,
                 Err(error) => {
@@ -123,7 +133,12 @@ impl Steps<'_> {
                 image::scrap(runc, &self.config.folder, Some(self.mark)).await;
             }
             match ended {
-                Ended::Succeeded if gone => {}
+                Ended::Succeeded if gone => {
+                    // Between two looks it may have written what nobody saw.
+                    if let Err(ended) = disk::look(self.place, None, self.disk_max()).await {
+                        return ended;
+                    }
+                }
                 Ended::Succeeded => {
                     return Ended::Broken("processes of a step do not go".to_owned());
                 }
@@ -131,6 +146,26 @@ impl Steps<'_> {
             }
         }
         Ended::Succeeded
+    }
+
+    /// The network of the job's steps, if it is neither the machine's nor none.
+    async fn join(&mut self) -> Result<Option<Joined>, Ended> {
+        let confined = self.image.is_some() || self.config.sandbox != Sandbox::Process;
+        let (Network::Internet(internet), true) = (&self.config.network, confined) else {
+            return Ok(None);
+        };
+        tokio::select! {
+            started = internet.start(&self.config.folder) => {
+                started.map(Some).map_err(|error| Ended::Broken(error.to_string()))
+            }
+            wish = self.control.wait_for(|control| *control != Control::Go) => {
+                Err(Ended::wished(wish.ok().as_deref()))
+            }
+        }
+    }
+
+    fn disk_max(&self) -> Held {
+        Held { bytes: self.config.disk_bytes_max, files: self.config.files_max }
     }
 
     fn env(&self) -> BTreeMap<String, String> {
@@ -148,6 +183,7 @@ impl Steps<'_> {
     /// Starts a step, if it is still wanted.
     async fn start(
         &self,
+        joined: Option<&Joined>,
         env: &BTreeMap<String, String>,
         step: &str,
     ) -> io::Result<Result<(Child, Tree), Ended>> {
@@ -158,7 +194,8 @@ impl Steps<'_> {
         if let Some(ended) = self.unwanted() {
             return Ok(Err(ended));
         }
-        let mut command = self.place.command(self.config, self.image, env, self.mark, step)?;
+        let mut command =
+            self.place.command(self.config, self.image, joined, env, self.mark, step)?;
         command.stdout(self.output.try_clone()?).stderr(self.output.try_clone()?);
         let child = command.spawn()?;
         let first = child.id().ok_or_else(|| io::Error::other("it ended at once"))?;
@@ -176,6 +213,7 @@ impl Steps<'_> {
 
     /// Until the step ends, or something ends it.
     async fn watch(&mut self, child: &mut Child, tree: &Tree, step: usize) -> Ended {
+        let disk_max = self.disk_max();
         let bounded = self.image.is_some() && self.config.memory_bytes_max.is_some();
         let failed = |status: ExitStatus| match status.code() {
             Some(0) => Ended::Succeeded,
@@ -195,6 +233,7 @@ impl Steps<'_> {
             }
             () = sleep_until(self.until) => Ended::TimedOut,
             ended = too_much(tree, self.config.memory_bytes_max, MOST) => ended,
+            ended = disk::too_large(self.place, tree, disk_max) => ended,
         }
     }
 

@@ -21,6 +21,8 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4_096;
 /// What sizes on disks are counted in, whatever the disk.
 const BLOCK_BYTES: u64 = 512;
+/// Where processes share memory by names.
+const SHARED: &str = "/dev/shm";
 /// How long one look at processes may take. A job can make it long, and whoever waits has a job to end.
 const LOOK_PATIENCE: Duration = Duration::from_secs(30);
 /// So much of an environment is looked at for a mark.
@@ -137,7 +139,44 @@ impl Tree {
         Some(Weight { processes: members.len(), open, bytes })
     }
 
-    /// The same, while others go on.
+    /// Bytes on a disk of files that they hold open and that have no name any more. None: they have more
+    /// files open than can be looked at.
+    pub(super) fn unnamed(&self, device: u64, open_max: usize) -> Option<u64> {
+        let until = Instant::now() + LOOK_PATIENCE;
+        let (mut open, mut files) = (0, BTreeMap::new());
+        for at in self.members().iter().flat_map(open_files) {
+            open += 1;
+            if open > open_max || Instant::now() > until {
+                return None;
+            }
+            // Through the link, to the file itself.
+            let Ok(about) = at.metadata() else { continue };
+            if about.is_file() && about.nlink() == 0 && about.dev() == device {
+                files.insert(about.ino(), about.blocks().saturating_mul(BLOCK_BYTES));
+            }
+        }
+        Some(files.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)))
+    }
+
+    /// Files in memory that they share by names, where they have a place of their own for these: not on the
+    /// disk, nor the machine's.
+    pub(super) async fn shared(&self, disk: u64) -> Option<u64> {
+        self.apart(move |tree| {
+            let machines = fs::metadata(SHARED).map(|about| about.dev()).ok();
+            let members = tree.members();
+            let used = members.iter().filter_map(|id| {
+                let at = format!("/proc/{id}/root{SHARED}");
+                let theirs = fs::metadata(&at).ok()?.dev();
+                let about = rustix::fs::statvfs(&at).ok()?;
+                let own = theirs != disk && Some(theirs) != machines;
+                own.then(|| about.f_files.saturating_sub(about.f_ffree))
+            });
+            used.max().unwrap_or(0)
+        })
+        .await
+    }
+
+    /// What they have, while others go on.
     pub(super) async fn weigh(&self, open_max: usize) -> Option<Weight> {
         self.apart(move |tree| tree.weight(open_max)).await?
     }

@@ -29,6 +29,10 @@ impl Verdict {
                 let why = "Too many processes, or files that they have open.".to_owned();
                 (Failed, Some(Failure::StepFailed), None, why)
             }
+            Ended::OutOfDisk => {
+                let why = "More bytes, more files or deeper folders on the disk than allowed.";
+                (Failed, Some(Failure::OutOfDisk), None, why.to_owned())
+            }
             Ended::Shutdown => (
                 Failed,
                 Some(Failure::RunnerShutdown),

@@ -5,7 +5,7 @@ use crate::support::part;
 use axum::Router;
 use axum::routing::post;
 use data_encoding::BASE64;
-use remuda_fleet::worker::{self, Able, Config, Sandbox};
+use remuda_fleet::worker::{self, Able, Config, Network, Sandbox};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,19 +15,25 @@ use tokio::sync::mpsc;
 
 /// The sandbox as it is found, which is tried with what steps are started with.
 fn sandbox() -> Sandbox {
-    let found = Sandbox::with(part("bwrap").join("bin/bwrap"), false);
+    let found = Sandbox::with(part("bwrap").join("bin/bwrap"), &Network::None);
     found.expect("it makes namespaces and mounts here")
 }
 
 /// Does one job in a sandbox; what became of it, and its log.
 async fn job(steps: &[&str]) -> (Value, String) {
+    job_with(steps, json!({})).await
+}
+
+/// The same with variables.
+async fn job_with(steps: &[&str], env: Value) -> (Value, String) {
     let server = Server::open().await;
     let folder = folder();
     let mut config = Config::new(&server.url, folder.clone(), sandbox());
     config.one_shot = true;
     config.grace = Duration::from_millis(500);
-    let order = json!({ "name": "a", "max_runtime_seconds": 3,
-        "job_spec": { "name": "a", "steps": steps, "env": { "WORKER": folder.to_string_lossy() } } });
+    let mut order = json!({ "name": "a", "max_runtime_seconds": 3,
+        "job_spec": { "name": "a", "steps": steps, "env": env } });
+    order["job_spec"]["env"]["WORKER"] = json!(folder.to_string_lossy());
     let run = server.ok("/runs", json!({ "jobs": [order] })).await;
     let run = run["run_id"].as_str().expect("an id").to_owned();
     worker::run(config, std::future::pending()).await.expect("worked");
@@ -58,6 +64,113 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
     assert_eq!(lines[5], "1", "loopback is all of its network: {log}");
     assert_eq!(lines[7], "0", "no services, nobody's home: {log}");
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
+}
+
+/// A library of a job's, and a variable by which the loader of every program loads it.
+#[tokio::test]
+async fn a_jobs_variables_load_no_code_outside_of_its_sandbox() {
+    let all = std::path::PathBuf::from(format!("/var/tmp/fleet-preload-{}", std::process::id()));
+    std::fs::create_dir_all(&all).expect("a folder");
+    let (source, library, escaped) = (all.join("x.c"), all.join("x.so"), all.join("escaped"));
+    let code = format!(
+        "#include <fcntl.h>\n__attribute__((constructor)) static void f(void) {{ open({escaped:?}, O_CREAT | O_WRONLY, 0600); }}\n"
+    );
+    std::fs::write(&source, code).expect("a file");
+    let built = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .status();
+    assert!(built.expect("a C compiler").success());
+    let env = json!({ "LD_PRELOAD": library });
+    let (job, log) =
+        job_with(&["grep -c x.so /proc/self/maps; test -w $WORKER || echo shut"], env).await;
+    let left: Vec<_> = std::fs::read_dir(&all)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .filter(|name| name != "x.c" && name != "x.so")
+        .collect();
+    std::fs::remove_dir_all(&all).expect("removed");
+    assert_eq!(left, [""; 0], "written outside of the sandbox: {log}");
+    assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
+    assert!(log.lines().any(|line| line == "shut") && !log.starts_with("0\n"), "{log}");
+}
+
+#[tokio::test]
+async fn no_process_outside_of_a_sandbox_has_a_jobs_variables_or_script() {
+    let mark = format!("remuda-seen-{}", std::process::id());
+    let script = format!(": {mark}-script; echo begun; sleep 1.98{}", std::process::id());
+    let step = [script.as_str()];
+    let env = json!({ "NAME": format!("{mark}-variable") });
+    let working = job_with(&step, env);
+    let looking = async {
+        let mut seen = std::collections::BTreeSet::new();
+        let until = Instant::now() + Duration::from_secs(20);
+        let sleeps = format!("sleep\01.98{}", std::process::id());
+        let mut begun = false;
+        while Instant::now() < until {
+            let found = told();
+            let sleeping = found.iter().any(|told| told.arguments.contains(&sleeps));
+            if begun && !sleeping {
+                break;
+            }
+            begun |= sleeping;
+            for told in found {
+                if told.arguments.contains(&mark) || told.outside && told.variables.contains(&mark)
+                {
+                    seen.insert(told.arguments.replace('\0', " "));
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(begun, "the test means something");
+        seen
+    };
+    let ((job, log), seen) = tokio::join!(working, looking);
+    assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
+    assert!(seen.is_empty(), "{seen:#?}");
+}
+
+/// What others of this machine can read of a process.
+pub(crate) struct Told {
+    pub(crate) outside: bool,
+    pub(crate) arguments: String,
+    pub(crate) variables: String,
+}
+
+/// All processes but this one.
+pub(crate) fn told() -> Vec<Told> {
+    let ours = std::fs::read_link("/proc/self/ns/mnt").expect("a namespace");
+    let all = std::fs::read_dir("/proc").expect("a folder").flatten();
+    let others = all.filter(|entry| {
+        let id = entry.file_name().to_string_lossy().parse::<u32>();
+        id.is_ok_and(|id| id != std::process::id())
+    });
+    let read = |at: std::path::PathBuf| {
+        String::from_utf8_lossy(&std::fs::read(at).unwrap_or_default()).into_owned()
+    };
+    others
+        .map(|entry| {
+            let at = entry.path();
+            let outside = std::fs::read_link(at.join("ns/mnt")).is_ok_and(|it| it == ours);
+            Told {
+                outside,
+                arguments: read(at.join("cmdline")),
+                variables: read(at.join("environ")),
+            }
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_job_inherits_nothing_that_the_worker_was_started_with() {
+    // As a service manager or a pipeline leaves something open.
+    let flags = rustix::fs::MemfdFlags::empty();
+    let left = rustix::fs::memfd_create("left-open", flags).expect("a file");
+    let (job, log) =
+        job(&["for at in /proc/self/fd/*; do readlink $at; done | grep -v pipe: || true"]).await;
+    drop(left);
+    assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
+    assert!(!log.contains("memfd") && !log.contains("left-open"), "{log}");
 }
 
 /// An orchestrator that calls a job off when its first step is over. `told` hears that it was.
@@ -147,7 +260,7 @@ async fn a_job_sees_nothing_of_the_workers_directory() {
 async fn a_sandbox_needs_no_sizes() {
     let program = part("bwrap").join("bin/bwrap");
     let able = Able { sized: false, shut: false };
-    sees_nothing(Sandbox::Bubblewrap { program, network: false, able }, "unsized").await;
+    sees_nothing(Sandbox::Bubblewrap { program, able }, "unsized").await;
 }
 
 /// As the command line sets workers up: the key and the settings beside the places of several, where
@@ -202,6 +315,23 @@ async fn a_job_makes_no_namespaces_of_its_own() {
     let (job, log) = job(&["unshare -U true 2>/dev/null || echo none", "echo goes on"]).await;
     assert_eq!(job["state"], "SUCCEEDED", "{job} {log}");
     assert_eq!(log, "none\ngoes on\n");
+}
+
+/// Empty files in memory take none of its bytes, and the kernel's memory all the same.
+#[tokio::test]
+async fn files_in_memory_count_as_a_jobs_files() {
+    let server = Server::open().await;
+    let mut config = Config::new(&server.url, folder(), sandbox());
+    (config.one_shot, config.files_max) = (true, 2_000);
+    let step = "i=0; while test $i -lt 1000000; do i=$((i+1)); : > /dev/shm/$i; done";
+    let order = json!({ "name": "a", "job_spec": { "name": "a", "steps": [step] } });
+    let run = server.ok("/runs", json!({ "jobs": [order] })).await;
+    let folder = config.folder.clone();
+    worker::run(config, std::future::pending()).await.expect("worked");
+    std::fs::remove_dir_all(folder).expect("removed");
+    let run = run["run_id"].as_str().expect("an id");
+    let job = server.get(&format!("/runs/{run}")).await.1["jobs"][0].clone();
+    assert_eq!(job["failure"], "OUT_OF_DISK", "{job}");
 }
 
 /// Fault 11, where nothing can leave.

@@ -12,6 +12,7 @@
 
 mod browser;
 mod bwrap;
+mod internet;
 mod nats;
 mod netns;
 #[path = "../faults/peer.rs"]

@@ -17,12 +17,17 @@ const THERE: &str = "10.77.0.2";
 
 /// Runs a test again, alone on a network, and there it runs its body.
 fn alone(test: &str, body: impl Future<Output = ()>) {
+    alone_in("netns", test, body);
+}
+
+/// The same for a test of another module.
+pub(crate) fn alone_in(module: &str, test: &str, body: impl Future<Output = ()>) {
     const INSIDE: &str = "REMUDA_TEST_NETNS";
     if std::env::var_os(INSIDE).is_none() {
         let status = Command::new("unshare")
-            .args(["--user", "--map-root-user", "--net", "--"])
+            .args(["--user", "--map-root-user", "--net", "--mount", "--"])
             .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", &format!("netns::{test}"), "--nocapture"])
+            .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
             .env(INSIDE, "1")
             .status();
         assert!(status.expect("unshare").success(), "{test}, on a network of its own");
@@ -34,7 +39,7 @@ fn alone(test: &str, body: impl Future<Output = ()>) {
     runtime.build().expect("a runtime").block_on(body);
 }
 
-fn ip(words: &str) {
+pub(crate) fn ip(words: &str) {
     let program = part("netns").join("bin/ip");
     let done = Command::new(program).args(words.split(' ')).status().expect("ip");
     assert!(done.success(), "ip {words}");

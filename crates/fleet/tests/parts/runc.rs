@@ -74,13 +74,13 @@ fn image(at: &Path) {
 }
 
 /// A worker's folder with an image in it.
-struct Bench {
+pub(crate) struct Bench {
     server: Server,
     folder: PathBuf,
 }
 
 impl Bench {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let folder = folder();
         image(&folder.join("images/busybox"));
         let archive = folder.join("images/busybox.tar");
@@ -88,7 +88,7 @@ impl Bench {
         Self { server: Server::with(|config| config.policy = hasty()).await, folder }
     }
 
-    fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         let place = self.folder.join("place");
         let mut config = Config::new(&self.server.url, place, Sandbox::Process);
         config.images = Images::Runc(Runc {
@@ -96,14 +96,13 @@ impl Bench {
             from: self.folder.join("images"),
             store: self.folder.join("unpacked"),
             bytes_max: 100 << 20,
-            network: false,
         });
         config.grace = Duration::from_millis(500);
         config.one_shot = true;
         config
     }
 
-    async fn submit(&self, image: &str, steps: &[&str], more: Value) -> String {
+    pub(crate) async fn submit(&self, image: &str, steps: &[&str], more: Value) -> String {
         let mut order = json!({ "name": "a", "max_runtime_seconds": 60, "job_spec": {
             "name": "a", "image": image, "steps": steps, "workdir": "sub",
             "env": { "MINE": "job's", "API_TOKEN": "not-to-be-seen" },
@@ -114,7 +113,7 @@ impl Bench {
         run["run_id"].as_str().expect("an id").to_owned()
     }
 
-    async fn seen(&self, run: &str) -> (Value, String) {
+    pub(crate) async fn seen(&self, run: &str) -> (Value, String) {
         let job = self.server.get(&format!("/runs/{run}")).await.1["jobs"][0].clone();
         let log = format!(
             "{}/api/v1/jobs/{}/log",
@@ -173,6 +172,32 @@ async fn a_job_sees_its_image_and_its_own_folder_and_nothing_else() {
     assert_eq!(job["artifacts"][1]["type"], "out", "{job}");
     let left = fs::read_dir(bench.folder.join("place/runc")).expect("a folder").count();
     assert_eq!(left, 0, "no container is left");
+}
+
+#[tokio::test]
+async fn no_process_of_the_machine_has_a_containers_script_or_variables() {
+    let bench = Bench::new().await;
+    let mark = format!("remuda-told-{}", std::process::id());
+    let step = format!(": {mark}; echo begun; sleep 1.97{}", std::process::id());
+    let run = bench.submit("oci:busybox", &[&step], json!({})).await;
+    let working = tokio::spawn(worker::run(bench.config(), std::future::pending()));
+    let mut begun = false;
+    while !working.is_finished() {
+        for told in crate::bwrap::told() {
+            begun |= told.arguments.contains(&format!("sleep\01.97{}", std::process::id()));
+            assert!(!told.arguments.contains(&mark), "{}", told.arguments);
+            assert!(
+                !told.outside || !told.variables.contains("not-to-be-seen"),
+                "{}",
+                told.arguments
+            );
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    working.await.expect("ended").expect("worked");
+    let (job, log) = bench.seen(&run).await;
+    assert_eq!((&job["state"], &*log), (&json!("SUCCEEDED"), "begun\n"), "{job}");
+    assert!(begun, "the test means something");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 //! long as nobody else reaches the job's folder, where it can leave files of the worker's; no capabilities, no way to gain any, and no system calls that are of use only to those who have some.
 
 use super::super::config::Runc;
+use super::super::network::{self, Joined, Network};
 use super::super::place::{OPEN_MAX, Place};
 use super::Image;
 use rustix::process::{Resource, getegid, geteuid, getrlimit};
@@ -17,7 +18,9 @@ use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
 /// Where the job's folder is.
-pub(super) const JOB: &str = "job";
+pub(in super::super) const JOB: &str = "job";
+/// Whom programs ask for names.
+const NAMES: &str = "/etc/resolv.conf";
 /// What a runtime reads in a bundle.
 const CONFIG: &str = "config.json";
 /// Most bytes in what a container has of memory instead of files. The worker does not see who uses them, so
@@ -27,11 +30,14 @@ const TEMPORARY_BYTES: u64 = 256 << 20;
 const EMPTY_BYTES: u64 = 1 << 20;
 /// Processes and threads of a container at a time.
 const PIDS_MAX: u32 = 4_096;
+/// Files and folders in each of them: in memory as well, which nobody counts.
+const TEMPORARY_FILES: u32 = 65_536;
 /// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As
 /// process 1 the step itself would not be ended by SIGTERM.
 const FIRST: &str = r#"
 trap : TERM
-/bin/sh -e -c "$1" &
+/bin/sh -e /proc/self/fd/3 &
+exec 3<&-
 while :; do
     wait "$!"
     status=$?
@@ -83,6 +89,7 @@ const FORBIDDEN: &[&str] = &[
 ];
 /// `CLONE_NEWUSER`: in a namespace of its own a job would have all capabilities again.
 const NEW_USER: u64 = 0x1000_0000;
+const AF_VSOCK: u64 = 40;
 /// "No such call": whoever tries the newer one of two goes on with the older.
 const ENOSYS: u32 = 38;
 
@@ -92,11 +99,12 @@ pub(in super::super) struct Container<'a> {
     pub(in super::super) runc: &'a Runc,
     pub(in super::super) place: &'a Place,
     pub(in super::super) memory_bytes_max: Option<u64>,
+    pub(in super::super) network: &'a Network,
+    pub(in super::super) joined: Option<&'a Joined>,
     /// The job's own variables, secrets included.
     pub(in super::super) env: BTreeMap<String, String>,
     /// The container's name; nobody else has it.
     pub(in super::super) mark: &'a str,
-    pub(in super::super) step: &'a str,
 }
 
 /// Where the runtime keeps what it knows, in a worker's folder.
@@ -119,7 +127,8 @@ pub(in super::super) fn forget(worker: &Path) {
 }
 
 impl Container<'_> {
-    /// Writes the bundle beside the job's folder, and gives the command that runs it.
+    /// Writes the bundle beside the job's folder, and gives the command that runs it. It is handed the step's
+    /// script, as one descriptor.
     pub(in super::super) fn command(&self, worker: &Path) -> io::Result<Command> {
         let bundle = bundle(worker);
         forget(worker);
@@ -132,16 +141,24 @@ impl Container<'_> {
         let mut file = File::options();
         let file = file.write(true).create_new(true).mode(0o600).open(bundle.join(CONFIG))?;
         serde_json::to_writer(file, &self.config())?;
-        let mut command = Command::new(&self.runc.program);
-        command.arg("--root").arg(state(worker)).args(["run", "--bundle"]).arg(&bundle);
-        command.arg(self.mark);
+        let program = &self.runc.program;
+        let mut command = match self.joined {
+            // As user 0 of a namespace of users the runtime wants mounts that belong to it.
+            Some(joined) if joined.as_zero => {
+                let mut command = network::enter(self.joined, Path::new("unshare"));
+                command.args(["--mount", "--"]).arg(program);
+                command
+            }
+            _ => network::enter(self.joined, program),
+        };
+        command.arg("--root").arg(state(worker)).args(["run", "--preserve-fds", "1", "--bundle"]);
+        command.arg(&bundle).arg(self.mark);
         // The secrets are in the bundle, not in the runtime's own environment.
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         Ok(command)
     }
 
     fn config(&self) -> Value {
-        let start = self.place.start.strip_prefix(&self.place.folder).unwrap_or(Path::new("work"));
         let mut env = BTreeMap::from([(
             "PATH".to_owned(),
             "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned(),
@@ -151,15 +168,22 @@ impl Container<'_> {
         env.insert("TMPDIR".to_owned(), format!("/{JOB}/tmp"));
         env.extend(self.env.clone());
         let env: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        // The worker, as it is called where the runtime is started.
+        let (user, group) = match self.joined {
+            Some(joined) if joined.as_zero => (0, 0),
+            _ => (geteuid().as_raw(), getegid().as_raw()),
+        };
         let open = getrlimit(Resource::Nofile).maximum.map_or(OPEN_MAX, |most| most.min(OPEN_MAX));
         let mut config = json!({
             "ociVersion": "1.0.2",
             "process": {
                 "terminal": false,
                 "user": { "uid": 0, "gid": 0 },
-                "args": ["/bin/sh", "-c", FIRST, "sh", self.step],
+                "args": ["/bin/sh", "-c", FIRST],
                 "env": env,
-                "cwd": format!("/{JOB}/{}", start.display()),
+                // Steps go to their folder by themselves: an earlier one may have put a link there, and
+                // the runtime would follow it with what it has open.
+                "cwd": "/",
                 "capabilities": {},
                 "noNewPrivileges": true,
                 "rlimits": [{ "type": "RLIMIT_NOFILE", "hard": open, "soft": open }],
@@ -171,8 +195,8 @@ impl Container<'_> {
             "mounts": self.mounts(),
             "linux": {
                 "namespaces": self.namespaces(),
-                "uidMappings": [{ "containerID": 0, "hostID": geteuid().as_raw(), "size": 1 }],
-                "gidMappings": [{ "containerID": 0, "hostID": getegid().as_raw(), "size": 1 }],
+                "uidMappings": [{ "containerID": 0, "hostID": user, "size": 1 }],
+                "gidMappings": [{ "containerID": 0, "hostID": group, "size": 1 }],
                 "maskedPaths": [
                     "/proc/acpi", "/proc/asound", "/proc/kcore", "/proc/keys", "/proc/latency_stats",
                     "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi",
@@ -200,19 +224,21 @@ impl Container<'_> {
 
     fn namespaces(&self) -> Value {
         let kinds = ["pid", "ipc", "uts", "mount", "user", "cgroup", "network"];
-        let own = kinds.iter().filter(|kind| **kind != "network" || !self.runc.network);
+        let alone = *self.network == Network::None;
+        let own = kinds.iter().filter(|kind| **kind != "network" || alone);
         own.map(|kind| json!({ "type": kind })).collect()
     }
 
     fn mounts(&self) -> Vec<Value> {
+        let files = &format!("nr_inodes={TEMPORARY_FILES}");
         let tmpfs = |at: &str, options: &[&str]| {
-            let all = [&["nosuid", "nodev"], options].concat();
+            let all = [&["nosuid", "nodev", files], options].concat();
             json!({ "destination": at, "type": "tmpfs", "source": "tmpfs", "options": all })
         };
         let mut mounts = vec![
             json!({ "destination": "/proc", "type": "proc", "source": "proc" }),
             json!({ "destination": "/dev", "type": "tmpfs", "source": "tmpfs",
-                "options": ["nosuid", "strictatime", "mode=755", "size=65536k"] }),
+                "options": ["nosuid", "strictatime", "mode=755", "size=65536k", files] }),
             json!({ "destination": "/dev/pts", "type": "devpts", "source": "devpts",
                 "options": ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"] }),
             tmpfs("/dev/shm", &["noexec", "mode=1777", "size=65536k"]),
@@ -221,12 +247,17 @@ impl Container<'_> {
             json!({ "destination": format!("/{JOB}"), "type": "bind", "source": self.place.folder,
                 "options": ["rbind", "rw", "nosuid", "nodev"] }),
         ];
-        if self.runc.network {
+        let mut file = |at: &str, source: &Path| {
+            mounts.push(json!({ "destination": at, "type": "bind", "source": source,
+                "options": ["bind", "ro", "nosuid", "nodev", "noexec"] }));
+        };
+        if let Some(joined) = self.joined {
+            file(NAMES, &joined.names);
+        } else if *self.network == Network::Host {
             // Names are resolved as on the machine.
-            for file in ["/etc/resolv.conf", "/etc/hosts"] {
-                if let Ok(source) = Path::new(file).canonicalize() {
-                    mounts.push(json!({ "destination": file, "type": "bind", "source": source,
-                        "options": ["bind", "ro", "nosuid", "nodev", "noexec"] }));
+            for at in [NAMES, "/etc/hosts"] {
+                if let Ok(source) = Path::new(at).canonicalize() {
+                    file(at, &source);
                 }
             }
         }
@@ -245,6 +276,9 @@ fn seccomp() -> Value {
         "architectures": machines,
         "syscalls": [
             { "names": FORBIDDEN, "action": "SCMP_ACT_ERRNO" },
+            // Sockets to a virtual machine's host: no namespace of networks holds them.
+            { "names": ["socket"], "action": "SCMP_ACT_ERRNO",
+                "args": [{ "index": 0, "value": AF_VSOCK, "op": "SCMP_CMP_EQ" }] },
             { "names": ["clone"], "action": "SCMP_ACT_ERRNO",
                 "args": [{ "index": 0, "value": NEW_USER, "valueTwo": NEW_USER, "op": "SCMP_CMP_MASKED_EQ" }] },
             // Its flags are in memory, where no filter sees them.
@@ -268,6 +302,7 @@ pub(in super::super) async fn scrap(runc: &Runc, worker: &Path, mark: Option<&st
     for name in left {
         let mut command = Command::new(&runc.program);
         command.arg("--root").arg(state(worker)).args(["delete", "--force", &name]);
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         let output = command.kill_on_drop(true).output().await;
         if let Err(error) = output {
             tracing::warn!(%error, "a container is left behind");

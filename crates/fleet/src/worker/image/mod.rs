@@ -10,7 +10,7 @@ mod layout;
 mod tar;
 mod unpack;
 
-pub(super) use bundle::{Container, forget, scrap};
+pub(super) use bundle::{Container, JOB, forget, scrap};
 
 use super::files;
 use super::place::inside;
