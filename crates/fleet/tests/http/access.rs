@@ -1,6 +1,6 @@
 //! Tokens, keys, signatures.
 
-use crate::server::Server;
+use crate::server::{Server, endpoint};
 use remuda_fleet::auth::{
     Access, KeyPair, Scope, Signature, Signed, Token, TokenHash, random_hex, sha256_hex,
 };
@@ -192,8 +192,8 @@ async fn a_key_that_was_expelled_stays_out() {
 async fn machines_and_limits_can_be_seen_and_what_is_done_to_them_is_written_down() {
     let server = guarded().await;
     let key = enrolled(&server).await;
-    let viewer = Client::new(&server.url, Some("secret-viewer".to_owned()));
-    let operator = Client::new(&server.url, Some("secret-operator".to_owned()));
+    let viewer = Client::new(endpoint(&server.url), Some("secret-viewer".to_owned()));
+    let operator = Client::new(endpoint(&server.url), Some("secret-operator".to_owned()));
     let machines = viewer.machines().await.expect("a list");
     let seen: Vec<_> = machines.machines.iter().map(|it| (&it.key_id, it.expelled_at)).collect();
     assert_eq!((seen, machines.more), (vec![(&key.id(), None)], false));
@@ -248,7 +248,7 @@ async fn who_did_what_is_written_down() {
 #[tokio::test]
 async fn a_submission_that_is_sent_again_has_one_line() {
     let server = guarded().await;
-    let client = Client::new(&server.url, Some("secret-submitter".to_owned()));
+    let client = Client::new(endpoint(&server.url), Some("secret-submitter".to_owned()));
     let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
     let run = serde_json::from_value(json!({ "jobs": [job] })).expect("a run");
     let first = client.submit(&run, Some("k")).await.expect("submitted");

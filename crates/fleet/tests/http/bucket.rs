@@ -1,6 +1,6 @@
 //! A bucket that takes connections and does not answer.
 
-use super::server::{Server, hasty};
+use super::server::{Server, endpoint, hasty};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, put};
@@ -116,7 +116,7 @@ async fn leases_end_whatever_a_bucket_does() {
 async fn an_id_is_refused_by_its_own_word_while_objects_of_an_earlier_run_are_to_go() {
     let bucket = bucket().await;
     let server = serve(&bucket).await;
-    let (client, id) = (Client::new(&server.url, None), Client::new_run());
+    let (client, id) = (Client::new(endpoint(&server.url), None), Client::new_run());
     client.submit_as(&id, &order()).await.expect("taken");
     assert_eq!(leave_an_object(&server).await, id);
     forgotten(&server, &id).await;
@@ -136,7 +136,7 @@ async fn an_id_is_refused_by_its_own_word_while_objects_of_an_earlier_run_are_to
 async fn a_run_that_left_nothing_is_forgotten_without_a_word_to_the_bucket() {
     let bucket = bucket().await;
     let server = serve(&bucket).await;
-    let (client, id) = (Client::new(&server.url, None), Client::new_run());
+    let (client, id) = (Client::new(endpoint(&server.url), None), Client::new_run());
     client.submit_as(&id, &order()).await.expect("taken");
     let granted = server.take("runner_a").await;
     server.complete(&granted, "runner_a").await;

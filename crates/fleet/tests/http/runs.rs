@@ -1,6 +1,6 @@
 //! Runs as people see them, and runners that wait.
 
-use crate::server::{Server, hasty};
+use crate::server::{Server, endpoint, hasty};
 use futures::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -329,7 +329,7 @@ async fn a_cancellation_that_races_a_result_ends_the_job_once() {
 #[tokio::test]
 async fn a_submitter_may_choose_the_runs_id() {
     let server = Server::open().await;
-    let client = remuda_fleet::client::Client::new(&server.url, None);
+    let client = remuda_fleet::client::Client::new(endpoint(&server.url), None);
     let id = remuda_fleet::client::Client::new_run();
     let order = |name: &str| {
         let job = json!({ "name": name, "job_spec": { "name": "a", "steps": ["true"] } });

@@ -4,6 +4,7 @@ use super::FleetSettings;
 use super::there::LOOK;
 use remuda_fleet::auth::Scope;
 use remuda_fleet::client::{Client, ClientError};
+use remuda_fleet::http::EndpointError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +19,9 @@ const UNAUTHORIZED: &str = "UNAUTHORIZED";
 /// Why a fleet cannot be used.
 #[derive(Debug, Error)]
 pub enum TokenError {
+    /// The orchestrator's address, or the authorities that its certificate may come from.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// The file cannot be read.
     #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
     File {
@@ -86,7 +90,7 @@ impl Pass {
     /// The token of the settings, and a way to the orchestrator with it.
     pub(super) fn read(settings: &FleetSettings) -> Result<(Client, Self), TokenError> {
         let token = settings.token_file.as_deref().map(word).transpose()?;
-        let client = Client::new(&settings.orchestrator, token);
+        let client = Client::new(settings.endpoint()?, token);
         let (url, file) = (settings.orchestrator.clone(), settings.token_file.clone());
         Ok((client, Self { url, file, known: Arc::default() }))
     }
