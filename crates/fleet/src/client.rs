@@ -3,7 +3,7 @@
 use crate::auth::random_id;
 use crate::http::{Endpoint, reason};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RunSubmission, encode};
+use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RUN_JOBS_MAX, RunSubmission, encode};
 use crate::orchestrator::RUN_ID;
 use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
@@ -19,7 +19,7 @@ use std::time::Duration;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A stream that is silent for so long has broken off: the orchestrator sends something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
-/// A run with as many jobs as it may have, with room to spare.
+/// Pages of a run have half a mebibyte, and a job with all of its artifacts not much more.
 const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
 /// Why there is no answer that is of use.
@@ -163,10 +163,28 @@ impl Client {
         self.json(request).await
     }
 
-    /// A run.
+    /// A run with all of its jobs, however many pages that takes.
     pub async fn run(&self, run: &RunId) -> Result<RunView, ClientError> {
-        let request = self.request(Method::GET, &format!("/runs/{run}"))?;
-        self.json(request).await
+        let first = self.page(run, 0).await?;
+        self.whole(run, first).await
+    }
+
+    async fn page(&self, run: &RunId, from: usize) -> Result<RunView, ClientError> {
+        self.json(self.request(Method::GET, &format!("/runs/{run}?from={from}"))?).await
+    }
+
+    /// The first page, and those after it.
+    async fn whole(&self, run: &RunId, mut view: RunView) -> Result<RunView, ClientError> {
+        while let Some(from) = view.next.take() {
+            let page = self.page(run, from).await?;
+            if page.jobs.is_empty() || view.jobs.len() > RUN_JOBS_MAX {
+                return Err(self.nonsense("its pages do not end"));
+            }
+            view.jobs.extend(page.jobs);
+            view.next = page.next;
+        }
+        view.revision = None;
+        Ok(view)
     }
 
     /// A job.
@@ -227,28 +245,35 @@ impl Client {
         let request = self.request(Method::GET, &format!("/runs/{run}/events"))?;
         let answer = self.in_time(self.send(request)).await?;
         let state = (self.clone(), Some(answer.into_body().into_data_stream()), Vec::new());
-        Ok(stream::unfold(state, |(client, mut pieces, mut text)| async move {
-            loop {
-                if let Some(view) = next_event(&mut text) {
-                    let view = view.map_err(|why| client.unreachable(why));
-                    return Some((view, (client, pieces, text)));
-                }
-                let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
-                let why = match piece.await.map(|piece| piece.transpose()) {
-                    Err(_) => "it has fallen silent".to_owned(),
-                    Ok(Ok(None)) => return None,
-                    Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
-                        text.extend(piece);
-                        continue;
+        let run = run.clone();
+        Ok(Box::pin(stream::unfold(state, move |(client, mut pieces, mut text)| {
+            let run = run.clone();
+            async move {
+                loop {
+                    if let Some(view) = next_event(&mut text) {
+                        let view = match view {
+                            Ok(first) => client.whole(&run, first).await,
+                            Err(why) => Err(client.unreachable(why)),
+                        };
+                        return Some((view, (client, pieces, text)));
                     }
-                    Ok(Ok(Some(_))) => "an event does not end".to_owned(),
-                    Ok(Err(error)) => reason(&error),
-                };
-                // After an error nothing more is read.
-                let error = client.unreachable(why);
-                return Some((Err(error), (client, None, Vec::new())));
+                    let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
+                    let why = match piece.await.map(|piece| piece.transpose()) {
+                        Err(_) => "it has fallen silent".to_owned(),
+                        Ok(Ok(None)) => return None,
+                        Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
+                            text.extend(piece);
+                            continue;
+                        }
+                        Ok(Ok(Some(_))) => "an event does not end".to_owned(),
+                        Ok(Err(error)) => reason(&error),
+                    };
+                    // After an error nothing more is read.
+                    let error = client.unreachable(why);
+                    return Some((Err(error), (client, None, Vec::new())));
+                }
             }
-        }))
+        })))
     }
 
     fn submission(

@@ -6,9 +6,10 @@
 
 use axum::body::Body;
 use axum::http::{Request, Response, Uri};
+use hyper::body::Incoming;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{self, Client};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::error::Error;
 use std::net::IpAddr;
@@ -133,8 +134,16 @@ impl Http {
 
     /// Sends a request, and returns the head of its answer. Callers bound the time.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Body>, String> {
-        let answer = self.0.request(request).await.map_err(|error| reason(&error))?;
+        let answer = self.exchange(request).await.map_err(|error| reason(&error))?;
         Ok(answer.map(Body::new))
+    }
+
+    /// The same, for those who look at errors themselves.
+    pub(crate) async fn exchange(
+        &self,
+        request: Request<Body>,
+    ) -> Result<Response<Incoming>, legacy::Error> {
+        self.0.request(request).await
     }
 }
 

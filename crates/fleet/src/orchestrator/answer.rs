@@ -64,6 +64,10 @@ impl From<Refusal> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
+        // Anybody can ask too much: that is nothing to write down.
+        if let StoreError::Busy = error {
+            return Self::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error.to_string());
+        }
         // What a database says of itself is for its operator.
         tracing::error!(%error, "the store failed");
         let text = "the orchestrator cannot reach its store; send the same again soon";

@@ -16,6 +16,10 @@ use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What stores say of every object.
+const ABOUT: [(&str, &str); 2] =
+    [("etag", "\"1\""), ("last-modified", "Thu, 19 Nov 2026 12:00:00 GMT")];
+
 struct Bucket {
     config: BucketConfig,
     /// How often somebody wanted a list.
@@ -27,17 +31,18 @@ async fn bucket() -> Bucket {
     let [times, lists] = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));
     let kept = move |_: HeaderMap| {
         // The first is there, and the second is told so.
-        std::future::ready(match times.fetch_add(1, Ordering::SeqCst) {
+        let status = match times.fetch_add(1, Ordering::SeqCst) {
             0 => StatusCode::OK,
             _ => StatusCode::PRECONDITION_FAILED,
-        })
+        };
+        std::future::ready((status, ABOUT))
     };
     let listed = lists.clone();
     let list = move || {
         listed.fetch_add(1, Ordering::SeqCst);
         std::future::pending::<StatusCode>()
     };
-    let object = put(kept).get(async || "kept").delete(async || StatusCode::NO_CONTENT);
+    let object = put(kept).get(async || (ABOUT, "kept")).delete(async || StatusCode::NO_CONTENT);
     let router = Router::new()
         .route("/fleet", get(list.clone()))
         .route("/fleet/", get(list))

@@ -56,7 +56,7 @@ impl Authority {
 fn guarded(config: &mut Config) {
     let token = |scope: Scope| {
         let name = format!("secret-{scope}");
-        Token { sha256: TokenHash::of(&name), name: scope.to_string(), scope }
+        Token::new(&scope.to_string(), scope, TokenHash::of(&name))
     };
     config.access = Access([Scope::Submitter, Scope::Enrol].map(token).to_vec());
 }

@@ -145,7 +145,7 @@ mod tests {
         config.store = StoreConfig::Memory;
         let token = |scope: Scope| {
             std::fs::write(folder.join(format!("{scope}.token")), format!("{scope}\n")).unwrap();
-            Token { name: scope.to_string(), scope, sha256: TokenHash::of(&scope.to_string()) }
+            Token::new(&scope.to_string(), scope, TokenHash::of(&scope.to_string()))
         };
         config.access = Access(scopes.map(token).to_vec());
         std::fs::write(folder.join("nobody.token"), "nobody\n").unwrap();

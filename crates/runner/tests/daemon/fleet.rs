@@ -47,7 +47,7 @@ fn endpoint(url: &str) -> Endpoint {
 }
 
 fn token(name: &str, scope: Scope) -> Token {
-    Token { name: name.to_owned(), scope, sha256: TokenHash::of(name) }
+    Token::new(name, scope, TokenHash::of(name))
 }
 
 impl Fleet {
