@@ -12,6 +12,7 @@ pub use grant::Grants;
 
 use axum::body::Body;
 use std::path::Path;
+use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
@@ -76,6 +77,15 @@ impl Objects {
             return Ok(found.map(|(file, bytes)| (file_body(file), bytes)));
         };
         bucket.read(path).await
+    }
+
+    /// Runs whose objects in the folder nobody added to for so long, at most so many. Of a bucket none: its own rules
+    /// can remove what is old.
+    pub async fn old_runs(&self, age: Duration, most: usize) -> Result<Vec<String>, ObjectError> {
+        match &self.bucket {
+            Some(_) => Ok(vec![]),
+            None => Ok(self.disk.runs(age, most).await?),
+        }
     }
 
     /// Removes all objects below a path.

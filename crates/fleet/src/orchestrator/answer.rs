@@ -95,7 +95,9 @@ impl From<ObjectError> for Failure {
             ObjectError::Hash => (StatusCode::UNPROCESSABLE_ENTITY, "WRONG_HASH"),
             ObjectError::Exists => (StatusCode::CONFLICT, "OBJECT_EXISTS"),
             ObjectError::Full => (StatusCode::INSUFFICIENT_STORAGE, "DISK_FULL"),
-            ObjectError::NoRoom { .. } => (StatusCode::INSUFFICIENT_STORAGE, "OBJECTS_FULL"),
+            ObjectError::NoRoom { .. } | ObjectError::TooMany { .. } => {
+                (StatusCode::INSUFFICIENT_STORAGE, "OBJECTS_FULL")
+            }
             ObjectError::Store(_) | ObjectError::Overwrites => {
                 (StatusCode::SERVICE_UNAVAILABLE, "OBJECTS_UNAVAILABLE")
             }
