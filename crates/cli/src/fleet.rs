@@ -12,12 +12,13 @@ mod workers;
 
 pub(crate) use alone::{alone, private};
 pub use failure::FleetFailure;
-pub(crate) use stage::{Stage, failed};
+pub(crate) use stage::{Stage, failed, local};
 
 use crate::failure::Failure;
 use crate::session::{Output, PrintArgs};
 use clap::Subcommand;
 use remuda_fleet::client::Client;
+use remuda_fleet::http::{Endpoint, Trust};
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -97,6 +98,18 @@ pub(crate) struct FleetArgs {
         global = true
     )]
     pub(crate) token_file: Option<PathBuf>,
+    /// Certificates of private authorities, in PEM, that the orchestrator's may come from.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "REMUDA_CA_FILE",
+        hide_env_values = true,
+        global = true
+    )]
+    ca_file: Option<PathBuf>,
+    /// Use plain HTTP to another machine: everybody on the way can read and use the token.
+    #[arg(long, global = true)]
+    insecure: bool,
     #[command(flatten)]
     print: PrintArgs,
 }
@@ -106,6 +119,18 @@ impl FleetArgs {
     pub(crate) fn names_another(&self, url: &str) -> bool {
         let plain = |url: &str| url.trim_end_matches('/').to_owned();
         self.orchestrator != DEFAULT_URL && plain(&self.orchestrator) != plain(url)
+    }
+
+    /// Which certificates are believed.
+    pub(crate) fn trust(&self) -> Trust {
+        // It is named from here, and may be read from elsewhere.
+        let absolute = |file: &PathBuf| std::path::absolute(file).unwrap_or_else(|_| file.clone());
+        Trust { ca_file: self.ca_file.as_ref().map(absolute), insecure: self.insecure }
+    }
+
+    /// The way to the orchestrator.
+    pub(crate) fn endpoint(&self) -> Result<Endpoint, FleetFailure> {
+        Ok(Endpoint::new(&self.orchestrator, &self.trust())?)
     }
 
     /// How to print.
@@ -136,23 +161,15 @@ pub(crate) fn run(
 ) -> ExitCode {
     let out = args.out();
     let result = (|| {
-        let url = plain_http(&args.orchestrator)?;
+        let endpoint = args.endpoint()?;
+        let url = endpoint.url().to_owned();
         let token = args.token_file.as_deref().map(read_token).transpose()?;
-        let client = Client::new(&url, token);
+        let client = Client::new(endpoint, token);
         let session = Session { client, out, url, token_file: args.token_file.clone() };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(Failure::Start)?.block_on(command(&session))
     })();
     out.end(result, &[])
-}
-
-/// A URL that this program can ask: it speaks HTTP, and TLS is a proxy's.
-pub(crate) fn plain_http(url: &str) -> Result<String, Failure> {
-    let host = url.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
-    match host.filter(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])) {
-        Some(host) => Ok(format!("http://{host}")),
-        None => Err(FleetFailure::BadUrl(url.to_owned()).into()),
-    }
 }
 
 /// Reads a file with a token in it.
@@ -181,17 +198,4 @@ pub(crate) fn secret_file(path: &Path, text: &str) -> Result<(), Failure> {
     let open = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let mut file = open.map_err(failed)?;
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls_are_hosts_over_http_and_nothing_else() {
-        assert_eq!(plain_http("http://a:1/").unwrap(), "http://a:1");
-        for wrong in ["https://a", "a:1", "http://", "http://a/b", "http://u@a", "http://a b"] {
-            assert!(plain_http(wrong).is_err(), "{wrong}");
-        }
-    }
 }

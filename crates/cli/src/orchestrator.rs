@@ -1,6 +1,7 @@
 //! `remuda orchestrator`: the authority of a fleet.
 
 mod bucket;
+mod certificate;
 mod init;
 mod serve;
 pub(crate) mod settings;
@@ -29,8 +30,8 @@ stale. Everything is in a database in the directory; with --postgres several orc
 leave behind) are in a folder of bounded size, or in a bucket.
 
 The same address has pages for people (http://127.0.0.1:4400/), /metrics for Prometheus,
-/api/v1/workers/desired for autoscalers, and /openapi.json. It speaks plain HTTP, signed but not
-encrypted: take a tunnel (ssh -L, WireGuard, stunnel) where others share the network.")]
+/api/v1/workers/desired for autoscalers, and /openapi.json. It speaks TLS with a certificate of yours
+(--tls-certificate, --tls-key) or one that it makes (--tls-name); without, it serves this machine only.")]
 pub struct Args {
     #[command(flatten)]
     print: PrintArgs,
@@ -46,7 +47,8 @@ enum Command {
     /// submitter, viewer, and worker (which enrols workers). What is there already is never overwritten.
     #[command(after_help = "Examples:
   $ remuda orchestrator init fleet
-  $ remuda orchestrator init fleet --listen 0.0.0.0:4400
+  $ remuda orchestrator init fleet --listen 0.0.0.0:4400 --tls-name fleet.example.com
+  $ remuda orchestrator init fleet --listen 0.0.0.0:4400 --tls-certificate fullchain.pem --tls-key privkey.pem
   $ remuda orchestrator init fleet --postgres postgres://fleet@db/fleet --nats nats://broker:4222
   $ remuda orchestrator init fleet --objects-mib-max 10240
   $ remuda orchestrator init fleet --s3-endpoint http://store:9000 --s3-bucket ci --s3-keys-file bucket.keys
@@ -70,6 +72,9 @@ secret is in files or in the environment, and never on a command line.")]
         /// Log as JSON, one object on each line.
         #[arg(long)]
         json_logs: bool,
+        /// Use plain HTTP for other machines: everybody on the way can read tokens, leases and job variables.
+        #[arg(long)]
+        insecure: bool,
         #[command(flatten)]
         leash: Leash,
     },
@@ -82,9 +87,9 @@ pub fn main(args: &Args) -> ExitCode {
     let out = Output::new(args.print);
     let result = match &args.command {
         Command::Init { directory, wish } => init::init(out, directory, wish),
-        Command::Run { path, json_logs, leash } => {
+        Command::Run { path, json_logs, insecure, leash } => {
             leash.watch();
-            serve::serve(out, path, *json_logs)
+            serve::serve(out, path, *json_logs, *insecure)
         }
         Command::Token(args) => token::token(out, args),
     };

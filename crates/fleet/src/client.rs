@@ -1,23 +1,25 @@
 //! What people and programs do with an orchestrator: submit, list, watch, read logs, cancel, repeat.
 
 use crate::auth::random_id;
+use crate::http::{Endpoint, reason};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RunSubmission, encode};
+use crate::message::{ErrorBody, Label, MESSAGE_BYTES_MAX, RUN_JOBS_MAX, RunSubmission, encode};
 use crate::orchestrator::RUN_ID;
 use crate::view::{
     JobView, LimitList, MachineList, QueueView, RunList, RunView, Submitted, TokenView, WorkerList,
 };
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use futures::{Stream, StreamExt, stream};
-use reqwest::header::HeaderValue;
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
+use std::future::Future;
 use std::time::Duration;
 
 /// The time that an answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 /// A stream that is silent for so long has broken off: the orchestrator sends something every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
-/// A run with as many jobs as it may have, with room to spare.
+/// Pages of a run have half a mebibyte, and a job with all of its artifacts not much more.
 const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 
 /// Why there is no answer that is of use.
@@ -54,17 +56,15 @@ pub enum ClientError {
 /// An orchestrator, from outside.
 #[derive(Clone, Debug)]
 pub struct Client {
-    http: reqwest::Client,
-    url: String,
+    endpoint: Endpoint,
     token: Option<String>,
     silence_max: Duration,
 }
 
 impl Client {
-    /// The orchestrator at this URL, with a token if it wants one.
-    pub fn new(url: &str, token: Option<String>) -> Self {
-        let url = url.trim_end_matches('/').to_owned();
-        Self { http: reqwest::Client::new(), url, token, silence_max: SILENCE_MAX }
+    /// The orchestrator at this address, with a token if it wants one.
+    pub fn new(endpoint: Endpoint, token: Option<String>) -> Self {
+        Self { endpoint, token, silence_max: SILENCE_MAX }
     }
 
     /// The same, which takes a stream for broken off that is silent for so long.
@@ -78,17 +78,17 @@ impl Client {
         run: &RunSubmission,
         key: Option<&str>,
     ) -> Result<Submitted, ClientError> {
-        let request = self.request(Method::POST, "/runs").body(encode(run));
-        self.json(keyed(request, key)?.timeout(ANSWER_TIMEOUT)).await
+        self.json(self.submission(run, key)?).await
     }
 
     /// Submits a run under an id that was made for it with [`Self::new_run`], once however often it is sent:
     /// whoever loses the answer can cancel it all the same. What was taken under the id before stands, even
     /// if it differs.
     pub async fn submit_as(&self, id: &RunId, run: &RunSubmission) -> Result<(), ClientError> {
-        let request = self.request(Method::POST, "/runs").body(encode(run));
-        let request = keyed(request, Some(id.as_str()))?.header(RUN_ID, id.as_str());
-        match self.json::<Submitted>(request.timeout(ANSWER_TIMEOUT)).await {
+        let mut request = self.submission(run, Some(id.as_str()))?;
+        let chosen = HeaderValue::from_str(id.as_str()).expect("ids are visible characters");
+        request.headers_mut().insert(RUN_ID, chosen);
+        match self.json::<Submitted>(request).await {
             Err(ClientError::Refused { code, .. }) if code == "CONFLICT" => Ok(()),
             answered => answered.map(drop),
         }
@@ -101,78 +101,96 @@ impl Client {
 
     /// Repeats a run, once for each key.
     pub async fn rerun(&self, run: &RunId, key: Option<&str>) -> Result<Submitted, ClientError> {
-        let request = self.request(Method::POST, &format!("/runs/{run}/rerun"));
-        self.json(keyed(request, key)?.timeout(ANSWER_TIMEOUT)).await
+        let request = self.request(Method::POST, &format!("/runs/{run}/rerun"))?;
+        self.json(keyed(request, key)?).await
     }
 
     /// Stops a run.
     pub async fn cancel(&self, run: &RunId) -> Result<(), ClientError> {
-        let request = self.request(Method::POST, &format!("/runs/{run}/cancel"));
-        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+        let request = self.request(Method::POST, &format!("/runs/{run}/cancel"))?;
+        self.read(request).await.map(drop)
     }
 
     /// Stops a job.
     pub async fn cancel_job(&self, job: &JobId) -> Result<(), ClientError> {
-        let request = self.request(Method::POST, &format!("/jobs/{job}/cancel"));
-        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+        let request = self.request(Method::POST, &format!("/jobs/{job}/cancel"))?;
+        self.read(request).await.map(drop)
     }
 
     /// What the token allows.
     pub async fn token(&self) -> Result<TokenView, ClientError> {
-        self.json(self.request(Method::GET, "/token").timeout(ANSWER_TIMEOUT)).await
+        self.json(self.request(Method::GET, "/token")?).await
     }
 
     /// Who works, or wants to.
     pub async fn workers(&self) -> Result<WorkerList, ClientError> {
-        self.json(self.request(Method::GET, "/workers").timeout(ANSWER_TIMEOUT)).await
+        self.json(self.request(Method::GET, "/workers")?).await
     }
 
     /// Machines whose keys were enrolled.
     pub async fn machines(&self) -> Result<MachineList, ClientError> {
-        self.json(self.request(Method::GET, "/machines").timeout(ANSWER_TIMEOUT)).await
+        self.json(self.request(Method::GET, "/machines")?).await
     }
 
     /// Believes a machine's key no longer.
     pub async fn expel(&self, key: &KeyId) -> Result<(), ClientError> {
-        let request = self.request(Method::DELETE, &format!("/workers/{key}"));
-        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+        let request = self.request(Method::DELETE, &format!("/workers/{key}"))?;
+        self.read(request).await.map(drop)
     }
 
     /// How many jobs with a label may run at a time, and do.
     pub async fn limits(&self) -> Result<LimitList, ClientError> {
-        self.json(self.request(Method::GET, "/limits").timeout(ANSWER_TIMEOUT)).await
+        self.json(self.request(Method::GET, "/limits")?).await
     }
 
     /// Sets how many may; none: as many as there are.
     pub async fn set_limit(&self, label: &Label, limit: Option<u32>) -> Result<(), ClientError> {
         let limit = limit.map(|limit| format!("?limit={limit}")).unwrap_or_default();
         let path = format!("/limits/{}{limit}", in_path(label.as_str()));
-        let request = self.request(Method::PUT, &path);
-        self.read(request.timeout(ANSWER_TIMEOUT)).await.map(drop)
+        let request = self.request(Method::PUT, &path)?;
+        self.read(request).await.map(drop)
     }
 
     /// What waits and what is being done.
     pub async fn queue(&self) -> Result<QueueView, ClientError> {
-        self.json(self.request(Method::GET, "/queue").timeout(ANSWER_TIMEOUT)).await
+        self.json(self.request(Method::GET, "/queue")?).await
     }
 
     /// The newest runs; `before` is `next` of the page before.
     pub async fn list(&self, before: Option<&str>, limit: usize) -> Result<RunList, ClientError> {
         let before = before.map(|before| format!("&before={before}")).unwrap_or_default();
-        let request = self.request(Method::GET, &format!("/runs?limit={limit}{before}"));
-        self.json(request.timeout(ANSWER_TIMEOUT)).await
+        let request = self.request(Method::GET, &format!("/runs?limit={limit}{before}"))?;
+        self.json(request).await
     }
 
-    /// A run.
+    /// A run with all of its jobs, however many pages that takes.
     pub async fn run(&self, run: &RunId) -> Result<RunView, ClientError> {
-        let request = self.request(Method::GET, &format!("/runs/{run}"));
-        self.json(request.timeout(ANSWER_TIMEOUT)).await
+        let first = self.page(run, 0).await?;
+        self.whole(run, first).await
+    }
+
+    async fn page(&self, run: &RunId, from: usize) -> Result<RunView, ClientError> {
+        self.json(self.request(Method::GET, &format!("/runs/{run}?from={from}"))?).await
+    }
+
+    /// The first page, and those after it.
+    async fn whole(&self, run: &RunId, mut view: RunView) -> Result<RunView, ClientError> {
+        while let Some(from) = view.next.take() {
+            let page = self.page(run, from).await?;
+            if page.jobs.is_empty() || view.jobs.len() > RUN_JOBS_MAX {
+                return Err(self.nonsense("its pages do not end"));
+            }
+            view.jobs.extend(page.jobs);
+            view.next = page.next;
+        }
+        view.revision = None;
+        Ok(view)
     }
 
     /// A job.
     pub async fn job(&self, job: &JobId) -> Result<JobView, ClientError> {
-        let request = self.request(Method::GET, &format!("/jobs/{job}"));
-        self.json(request.timeout(ANSWER_TIMEOUT)).await
+        let request = self.request(Method::GET, &format!("/jobs/{job}"))?;
+        self.json(request).await
     }
 
     /// A part of a grant's log, from an offset on; empty if there is no more yet.
@@ -183,8 +201,9 @@ impl Client {
         offset: u64,
     ) -> Result<Vec<u8>, ClientError> {
         let fence = fence.map(|fence| format!("&fence={fence}")).unwrap_or_default();
-        let request = self.request(Method::GET, &format!("/jobs/{job}/log?offset={offset}{fence}"));
-        self.read(request.timeout(ANSWER_TIMEOUT)).await
+        let request =
+            self.request(Method::GET, &format!("/jobs/{job}/log?offset={offset}{fence}"))?;
+        self.read(request).await
     }
 
     /// An object by its path: its size, if that is known, and its bytes in pieces.
@@ -194,18 +213,18 @@ impl Client {
     ) -> Result<(Option<u64>, impl Stream<Item = Result<Vec<u8>, ClientError>> + use<>), ClientError>
     {
         let path: Vec<String> = path.split('/').map(in_path).collect();
-        let asked = self.send(self.request(Method::GET, &format!("/objects/{}", path.join("/"))));
-        let answer = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
-        let answer = answer.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))?;
-        let bytes = answer.content_length();
-        let state = Some((self.clone(), Box::pin(answer.bytes_stream())));
+        let request = self.request(Method::GET, &format!("/objects/{}", path.join("/")))?;
+        let answer = self.in_time(self.send(request)).await?;
+        let bytes = answer.headers().get(header::CONTENT_LENGTH);
+        let bytes = bytes.and_then(|bytes| bytes.to_str().ok()?.parse().ok());
+        let state = Some((self.clone(), answer.into_body().into_data_stream()));
         let pieces = stream::unfold(state, |state| async move {
             let (client, mut pieces) = state?;
             let piece = tokio::time::timeout(client.silence_max, pieces.next()).await;
             match piece.map(|piece| piece.transpose()) {
                 Ok(Ok(piece)) => Some((Ok(piece?.to_vec()), Some((client, pieces)))),
                 // After an error nothing more is read.
-                Ok(Err(error)) => Some((Err(client.unreachable(error.without_url())), None)),
+                Ok(Err(error)) => Some((Err(client.unreachable(reason(&error))), None)),
                 Err(_) => Some((Err(client.unreachable("it has fallen silent")), None)),
             }
         });
@@ -214,8 +233,8 @@ impl Client {
 
     /// What a job's call gave, if it ended well.
     pub async fn output(&self, job: &JobId) -> Result<Vec<u8>, ClientError> {
-        let request = self.request(Method::GET, &format!("/jobs/{job}/output"));
-        self.read(request.timeout(ANSWER_TIMEOUT)).await
+        let request = self.request(Method::GET, &format!("/jobs/{job}/output"))?;
+        self.read(request).await
     }
 
     /// A run each time that it changes, until it ends.
@@ -223,45 +242,74 @@ impl Client {
         &self,
         run: &RunId,
     ) -> Result<impl Stream<Item = Result<RunView, ClientError>> + use<>, ClientError> {
-        let asked = self.send(self.request(Method::GET, &format!("/runs/{run}/events")));
-        let answer = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
-        let answer = answer.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))?;
-        let state = (self.clone(), Some(Box::pin(answer.bytes_stream())), Vec::new());
-        Ok(stream::unfold(state, |(client, mut pieces, mut text)| async move {
-            loop {
-                if let Some(view) = next_event(&mut text) {
-                    let view = view.map_err(|why| client.unreachable(why));
-                    return Some((view, (client, pieces, text)));
-                }
-                let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
-                let why = match piece.await.map(|piece| piece.transpose()) {
-                    Err(_) => "it has fallen silent".to_owned(),
-                    Ok(Ok(None)) => return None,
-                    Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
-                        text.extend(piece);
-                        continue;
+        let request = self.request(Method::GET, &format!("/runs/{run}/events"))?;
+        let answer = self.in_time(self.send(request)).await?;
+        let state = (self.clone(), Some(answer.into_body().into_data_stream()), Vec::new());
+        let run = run.clone();
+        Ok(Box::pin(stream::unfold(state, move |(client, mut pieces, mut text)| {
+            let run = run.clone();
+            async move {
+                loop {
+                    if let Some(view) = next_event(&mut text) {
+                        let view = match view {
+                            Ok(first) => client.whole(&run, first).await,
+                            Err(why) => Err(client.unreachable(why)),
+                        };
+                        return Some((view, (client, pieces, text)));
                     }
-                    Ok(Ok(Some(_))) => "an event does not end".to_owned(),
-                    Ok(Err(error)) => error.without_url().to_string(),
-                };
-                // After an error nothing more is read.
-                let error = client.unreachable(why);
-                return Some((Err(error), (client, None, Vec::new())));
+                    let piece = tokio::time::timeout(client.silence_max, pieces.as_mut()?.next());
+                    let why = match piece.await.map(|piece| piece.transpose()) {
+                        Err(_) => "it has fallen silent".to_owned(),
+                        Ok(Ok(None)) => return None,
+                        Ok(Ok(Some(piece))) if text.len() + piece.len() <= VIEW_BYTES_MAX => {
+                            text.extend(piece);
+                            continue;
+                        }
+                        Ok(Ok(Some(_))) => "an event does not end".to_owned(),
+                        Ok(Err(error)) => reason(&error),
+                    };
+                    // After an error nothing more is read.
+                    let error = client.unreachable(why);
+                    return Some((Err(error), (client, None, Vec::new())));
+                }
             }
-        }))
+        })))
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let request = self.http.request(method, format!("{}/api/v1{path}", self.url));
-        let request = request.header("content-type", "application/json");
-        match &self.token {
-            Some(token) => request.bearer_auth(token),
+    fn submission(
+        &self,
+        run: &RunSubmission,
+        key: Option<&str>,
+    ) -> Result<Request<Body>, ClientError> {
+        let request = self.request(Method::POST, "/runs")?;
+        keyed(request.map(|_| encode(run).into()), key)
+    }
+
+    fn request(&self, method: Method, path: &str) -> Result<Request<Body>, ClientError> {
+        let request = Request::builder().method(method);
+        let request = request.uri(format!("{}/api/v1{path}", self.endpoint.url()));
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        let request = match &self.token {
+            Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
             None => request,
-        }
+        };
+        request.body(Body::empty()).map_err(|error| ClientError::Refused {
+            code: "BAD_REQUEST".to_owned(),
+            message: format!("{error}: a token is one word, and so is a place in a list"),
+        })
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
-        let answer = request.send().await.map_err(|error| self.unreachable(error.without_url()))?;
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
+        let answered = tokio::time::timeout(ANSWER_TIMEOUT, asked).await;
+        answered.unwrap_or_else(|_| Err(self.unreachable("it does not answer")))
+    }
+
+    async fn send(&self, request: Request<Body>) -> Result<Response<Body>, ClientError> {
+        let answer = self.endpoint.http().send(request).await;
+        let answer = answer.map_err(|why| self.unreachable(why))?;
         if answer.status().is_success() {
             return Ok(answer);
         }
@@ -278,33 +326,40 @@ impl Client {
         })
     }
 
-    async fn read(&self, request: RequestBuilder) -> Result<Vec<u8>, ClientError> {
-        let answer = self.send(request).await?;
-        self.bytes(answer).await
+    async fn read(&self, request: Request<Body>) -> Result<Vec<u8>, ClientError> {
+        self.in_time(async {
+            let answer = self.send(request).await?;
+            self.bytes(answer).await
+        })
+        .await
     }
 
-    async fn bytes(&self, mut answer: Response) -> Result<Vec<u8>, ClientError> {
+    async fn bytes(&self, answer: Response<Body>) -> Result<Vec<u8>, ClientError> {
+        let mut pieces = answer.into_body().into_data_stream();
         let mut bytes = Vec::new();
         loop {
-            match answer.chunk().await.map_err(|error| self.unreachable(error.without_url()))? {
-                None => return Ok(bytes),
-                Some(piece) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => bytes.extend(piece),
-                Some(_) => return Err(self.nonsense("its answer does not end")),
+            match pieces.next().await.transpose() {
+                Err(error) => return Err(self.unreachable(reason(&error))),
+                Ok(None) => return Ok(bytes),
+                Ok(Some(piece)) if bytes.len() + piece.len() <= VIEW_BYTES_MAX => {
+                    bytes.extend(piece);
+                }
+                Ok(Some(_)) => return Err(self.nonsense("its answer does not end")),
             }
         }
     }
 
-    async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
+    async fn json<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, ClientError> {
         let bytes = self.read(request).await?;
         serde_json::from_slice(&bytes).map_err(|error| self.nonsense(error))
     }
 
     fn nonsense(&self, why: impl ToString) -> ClientError {
-        ClientError::Nonsense { url: self.url.clone(), why: why.to_string() }
+        ClientError::Nonsense { url: self.endpoint.url().to_owned(), why: why.to_string() }
     }
 
     fn unreachable(&self, why: impl ToString) -> ClientError {
-        ClientError::Unreachable { url: self.url.clone(), why: why.to_string() }
+        ClientError::Unreachable { url: self.endpoint.url().to_owned(), why: why.to_string() }
     }
 }
 
@@ -315,13 +370,14 @@ fn passing(status: StatusCode) -> bool {
 }
 
 /// With the submitter's word, if that can be sent at all.
-fn keyed(request: RequestBuilder, key: Option<&str>) -> Result<RequestBuilder, ClientError> {
+fn keyed(mut request: Request<Body>, key: Option<&str>) -> Result<Request<Body>, ClientError> {
     let Some(key) = key else { return Ok(request) };
     let value = HeaderValue::from_str(key).map_err(|_| ClientError::Refused {
         code: "BAD_KEY".to_owned(),
         message: "a key must have 1 to 200 visible characters".to_owned(),
     })?;
-    Ok(request.header("idempotency-key", value))
+    request.headers_mut().insert("idempotency-key", value);
+    Ok(request)
 }
 
 /// Any text as one part of a path.

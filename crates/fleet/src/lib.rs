@@ -16,6 +16,7 @@
 //! - [`auth`]: tokens, workers' keys and signatures, the audit log
 //! - [`object`]: files that jobs leave behind, written once, in a folder or a bucket
 //! - [`client`], [`view`]: what people do with an orchestrator, and what they see
+//! - [`http`]: how requests get to it: TLS, and which servers are believed
 //! - [`id`], [`time`]: a type for each thing that could be taken for another
 //! - [`bench`](mod@bench): figures
 //!
@@ -93,6 +94,7 @@ pub mod auth;
 pub mod bench;
 pub mod broker;
 pub mod client;
+pub mod http;
 pub mod id;
 pub mod lease;
 pub mod message;

@@ -13,9 +13,15 @@ use crate::lease::{
 use crate::message::{Artifact, Failure, Label, Progress, Tag};
 use crate::store::{JobRows, RunRows};
 use crate::time::{Millis, Timestamp};
+use data_encoding::HEXLOWER;
+use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use utoipa::ToSchema;
+
+/// Jobs of a run in one answer, and their bytes: what workers say of their jobs may be long.
+const PAGE_JOBS_MAX: usize = 250;
+const PAGE_BYTES_MAX: usize = 512 * 1024;
 
 /// A run was submitted, now or before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -108,8 +114,14 @@ pub struct RunView {
     /// What a list has of it.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// Its jobs, in the order of their submission.
+    /// Its jobs, in the order of their submission; of many, a page. Their artifacts are told with each job alone.
     pub jobs: Vec<JobView>,
+    /// For the next page: `?from=`. None: these are the last jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<usize>,
+    /// Of a run with several pages: changes whenever a job of any page does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
 }
 
 /// A job.
@@ -162,7 +174,7 @@ pub struct JobView {
     /// Why the last grant failed, as its runner saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// What the last grant kept. Untrusted.
+    /// What the last grant kept, where the job is asked for by itself. Untrusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
     /// What the last grant's runner said. Untrusted.
@@ -171,7 +183,7 @@ pub struct JobView {
 }
 
 impl From<&JobRows> for JobView {
-    /// What is always so. Why it waits and who is silent depends on the time: [`Self::at`].
+    /// What is always so, but for artifacts. Why it waits and who is silent depends on the time: [`Self::at`].
     fn from(rows: &JobRows) -> Self {
         let JobRows { job, lease, .. } = rows;
         let answer = lease.as_ref().and_then(|lease| lease.answer.as_ref());
@@ -180,7 +192,7 @@ impl From<&JobRows> for JobView {
             name: job.order.name.clone(),
             needs: job.order.needs.clone(),
             tags: job.order.tags.clone(),
-            state: job.state(lease.as_ref()),
+            state: job.state(lease.as_deref()),
             attempt: job.attempt,
             fence: job.fence,
             waits: None,
@@ -194,7 +206,7 @@ impl From<&JobRows> for JobView {
             dead_letter: job.outcome().is_some_and(|outcome| outcome.dead_letter),
             exit_code: answer.and_then(|answer| answer.exit_code),
             failure: answer.and_then(|answer| answer.failure),
-            artifacts: answer.map(|answer| answer.artifacts.clone()).unwrap_or_default(),
+            artifacts: vec![],
             summary: answer.map(|answer| answer.summary.clone()).unwrap_or_default(),
         }
     }
@@ -211,6 +223,13 @@ impl JobView {
         }
     }
 
+    /// The same, with what it left behind, of which there may be much.
+    pub fn whole(now: Millis, policy: &Policy, rows: &JobRows) -> Self {
+        let answer = rows.lease.as_ref().and_then(|lease| lease.answer.as_ref());
+        let artifacts = answer.map(|answer| answer.artifacts.clone()).unwrap_or_default();
+        Self { artifacts, ..Self::at(now, policy, rows) }
+    }
+
     /// In words, if nothing was heard of who has it for too long.
     pub fn silence_line(&self) -> Option<String> {
         let (SilenceView { seconds, lease_ends_in_seconds }, runner) =
@@ -225,7 +244,29 @@ impl RunView {
     /// The run as it is at a time.
     pub fn at(now: Millis, policy: &Policy, rows: &RunRows) -> Self {
         let jobs = rows.jobs.iter().map(|rows| JobView::at(now, policy, rows)).collect();
-        Self { summary: RunSummary::from(&rows.run), jobs }
+        Self { summary: RunSummary::from(&rows.run), jobs, next: None, revision: None }
+    }
+
+    /// The jobs from one on, as many as one answer may have.
+    pub fn page(mut self, from: usize) -> Self {
+        let (mut hash, mut page, mut bytes) = (Context::new(&SHA256), Vec::new(), 0);
+        let all = self.jobs.len();
+        for (index, job) in std::mem::take(&mut self.jobs).into_iter().enumerate() {
+            // What cannot be written is not shown either.
+            let text = serde_json::to_vec(&job).unwrap_or_default();
+            hash.update(&text);
+            bytes += if index < from { 0 } else { text.len() };
+            // One fits, however large it is.
+            let fits = page.is_empty() || page.len() < PAGE_JOBS_MAX && bytes <= PAGE_BYTES_MAX;
+            if index >= from && fits && from + page.len() == index {
+                page.push(job);
+            }
+        }
+        let end = from + page.len();
+        self.next = (end < all && !page.is_empty()).then_some(end);
+        self.revision = (page.len() < all).then(|| HEXLOWER.encode(&hash.finish().as_ref()[..8]));
+        self.jobs = page;
+        self
     }
 }
 
@@ -355,6 +396,12 @@ pub struct TokenView {
     pub name: String,
     /// What it allows.
     pub scope: Scope,
+    /// The highest priority of jobs that it submits.
+    #[serde(default)]
+    pub priority_max: i16,
+    /// Most of its jobs that workers have at a time. None: as many as there are workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_max: Option<u32>,
 }
 
 /// How many jobs with a label may run at a time.

@@ -595,7 +595,12 @@ fn the_same_key_is_the_same_run_and_a_rerun_is_another() {
     assert_eq!(fleet.handle(submit(1, "a")).reply, submitted(1, false));
     assert_eq!(fleet.handle(submit(2, "a")).reply, submitted(1, true));
     assert_eq!(fleet.handle(submit(3, "b")).reply.map_err(|e| e.code()), Err("CONFLICT"));
-    let rerun = |n| Event::Rerun { of: run_id(1), run_id: run_id(n), key: Some("again".into()) };
+    let rerun = |n| Event::Rerun {
+        of: run_id(1),
+        run_id: run_id(n),
+        key: Some("again".into()),
+        priority_max: i16::MAX,
+    };
     assert_eq!(fleet.handle(rerun(4)).reply, submitted(4, false));
     assert_eq!(fleet.handle(rerun(5)).reply, submitted(4, true));
     assert_eq!(fleet.tables.jobs().count(), 2);
@@ -651,6 +656,7 @@ fn a_run_that_an_operator_repeats_stays_its_submitters() {
         of: run_id(of),
         run_id: run_id(n),
         key: key(who, &n.to_string()),
+        priority_max: i16::MAX,
     };
     fleet.handle(rerun(1, 2, "operator")).reply.expect("repeated");
     fleet.handle(rerun(2, 3, "other operator")).reply.expect("repeated");
@@ -679,4 +685,14 @@ fn one_submitters_sets_of_tags_have_a_bound_and_are_counted_while_jobs_are_open(
     fleet.handle(submit(3, "ada", "x3")).reply.expect("others' are not counted");
     fleet.handle(Event::CancelRun { run_id: run_id(1) }).reply.expect("canceled");
     fleet.handle(submit(2, "eve", "x2")).reply.expect("what ended is not counted");
+}
+
+#[test]
+fn a_rerun_has_no_higher_priority_than_the_one_who_asks_may_give() {
+    let mut fleet = Fleet::new();
+    let [_] = fleet.submit(vec![JobSubmission { priority: 9, ..job("a") }]);
+    let rerun = Event::Rerun { of: run_id(0), run_id: run_id(1), key: None, priority_max: 3 };
+    fleet.handle(rerun).reply.expect("repeated");
+    let again = fleet.tables.job(&remuda_fleet::id::JobId::of(&run_id(1), 0)).expect("a job");
+    assert_eq!(again.order.priority, 3);
 }

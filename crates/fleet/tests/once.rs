@@ -36,13 +36,23 @@ fn what_may_be_begun_once_only_ends_with_its_lease() {
 fn what_was_begun_once_is_not_run_again_with_its_run() {
     let mut fleet = Fleet::new();
     fleet.submit::<1>(vec![once()]);
-    let rerun = |n| Event::Rerun { of: common::run_id(0), run_id: common::run_id(n), key: None };
+    let rerun = |n| Event::Rerun {
+        of: common::run_id(0),
+        run_id: common::run_id(n),
+        key: None,
+        priority_max: i16::MAX,
+    };
     assert_eq!(fleet.handle(rerun(1)).reply, Err(Refusal::OnceOnly), "somebody may begin it");
     fleet.active("r1");
     assert_eq!(fleet.handle(rerun(1)).reply, Err(Refusal::OnceOnly));
     let [id] = fleet.submit(vec![once()]);
     fleet.handle(Event::CancelJob { job_id: id }).reply.expect("canceled");
-    let rerun = Event::Rerun { of: common::run_id(1), run_id: common::run_id(2), key: None };
+    let rerun = Event::Rerun {
+        of: common::run_id(1),
+        run_id: common::run_id(2),
+        key: None,
+        priority_max: i16::MAX,
+    };
     assert!(fleet.handle(rerun).reply.is_ok(), "nobody has begun it, and nobody will");
 }
 
@@ -56,6 +66,7 @@ fn what_nobody_began_is_repeated_once() {
         of: common::run_id(of),
         run_id: common::run_id(n),
         key: key.map(str::to_owned),
+        priority_max: i16::MAX,
     };
     let submitted = |n, before| Ok(Reply::Submitted { run_id: common::run_id(n), before });
     assert_eq!(fleet.handle(rerun(0, 1, Some("k"))).reply, submitted(1, false));
@@ -311,7 +322,7 @@ fn results_do_not_fill_the_memory() {
         assert!(matches!(first, Ok(Reply::Completed(_))), "{first:?}");
         assert_eq!(fleet.handle(give(&lease, &runner)).reply, first, "the same again");
         let rows = fleet.tables.job_rows(id).expect("rows");
-        let failure = rows.lease.and_then(|lease| lease.answer).and_then(|answer| answer.failure);
+        let failure = rows.lease.and_then(|lease| lease.answer.as_ref()?.failure);
         not_kept += usize::from(failure == Some(Failure::NotKept));
     }
     assert_eq!(not_kept, 3, "five times 200 KiB, and rows, are all that there is room for");

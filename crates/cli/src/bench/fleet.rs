@@ -2,7 +2,7 @@
 
 use super::progress;
 use crate::failure::Failure;
-use crate::fleet::{Stage, failed, read_token};
+use crate::fleet::{Stage, failed, local, read_token};
 use crate::format::grouped;
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::bench::{Figures, Load, store};
@@ -252,7 +252,7 @@ async fn one_job(link: &Link, runner_id: &RunnerId) -> Result<Duration, Failure>
 /// A machine whose key was enrolled.
 async fn machine(stage: &Stage) -> Result<(Link, KeyId), Failure> {
     let key = Arc::new(KeyPair::generate());
-    let link = Link::new(&stage.url, key.clone(), Clock::default());
+    let link = Link::new(local(&stage.url)?, key.clone(), Clock::default());
     link.enrol(&read_token(&stage.file("worker.token"))?).await.map_err(failed)?;
     Ok((link, key.id()))
 }

@@ -2,6 +2,7 @@
 
 use remuda_fleet::auth::KeyError;
 use remuda_fleet::client::ClientError;
+use remuda_fleet::http::EndpointError;
 use remuda_fleet::id::{Fence, JobId, RunId};
 use remuda_fleet::lease::RunStatus;
 use remuda_fleet::orchestrator::ServeError;
@@ -16,10 +17,8 @@ const EXPELLED: &str = "EXPELLED";
 #[derive(Debug, thiserror::Error)]
 pub enum FleetFailure {
     /// Not an orchestrator's address.
-    #[error(
-        "{0:?} is no address of an orchestrator; write it like http://127.0.0.1:4400. It is reached by plain HTTP: where others can read the wire, through a tunnel (ssh -L, WireGuard, stunnel)"
-    )]
-    BadUrl(String),
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// Nobody is there.
     #[error(
         "no orchestrator answers at {url} ({why}). Start one on this machine with `remuda orchestrator init fleet && remuda orchestrator run fleet`, or name another with --orchestrator URL"
@@ -224,6 +223,7 @@ impl From<WorkerError> for FleetFailure {
                 Self::NotEnrolled { why: message }
             }
             WorkerError::Network(error) => Self::NoJobNetwork(error),
+            WorkerError::Endpoint(error) => Self::Endpoint(error),
             other => Self::Worker(other),
         }
     }
@@ -261,7 +261,7 @@ impl FleetFailure {
     /// The exit status: 2 for wrong use, 3 for a run that was canceled, 1 for all else.
     pub(crate) fn status(&self) -> ExitCode {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
+            Self::Endpoint(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
                 ExitCode::from(2)
             }
             Self::Ended { status: RunStatus::Canceled, .. } => ExitCode::from(3),
@@ -272,7 +272,7 @@ impl FleetFailure {
     /// Stable; programs compare it. An orchestrator's refusal keeps its own.
     pub(crate) fn code(&self) -> &str {
         match self {
-            Self::BadUrl(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
+            Self::Endpoint(_) | Self::BadId(_) | Self::NotARun { .. } | Self::BadMachine(_) => {
                 "wrong_use"
             }
             Self::Unreachable { .. } => "unreachable",

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::leash;
 use crate::patience::{self, PATIENCE};
 use remuda_fleet::client::Client;
+use remuda_fleet::http::{Endpoint, Trust};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -60,6 +61,11 @@ pub(crate) struct Stage {
     home: Home,
 }
 
+/// A way to an orchestrator of this machine.
+pub(crate) fn local(url: &str) -> Result<Endpoint, Failure> {
+    Ok(Endpoint::new(url, &Trust::default()).map_err(FleetFailure::from)?)
+}
+
 impl Stage {
     /// An orchestrator in a directory that is gone afterwards. `settings` changes its settings.
     pub(crate) async fn start(
@@ -88,7 +94,7 @@ impl Stage {
             failed(format!("the orchestrator does not start: {}", log.trim()))
         })?;
         let token = read_token(&place.join("operator.token"))?;
-        let client = Client::new(url, Some(token));
+        let client = Client::new(local(url)?, Some(token));
         let url = url.to_owned();
         let stage = Self { url, client, parts: vec![orchestrator], program, home };
         stage.wait("the orchestrator", async || stage.client.queue().await.ok()).await?;

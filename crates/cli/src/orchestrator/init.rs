@@ -1,5 +1,6 @@
 //! `remuda orchestrator init`: the files of a new orchestrator.
 
+use super::certificate;
 use super::settings::{SETTINGS, TOKENS};
 use super::template::Wish;
 use super::token;
@@ -34,20 +35,38 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
         }
         token::write(&directory.join(TOKENS), &access)?;
     }
+    let authority = match wish.tls_names.as_slice() {
+        [] => None,
+        names => Some(certificate::make(directory, names)?),
+    };
+    if let Some(authority) = &authority {
+        card.add("authority", authority.display().to_string());
+    }
     // The last, so that what is half made is not taken for whole. A URL may have a password in it.
     secret_file(&settings, &wish.text())?;
-    let shown = json!({ "settings": settings, "tokens": files, "listen": listen });
+    let shown = json!({
+        "settings": settings, "tokens": files, "listen": listen, "ca_file": authority,
+    });
     out.show(&shown, |_, style| {
         let home = directory.display();
+        let ca = match &authority {
+            Some(authority) => format!(" --ca-file {}", authority.display()),
+            None if wish.insecure && !listen.ip().is_loopback() => " --insecure".to_owned(),
+            None => String::new(),
+        };
         let token = |name: &str| match open {
-            true => String::new(),
-            false => format!(" --token-file {home}/{name}.token"),
+            true => ca.clone(),
+            false => format!("{ca} --token-file {home}/{name}.token"),
         };
         let (worker, submitter) = (token("worker"), token("submitter"));
         // A free port is known when it runs, and another one at its next start.
         let url = match listen.port() {
             0 => "URL".to_owned(),
-            _ => format!("http://{listen}"),
+            port => match (wish.has_tls(), wish.tls_names.first()) {
+                (true, Some(name)) => format!("https://{name}:{port}"),
+                (true, None) => format!("https://HOST:{port}"),
+                (false, _) => format!("http://{listen}"),
+            },
         };
         let which = match listen.port() {
             0 => "  # it prints its URL: write that for URL below",

@@ -12,9 +12,15 @@ use tokio::net::TcpListener;
 /// Files that it may have open: each worker that waits is one.
 const FILES: u64 = 65_536;
 
-pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Failure> {
+pub(super) fn serve(
+    out: Output,
+    path: &Path,
+    json_logs: bool,
+    insecure: bool,
+) -> Result<(), Failure> {
     let settings = Settings::read(path)?;
-    let config = settings.config()?;
+    let mut config = settings.config()?;
+    config.insecure |= insecure;
     let _alone = alone(settings.directory(), "an orchestrator")?;
     crate::node::log(json_logs);
     // As many as the system gives.
@@ -24,7 +30,8 @@ pub(super) fn serve(out: Output, path: &Path, json_logs: bool) -> Result<(), Fai
         let bound = TcpListener::bind(settings.listen).await;
         let listener = bound.map_err(|error| FleetFailure::Serve(ServeError::Socket(error)))?;
         let address = listener.local_addr().map_err(Failure::Start)?;
-        let url = format!("http://{address}");
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{address}");
         // Whoever does not read any more does not stop it.
         let _ = out.show(&json!({ "url": url }), |_, _| format!("orchestrator {url}\n"));
         let served = orchestrator::serve(listener, config, crate::dev::stop_asked());

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
 use remuda_fleet::lease::Policy;
-use remuda_fleet::orchestrator::{Config, StoreConfig};
+use remuda_fleet::orchestrator::{Config, StoreConfig, TlsFiles};
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,9 @@ pub(crate) struct Settings {
     pub(crate) postgres: Option<String>,
     #[serde(default)]
     pub(crate) open: bool,
+    #[serde(default)]
+    pub(crate) insecure: bool,
+    tls: Option<Tls>,
     #[serde(default = "thirty")]
     keep_days: u32,
     #[serde(default = "fifty_gib")]
@@ -46,6 +49,14 @@ pub(crate) struct Settings {
     /// Where they are.
     #[serde(skip)]
     directory: PathBuf,
+}
+
+/// `[tls]`: the certificate and its key, in PEM.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tls {
+    certificate_file: PathBuf,
+    key_file: PathBuf,
 }
 
 pub(super) fn thirty() -> u32 {
@@ -166,6 +177,11 @@ impl Settings {
         if !self.open {
             config.access_file = Some(self.tokens());
         }
+        config.insecure = self.insecure;
+        config.tls = self.tls.as_ref().map(|tls| TlsFiles {
+            certificate: self.directory.join(&tls.certificate_file),
+            key: self.directory.join(&tls.key_file),
+        });
         config.keep_seconds = self.keep_days * DAY_SECONDS;
         let Lease { ttl_seconds, heartbeat_seconds, ack_seconds, cancel_seconds, losses_max } =
             self.lease;
@@ -237,6 +253,32 @@ mod tests {
             "as whoever named it meant it"
         );
         assert!(settings.config().is_err(), "the keys are not there");
+    }
+
+    #[test]
+    fn what_init_was_told_of_tls_is_what_runs() {
+        let wish = Wish::new("0.0.0.0:4400".parse().expect("an address"));
+        assert!(wish.check().is_err(), "plain HTTP for other machines");
+        for (change, tls, insecure) in [
+            ((|wish: &mut Wish| wish.insecure = true) as fn(&mut Wish), None, true),
+            (|wish| wish.tls_names = vec!["fleet".to_owned()], Some("tls.pem"), false),
+            (
+                |wish| {
+                    wish.tls_certificate = Some("/srv/a.pem".into());
+                    wish.tls_key = Some("/srv/a.key".into());
+                },
+                Some("/srv/a.pem"),
+                false,
+            ),
+        ] {
+            let mut wish = wish.clone();
+            change(&mut wish);
+            wish.check().expect("it may");
+            let config =
+                read(&wish.text()).expect("settings").config().expect("nothing is missing");
+            assert_eq!(config.insecure, insecure);
+            assert_eq!(config.tls.map(|tls| tls.certificate), tls.map(PathBuf::from));
+        }
     }
 
     #[test]

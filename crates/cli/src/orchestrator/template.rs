@@ -1,6 +1,7 @@
 //! What `remuda orchestrator init` is told, and the settings that it writes.
 
 use super::bucket::{ACCESS_KEY, SECRET_KEY, anywhere};
+use super::certificate::{CERTIFICATE, KEY};
 use super::settings::{Lease, fifty_gib, five, one_gib, sixteen_gib, thirty};
 use crate::failure::Failure;
 use crate::fleet::broker;
@@ -27,6 +28,19 @@ pub(super) struct Wish {
     /// No tokens: whoever reaches it may do everything. Only on an address of this machine.
     #[arg(long)]
     pub(super) open: bool,
+    /// Speak TLS with this certificate, in PEM, with those that it was issued with after it.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub(super) tls_certificate: Option<PathBuf>,
+    /// The certificate's private key, in PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_certificate")]
+    pub(super) tls_key: Option<PathBuf>,
+    /// Speak TLS with a new certificate for this host name or address; may be given several times. Clients
+    /// name ca.pem of the directory with --ca-file.
+    #[arg(long = "tls-name", value_name = "HOST", conflicts_with = "tls_certificate")]
+    pub(super) tls_names: Vec<String>,
+    /// Use plain HTTP for other machines: everybody on the way can read tokens, leases and job variables.
+    #[arg(long)]
+    pub(super) insecure: bool,
     /// Announce work through a NATS server with JetStream, nats://HOST:4222, so that it is taken at
     /// once; workers name the same.
     #[arg(long, value_name = "URL")]
@@ -60,6 +74,10 @@ impl Wish {
             listen,
             postgres: None,
             open: false,
+            tls_certificate: None,
+            tls_key: None,
+            tls_names: vec![],
+            insecure: false,
             nats: None,
             objects_mib_max: fifty_gib(),
             s3_endpoint: None,
@@ -76,6 +94,12 @@ impl Wish {
             let text = "--open is for this machine alone: listen on 127.0.0.1, or take tokens";
             return Err(Failure::Usage(text));
         }
+        if !self.has_tls() && !self.insecure && !self.listen.ip().is_loopback() {
+            return Err(Failure::Usage(
+                "other machines would reach this address by plain HTTP, and everybody on the way could read tokens, \
+                 leases and job variables: add --tls-name HOST, or --tls-certificate and --tls-key, or --insecure",
+            ));
+        }
         // Everybody on the machine can read a command line.
         if self.postgres.as_deref().is_some_and(has_password) {
             return Err(Failure::Usage(
@@ -88,11 +112,35 @@ impl Wish {
         Ok(())
     }
 
+    /// Whether it speaks TLS.
+    pub(super) fn has_tls(&self) -> bool {
+        self.tls_certificate.is_some() || !self.tls_names.is_empty()
+    }
+
+    fn tls_text(&self) -> String {
+        let mark = if self.has_tls() { "" } else { "# " };
+        // They were named from here; the settings are read from elsewhere.
+        let whole = |file: &PathBuf| absolute(file).unwrap_or_else(|_| file.clone());
+        let name = |file: &Option<PathBuf>, made: &str| match file {
+            Some(file) => whole(file),
+            None => made.into(),
+        };
+        format!(
+            "# TLS: a certificate, with those that it was issued with after it, and its key, both in PEM. They are\n\
+             # read again when they change.\n\
+             {mark}[tls]\n\
+             {mark}certificate_file = {:?}\n\
+             {mark}key_file = {:?}\n",
+            name(&self.tls_certificate, CERTIFICATE),
+            name(&self.tls_key, KEY),
+        )
+    }
+
     /// Their text, with a word on each.
     pub(super) fn text(&self) -> String {
         let Lease { ttl_seconds, heartbeat_seconds, ack_seconds, cancel_seconds, losses_max } =
             Lease::default();
-        let Self { listen, open, objects_mib_max, .. } = self;
+        let Self { listen, open, insecure, objects_mib_max, .. } = self;
         let postgres = match &self.postgres {
             // A debug string of Rust is a basic string of TOML, as far as URLs go.
             Some(url) => format!("postgres = {url:?}"),
@@ -105,7 +153,10 @@ impl Wish {
              # Rows are in fleet.db beside this file, or in PostgreSQL, which others may share.\n\
              {postgres}\n\n\
              # Without tokens whoever reaches it may do everything: for one machine alone.\n\
-             open = {open}\n\n\
+             open = {open}\n\
+             # Without [tls] it listens on an address of this machine only. Otherwise everybody on the way could read\n\
+             # tokens, leases and job variables.\n\
+             insecure = {insecure}\n\n\
              # Runs that ended so long ago are forgotten, with their logs and objects. Nothing else is ever\n\
              # removed: while objects are at their bound, new ones are refused.\n\
              keep_days = {}\n\
@@ -130,11 +181,13 @@ impl Wish {
              # So many workers may vanish with the same job before it is given up.\n\
              losses_max = {losses_max}\n\n\
              {}\n\
+             {}\n\
              {}",
             thirty(),
             one_gib(),
             sixteen_gib(),
             five(),
+            self.tls_text(),
             broker::template(self.nats.as_deref()),
             self.bucket_text(),
         )

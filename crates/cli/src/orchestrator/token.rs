@@ -74,6 +74,7 @@ enum Command {
     /// The orchestrator keeps its hash only: the file is the one place where the token is.
     #[command(after_help = "Examples:
   $ remuda orchestrator token new fleet --name ci --scope submitter
+  $ remuda orchestrator token new fleet --name nightly --scope submitter --priority-max -10 --running-max 8
   $ remuda orchestrator token new fleet --name rack-7 --scope worker --out rack-7.token")]
     New {
         /// The orchestrator's directory.
@@ -84,6 +85,12 @@ enum Command {
         /// What it allows.
         #[arg(long)]
         scope: Wish,
+        /// The highest priority of jobs that it submits; otherwise 0, and any for operators.
+        #[arg(long, value_name = "N", allow_negative_numbers = true)]
+        priority_max: Option<i16>,
+        /// Most of its jobs that workers have at a time, so that others have their turn.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        running_max: Option<u32>,
         /// Where to write it; otherwise NAME.token in the orchestrator's directory.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
@@ -107,24 +114,42 @@ enum Command {
 
 pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
     match &args.command {
-        Command::New { directory, name, scope, out: file } => {
+        Command::New { directory, name, scope, priority_max, running_max, out: file } => {
             let path = Settings::read(directory)?.tokens();
             let file = file.clone().unwrap_or_else(|| directory.join(format!("{name}.token")));
             let mut access = read(&path)?;
-            access.0.push(make(&access, name, *scope, &file)?);
+            let made = make(&access, name, *scope, &file)?;
+            let (priority_max, running_max) = (*priority_max, *running_max);
+            access.0.push(Token { priority_max, running_max, ..made });
             write(&path, &access)?;
             let shown = json!({ "name": name, "scope": scope.name(), "file": file });
             out.show(&shown, |_, _| format!("{}\n", file.display()))
         }
         Command::List { directory } => {
             let access = read(&Settings::read(directory)?.tokens())?;
-            let row = |token: &Token| json!({ "name": token.name, "scope": Wish::of(token.scope).name() });
+            let row = |token: &Token| {
+                json!({ "name": token.name, "scope": Wish::of(token.scope).name(),
+                    "priority_max": token.priority_max(), "running_max": token.running_max })
+            };
             let rows: Vec<_> = access.0.iter().map(row).collect();
             out.show(&json!({ "tokens": rows }), |_, style| {
-                let mut table = Table::new(&[("name", Align::Left), ("scope", Align::Left)]);
+                let mut table = Table::new(&[
+                    ("name", Align::Left),
+                    ("scope", Align::Left),
+                    ("priority at most", Align::Right),
+                    ("at work at most", Align::Right),
+                ]);
                 for token in &access.0 {
                     let scope = Wish::of(token.scope).name();
-                    table.row([Cell::plain(&token.name), Cell::plain(scope)]);
+                    let submits = token.scope.allows(Scope::Submitter);
+                    let priority = submits.then(|| token.priority_max().to_string());
+                    let running = token.running_max.filter(|_| submits).map(|it| it.to_string());
+                    table.row([
+                        Cell::plain(&token.name),
+                        Cell::plain(scope),
+                        Cell::plain(priority.unwrap_or_default()),
+                        Cell::plain(running.unwrap_or_default()),
+                    ]);
                 }
                 table.render(style)
             })
@@ -165,7 +190,7 @@ pub(super) fn make(
     let secret = format!("fleet_{}", random_hex::<24>());
     secret_file(file, &format!("{secret}\n"))?;
     let sha256 = TokenHash::of(&secret);
-    Ok(Token { name: name.to_owned(), scope: scope.scope(), sha256 })
+    Ok(Token::new(name, scope.scope(), sha256))
 }
 
 fn read(path: &Path) -> Result<Access, Failure> {

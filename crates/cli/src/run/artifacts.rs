@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::fleet::{FleetFailure, Session};
 use crate::style::{Align, Cell, Style, Table, clean};
 use futures::{Stream, StreamExt as _};
+use remuda_fleet::id::Fence;
 use remuda_fleet::view::JobView;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -50,6 +51,11 @@ pub(super) async fn artifacts(
 ) -> Result<(), Failure> {
     let (mut artifacts, mut failed) = (Vec::new(), None);
     for job in jobs(session, target, name, false).await? {
+        // Artifacts come with a job that is asked for by itself.
+        if job.fence == Fence(0) {
+            continue;
+        }
+        let job = session.client.job(&job.job_id).await.map_err(|error| session.explain(error))?;
         let folder = to.map(|to| to.join(folder(&job)));
         let kept = kept(&job);
         let own = match &folder {

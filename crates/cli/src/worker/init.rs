@@ -3,7 +3,7 @@
 use super::settings::{ImagesWish, KEY, NetworkWish, SETTINGS};
 use super::template::Wish;
 use crate::failure::Failure;
-use crate::fleet::{FleetArgs, FleetFailure, plain_http, private, read_token, secret_file};
+use crate::fleet::{FleetArgs, FleetFailure, private, read_token, secret_file};
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
 use remuda_fleet::orchestrator::Clock;
@@ -25,7 +25,8 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
         let advice = "run it, or name another directory";
         return Err(FleetFailure::Exists { path: settings, advice }.into());
     }
-    let url = plain_http(&fleet.orchestrator)?;
+    let endpoint = fleet.endpoint()?;
+    let url = endpoint.url().to_owned();
     wish.check()?;
     let tags = all_tags(&wish.tags)?;
     // Whatever would keep it from running is said now, not at its first job.
@@ -44,7 +45,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     let key = KeyPair::load_or_generate(&directory.join(KEY)).map_err(FleetFailure::Key)?;
     let key_id = key.id();
     let enrolled = runtime.block_on(async {
-        let link = Link::new(&url, Arc::new(key), Clock::default());
+        let link = Link::new(endpoint, Arc::new(key), Clock::default());
         link.enrol(token.as_deref().unwrap_or_default()).await
     });
     enrolled.map_err(|error| match error {
@@ -62,7 +63,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     })?;
     // The last, so that a worker that is not enrolled is not taken for one that is.
     // Secrets of jobs, and a broker's password, may come to stand in it.
-    secret_file(&settings, &wish.text(&url, &tags))?;
+    secret_file(&settings, &wish.text(&url, &fleet.trust(), &tags))?;
     let shown = json!({ "key": key_id.as_str(), "settings": settings, "tags": tags });
     fleet.out().show(&shown, |_, _| {
         let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();

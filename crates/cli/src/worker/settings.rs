@@ -1,9 +1,10 @@
 //! `worker.toml`.
 
 use crate::failure::Failure;
+use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
-use crate::fleet::{FleetFailure, plain_http};
 use clap::ValueEnum;
+use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::message::Tag;
 use remuda_fleet::worker::{Config, Images, Internet, Network, Runc, Sandbox};
 use remuda_runner::executor::ExecutorSettings;
@@ -108,6 +109,9 @@ impl ImagesWish {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Settings {
     orchestrator: String,
+    ca_file: Option<PathBuf>,
+    #[serde(default)]
+    insecure: bool,
     #[serde(default)]
     tags: BTreeSet<Tag>,
     #[serde(default = "one")]
@@ -198,7 +202,6 @@ impl Settings {
         let text = String::from_utf8(text).map_err(|_| wrong("it is no text".to_owned()))?;
         let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         read.check().map_err(|why| wrong(why.to_owned()))?;
-        read.orchestrator = plain_http(&read.orchestrator)?;
         // Absolute: jobs begin elsewhere.
         let file = std::path::absolute(&file)
             .map_err(|source| Failure::File { path: file.clone(), source })?;
@@ -206,7 +209,15 @@ impl Settings {
         if let Some(executors) = &mut read.executors {
             executors.below(&read.directory);
         }
+        // What would end each worker is said before the first.
+        let checked = Endpoint::new(&read.orchestrator, &read.trust());
+        checked.map_err(FleetFailure::from)?;
         Ok(read)
+    }
+
+    fn trust(&self) -> Trust {
+        let ca_file = self.ca_file.as_ref().map(|file| self.directory.join(file));
+        Trust { ca_file, insecure: self.insecure }
     }
 
     fn check(&self) -> Result<(), &'static str> {
@@ -260,6 +271,7 @@ impl Settings {
         let config = |place: u16| {
             let folder = self.directory.join(format!("place-{place}"));
             let mut config = Config::new(&self.orchestrator, folder, sandbox.clone());
+            config.trust = self.trust();
             config.key = self.directory.join(KEY);
             // Its settings and the places of others, and what the operator names.
             config.hidden = vec![self.directory.clone()];
@@ -316,10 +328,12 @@ mod tests {
         wish.cache_mib_max = 6;
         wish.nats = Some("nats://127.0.0.1:4222".to_owned());
         wish.memory_mib_max = Some(512);
-        let text = wish.text("http://127.0.0.1:4400", &tags);
+        let trust = Trust { ca_file: Some("/srv/ca.pem".into()), insecure: true };
+        let text = wish.text("http://127.0.0.1:4400", &trust, &tags);
         let settings: Settings =
             toml::from_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
         settings.check().expect("sound");
+        assert_eq!(settings.trust(), trust);
         let configs = settings.configs(false).expect("plain needs nothing");
         assert_eq!(configs.len(), 3);
         assert_eq!(configs[0].capabilities, tags);
@@ -336,7 +350,8 @@ mod tests {
 
     #[test]
     fn what_is_named_is_hidden_too() {
-        let text = Wish::new(SandboxWish::Plain).text("http://a:1", &BTreeSet::new());
+        let text =
+            Wish::new(SandboxWish::Plain).text("http://a:1", &Trust::default(), &BTreeSet::new());
         let line = "# hidden = [\"/srv/fleet\"]";
         assert!(text.contains(line), "{text}");
         let text = text.replace(line, "hidden = [\"/srv/fleet\", \"../runner\"]");
@@ -349,7 +364,8 @@ mod tests {
 
     #[test]
     fn settings_that_make_no_sense_are_refused() {
-        let plain = Wish::new(SandboxWish::Plain).text("http://a:1", &BTreeSet::new());
+        let plain =
+            Wish::new(SandboxWish::Plain).text("http://a:1", &Trust::default(), &BTreeSet::new());
         for (from, to) in [
             ("cache_mib_max = 10240", "cache_mib_max = 0"),
             ("concurrency = 1", "concurrency = 257"),
@@ -386,7 +402,7 @@ mod tests {
     fn executors_bring_their_tags() {
         let mut wish = Wish::new(SandboxWish::Plain);
         wish.executors = true;
-        let text = wish.text("http://127.0.0.1:4400", &BTreeSet::new());
+        let text = wish.text("http://127.0.0.1:4400", &Trust::default(), &BTreeSet::new());
         let settings: Settings = toml::from_str(&text).expect("settings");
         let config = settings.configs(false).expect("nothing is asked for").remove(0);
         assert!(config.executor.is_some());

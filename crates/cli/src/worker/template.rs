@@ -6,6 +6,7 @@ use super::settings::{
 };
 use crate::failure::Failure;
 use crate::fleet::broker;
+use remuda_fleet::http::Trust;
 use remuda_fleet::message::Tag;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -113,7 +114,7 @@ impl Wish {
     }
 
     /// Their text, with a word on each.
-    pub(super) fn text(&self, orchestrator: &str, tags: &BTreeSet<Tag>) -> String {
+    pub(super) fn text(&self, orchestrator: &str, trust: &Trust, tags: &BTreeSet<Tag>) -> String {
         // Neither tags nor hosts have quotes or backslashes in them.
         let tags: Vec<String> = tags.iter().map(|tag| format!("\"{tag}\"")).collect();
         let memory = match self.memory_mib_max {
@@ -122,11 +123,20 @@ impl Wish {
         };
         let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
         let network = self.network.unwrap_or(unsaid);
+        let ca_file = match &trust.ca_file {
+            // A debug string of Rust is a basic string of TOML, as far as usual paths go.
+            Some(file) => format!("ca_file = {file:?}"),
+            None => "# ca_file = \"ca.pem\"".to_owned(),
+        };
         let mark = if self.images == ImagesWish::Runc { "" } else { "# " };
         format!(
             "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
              # Who gives it jobs.\n\
-             orchestrator = \"{orchestrator}\"\n\n\
+             orchestrator = \"{orchestrator}\"\n\
+             # Certificates of private authorities, in PEM, that its own may come from.\n\
+             {ca_file}\n\
+             # Plain HTTP to another machine: everybody on the way can read tokens, leases and job variables.\n\
+             insecure = {}\n\n\
              # What it can do: it is given jobs whose tags are all here.\n\
              tags = [{}]\n\n\
              # Jobs at a time.\n\
@@ -164,6 +174,7 @@ impl Wish {
              {}\n\
              # Variables of every job. Their values are masked in logs.\n\
              [secrets]\n{}",
+            trust.insecure,
             tags.join(", "),
             self.concurrency,
             self.sandbox.name(),

@@ -8,8 +8,7 @@
 //! A runner's id begins with the name of its machine's key, and a lease belongs to a runner's id: so
 //! a lease is of no use to anybody who does not have the key, even if its id leaks.
 //!
-//! Signatures prove who sent what; they hide nothing. Between machines that are not alone on their
-//! network a proxy with TLS belongs in front.
+//! Signatures prove who sent what; they hide nothing. That is what TLS is for ([`crate::http`]).
 
 mod audit;
 mod key;

@@ -65,6 +65,27 @@ pub struct Token {
     pub scope: Scope,
     /// What it is recognised by.
     pub sha256: TokenHash,
+    /// The highest priority of jobs that it submits. None: 0, and any for operators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority_max: Option<i16>,
+    /// Most of its jobs that workers have at a time. None: as many as there are workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running_max: Option<u32>,
+}
+
+impl Token {
+    /// A token with the usual ceilings.
+    pub fn new(name: &str, scope: Scope, sha256: TokenHash) -> Self {
+        Self { name: name.to_owned(), scope, sha256, priority_max: None, running_max: None }
+    }
+
+    /// The highest priority of jobs that it submits: with any, one submitter could keep all others waiting.
+    pub fn priority_max(&self) -> i16 {
+        self.priority_max.unwrap_or(match self.scope {
+            Scope::Operator => i16::MAX,
+            _ => 0,
+        })
+    }
 }
 
 /// Every token. None at all: everybody may do everything, which is for one machine alone.
@@ -99,8 +120,7 @@ mod tests {
 
     #[test]
     fn a_token_is_found_by_its_hash() {
-        let token =
-            Token { name: "ci".into(), scope: Scope::Submitter, sha256: TokenHash::of("t") };
+        let token = Token::new("ci", Scope::Submitter, TokenHash::of("t"));
         let access = Access(vec![token.clone()]);
         assert_eq!(access.find("t"), Some(&token));
         assert_eq!(access.find("T"), None);

@@ -77,7 +77,7 @@ fn hasty_broker(url: &str) -> broker::Config {
 fn guards() -> Access {
     let token = |scope: Scope| {
         let name = scope.to_string();
-        Token { sha256: TokenHash::of(&name), name, scope }
+        Token::new(&name, scope, TokenHash::of(&name))
     };
     Access([Scope::Enrol, Scope::Operator].map(token).into())
 }

@@ -41,6 +41,8 @@ pub enum Event {
         run_id: RunId,
         /// The submitter's key.
         key: Option<String>,
+        /// Jobs that had a higher priority get this one.
+        priority_max: i16,
     },
     /// Somebody wants a run stopped.
     CancelRun {

@@ -10,6 +10,7 @@ use crate::time::Millis;
 use alloy_primitives::keccak256;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::sync::Arc;
 
 /// What makes two messages the same: what they say, not how they are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -60,6 +61,7 @@ pub(super) fn is_large(artifacts: &[Artifact], summary: &str, output: Option<&Da
 pub(super) fn forget_results(lease: &mut LeaseRecord) {
     lease.progress = None;
     if let Some(answer) = &mut lease.answer {
+        let answer = Arc::make_mut(answer);
         (answer.artifacts, answer.summary, answer.output) = (vec![], String::new(), None);
     }
 }
@@ -95,7 +97,7 @@ pub(super) fn complete(
     }
     lease.state = LeaseState::Completed;
     lease.ended_at = Some(now);
-    lease.answer = Some(Answer {
+    lease.answer = Some(Arc::new(Answer {
         hash,
         status: Some(message.status),
         failure: message.failure,
@@ -103,7 +105,7 @@ pub(super) fn complete(
         artifacts: message.artifacts.clone(),
         summary: message.summary.clone(),
         output: message.output.clone(),
-    });
+    }));
     let status = match message.status {
         CompleteStatus::Succeeded => AttemptState::Succeeded,
         CompleteStatus::Failed => AttemptState::Failed,
@@ -151,7 +153,7 @@ pub(super) fn cancel_ack(
     lease.state = LeaseState::Canceled;
     lease.attempt_state = AttemptState::Canceled;
     lease.ended_at = Some(now);
-    lease.answer = Some(Answer {
+    lease.answer = Some(Arc::new(Answer {
         hash,
         status: None,
         failure: None,
@@ -159,7 +161,7 @@ pub(super) fn cancel_ack(
         artifacts: message.artifacts.clone(),
         summary: message.summary.clone(),
         output: None,
-    });
+    }));
     retry::end(job, AttemptState::Canceled, EndReason::CancelAcked, now);
     Ok(())
 }

@@ -62,7 +62,9 @@ impl<R: Rows> Desk<'_, R> {
             }
             Event::Sweep => Ok(self.sweep()),
             Event::Submit { run_id, key, submission } => self.submit(run_id, None, key, submission),
-            Event::Rerun { of, run_id, key } => self.rerun(of, run_id, key),
+            Event::Rerun { of, run_id, key, priority_max } => {
+                self.rerun(of, run_id, key, priority_max)
+            }
             Event::CancelRun { run_id } => {
                 self.rows.run(&run_id).ok_or(Refusal::UnknownRun)?;
                 for job_id in self.rows.jobs_of(&run_id) {

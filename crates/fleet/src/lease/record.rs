@@ -194,6 +194,25 @@ mod shared {
     }
 }
 
+/// The same, of what may not be there.
+mod shared_option {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(
+        value: &Option<Arc<T>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.as_deref().serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Arc<T>>, D::Error> {
+        Ok(Option::<T>::deserialize(deserializer)?.map(Arc::new))
+    }
+}
+
 /// Where a job is. What its runner is doing is in the lease's row: so heartbeats write one row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Standing {
@@ -342,7 +361,8 @@ pub struct LeaseRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_upload: Option<LastUpload>,
     /// What ended it, if a message did.
-    pub answer: Option<Answer>,
+    #[serde(default, with = "shared_option")]
+    pub answer: Option<Arc<Answer>>,
     /// When it ended.
     pub ended_at: Option<Millis>,
 }
@@ -401,6 +421,7 @@ pub struct Answer {
     /// Of the last step.
     pub exit_code: Option<i32>,
     /// What was kept.
+    #[serde(default)]
     pub artifacts: Vec<Artifact>,
     /// For people.
     pub summary: String,

@@ -6,7 +6,7 @@ use super::record::JobRecord;
 use super::refusal::Refusal;
 use super::rows::Rows;
 use crate::id::{Fence, RunId};
-use crate::message::RunSubmission;
+use crate::message::{JobSubmission, RunSubmission};
 
 impl<R: Rows> Desk<'_, R> {
     /// It stays whose it was, whoever asks for it: its steps are theirs, and so is what they find in caches.
@@ -15,6 +15,7 @@ impl<R: Rows> Desk<'_, R> {
         of: RunId,
         run_id: RunId,
         key: Option<String>,
+        priority_max: i16,
     ) -> Result<Reply, Refusal> {
         let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
         // The same request again. Orders never change, so nothing of them need be looked at.
@@ -32,7 +33,11 @@ impl<R: Rows> Desk<'_, R> {
         {
             return Err(Refusal::OnceOnly);
         }
-        let orders = jobs.iter().map(|job| (*job.order).clone());
+        // Whoever submitted it may have been allowed more.
+        let orders = jobs.iter().map(|job| {
+            let order = &*job.order;
+            JobSubmission { priority: order.priority.min(priority_max), ..order.clone() }
+        });
         let submission = RunSubmission {
             name: old.name.clone(),
             max_parallel: old.max_parallel,

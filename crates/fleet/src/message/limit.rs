@@ -13,7 +13,7 @@ pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
 /// Things in any list.
 pub(super) const LIST_LENGTH_MAX: usize = 256;
 /// Jobs of one run.
-pub(super) const RUN_JOBS_MAX: usize = 1_000;
+pub const RUN_JOBS_MAX: usize = 1_000;
 /// A week: longest runtime, and longest of any other time that a message can ask for.
 pub(super) const SECONDS_MAX: u32 = 7 * 24 * 60 * 60;
 

@@ -33,7 +33,7 @@ pub use error::{ErrorBody, ErrorDetail, MessageError};
 pub use heartbeat::{Heartbeat, HeartbeatAck, LogCursor, Phase, Progress};
 pub use lease::{LeaseGranted, LeaseRequest, NoWork, WAIT_SECONDS_MAX};
 pub use leave::{Leave, Left};
-pub use limit::{Problem, TEXT_BYTES_MAX};
+pub use limit::{Problem, RUN_JOBS_MAX, TEXT_BYTES_MAX};
 pub use log::{CHUNK_BYTES_MAX, LogAck, LogChunk};
 pub use spec::{ArtifactSpec, CacheSpec, JobSpec, Work};
 pub use stale::{StaleLease, StaleReason};

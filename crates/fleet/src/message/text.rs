@@ -1,5 +1,6 @@
 //! Short words that are compared: tags of capabilities and labels of limits.
 
+use crate::auth::sha256_hex;
 use crate::text::{bounded_text, plain};
 
 /// Longest tag or label.
@@ -23,3 +24,19 @@ bounded_text!(
     /// What jobs of different runs share a limit by: `deploy:production`.
     Label, &'static str, check, plain
 );
+
+/// How labels begin that stand for tokens, and that nobody else sets.
+const OF_TOKEN: &str = "token:";
+
+impl Label {
+    /// The one that all jobs of a token have whose number is limited.
+    pub fn of_token(name: &str) -> Self {
+        let hashed = || Self::new(&format!("{OF_TOKEN}{}", &sha256_hex(name.as_bytes())[..32]));
+        Self::new(&format!("{OF_TOKEN}{name}")).or_else(|_| hashed()).expect("hex digits are plain")
+    }
+
+    /// Whether it is one of those.
+    pub fn is_of_a_token(&self) -> bool {
+        self.as_str().starts_with(OF_TOKEN)
+    }
+}

@@ -4,7 +4,7 @@
 //! file gets its name, if nobody has it. So an object is never seen half, and never changes.
 
 use super::is_path;
-use super::room::{Promise, Room, tree_bytes};
+use super::room::{Promise, Room, Usage, tree};
 use crate::auth::random_hex;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
@@ -53,6 +53,14 @@ pub enum ObjectError {
         bytes: u64,
         /// How many there may be.
         bytes_max: u64,
+    },
+    /// The same, of files and folders.
+    #[error(
+        "objects may have {entries_max} files and folders together; runs that were kept long enough make room, or the operator raises the bound"
+    )]
+    TooMany {
+        /// How many there may be.
+        entries_max: u64,
     },
     /// The store that objects are in.
     #[error("the store of objects failed: {0}; try again, and tell the operator if it stays so")]
@@ -137,10 +145,15 @@ impl Disk {
         let at = self.locate(path)?;
         let folder = at.parent().unwrap_or(&self.folder).to_owned();
         let mut kept = self.room.hold().await;
+        let below = folder.ancestors().take_while(|folder| folder.starts_with(&self.folder));
+        let new = below.take_while(|folder| !folder.exists()).count() as u64;
+        let folders = Usage { bytes: 0, entries: new };
+        self.room.fits(&kept, folders)?;
         fs::create_dir_all(&folder).await.map_err(in_the_way)?;
+        kept.usage.add(folders);
         let linked = fs::hard_link(&sent.at, &at).await;
         if linked.is_ok() {
-            kept.bytes = kept.bytes.saturating_add(sent.bytes);
+            kept.usage.add(Usage { bytes: sent.bytes, entries: 1 });
             drop(sent.promise.take());
         }
         drop(kept);
@@ -184,8 +197,33 @@ impl Disk {
         let mut kept = self.room.hold().await;
         let removed = tokio::task::spawn_blocking(move || remove(&at)).await;
         let removed = removed.map_err(|error| ObjectError::Disk(io::Error::other(error)))?;
-        kept.bytes = kept.bytes.saturating_sub(removed?);
+        kept.usage.take(removed?);
         Ok(())
+    }
+
+    /// Runs that have objects which nobody added to for so long, at most so many: their names as folders have them.
+    pub(super) async fn runs(&self, age: Duration, most: usize) -> io::Result<Vec<String>> {
+        let runs = self.folder.join("runs");
+        let look = move || {
+            let entries = match std::fs::read_dir(runs) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+                Err(error) => return Err(error),
+            };
+            let mut old = Vec::new();
+            for entry in entries {
+                let entry = entry?;
+                // One that vanishes meanwhile is not there.
+                let Ok(modified) = entry.metadata().and_then(|about| about.modified()) else {
+                    continue;
+                };
+                if modified.elapsed().is_ok_and(|since| since > age) && old.len() < most {
+                    old.extend(entry.file_name().into_string());
+                }
+            }
+            Ok(old)
+        };
+        tokio::task::spawn_blocking(look).await.map_err(io::Error::other)?
     }
 
     fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
@@ -203,12 +241,12 @@ fn in_the_way(error: io::Error) -> ObjectError {
     }
 }
 
-/// Removes a tree, and says how many bytes it had.
-fn remove(at: &Path) -> io::Result<u64> {
-    let bytes = tree_bytes(at)?;
+/// Removes a tree, and says what it had.
+fn remove(at: &Path) -> io::Result<Usage> {
+    let usage = tree(at)?;
     match std::fs::remove_dir_all(at) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => Ok(bytes),
+        _ => Ok(usage),
     }
 }
 
@@ -368,6 +406,38 @@ mod tests {
         disk.keep(send(&disk, b"four").await, "runs/b/x").await.expect("the same again");
         assert_eq!(disk.used().await, (4, 10));
         assert!(disk.read("runs/b/x").await.expect("read").is_some());
+    }
+
+    #[tokio::test]
+    async fn objects_without_a_byte_and_deep_folders_do_not_use_up_all_inodes() {
+        let folder = Folder::new("entries");
+        let disk = Disk::open(&folder.0, 1).expect("a folder");
+        let keep = async |path: String| disk.keep(send(&disk, b"").await, &path).await;
+        let deep = |n: usize| format!("runs/{n}{}", "/a".repeat(200));
+        let mut kept = 0;
+        while keep(deep(kept)).await.is_ok() {
+            kept += 1;
+        }
+        assert_eq!(kept, 5, "1,024 files and folders, 201 each, and one for all");
+        let refused = keep(deep(kept)).await;
+        assert!(matches!(refused, Err(ObjectError::TooMany { entries_max: 1_024 })), "{refused:?}");
+        let mut few = 0;
+        let refused = loop {
+            match disk.begin(0).await {
+                Ok(incoming) => {
+                    let sent = incoming.finish(&sha256_hex(b"")).await.expect("whole");
+                    disk.keep(sent, &format!("runs/0/{few}")).await.expect("room");
+                    few += 1;
+                }
+                Err(error) => break error,
+            }
+        };
+        assert!(few < 30 && matches!(refused, ObjectError::TooMany { .. }), "{few} {refused}");
+        // A restart counts the same, and what is forgotten makes room.
+        let disk = Disk::open(&folder.0, 1).expect("a folder");
+        assert!(disk.begin(0).await.is_err());
+        disk.forget("runs/1").await.expect("forgotten");
+        disk.keep(send(&disk, b"").await, "runs/1/x").await.expect("room");
     }
 
     #[tokio::test]

@@ -1,22 +1,26 @@
 //! Objects: files that jobs leave behind. Written once, under paths that have attempt and fence in
 //! them, by whoever holds the lease at that moment.
 
+mod bucket;
 mod disk;
 mod grant;
 mod room;
-mod s3;
 
+pub use bucket::{Bucket, BucketConfig};
 pub use disk::{Disk, Incoming, ObjectError, Sent};
 pub use grant::Grants;
-pub use s3::{Bucket, BucketConfig};
 
 use axum::body::Body;
 use std::path::Path;
+use std::time::Duration;
 use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
 
 /// What all paths of objects begin with. Whatever else is in the folder, or in a bucket that is shared, is not
 /// shown to anybody.
 const OF_RUNS: &str = "runs/";
+/// Bytes that are read from the disk at a time.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// Where objects are: in a folder, or in a bucket. Either way they come into the folder first, so that
 /// nothing is written anywhere before all of it is there and its hash is right.
@@ -70,10 +74,18 @@ impl Objects {
         }
         let Some(bucket) = &self.bucket else {
             let found = self.disk.read(path).await?;
-            return Ok(found.map(|(file, bytes)| (s3::file_body(file), bytes)));
+            return Ok(found.map(|(file, bytes)| (file_body(file), bytes)));
         };
-        let found = bucket.read(path).await?;
-        Ok(found.map(|found| (Body::from_stream(found.body), found.bytes)))
+        bucket.read(path).await
+    }
+
+    /// Runs whose objects in the folder nobody added to for so long, at most so many. Of a bucket none: its own rules
+    /// can remove what is old.
+    pub async fn old_runs(&self, age: Duration, most: usize) -> Result<Vec<String>, ObjectError> {
+        match &self.bucket {
+            Some(_) => Ok(vec![]),
+            None => Ok(self.disk.runs(age, most).await?),
+        }
     }
 
     /// Removes all objects below a path.
@@ -84,6 +96,16 @@ impl Objects {
             None => self.disk.forget(path).await,
         }
     }
+}
+
+/// A file, to be sent.
+fn file_body(file: File) -> Body {
+    Body::from_stream(futures::stream::try_unfold(file, |mut file| async move {
+        let mut piece = vec![0; PIECE_BYTES];
+        let read = file.read(&mut piece).await?;
+        piece.truncate(read);
+        Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
+    }))
 }
 
 /// Whether a path is one of an object: parts that are no way out of the folder.

@@ -64,6 +64,10 @@ impl From<Refusal> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
+        // Anybody can ask too much: that is nothing to write down.
+        if let StoreError::Busy = error {
+            return Self::new(StatusCode::SERVICE_UNAVAILABLE, "BUSY", error.to_string());
+        }
         // What a database says of itself is for its operator.
         tracing::error!(%error, "the store failed");
         let text = "the orchestrator cannot reach its store; send the same again soon";
@@ -91,7 +95,9 @@ impl From<ObjectError> for Failure {
             ObjectError::Hash => (StatusCode::UNPROCESSABLE_ENTITY, "WRONG_HASH"),
             ObjectError::Exists => (StatusCode::CONFLICT, "OBJECT_EXISTS"),
             ObjectError::Full => (StatusCode::INSUFFICIENT_STORAGE, "DISK_FULL"),
-            ObjectError::NoRoom { .. } => (StatusCode::INSUFFICIENT_STORAGE, "OBJECTS_FULL"),
+            ObjectError::NoRoom { .. } | ObjectError::TooMany { .. } => {
+                (StatusCode::INSUFFICIENT_STORAGE, "OBJECTS_FULL")
+            }
             ObjectError::Store(_) | ObjectError::Overwrites => {
                 (StatusCode::SERVICE_UNAVAILABLE, "OBJECTS_UNAVAILABLE")
             }

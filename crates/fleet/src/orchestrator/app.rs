@@ -7,6 +7,7 @@ use super::guard::KnownKeys;
 use super::incoming::UnderWay;
 use super::metrics::Metrics;
 use super::pages::Pages;
+use super::people::Ceilings;
 use super::places::Places;
 use super::removal::Removals;
 use super::roster::Roster;
@@ -49,6 +50,7 @@ pub(super) struct Inner {
     pub(super) door: Door,
     pub(super) roster: Roster,
     pub(super) crew: Crew,
+    pub(super) ceilings: Ceilings,
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
@@ -101,6 +103,7 @@ impl App {
             door,
             roster: Roster::default(),
             crew: Crew::default(),
+            ceilings: Ceilings::default(),
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,

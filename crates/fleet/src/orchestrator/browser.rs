@@ -8,7 +8,7 @@
 use super::answer::Failure;
 use super::app::App;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use std::net::{IpAddr, SocketAddr};
@@ -16,14 +16,19 @@ use std::net::{IpAddr, SocketAddr};
 /// Lets requests in. Where there are tokens, they are enough.
 pub(super) async fn own_pages(State(app): State<App>, request: Request, next: Next) -> Response {
     if app.0.door.is_open()
-        && let Err(failure) = check(request.method(), request.uri().path(), request.headers())
+        && let Err(failure) = check(own_scheme(&app), &request)
     {
         return failure.into_response();
     }
     next.run(request).await
 }
 
-fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Failure> {
+fn own_scheme(app: &App) -> &'static str {
+    if app.0.config.tls.is_some() { "https://" } else { "http://" }
+}
+
+fn check(scheme: &str, request: &Request) -> Result<(), Failure> {
+    let (method, path, headers) = (request.method(), request.uri().path(), request.headers());
     let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let forbidden = |code, text: &str| Err(Failure::new(StatusCode::FORBIDDEN, code, text));
     let host = text(header::HOST);
@@ -33,7 +38,7 @@ fn check(method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Failure
         return forbidden("WRONG_HOST", text);
     }
     if let Some(origin) = text(header::ORIGIN)
-        && origin.strip_prefix("http://") != host
+        && origin.strip_prefix(scheme) != host
     {
         let text = "without tokens it takes nothing from pages of others; start it with tokens";
         return forbidden("WRONG_ORIGIN", text);

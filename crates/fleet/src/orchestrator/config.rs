@@ -1,6 +1,7 @@
 //! What an operator chooses.
 
 use super::clock::Clock;
+use super::tls::TlsFiles;
 use crate::auth::Access;
 use crate::broker;
 use crate::lease::Policy;
@@ -34,6 +35,10 @@ pub struct Config {
     pub audit: Option<PathBuf>,
     /// Where work is announced (transport A), besides being asked for.
     pub broker: Option<broker::Config>,
+    /// Its certificate. None: plain HTTP, for this machine.
+    pub tls: Option<TlsFiles>,
+    /// Allows plain HTTP for other machines: everybody on the way can read and use what is sent.
+    pub insecure: bool,
     /// Who may do what, at the start.
     pub access: Access,
     /// Where to look for changes of it: a file that has an [`Access`] in JSON.
@@ -66,6 +71,8 @@ impl Config {
             audit: Some(folder.join("audit.jsonl")),
             bucket: None,
             broker: None,
+            tls: None,
+            insecure: false,
             access: Access::default(),
             access_file: None,
             policy: Policy::default(),

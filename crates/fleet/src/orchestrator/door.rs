@@ -70,8 +70,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("fleet-door-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
         let path = folder.join("tokens.json");
-        let token =
-            Token { name: "a".to_owned(), scope: Scope::Viewer, sha256: TokenHash::of("a") };
+        let token = Token::new("a", Scope::Viewer, TokenHash::of("a"));
         let write = |access: &Access| {
             let text = serde_json::to_vec(access).expect("json");
             std::fs::write(&path, text).expect("written");

@@ -3,7 +3,7 @@
 use super::answer::{Asked, Failure, Named, reply, shown};
 use super::app::App;
 use super::sight::NOW;
-use crate::auth::{NOBODY, Scope, random_id};
+use crate::auth::{NOBODY, Scope, Token, random_id};
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Idempotency, JobRecord, Reply};
 use crate::message::{Label, RunSubmission, decode};
@@ -14,6 +14,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs on a page.
 const PAGE_MAX: usize = 200;
@@ -126,13 +128,91 @@ impl App {
     }
 }
 
+impl App {
+    /// The highest priority of jobs that the request may submit.
+    fn priority_max(&self, headers: &HeaderMap) -> Result<i16, Failure> {
+        match self.0.door.is_open() {
+            true => Ok(i16::MAX),
+            false => Ok(self.token(headers)?.priority_max()),
+        }
+    }
+
+    /// Holds a submission to its token's ceilings: otherwise one submitter could keep all others waiting. That so many
+    /// of a token's jobs are with workers at a time is a limit like that of any label; the label is the token's.
+    async fn bound(
+        &self,
+        headers: &HeaderMap,
+        submission: &mut RunSubmission,
+    ) -> Result<(), Failure> {
+        let most = self.priority_max(headers)?;
+        if let Some(job) = submission.jobs.iter().find(|job| job.priority > most) {
+            let text = format!(
+                "job `{}` has priority {}, and this token may give {most} at most; lower it, or ask the operator for \
+                 a token with a higher one",
+                job.name, job.priority
+            );
+            return Err(Failure::new(StatusCode::FORBIDDEN, "PRIORITY_TOO_HIGH", text));
+        }
+        if submission.jobs.iter().flat_map(|job| &job.labels).any(|it| it.is_of_a_token()) {
+            let text = "labels that begin with `token:` are set by the orchestrator; choose others";
+            return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "RESERVED_LABEL", text));
+        }
+        if self.0.door.is_open() {
+            return Ok(());
+        }
+        let token = self.token(headers)?;
+        let Some(running_max) = token.running_max else { return Ok(()) };
+        let label = Label::of_token(&token.name);
+        if self.0.ceilings.changes(&label, running_max) {
+            let limit = Some(running_max);
+            self.ask(Event::SetLimit { label: label.clone(), limit }).await?;
+            self.0.ceilings.is(label.clone(), running_max);
+        }
+        for job in &mut submission.jobs {
+            job.labels.insert(label.clone());
+        }
+        Ok(())
+    }
+}
+
+/// How many of each token's jobs may be with workers at a time, as the rows have it since this process set it. Of several
+/// orchestrators each sets what its own settings say.
+#[derive(Debug, Default)]
+pub(super) struct Ceilings(Mutex<BTreeMap<Label, u32>>);
+
+impl Ceilings {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Label, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changes(&self, label: &Label, running_max: u32) -> bool {
+        self.known().get(label) != Some(&running_max)
+    }
+
+    fn is(&self, label: Label, running_max: u32) {
+        self.known().insert(label, running_max);
+    }
+
+    /// An operator set it by hand: the next submission sets it again.
+    fn forget(&self, label: &Label) {
+        self.known().remove(label);
+    }
+}
+
 /// `GET /api/v1/token`: so that a program finds out at its start, and not at its first wish.
 pub(super) async fn token(State(app): State<App>, headers: HeaderMap) -> Answer {
     let view = match app.0.door.is_open() {
-        true => TokenView { name: "anybody".to_owned(), scope: Scope::Operator },
+        true => TokenView {
+            name: "anybody".to_owned(),
+            scope: Scope::Operator,
+            priority_max: i16::MAX,
+            running_max: None,
+        },
         false => {
             let token = app.token(&headers)?;
-            TokenView { name: token.name, scope: token.scope }
+            let priority_max = token.priority_max();
+            let Token { name, scope, running_max, .. } = token;
+            TokenView { name, scope, priority_max, running_max }
         }
     };
     Ok(shown(&view))
@@ -149,7 +229,9 @@ pub(super) async fn submit(State(app): State<App>, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let who = app.may(&parts.headers, Scope::Submitter, "submit")?;
     let bytes = app.read(&parts.headers, body).await?;
-    let submission: RunSubmission = decode(&bytes)?;
+    let mut submission: RunSubmission = decode(&bytes)?;
+    let bounded = app.bound(&parts.headers, &mut submission).await;
+    bounded.inspect_err(|failure| app.refused(&parts.headers, "submit", "", failure))?;
     let run_id = match parts.headers.get(RUN_ID) {
         Some(chosen) => {
             let chosen = id(chosen.to_str().unwrap_or_default(), RunId::chosen)?;
@@ -182,11 +264,23 @@ pub(super) async fn list(
     Ok(shown(&app.run_list(page.before.as_deref(), page.limit).await?))
 }
 
+#[derive(Debug, Deserialize)]
+pub(super) struct Jobs {
+    /// `next` of the page before.
+    #[serde(default)]
+    pub(super) from: usize,
+}
+
 /// `GET /api/v1/runs/{id}`
-pub(super) async fn run(State(app): State<App>, headers: HeaderMap, Named(run): Named) -> Answer {
+pub(super) async fn run(
+    State(app): State<App>,
+    headers: HeaderMap,
+    Named(run): Named,
+    Asked(Jobs { from }): Asked<Jobs>,
+) -> Answer {
     app.person(&headers, Scope::Viewer)?;
     let view = app.run_view(&id(&run, RunId::new)?, NOW).await?;
-    Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?))
+    Ok(shown(&view.ok_or_else(|| Failure::not_found("run"))?.page(from)))
 }
 
 /// `GET /api/v1/jobs/{id}`
@@ -229,7 +323,8 @@ pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run)
     app.owns(&headers, &who, &of, "rerun").await?;
     let run_id = random_id(RunId::PREFIX, RunId::new);
     let key = Some(key(&headers, &who, &run_id)?);
-    app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key }).await
+    let priority_max = app.priority_max(&headers)?;
+    app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key, priority_max }).await
 }
 
 #[derive(Debug, Deserialize)]
@@ -247,6 +342,7 @@ pub(super) async fn limit(
 ) -> Answer {
     let who = app.may(&headers, Scope::Operator, "limit")?;
     let label = id(&text, Label::new)?;
+    app.0.ceilings.forget(&label);
     app.cause(&who, "limit", &text, Event::SetLimit { label, limit }).await
 }
 

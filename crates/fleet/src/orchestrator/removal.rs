@@ -85,7 +85,22 @@ impl App {
     /// Removes objects of runs that were forgotten, of a few at a time. Never returns.
     pub(super) async fn remove_objects(self) {
         let removing = (0..AT_ONCE).map(|_| self.remove_one_by_one());
-        futures::future::join_all(removing).await;
+        futures::future::join(self.left_behind(), futures::future::join_all(removing)).await;
+    }
+
+    /// Adds runs that were forgotten by an orchestrator which ended before their objects were removed. Only what is
+    /// older than runs are kept: rows may have been restored from a copy that does not know the newest runs.
+    async fn left_behind(&self) {
+        let age = Duration::from_secs(self.0.config.keep_seconds.into());
+        let names = match self.0.objects.old_runs(age, WAITING_MAX).await {
+            Ok(names) => names,
+            Err(error) => return tracing::warn!(%error, "cannot look for objects left behind"),
+        };
+        for run in names.iter().filter_map(|name| RunId::new(name).ok()) {
+            if matches!(self.0.store.run(&run).await, Ok(None)) {
+                self.0.removals.add(vec![run]);
+            }
+        }
     }
 
     async fn remove_one_by_one(&self) {

@@ -137,10 +137,12 @@ fn runs(api: Api) -> Api {
     let list = viewer("list_runs", "The newest runs")
         .query("before", "`next` of the page before")
         .query("limit", "50 unless said, 200 at most");
+    let one =
+        viewer("run", "A run, and a page of its jobs").query("from", "`next` of the page before");
     let events = viewer("watch_run", "The run whenever it changes, as server-sent events");
     api.on(Post, "/api/v1/runs", people::submit, submit)
         .on(Get, "/api/v1/runs", people::list, list.gives::<RunList>())
-        .on(Get, "/api/v1/runs/{id}", people::run, viewer("run", "A run").gives::<RunView>())
+        .on(Get, "/api/v1/runs/{id}", people::run, one.gives::<RunView>())
         .on(Get, "/api/v1/runs/{id}/events", watch::events, events.gives_text("text/event-stream"))
         .on(Post, "/api/v1/runs/{id}/cancel", people::cancel_run, {
             submitter("cancel_run", "Stop a run").does()

@@ -3,28 +3,38 @@
 use super::app::App;
 use super::config::Config;
 use super::router::router;
+use super::tls::{Certificate, TlsError};
 use crate::object::ObjectError;
 use crate::store::StoreError;
+use axum::Router;
 use axum::body::Body;
 use futures::FutureExt;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 /// Bytes of a request's head, and of what is read ahead.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// After an accept that failed for want of resources.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
+
+/// How TLS begins: a handshake's record.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// What is answered to plain HTTP where there is TLS.
+const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
+    {\"error\":{\"code\":\"TLS_REQUIRED\",\"message\":\"this address speaks TLS; write https:// in its URL\"}}";
 
 /// Why there is no orchestrator.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +56,14 @@ pub enum ServeError {
     /// Nobody looks after leases any more, or nobody keeps rows: a mistake in this program.
     #[error("a part of it broke down, and leases would never end; start it again")]
     Broken,
+    /// Its certificate.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// Credentials in the clear.
+    #[error(
+        "without TLS it serves this machine only, since everybody on the way could read tokens, leases and job variables; name a certificate and its key under [tls], or allow it with --insecure"
+    )]
+    Plain,
     /// Everybody may do everything, and everybody can reach it.
     #[error("without tokens it serves this machine only; listen on loopback, or set tokens")]
     Open,
@@ -62,15 +80,22 @@ pub async fn serve(
     if open && !address.ip().is_loopback() {
         return Err(ServeError::Open);
     }
+    if config.tls.is_none() && !config.insecure && !address.ip().is_loopback() {
+        return Err(ServeError::Plain);
+    }
+    let certificate = config.tls.clone().map(Certificate::open).transpose()?;
     let app = App::open(config).await?;
     let mut beside = JoinSet::new();
     beside.spawn(app.clone().hear());
     beside.spawn(app.clone().announce());
+    if let Some(certificate) = &certificate {
+        beside.spawn(certificate.clone().watch());
+    }
     // Without these it must not go on.
     let mut needed = JoinSet::new();
     needed.spawn(app.clone().sweep());
     needed.spawn(app.clone().remove_objects());
-    tracing::info!(%address, "the orchestrator serves");
+    tracing::info!(%address, tls = certificate.is_some(), "the orchestrator serves");
     let mut broken = false;
     let stop = async {
         tokio::select! {
@@ -78,7 +103,8 @@ pub async fn serve(
             _ = needed.join_next() => broken = true,
         }
     };
-    accept(listener, &app, stop).await;
+    let tls = certificate.map(|certificate| certificate.acceptor());
+    accept(listener, tls, &app, stop).await;
     // They end at their next rest; then nobody has the app but this.
     beside.shutdown().await;
     needed.shutdown().await;
@@ -92,7 +118,12 @@ pub async fn serve(
     }
 }
 
-async fn accept(listener: TcpListener, app: &App, stop: impl Future<Output = ()> + Send) {
+async fn accept(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    app: &App,
+    stop: impl Future<Output = ()> + Send,
+) {
     let config = &app.0.config;
     let service = router(app.clone());
     let places = Arc::new(Semaphore::new(config.connections_max));
@@ -115,20 +146,27 @@ async fn accept(listener: TcpListener, app: &App, stop: impl Future<Output = ()>
         // Over the limit: closed at once, which costs less than an answer.
         let Ok(place) = places.clone().try_acquire_owned() else { continue };
         let _ = stream.set_nodelay(true);
-        let service = service.clone();
-        let answer = service_fn(move |request: hyper::Request<Incoming>| {
-            service.clone().oneshot(request.map(Body::new))
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(config.request_timeout)
-            .max_buf_size(HEAD_BYTES_MAX)
-            .serve_connection(TokioIo::new(stream), answer);
-        let connection = open.watch(connection);
         while connections.try_join_next().is_some() {}
+        let talk = Talk {
+            service: service.clone(),
+            open: open.watcher(),
+            patience: config.request_timeout,
+        };
+        let (tls, mut stopping) = (tls.clone(), app.stopping());
         connections.spawn(async move {
-            // A peer that breaks off, or speaks no HTTP, is its own business.
-            let _ = connection.await;
+            match tls {
+                None => talk.with(stream).await,
+                // A handshake that is not done by then has nothing to finish.
+                Some(tls) => {
+                    let stream = tokio::select! {
+                        stream = handshake(&tls, stream, talk.patience) => stream,
+                        _ = stopping.wait_for(|stop| *stop) => None,
+                    };
+                    if let Some(stream) = stream {
+                        talk.with(stream).await;
+                    }
+                }
+            }
             drop(place);
         });
     }
@@ -138,4 +176,46 @@ async fn accept(listener: TcpListener, app: &App, stop: impl Future<Output = ()>
         tracing::warn!("some requests did not end in time");
     }
     connections.shutdown().await;
+}
+
+/// None: the peer gave up, took too long, or does not believe the certificate, which is its own business.
+async fn handshake(
+    tls: &TlsAcceptor,
+    mut stream: TcpStream,
+    patience: Duration,
+) -> Option<impl AsyncRead + AsyncWrite + Unpin + Send + use<>> {
+    let shaking = async {
+        let mut first = [0];
+        if stream.peek(&mut first).await.ok()? > 0 && first[0] != TLS_HANDSHAKE {
+            stream.write_all(NOT_TLS.as_bytes()).await.ok()?;
+            stream.shutdown().await.ok()?;
+            return None;
+        }
+        tls.accept(stream).await.ok()
+    };
+    tokio::time::timeout(patience, shaking).await.ok()?
+}
+
+/// What a connection needs.
+struct Talk {
+    service: Router,
+    open: Watcher,
+    patience: Duration,
+}
+
+impl Talk {
+    /// Answers requests until the connection ends.
+    async fn with(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let service = self.service;
+        let answer = service_fn(move |request: hyper::Request<Incoming>| {
+            service.clone().oneshot(request.map(Body::new))
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.patience)
+            .max_buf_size(HEAD_BYTES_MAX)
+            .serve_connection(TokioIo::new(stream), answer);
+        // A peer that breaks off, or speaks no HTTP, is its own business.
+        let _ = self.open.watch(connection).await;
+    }
 }

@@ -39,7 +39,7 @@ impl App {
     /// A job, if there is one.
     pub(super) async fn job_view(&self, id: &JobId) -> Result<Option<JobView>, Failure> {
         let Some(rows) = self.0.store.job(id).await? else { return Ok(None) };
-        let mut view = JobView::at(self.store_time().await?, &self.0.config.policy, &rows);
+        let mut view = JobView::whole(self.store_time().await?, &self.0.config.policy, &rows);
         self.who_could(vec![(&view.tags, &mut view.waits)], NOW).await?;
         Ok(Some(view))
     }

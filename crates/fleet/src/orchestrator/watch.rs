@@ -1,5 +1,5 @@
 //! `GET /api/v1/runs/{id}/events`: a run as it changes, as server-sent events. Each `run` event is the
-//! whole [`RunView`](crate::view::RunView).
+//! first page of the [`RunView`](crate::view::RunView); of a run with several pages it has a revision of all of them.
 //!
 //! However many watch a run, one of them looks for all: a run may have a thousand jobs, and their rows are
 //! copied where leases are kept alive meanwhile.
@@ -54,7 +54,7 @@ impl Watched for Run {
 }
 
 async fn seen(app: App, run: RunId) -> Option<Seen> {
-    let view = app.run_view(&run, WATCHING).await.ok()??;
+    let view = app.run_view(&run, WATCHING).await.ok()??.page(0);
     let ended = view.summary.status != RunStatus::Running;
     Some(Seen { text: serde_json::to_string(&view).ok()?, ended })
 }

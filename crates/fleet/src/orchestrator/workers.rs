@@ -81,7 +81,7 @@ fn open(now: Millis, JobRows { job, lease, reached }: &JobRows) -> OpenJob {
         job_id: job_id.clone(),
         run_id: run_id.clone(),
         name: order.name.clone(),
-        state: job.state(lease.as_ref()),
+        state: job.state(lease.as_deref()),
         tags: order.tags.clone(),
         priority: order.priority,
         attempt: *attempt,

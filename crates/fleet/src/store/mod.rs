@@ -27,6 +27,7 @@ use crate::message::{Data, Tag};
 use crate::time::Millis;
 use std::collections::BTreeSet;
 use std::future::Future;
+use std::sync::Arc;
 
 /// Why a store could not say what became of an event. It may have happened or not; sending the
 /// message again is safe, as every message is.
@@ -35,6 +36,9 @@ pub enum StoreError {
     /// The store is being closed.
     #[error("the store is closed; try another orchestrator, or later")]
     Closed,
+    /// More is asked than may wait.
+    #[error("too many unknown keys are shown at the moment; try again")]
+    Busy,
     /// The database did not do what it was asked.
     #[error("the database failed: {0}; try again")]
     Database(String),
@@ -63,7 +67,7 @@ pub struct JobRows {
     /// The job.
     pub job: JobRecord,
     /// Who has it, or had it last.
-    pub lease: Option<LeaseRecord>,
+    pub lease: Option<Arc<LeaseRecord>>,
     /// The limit that holds it back, if it could be granted otherwise.
     pub reached: Option<Reached>,
 }
@@ -122,7 +126,7 @@ pub trait Store {
         bytes: usize,
     ) -> impl Future<Output = Result<Vec<u8>, StoreError>> + Send;
 
-    /// A run and its jobs.
+    /// A run and its jobs; what these left behind may be missing.
     fn run(&self, id: &RunId) -> impl Future<Output = Result<Option<RunRows>, StoreError>> + Send;
 
     /// The newest runs that are older than `before`, the newest first.

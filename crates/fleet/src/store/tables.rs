@@ -79,7 +79,7 @@ impl Tables {
     /// A job and the newest of its leases.
     pub fn job_rows(&self, id: &JobId) -> Option<JobRows> {
         let newest = self.grants.get(id).and_then(|grants| grants.values().next_back());
-        let lease = newest.and_then(|id| self.lease(id));
+        let lease = newest.and_then(|id| self.lease(id)).map(Arc::new);
         self.job(id).map(|job| JobRows { reached: self.reached(&job), job, lease })
     }
 

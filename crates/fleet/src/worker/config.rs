@@ -4,6 +4,7 @@ use super::call::Calls;
 use super::network::Network;
 use super::sandbox::Sandbox;
 use crate::broker;
+use crate::http::Trust;
 use crate::message::Tag;
 use crate::orchestrator::Clock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,8 @@ impl Runc {
 pub struct Config {
     /// Where the orchestrator is.
     pub orchestrator: String,
+    /// Whether its certificate is believed.
+    pub trust: Trust,
     /// Where work is announced (transport A). None: the orchestrator is asked again and again.
     pub broker: Option<broker::Config>,
     /// A token to bring the key with. None: the key was brought before, or nobody asks for it.
@@ -107,6 +110,7 @@ impl Config {
     pub fn new(orchestrator: &str, folder: PathBuf, sandbox: Sandbox) -> Self {
         Self {
             orchestrator: orchestrator.to_owned(),
+            trust: Trust::default(),
             broker: None,
             token: None,
             key: folder.join("worker.key"),

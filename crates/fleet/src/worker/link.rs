@@ -1,6 +1,7 @@
 //! The way to the orchestrator: signed requests, and what their answers mean.
 
 use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
+use crate::http::{Endpoint, reason};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{
     self, Body, CancelRequested, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message,
@@ -10,9 +11,8 @@ use crate::orchestrator::{App, Clock};
 use crate::time::Millis;
 use axum::Router;
 use axum::body::Body as Bytes;
-use axum::http::Request;
-use futures::Stream;
-use reqwest::{Client, Method, Response, StatusCode};
+use axum::http::{Method, Request, Response, StatusCode, header};
+use futures::{Stream, StreamExt as _};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -86,7 +86,7 @@ impl LinkError {
 /// How a request gets there.
 #[derive(Clone)]
 enum Way {
-    Http(Client),
+    Http(Endpoint),
     /// To the handlers of an orchestrator in this process.
     Within(App, Router),
 }
@@ -95,7 +95,6 @@ enum Way {
 #[derive(Clone)]
 pub struct Link {
     way: Way,
-    url: String,
     key: Arc<KeyPair>,
     /// How far the orchestrator's clock is ahead of ours, by its last answer.
     ahead: Arc<AtomicI64>,
@@ -104,22 +103,25 @@ pub struct Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Link({:?} to {:?})", self.key, self.url)
+        let url = match &self.way {
+            Way::Http(endpoint) => endpoint.url(),
+            Way::Within(..) => "this process",
+        };
+        write!(f, "Link({:?} to {url})", self.key)
     }
 }
 
 impl Link {
-    /// A way to the orchestrator at this URL.
-    pub fn new(url: &str, key: Arc<KeyPair>, clock: Clock) -> Self {
-        let url = url.trim_end_matches('/').to_owned();
-        Self { way: Way::Http(Client::new()), url, key, ahead: Arc::default(), clock }
+    /// A way to the orchestrator at this address.
+    pub fn new(endpoint: Endpoint, key: Arc<KeyPair>, clock: Clock) -> Self {
+        Self { way: Way::Http(endpoint), key, ahead: Arc::default(), clock }
     }
 
     /// A way to an orchestrator in this process, whose handlers these are.
     pub(crate) fn within(app: App, handlers: Router) -> Self {
         let (key, clock) = (Arc::new(KeyPair::generate()), Clock::default());
         let way = Way::Within(app, handlers);
-        Self { way, url: String::new(), key, ahead: Arc::default(), clock }
+        Self { way, key, ahead: Arc::default(), clock }
     }
 
     /// Whether the orchestrator is in this process: then nothing that it says is lost.
@@ -144,9 +146,9 @@ impl Link {
         std::future::pending().await
     }
 
-    fn http(&self) -> Result<&Client, LinkError> {
+    fn endpoint(&self) -> Result<&Endpoint, LinkError> {
         match &self.way {
-            Way::Http(http) => Ok(http),
+            Way::Http(endpoint) => Ok(endpoint),
             Way::Within(..) => Err(LinkError::Refused {
                 code: "WITHIN".to_owned(),
                 message: "an orchestrator in the same process takes messages only".to_owned(),
@@ -157,13 +159,12 @@ impl Link {
     /// Brings the key, with a token that allows it to.
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
-        let request = self.http()?.post(format!("{}/api/v1/internal/enrol", self.url));
-        let request = request
-            .header("content-type", JSON)
-            .bearer_auth(token)
-            .timeout(ANSWER_TIMEOUT)
-            .body(body);
-        let bytes = self.read(request.send().await.map_err(unreachable)?).await?;
+        let endpoint = self.endpoint()?;
+        let request = Request::post(format!("{}/api/v1/internal/enrol", endpoint.url()))
+            .header(header::CONTENT_TYPE, JSON)
+            .header(header::AUTHORIZATION, format!("Bearer {token}"));
+        let request = request.body(Bytes::from(body)).map_err(own)?;
+        let bytes = self.exchange(endpoint, request, ANSWER_TIMEOUT).await?;
         message::decode(&bytes).map_err(nonsense)
     }
 
@@ -192,31 +193,26 @@ impl Link {
     ) -> Result<Vec<u8>, LinkError> {
         let bytes = message::encode(body);
         let path = format!("/api/v1/internal/{path}");
-        let http = match &self.way {
-            Way::Http(http) => http,
+        let endpoint = match &self.way {
+            Way::Http(endpoint) => endpoint,
             // Nobody else is here, so nothing is signed.
             Way::Within(_, handlers) => {
                 let request =
                     Request::post(&path).header("content-type", JSON).body(Bytes::from(bytes));
                 let request = request.map_err(|error| LinkError::Unreachable(error.to_string()))?;
                 let Ok(answer) = handlers.clone().oneshot(request).await;
-                let (head, body) = answer.into_parts();
-                let body = axum::body::to_bytes(body, MESSAGE_BYTES_MAX).await;
-                let body = body.map_err(|error| LinkError::Unreachable(error.to_string()))?;
-                return self.read(axum::http::Response::from_parts(head, body).into()).await;
+                return self.read(answer).await;
             }
         };
         let hash = sha256_hex(&bytes);
         let mut first = true;
         loop {
-            let request = http
-                .post(format!("{}{path}", self.url))
-                .header("content-type", JSON)
-                .header("authorization", self.signature(&Method::POST, &path, &hash))
-                .timeout(ANSWER_TIMEOUT + wait)
-                .body(bytes.clone());
-            let answer = request.send().await.map_err(unreachable)?;
-            match self.read(answer).await {
+            let request = Request::post(format!("{}{path}", endpoint.url()))
+                .header(header::CONTENT_TYPE, JSON)
+                .header(header::AUTHORIZATION, self.signature(&Method::POST, &path, &hash))
+                .body(Bytes::from(bytes.clone()))
+                .map_err(own)?;
+            match self.exchange(endpoint, request, ANSWER_TIMEOUT + wait).await {
                 // The answer said what time it is there.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
@@ -234,23 +230,22 @@ impl Link {
         file: tokio::fs::File,
     ) -> Result<(), LinkError> {
         let path = format!("/api/v1/internal/objects/{path}");
-        let own = |error: std::io::Error| LinkError::Own(error.to_string());
+        let endpoint = self.endpoint()?;
         let bytes = file.metadata().await.map_err(own)?.len();
         let mut first = true;
         loop {
             let mut again = file.try_clone().await.map_err(own)?;
             again.rewind().await.map_err(own)?;
-            let request = self
-                .http()?
-                .put(format!("{}{path}", self.url))
-                .header("authorization", self.signature(&Method::PUT, &path, sha256))
+            let request = Request::put(format!("{}{path}", endpoint.url()))
+                .header(header::AUTHORIZATION, self.signature(&Method::PUT, &path, sha256))
                 .header("remuda-lease", lease.0.as_str())
                 .header("remuda-runner", lease.1.as_str())
                 .header("remuda-grant", grant)
                 .header("remuda-content-sha256", sha256)
-                .header("content-length", bytes)
-                .body(reqwest::Body::wrap_stream(pieces(again)));
-            let answer = request.send().await.map_err(unreachable)?;
+                .header(header::CONTENT_LENGTH, bytes)
+                .body(Bytes::from_stream(pieces(again)))
+                .map_err(own)?;
+            let answer = endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             match self.read(answer).await {
                 // The answer said what time it is there.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
@@ -259,20 +254,35 @@ impl Link {
         }
     }
 
+    /// Sends a request, and reads its answer within a time.
+    async fn exchange(
+        &self,
+        endpoint: &Endpoint,
+        request: Request<Bytes>,
+        patience: Duration,
+    ) -> Result<Vec<u8>, LinkError> {
+        let exchange = async {
+            let answer = endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
+            self.read(answer).await
+        };
+        let silent = |_| Err(LinkError::Unreachable("it does not answer".to_owned()));
+        tokio::time::timeout(patience, exchange).await.unwrap_or_else(silent)
+    }
+
     fn signature(&self, method: &Method, path: &str, body: &str) -> String {
         let now = self.clock.now().0.saturating_add_signed(self.ahead.load(Ordering::Relaxed));
         let request = Signed { method: method.as_str(), path, body };
         self.key.sign(Millis(now), random_hex::<16>(), request).header()
     }
 
-    fn note_time(&self, answer: &Response) {
+    fn note_time(&self, answer: &Response<Bytes>) {
         let time =
             answer.headers().get("remuda-time").and_then(|time| time.to_str().ok()?.parse().ok());
         let ahead = time.and_then(|time: i64| time.checked_sub_unsigned(self.clock.now().0));
         ahead.into_iter().for_each(|ahead| self.ahead.store(ahead, Ordering::Relaxed));
     }
 
-    async fn read(&self, answer: Response) -> Result<Vec<u8>, LinkError> {
+    async fn read(&self, answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
         self.note_time(&answer);
         match answer.status().is_success() {
             true => bounded(answer).await,
@@ -280,7 +290,7 @@ impl Link {
         }
     }
 
-    async fn refusal(&self, answer: Response) -> LinkError {
+    async fn refusal(&self, answer: Response<Bytes>) -> LinkError {
         let status = answer.status();
         let bytes = match bounded(answer).await {
             Ok(bytes) => bytes,
@@ -321,10 +331,11 @@ fn pieces(file: tokio::fs::File) -> impl Stream<Item = std::io::Result<Vec<u8>>>
 }
 
 /// An answer's body, no longer than a message.
-async fn bounded(mut answer: Response) -> Result<Vec<u8>, LinkError> {
+async fn bounded(answer: Response<Bytes>) -> Result<Vec<u8>, LinkError> {
+    let mut pieces = answer.into_body().into_data_stream();
     let mut bytes = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(unreachable)? {
-        bytes.extend_from_slice(&piece);
+    while let Some(piece) = pieces.next().await {
+        bytes.extend_from_slice(&piece.map_err(|error| LinkError::Unreachable(reason(&error)))?);
         if bytes.len() > MESSAGE_BYTES_MAX {
             return Err(LinkError::Unreachable("its answer does not end".to_owned()));
         }
@@ -336,7 +347,6 @@ fn nonsense(error: MessageError) -> LinkError {
     LinkError::Unreachable(format!("its answer is none: {error}"))
 }
 
-fn unreachable(error: reqwest::Error) -> LinkError {
-    // Without the URL: it is known, and nothing secret is ever in a log by accident.
-    LinkError::Unreachable(error.without_url().to_string())
+fn own(error: impl fmt::Display) -> LinkError {
+    LinkError::Own(error.to_string())
 }

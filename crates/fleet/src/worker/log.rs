@@ -109,6 +109,7 @@ mod tests {
     use super::super::outbox::WAITING_BYTES_MAX;
     use super::*;
     use crate::auth::KeyPair;
+    use crate::http::{Endpoint, Trust};
     use crate::orchestrator::Clock;
     use axum::Router;
     use axum::http::StatusCode;
@@ -133,8 +134,9 @@ mod tests {
         let input = pipe::Receiver::from_owned_fd(input.into()).expect("a pipe");
         // As a job that writes more than may wait.
         let job = std::thread::spawn(move || output.write_all(&vec![b'x'; 3 * WAITING_BYTES_MAX]));
+        let endpoint = Endpoint::new(&proxy().await, &Trust::default()).expect("an address");
         let log = Log {
-            link: Link::new(&proxy().await, Arc::new(KeyPair::generate()), Clock::default()),
+            link: Link::new(endpoint, Arc::new(KeyPair::generate()), Clock::default()),
             lease_id: LeaseId::new("lease_1").expect("an id"),
             runner_id: RunnerId::new("runner_1").expect("an id"),
             mask: Mask::default(),

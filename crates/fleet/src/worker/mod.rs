@@ -46,6 +46,7 @@ pub use sandbox::{Able, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
 use crate::broker::{BrokerError, Cancels, Hints, Taken};
+use crate::http::{Endpoint, EndpointError};
 use crate::id::RunnerId;
 use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork, Tag};
 use beat::insist;
@@ -76,6 +77,9 @@ pub enum WorkerError {
     /// Its key.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The orchestrator's address.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// Its folder.
     #[error("the worker's folder cannot be used: {0}")]
     Folder(io::Error),
@@ -91,6 +95,7 @@ pub enum WorkerError {
 /// back. With [`Config::one_shot`] until one job is done.
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
     let mut config = config;
+    let endpoint = Endpoint::new(&config.orchestrator, &config.trust)?;
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
     // Whole, and by no link: jobs and containers begin elsewhere, and it is hidden from them by its name.
     config.folder = config.folder.canonicalize().map_err(WorkerError::Folder)?;
@@ -120,7 +125,7 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
         }
         _ => None,
     };
-    let link = Link::new(&config.orchestrator, key.clone(), config.clock);
+    let link = Link::new(endpoint, key.clone(), config.clock);
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);

@@ -56,11 +56,11 @@ impl Traces {
     }
 
     /// What was done is what is said of it.
-    fn fit(&self, view: &Value) {
+    async fn fit(&self, fleet: &Fleet, view: &Value) {
         let job = &view["jobs"][0];
         let id = job["job_id"].as_str().expect("an id");
         let trace = std::fs::read_to_string(self.0.join(id)).unwrap_or_default();
-        let artifacts = job["artifacts"].as_array().map_or(0, Vec::len);
+        let artifacts = fleet.artifacts(job).await.as_array().map_or(0, Vec::len);
         assert_eq!(job["losses"], 0, "{view}");
         match (job["state"].as_str(), job["reason"].as_str()) {
             // A result that comes while a stop is requested counts as it is.
@@ -87,7 +87,7 @@ async fn cancels(fleet: &Fleet, traces: &Traces, mut numbers: Numbers) -> Vec<(S
         tokio::time::sleep(Duration::from_millis(after)).await;
         fleet.post(&format!("/runs/{run}/cancel"), json!({})).await;
         let view = fleet.ended(&run).await;
-        traces.fit(&view);
+        traces.fit(fleet, &view).await;
         seen.push((run, view));
     }
     seen
@@ -120,7 +120,7 @@ async fn a_job_that_is_canceled_at_any_moment_ends_once() {
     assert_eq!(fleet.ended(&fleet.submit(next).await).await["status"], "SUCCEEDED");
     for (run, view) in &seen {
         assert_eq!(fleet.run(run).await.as_ref(), Some(view), "what has ended never changes");
-        traces.fit(view);
+        traces.fit(&fleet, view).await;
     }
     let counted = async |status: &str| {
         fleet.counted(&format!("fleet_jobs_ended_total{{status=\"{status}\"}}")).await as usize

@@ -38,7 +38,7 @@ async fn workers_with_clocks_an_hour_ahead_and_an_hour_behind_keep_their_leases(
         let job = &view["jobs"][0];
         assert_eq!(job["state"], "SUCCEEDED", "{name}: {view}");
         assert_eq!((&job["fence"], &job["losses"]), (&json!(1), &json!(0)), "{name}: {view}");
-        assert_eq!(job["artifacts"][1]["type"], "r", "{name}: {view}");
+        assert_eq!(fleet.artifacts(job).await[1]["type"], "r", "{name}: {view}");
         let log = fleet.log(job).await;
         assert!(log.contains(&format!("/{name}/jobs/")), "each did its own: {log}");
     }

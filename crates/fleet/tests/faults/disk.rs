@@ -51,5 +51,5 @@ async fn an_object_that_does_not_fit_is_not_kept_and_the_orchestrator_goes_on() 
     assert!(job["summary"].as_str().is_some_and(|text| text.contains("full")), "{full}");
     let next = fleet.ended(&fleet.submit(vec![keep(100_000)]).await).await;
     assert_eq!(next["status"], "SUCCEEDED", "{next}");
-    assert_eq!(next["jobs"][0]["artifacts"][1]["type"], "big");
+    assert_eq!(fleet.artifacts(&next["jobs"][0]).await[1]["type"], "big");
 }

@@ -51,7 +51,7 @@ impl Work {
         let object = format!("/api/v1/objects/runs/{run}/jobs/{id}/1-1/r/r");
         let log = format!("/api/v1/jobs/{id}/log?fence=1");
         let kept = json!([{ "type": "log", "uri": log }, { "type": "r", "uri": object }]);
-        assert_eq!(job["artifacts"], kept);
+        assert_eq!(fleet.artifacts(job).await, kept);
         assert_eq!(fleet.text(&object).await, "kept\0bytes");
         let objects = fleet.folder.0.join(format!("orchestrator/objects/runs/{run}/jobs/{id}"));
         assert_eq!(files(&objects), [objects.join("1-1/r/r")], "and nothing else");

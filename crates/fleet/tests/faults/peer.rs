@@ -205,6 +205,12 @@ impl Fleet {
         request.send().await.ok()?.json().await.ok()
     }
 
+    /// What a job left behind.
+    pub async fn artifacts(&self, job: &Value) -> Value {
+        let id = job["job_id"].as_str().expect("an id");
+        self.get(&format!("/jobs/{id}")).await["artifacts"].clone()
+    }
+
     pub async fn get(&self, path: &str) -> Value {
         let request = self.http.get(format!("{}/api/v1{path}", self.url));
         request.send().await.expect("sent").json().await.expect("JSON")

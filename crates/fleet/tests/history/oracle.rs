@@ -223,7 +223,8 @@ impl<P: Place> Oracle<P> {
             }
             Op::Rerun(n) if !self.runs.is_empty() => {
                 let of = self.runs[n % self.runs.len()].clone();
-                let event = Event::Rerun { of, run_id: self.next_run(), key: None };
+                let event =
+                    Event::Rerun { of, run_id: self.next_run(), key: None, priority_max: i16::MAX };
                 let repeated = self.send(event).await?;
                 self.submitted(&repeated)?;
             }

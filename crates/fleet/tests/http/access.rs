@@ -1,6 +1,6 @@
 //! Tokens, keys, signatures.
 
-use crate::server::Server;
+use crate::server::{Server, endpoint};
 use remuda_fleet::auth::{
     Access, KeyPair, Scope, Signature, Signed, Token, TokenHash, random_hex, sha256_hex,
 };
@@ -12,7 +12,7 @@ use remuda_fleet::view::LimitView;
 use serde_json::{Value, json};
 
 fn token(name: &str, scope: Scope) -> Token {
-    Token { name: name.to_owned(), scope, sha256: TokenHash::of(&format!("secret-{name}")) }
+    Token::new(name, scope, TokenHash::of(&format!("secret-{name}")))
 }
 
 pub async fn guarded() -> Server {
@@ -192,8 +192,8 @@ async fn a_key_that_was_expelled_stays_out() {
 async fn machines_and_limits_can_be_seen_and_what_is_done_to_them_is_written_down() {
     let server = guarded().await;
     let key = enrolled(&server).await;
-    let viewer = Client::new(&server.url, Some("secret-viewer".to_owned()));
-    let operator = Client::new(&server.url, Some("secret-operator".to_owned()));
+    let viewer = Client::new(endpoint(&server.url), Some("secret-viewer".to_owned()));
+    let operator = Client::new(endpoint(&server.url), Some("secret-operator".to_owned()));
     let machines = viewer.machines().await.expect("a list");
     let seen: Vec<_> = machines.machines.iter().map(|it| (&it.key_id, it.expelled_at)).collect();
     assert_eq!((seen, machines.more), (vec![(&key.id(), None)], false));
@@ -248,7 +248,7 @@ async fn who_did_what_is_written_down() {
 #[tokio::test]
 async fn a_submission_that_is_sent_again_has_one_line() {
     let server = guarded().await;
-    let client = Client::new(&server.url, Some("secret-submitter".to_owned()));
+    let client = Client::new(endpoint(&server.url), Some("secret-submitter".to_owned()));
     let job = json!({ "name": "a", "job_spec": { "name": "a", "steps": ["true"] } });
     let run = serde_json::from_value(json!({ "jobs": [job] })).expect("a run");
     let first = client.submit(&run, Some("k")).await.expect("submitted");
@@ -374,4 +374,61 @@ async fn what_one_submitter_has_had_done_is_not_anothers() {
             assert!(own == 200 || own == 201, "{path}: {own}");
         }
     }
+}
+
+fn order(priority: i16, jobs: usize) -> Value {
+    let job = |n: usize| {
+        json!({ "name": format!("job-{n}"), "priority": priority,
+        "job_spec": { "name": "a", "steps": ["true"] } })
+    };
+    json!({ "jobs": (0..jobs).map(job).collect::<Vec<_>>() })
+}
+
+#[tokio::test]
+async fn a_submitter_cannot_put_its_jobs_before_those_of_all_others() {
+    let server = guarded().await;
+    for (who, priority, wanted) in [
+        ("submitter", i16::MAX, (403, "PRIORITY_TOO_HIGH")),
+        ("submitter", 1, (403, "PRIORITY_TOO_HIGH")),
+        ("submitter", 0, (201, "none")),
+        ("submitter", -7, (201, "none")),
+        ("operator", i16::MAX, (201, "none")),
+    ] {
+        let bearer = format!("Bearer secret-{who}");
+        let sent = send(&server, "POST", "/runs", Some(&bearer), &order(priority, 1)).await;
+        assert_eq!(code(&sent), wanted, "{who} {priority}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_has_no_more_workers_than_it_may_and_others_have_their_turn() {
+    let server = Server::with(|config| {
+        let greedy = Token { running_max: Some(2), ..token("greedy", Scope::Submitter) };
+        let enrol = token("enrol", Scope::Enrol);
+        config.access = Access(vec![greedy, token("other", Scope::Submitter), enrol]);
+    })
+    .await;
+    let submit = async |who: &str, jobs| {
+        let bearer = format!("Bearer secret-{who}");
+        let (status, run) = send(&server, "POST", "/runs", Some(&bearer), &order(0, jobs)).await;
+        assert_eq!(status, 201, "{run}");
+        run["run_id"].clone()
+    };
+    let greedy = submit("greedy", 5).await;
+    let other = submit("other", 1).await;
+    let key = enrolled(&server).await;
+    let mut runs = Vec::new();
+    for n in 0..4 {
+        let runner = RunnerId::of(&key.id(), &n.to_string()).expect("an id");
+        let body = json!({ "runner_id": runner, "capabilities": [] });
+        let signed = sign(&key, "/internal/lease", &body, now()).header();
+        let granted = send(&server, "POST", "/internal/lease", Some(&signed), &body).await.1;
+        runs.push(granted["run_id"].clone());
+    }
+    assert_eq!(runs, [greedy.clone(), greedy, other, Value::Null]);
+    // Nobody takes another's part by its label.
+    let mut theirs = order(0, 1);
+    theirs["jobs"][0]["labels"] = json!(["token:greedy"]);
+    let refused = send(&server, "POST", "/runs", Some("Bearer secret-other"), &theirs).await;
+    assert_eq!(code(&refused), (422, "RESERVED_LABEL"));
 }

@@ -1,6 +1,6 @@
 //! A bucket that takes connections and does not answer.
 
-use super::server::{Server, hasty};
+use super::server::{Server, endpoint, hasty};
 use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, put};
@@ -16,6 +16,10 @@ use tokio::net::TcpListener;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// What stores say of every object.
+const ABOUT: [(&str, &str); 2] =
+    [("etag", "\"1\""), ("last-modified", "Thu, 19 Nov 2026 12:00:00 GMT")];
+
 struct Bucket {
     config: BucketConfig,
     /// How often somebody wanted a list.
@@ -27,17 +31,18 @@ async fn bucket() -> Bucket {
     let [times, lists] = [(); 2].map(|()| Arc::new(AtomicU32::new(0)));
     let kept = move |_: HeaderMap| {
         // The first is there, and the second is told so.
-        std::future::ready(match times.fetch_add(1, Ordering::SeqCst) {
+        let status = match times.fetch_add(1, Ordering::SeqCst) {
             0 => StatusCode::OK,
             _ => StatusCode::PRECONDITION_FAILED,
-        })
+        };
+        std::future::ready((status, ABOUT))
     };
     let listed = lists.clone();
     let list = move || {
         listed.fetch_add(1, Ordering::SeqCst);
         std::future::pending::<StatusCode>()
     };
-    let object = put(kept).get(async || "kept").delete(async || StatusCode::NO_CONTENT);
+    let object = put(kept).get(async || (ABOUT, "kept")).delete(async || StatusCode::NO_CONTENT);
     let router = Router::new()
         .route("/fleet", get(list.clone()))
         .route("/fleet/", get(list))
@@ -116,7 +121,7 @@ async fn leases_end_whatever_a_bucket_does() {
 async fn an_id_is_refused_by_its_own_word_while_objects_of_an_earlier_run_are_to_go() {
     let bucket = bucket().await;
     let server = serve(&bucket).await;
-    let (client, id) = (Client::new(&server.url, None), Client::new_run());
+    let (client, id) = (Client::new(endpoint(&server.url), None), Client::new_run());
     client.submit_as(&id, &order()).await.expect("taken");
     assert_eq!(leave_an_object(&server).await, id);
     forgotten(&server, &id).await;
@@ -136,7 +141,7 @@ async fn an_id_is_refused_by_its_own_word_while_objects_of_an_earlier_run_are_to
 async fn a_run_that_left_nothing_is_forgotten_without_a_word_to_the_bucket() {
     let bucket = bucket().await;
     let server = serve(&bucket).await;
-    let (client, id) = (Client::new(&server.url, None), Client::new_run());
+    let (client, id) = (Client::new(endpoint(&server.url), None), Client::new_run());
     client.submit_as(&id, &order()).await.expect("taken");
     let granted = server.take("runner_a").await;
     server.complete(&granted, "runner_a").await;

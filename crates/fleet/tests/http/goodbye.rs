@@ -1,6 +1,7 @@
 //! Runners that leave, and programs that ask what their token allows.
 
 use crate::access::{ask, code, enrolled, guarded, now, send, sign};
+use crate::server::endpoint;
 use remuda_fleet::auth::{KeyPair, Scope};
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::id::RunnerId;
@@ -10,7 +11,7 @@ use serde_json::json;
 async fn a_runner_that_says_goodbye_is_gone_at_once_and_nobody_says_it_for_another() {
     let server = guarded().await;
     let (key, thief) = (enrolled(&server).await, enrolled(&server).await);
-    let viewer = Client::new(&server.url, Some("secret-viewer".to_owned()));
+    let viewer = Client::new(endpoint(&server.url), Some("secret-viewer".to_owned()));
     let total = async || viewer.workers().await.expect("a list").total;
     let (body, path) = (ask(&key), "/internal/lease");
     let signed = sign(&key, path, &body, now()).header();
@@ -51,7 +52,7 @@ async fn an_expelled_machines_runners_are_gone_at_once() {
     let (body, path) = (ask(&key), "/internal/lease");
     let signed = sign(&key, path, &body, now()).header();
     assert_eq!(send(&server, "POST", path, Some(&signed), &body).await.0, 200);
-    let operator = Client::new(&server.url, Some("secret-operator".to_owned()));
+    let operator = Client::new(endpoint(&server.url), Some("secret-operator".to_owned()));
     assert_eq!(operator.workers().await.expect("a list").total, 1);
     operator.expel(&key.id()).await.expect("expelled");
     assert_eq!(operator.workers().await.expect("a list").total, 0);
@@ -67,12 +68,12 @@ async fn every_token_may_ask_what_it_allows() {
         ("operator", Scope::Operator),
         ("enrol", Scope::Enrol),
     ] {
-        let client = Client::new(&server.url, Some(format!("secret-{name}")));
+        let client = Client::new(endpoint(&server.url), Some(format!("secret-{name}")));
         let token = client.token().await.expect("an answer");
         assert_eq!((token.name.as_str(), token.scope), (name, scope));
     }
     for token in [None, Some("secret-nobody".to_owned())] {
-        let refused = Client::new(&server.url, token).token().await;
+        let refused = Client::new(endpoint(&server.url), token).token().await;
         assert!(
             matches!(&refused, Err(ClientError::Refused { code, .. }) if code == "UNAUTHORIZED"),
             "{refused:?}"

@@ -12,6 +12,7 @@ mod refusals;
 mod runs;
 mod seed;
 mod server;
+mod tls;
 mod waits;
 
 /// These have none.

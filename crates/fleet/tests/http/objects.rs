@@ -233,3 +233,28 @@ async fn what_does_not_fit_is_refused_before_its_first_byte_and_room_comes_back_
     }
     panic!("no room came back");
 }
+
+/// What was still to go when an orchestrator ended stayed for ever.
+#[tokio::test]
+async fn objects_of_forgotten_runs_go_after_a_restart_and_young_ones_stay() {
+    let mut objects = std::path::PathBuf::new();
+    let folder = &mut objects;
+    let _server = Server::with(|config| {
+        config.keep_seconds = 3_600;
+        folder.clone_from(&config.objects);
+        for (run, age) in [("run_old", 7_200), ("run_young", 60)] {
+            let at = config.objects.join("runs").join(run);
+            std::fs::create_dir_all(at.join("jobs")).expect("a folder");
+            std::fs::write(at.join("jobs/x"), "x").expect("written");
+            let then = std::time::SystemTime::now() - Duration::from_secs(age);
+            std::fs::File::open(&at).expect("a folder").set_modified(then).expect("set");
+        }
+    })
+    .await;
+    let began = std::time::Instant::now();
+    while objects.join("runs/run_old").exists() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it stays");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert!(objects.join("runs/run_young/jobs/x").exists());
+}

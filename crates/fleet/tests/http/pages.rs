@@ -14,11 +14,8 @@ fn browser() -> Client {
 }
 
 async fn guarded() -> Server {
-    let token = |name: &str, scope| Token {
-        name: name.to_owned(),
-        scope,
-        sha256: TokenHash::of(&format!("secret-{name}")),
-    };
+    let token =
+        |name: &str, scope| Token::new(name, scope, TokenHash::of(&format!("secret-{name}")));
     Server::with(|config| {
         config.access = Access(vec![
             token("viewer", Scope::Viewer),

@@ -1,7 +1,11 @@
 //! Runs as people see them, and runners that wait.
 
-use crate::server::{Server, hasty};
+use crate::server::{Server, endpoint, hasty};
 use futures::StreamExt;
+use remuda_fleet::client::Client;
+use remuda_fleet::id::RunId;
+use remuda_fleet::lease::AttemptState;
+use remuda_fleet::view::RunView;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -329,7 +333,7 @@ async fn a_cancellation_that_races_a_result_ends_the_job_once() {
 #[tokio::test]
 async fn a_submitter_may_choose_the_runs_id() {
     let server = Server::open().await;
-    let client = remuda_fleet::client::Client::new(&server.url, None);
+    let client = remuda_fleet::client::Client::new(endpoint(&server.url), None);
     let id = remuda_fleet::client::Client::new_run();
     let order = |name: &str| {
         let job = json!({ "name": name, "job_spec": { "name": "a", "steps": ["true"] } });
@@ -341,4 +345,52 @@ async fn a_submitter_may_choose_the_runs_id() {
     let view = client.run(&id).await.expect("a run");
     assert_eq!((view.jobs.len(), view.jobs[0].name.as_str()), (1, "a"));
     client.cancel(&id).await.expect("canceled");
+}
+
+/// A view of such a run was a hundred megabytes for each who looked, and more than any client reads.
+#[tokio::test]
+async fn a_large_run_is_shown_in_pages_without_what_its_jobs_left_behind() {
+    const JOBS: usize = 300;
+    let server = Server::open().await;
+    let job = |n: usize| {
+        let name = format!("job-{n}");
+        json!({ "name": name, "job_spec": { "name": name, "steps": ["true"] } })
+    };
+    let jobs: Vec<Value> = (0..JOBS).map(job).collect();
+    let run = server.ok("/runs", json!({ "jobs": jobs })).await;
+    let id = RunId::new(run["run_id"].as_str().expect("an id")).expect("an id");
+    let artifact = json!({ "type": "log", "uri": "x".repeat(2_000) });
+    let artifacts = vec![artifact; 255];
+    for _ in 0..40 {
+        let granted = server.take("runner_a").await;
+        let done = json!({ "lease_id": granted["lease_id"], "runner_id": "runner_a",
+            "status": "SUCCEEDED", "artifacts": artifacts, "summary": "s".repeat(4_000) });
+        server.ok("/internal/complete", done).await;
+    }
+    let url = format!("{}/api/v1/runs/{id}", server.url);
+    let bytes = server.http.get(&url).send().await.expect("an answer").bytes().await.expect("all");
+    assert!(bytes.len() < 1 << 20, "{}", bytes.len());
+    let page: RunView = serde_json::from_slice(&bytes).expect("a run");
+    let next = page.next.expect("more jobs");
+    assert!(page.jobs.len() == next && next < JOBS && page.jobs[0].artifacts.is_empty());
+    let client = Client::new(endpoint(&server.url), None);
+    let whole = client.run(&id).await.expect("a run");
+    let names: Vec<String> = whole.jobs.iter().map(|job| job.name.clone()).collect();
+    assert!((0..JOBS).map(|n| format!("job-{n}")).eq(names) && whole.next.is_none());
+    let alone = client.job(&whole.jobs[0].job_id).await.expect("a job");
+    assert_eq!(alone.artifacts.len(), 255);
+    // Whoever watches is told of a job on the last page, too.
+    let mut views = std::pin::pin!(client.watch(&id).await.expect("a stream"));
+    let first = views.next().await.expect("a view").expect("a run");
+    assert_eq!(first.jobs.len(), JOBS);
+    let last = &whole.jobs[JOBS - 1].job_id;
+    client.cancel_job(last).await.expect("canceled");
+    loop {
+        let view = views.next().await.expect("a view").expect("a run");
+        if view.jobs[JOBS - 1].state == AttemptState::Canceled {
+            break;
+        }
+    }
+    let text = server.http.get(format!("{}/runs/{id}", server.url)).send().await.expect("a page");
+    assert!(text.text().await.expect("text").contains("?from="));
 }

@@ -73,7 +73,8 @@ async fn the_seeds_job_goes_its_whole_way() {
     let (_, run) = server.get(&format!("/runs/{}", granted["run_id"].as_str().expect("id"))).await;
     assert_eq!(run["status"], "SUCCEEDED");
     assert_eq!(run["jobs"][0]["summary"], "All tests passed.");
-    assert_eq!(run["jobs"][0]["artifacts"][1]["type"], "junit");
+    let (_, job) = server.get(&format!("/jobs/{}", granted["job_id"].as_str().expect("id"))).await;
+    assert_eq!(job["artifacts"][1]["type"], "junit");
 }
 
 #[tokio::test]

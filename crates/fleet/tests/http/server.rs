@@ -1,6 +1,7 @@
 //! An orchestrator, and a client that sends what it is told.
 
 use remuda_fleet::broker;
+use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -23,6 +24,11 @@ pub struct Server {
     pub folder: PathBuf,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
+}
+
+/// A way to an orchestrator of this machine.
+pub fn endpoint(url: &str) -> Endpoint {
+    Endpoint::new(url, &Trust::default()).expect("an address")
 }
 
 /// A folder that no other test has.
@@ -51,7 +57,8 @@ impl Server {
         config.broker.clone_from(&broker);
         change(&mut config);
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a socket");
-        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let scheme = if config.tls.is_some() { "https" } else { "http" };
+        let url = format!("{scheme}://{}", listener.local_addr().expect("an address"));
         let (stop, stopped) = oneshot::channel();
         let serving = tokio::spawn(async move {
             let stopped = async move {

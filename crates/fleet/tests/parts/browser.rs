@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 fn token(name: &str, scope: Scope) -> Token {
     let sha256 = TokenHash::of(&format!("secret-{name}"));
-    Token { name: name.to_owned(), scope, sha256 }
+    Token::new(name, scope, sha256)
 }
 
 #[tokio::test]

@@ -108,6 +108,7 @@ async fn artifacts_of_a_job_are_in_the_bucket_and_are_read_from_there() {
     let run = run["run_id"].as_str().expect("an id");
     let job: Value = server.get(&format!("/runs/{run}")).await.1["jobs"][0].clone();
     assert_eq!(job["state"], "SUCCEEDED", "{job}");
+    let job = server.get(&format!("/jobs/{}", job["job_id"].as_str().expect("an id"))).await.1;
     let uri = job["artifacts"][1]["uri"].as_str().expect("a place");
     let names = store.names().await;
     assert_eq!(names.len(), 1, "{names:?}");

@@ -1,7 +1,7 @@
 //! Calls, over real HTTP, by an executor of the test's own.
 
 use super::jobs::Worker;
-use super::server::{Server, hasty};
+use super::server::{Server, endpoint, hasty};
 use futures::future::BoxFuture;
 use remuda_fleet::client::Client;
 use remuda_fleet::id::RunId;
@@ -66,7 +66,7 @@ struct Scene {
 impl Scene {
     async fn open() -> Self {
         let server = Server::with(|config| config.policy = hasty()).await;
-        let client = Client::new(&server.url, None);
+        let client = Client::new(endpoint(&server.url), None);
         let mirror = Arc::new(Mirror::default());
         let calls = Calls(mirror.clone());
         let worker = Worker::start(&server, |config| config.executor = Some(calls));
@@ -135,7 +135,7 @@ async fn a_call_is_none_for_who_does_none() {
     })
     .await;
     let worker = Worker::start(&server, |_| {});
-    let client = Client::new(&server.url, None);
+    let client = Client::new(endpoint(&server.url), None);
     let mirror = Arc::new(Mirror::default());
     let scene = Scene { server, client, mirror, _worker: worker };
     let job = scene.ended(&scene.submit(b"abc", 60).await).await;

@@ -1,7 +1,7 @@
 //! The client, with an orchestrator and a worker.
 
 use crate::jobs::Worker;
-use crate::server::Server;
+use crate::server::{Server, endpoint};
 use futures::StreamExt;
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::lease::{AttemptState, RunStatus};
@@ -19,7 +19,7 @@ fn order(step: &str) -> RunSubmission {
 #[tokio::test]
 async fn a_run_is_submitted_watched_read_and_repeated() {
     let server = Server::open().await;
-    let client = Client::new(&server.url, None);
+    let client = Client::new(endpoint(&server.url), None);
     let submitted = client.submit(&order("echo hello"), Some("k")).await.expect("submitted");
     let again = client.submit(&order("echo hello"), Some("k")).await.expect("submitted");
     assert_eq!((&again.run_id, again.before), (&submitted.run_id, true));
@@ -44,7 +44,7 @@ async fn a_run_is_submitted_watched_read_and_repeated() {
 #[tokio::test]
 async fn a_run_that_nobody_works_at_is_canceled() {
     let server = Server::open().await;
-    let client = Client::new(&server.url, None);
+    let client = Client::new(endpoint(&server.url), None);
     let run = client.submit(&order("true"), None).await.expect("submitted").run_id;
     client.cancel(&run).await.expect("canceled");
     let view = client.run(&run).await.expect("a run");
@@ -54,7 +54,7 @@ async fn a_run_that_nobody_works_at_is_canceled() {
 #[tokio::test]
 async fn what_goes_wrong_is_told_apart() {
     let server = Server::open().await;
-    let client = Client::new(&server.url, None);
+    let client = Client::new(endpoint(&server.url), None);
     let nowhere = remuda_fleet::id::RunId::new("run_nowhere").expect("an id");
     let refused = client.run(&nowhere).await.expect_err("no such run");
     assert!(
@@ -90,7 +90,7 @@ async fn what_may_be_otherwise_soon_is_no_refusal() {
     {
         let length = body.len();
         let answer = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n\r\n{body}");
-        let client = Client::new(&answering(answer).await, None);
+        let client = Client::new(endpoint(&answering(answer).await), None);
         let error = client.submit(&order("true"), Some("k")).await.expect_err("not taken");
         assert_eq!(matches!(error, ClientError::Unreachable { .. }), passing, "{status}: {error}");
         assert!(error.to_string().contains("SOME_CODE"), "{error}");
@@ -106,7 +106,7 @@ async fn an_answer_that_nobody_understands_is_told_from_none() {
         let body = "<html>a page</html>";
         let length = body.len();
         let answer = format!("HTTP/1.1 {head}\r\ncontent-length: {length}\r\n\r\n{body}");
-        let client = Client::new(&answering(answer).await, None);
+        let client = Client::new(endpoint(&answering(answer).await), None);
         let error = client.run(&run).await.expect_err("no run");
         assert_eq!(matches!(error, ClientError::Nonsense { .. }), nonsense, "{head}: {error}");
     }
@@ -115,7 +115,7 @@ async fn an_answer_that_nobody_understands_is_told_from_none() {
 #[tokio::test]
 async fn an_object_that_stops_coming_ends() {
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf";
-    let client = Client::new(&answering(head.to_owned()).await, None);
+    let client = Client::new(endpoint(&answering(head.to_owned()).await), None);
     let client = client.with_silence_max(Duration::from_millis(200));
     let (bytes, pieces) = client.object("runs/a").await.expect("it begins");
     assert_eq!(bytes, Some(10));
@@ -129,7 +129,7 @@ async fn an_object_that_stops_coming_ends() {
 #[tokio::test]
 async fn a_stream_that_falls_silent_ends() {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: alive\n\n";
-    let client = Client::new(&answering(head.to_owned()).await, None);
+    let client = Client::new(endpoint(&answering(head.to_owned()).await), None);
     let client = client.with_silence_max(Duration::from_millis(200));
     let run = remuda_fleet::id::RunId::new("run_1").expect("an id");
     let watching = client.watch(&run).await.expect("a stream");

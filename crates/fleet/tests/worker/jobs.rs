@@ -81,7 +81,9 @@ pub fn begun(job: &Value) -> bool {
 }
 
 pub async fn ended(server: &Server, run: &str) -> Value {
-    until(server, run, |job| !job["reason"].is_null()).await
+    let job = until(server, run, |job| !job["reason"].is_null()).await;
+    // With what it left behind.
+    server.get(&format!("/jobs/{}", job["job_id"].as_str().expect("an id"))).await.1
 }
 
 pub async fn bytes(server: &Server, path: &str) -> Vec<u8> {
@@ -350,11 +352,7 @@ async fn a_worker_with_a_wrong_clock_enrols_and_works() {
     use remuda_fleet::auth::{Access, Scope, Token, TokenHash};
     let server = Server::with(|config| {
         config.policy = hasty();
-        let token = |scope, secret: &str| Token {
-            name: secret.to_owned(),
-            scope,
-            sha256: TokenHash::of(secret),
-        };
+        let token = |scope, secret: &str| Token::new(secret, scope, TokenHash::of(secret));
         config.access =
             Access(vec![token(Scope::Enrol, "enrol"), token(Scope::Submitter, "submit")]);
     })
@@ -377,6 +375,9 @@ async fn a_worker_with_a_wrong_clock_enrols_and_works() {
         if view["status"] != "RUNNING" {
             let job = &view["jobs"][0];
             assert_eq!((&job["state"], &job["fence"]), (&json!("SUCCEEDED"), &json!(1)), "{view}");
+            let url = api(&format!("/jobs/{}", job["job_id"].as_str().expect("an id")));
+            let job = server.http.get(url).bearer_auth("submit").send().await.expect("sent");
+            let job: Value = job.json().await.expect("JSON");
             assert_eq!(job["artifacts"][1]["type"], "r");
             break;
         }

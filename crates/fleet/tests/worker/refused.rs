@@ -1,6 +1,6 @@
 //! A worker whose leases are refused after they were granted, or what it sends under them.
 
-use crate::server::folder;
+use crate::server::{endpoint, folder};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{post, put};
@@ -93,7 +93,7 @@ async fn an_object_is_sent_again_when_the_clocks_differ() {
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("object"), "hello").expect("a file");
     let file = tokio::fs::File::open(folder.join("object")).await.expect("a file");
-    let link = Link::new(&url, Arc::new(KeyPair::generate()), Clock::default());
+    let link = Link::new(endpoint(&url), Arc::new(KeyPair::generate()), Clock::default());
     let lease = LeaseId::new("lease_1").expect("an id");
     let runner = RunnerId::new("runner_1").expect("an id");
     let sent = link.put("runs/a", (&lease, &runner), "5-0", &sha256_hex(b"hello"), file).await;

@@ -157,7 +157,10 @@ impl Settings {
     /// Makes every path one that starts at this directory.
     fn below(&mut self, base: &Path) {
         let mut paths = vec![&mut self.key, &mut self.data];
-        paths.extend(self.fleet.as_mut().and_then(|fleet| fleet.token_file.as_mut()));
+        if let Some(fleet) = &mut self.fleet {
+            paths.extend(fleet.token_file.as_mut());
+            paths.extend(fleet.ca_file.as_mut());
+        }
         for path in paths {
             *path = base.join(&*path);
         }
@@ -369,5 +372,8 @@ mod tests {
         assert!(both.check().unwrap_err().to_string().contains("worker.toml"));
         let wrong = read(&format!("{LEAST}[fleet]\norchestrator = 'fleet.example.com'\n")).unwrap();
         assert!(wrong.check().is_err());
+        let clear = format!("{LEAST}[fleet]\norchestrator = 'http://10.0.0.5:4400'\n");
+        assert!(read(&clear).unwrap().check().unwrap_err().to_string().contains("https://"));
+        assert!(read(&format!("{clear}insecure = true\n")).unwrap().check().is_ok());
     }
 }

@@ -104,7 +104,9 @@ resolvers = ["1.1.1.1", "8.8.8.8", "9.9.9.9", "208.67.222.222"]
 # `remuda worker init --executors`). Then the sections above move to their worker.toml, and here is what they
 # have, since the chain must be told.
 #[fleet]
-#orchestrator = "http://10.0.0.5:4400"
+#orchestrator = "https://fleet.example.com:4400"
+# The certificate of the authority that the orchestrator's comes from, if it is a private one.
+#ca_file = "ca.pem"
 #token_file = "submitter.token"
 #http = true
 #models = ["llama-3-8b"]

@@ -95,10 +95,10 @@ impl Here {
                 _ = &mut ended => break,
                 () = tokio::time::sleep(LOOK) => {
                     if let Ok(Some(JobRows { lease: Some(lease), .. })) = self.within.job(&job_id).await
-                        && let Some(far) = lease.progress
+                        && let Some(far) = &lease.progress
                     {
-                        let words = far.message.unwrap_or_default();
-                        progress.report(far.percent.unwrap_or(0), &words);
+                        let words = far.message.as_deref().unwrap_or_default();
+                        progress.report(far.percent.unwrap_or(0), words);
                     }
                 }
             }

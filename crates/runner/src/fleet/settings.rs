@@ -1,5 +1,6 @@
 //! `[fleet]` in `runner.toml`: who does the work, if the runner does not.
 
+use remuda_fleet::http::{Endpoint, EndpointError, Trust};
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -8,8 +9,12 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FleetSettings {
-    /// The orchestrator, such as `http://10.0.0.5:4400`.
+    /// The orchestrator, such as `https://fleet.example.com:4400`.
     pub orchestrator: String,
+    /// Certificates of private authorities, in PEM, that its own may come from.
+    pub ca_file: Option<PathBuf>,
+    /// Allows plain HTTP to another machine: everybody on the way can read and use what is sent.
+    pub insecure: bool,
     /// A file with a token that may submit. None: nobody asks for one.
     pub token_file: Option<PathBuf>,
     /// Whether workers make web requests.
@@ -27,13 +32,28 @@ pub struct FleetSettings {
 }
 
 impl FleetSettings {
+    /// The way to the orchestrator.
+    pub(super) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
+        let trust = Trust { ca_file: self.ca_file.clone(), insecure: self.insecure };
+        Endpoint::new(&self.orchestrator, &trust)
+    }
+
     /// What is wrong with it, if anything is.
     pub(crate) fn problem(&self) -> Option<&'static str> {
-        if !self.orchestrator.starts_with("http://") {
-            return Some(
-                "`orchestrator` under [fleet] must be an address like http://10.0.0.5:4400; where \
-                 others share the network, put a proxy with TLS on both ends",
-            );
+        let trust = Trust { ca_file: None, insecure: self.insecure };
+        match Endpoint::new(&self.orchestrator, &trust) {
+            Ok(_) => {}
+            Err(EndpointError::Plain(_)) => {
+                return Some(
+                    "`orchestrator` under [fleet] is plain HTTP to another machine, where everybody on the way \
+                     can read the token and the jobs: use https://, or allow it with `insecure = true`",
+                );
+            }
+            Err(_) => {
+                return Some(
+                    "`orchestrator` under [fleet] must be an address like https://fleet.example.com:4400",
+                );
+            }
         }
         let hash = |text: &String| text.parse::<remuda_protocol::primitives::B256>().is_ok();
         if !self.programs.iter().all(hash) {

@@ -5,6 +5,7 @@ use super::there::LOOK;
 use crate::private::{self, PrivateError};
 use remuda_fleet::auth::Scope;
 use remuda_fleet::client::{Client, ClientError};
+use remuda_fleet::http::EndpointError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +20,9 @@ const UNAUTHORIZED: &str = "UNAUTHORIZED";
 /// Why a fleet cannot be used.
 #[derive(Debug, Error)]
 pub enum TokenError {
+    /// The orchestrator's address, or the authorities that its certificate may come from.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
     /// The file cannot be read.
     #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
     File {
@@ -91,7 +95,7 @@ impl Pass {
     /// The token of the settings, and a way to the orchestrator with it.
     pub(super) fn read(settings: &FleetSettings) -> Result<(Client, Self), TokenError> {
         let token = settings.token_file.as_deref().map(word).transpose()?;
-        let client = Client::new(&settings.orchestrator, token);
+        let client = Client::new(settings.endpoint()?, token);
         let (url, file) = (settings.orchestrator.clone(), settings.token_file.clone());
         Ok((client, Self { url, file, known: Arc::default() }))
     }
@@ -146,7 +150,7 @@ mod tests {
         config.store = StoreConfig::Memory;
         let token = |scope: Scope| {
             std::fs::write(folder.join(format!("{scope}.token")), format!("{scope}\n")).unwrap();
-            Token { name: scope.to_string(), scope, sha256: TokenHash::of(&scope.to_string()) }
+            Token::new(&scope.to_string(), scope, TokenHash::of(&scope.to_string()))
         };
         config.access = Access(scopes.map(token).to_vec());
         std::fs::write(folder.join("nobody.token"), "nobody\n").unwrap();

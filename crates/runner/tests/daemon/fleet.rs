@@ -9,6 +9,7 @@ mod within;
 use crate::town::{Town, folder, settings};
 use remuda_fleet::auth::{Access, KeyPair, Scope, Token, TokenHash};
 use remuda_fleet::client::Client;
+use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::id::RunnerId;
 use remuda_fleet::message::{
     AckLease, AckLeaseAck, Complete, CompleteAck, CompleteStatus, Heartbeat, HeartbeatAck,
@@ -41,8 +42,12 @@ pub(crate) struct Fleet {
     serving: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
 }
 
+fn endpoint(url: &str) -> Endpoint {
+    Endpoint::new(url, &Trust::default()).unwrap()
+}
+
 fn token(name: &str, scope: Scope) -> Token {
-    Token { name: name.to_owned(), scope, sha256: TokenHash::of(name) }
+    Token::new(name, scope, TokenHash::of(name))
 }
 
 impl Fleet {
@@ -87,7 +92,7 @@ impl Fleet {
     }
 
     fn client(&self) -> Client {
-        Client::new(&self.url(), Some("submitter".to_owned()))
+        Client::new(endpoint(&self.url()), Some("submitter".to_owned()))
     }
 
     /// A runner that hands its work to it.
@@ -189,7 +194,7 @@ impl Puppet {
     async fn take(url: &str) -> Self {
         let key = Arc::new(KeyPair::generate());
         let runner_id = RunnerId::of(&key.id(), "1").unwrap();
-        let link = Link::new(url, key, Clock::default());
+        let link = Link::new(endpoint(url), key, Clock::default());
         link.enrol("enrol").await.unwrap();
         let means = Means { http: true, ..Means::default() };
         let request = LeaseRequest {

@@ -89,7 +89,8 @@ impl Registry for Registered {
         let world = self.0.lock().unwrap();
         let address = key.address().ok_or(Parting::NotRegistered)?;
         let profile = world.chain.profile(address).ok_or(Parting::NotRegistered)?;
-        if world.seen.is_some() && !world.chain.state.subsets().attests(self.1 as u32, profile.slot) {
+        if world.seen.is_some() && !world.chain.state.subsets().attests(self.1 as u32, profile.slot)
+        {
             return Err(Parting::WrongSubset);
         }
         Ok(Place { address, slot: Slot(profile.slot.get()) })

@@ -3,7 +3,7 @@
 use super::report::{Check, JobEnd, Report};
 use crate::failure::Failure;
 use crate::fleet::proxy::Proxy;
-use crate::fleet::stage::{Stage, failed};
+use crate::fleet::stage::{Stage, failed, local};
 use crate::style::{Style, Tone, clean};
 use futures::StreamExt as _;
 use remuda_fleet::auth::KeyPair;
@@ -231,7 +231,7 @@ impl Story {
         let Death { worker, job, runner, fence } = death;
         let lease = proxy.lease(job, *fence).ok_or_else(|| failed("nobody saw the lease"))?;
         let key = KeyPair::load_or_generate(&self.workers[*worker].place.join("worker.key"));
-        let link = Link::new(&stage.url, Arc::new(key.map_err(failed)?), Clock::default());
+        let link = Link::new(local(&stage.url)?, Arc::new(key.map_err(failed)?), Clock::default());
         let message = Complete {
             lease_id: lease.lease_id,
             runner_id: runner.clone(),

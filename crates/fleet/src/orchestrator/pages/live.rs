@@ -36,7 +36,7 @@ impl Watched for Live {
 fn page(path: &str) -> Result<Page, Failure> {
     match path.split_once('/').unwrap_or((path, "")) {
         ("runs", "") => Ok(Page::Runs { before: None }),
-        ("runs", run) => Ok(Page::Run(id(run, RunId::new)?)),
+        ("runs", run) => Ok(Page::Run { id: id(run, RunId::new)?, from: 0 }),
         ("jobs", job) => Ok(Page::Job(id(job, JobId::new)?)),
         ("workers", "") => Ok(Page::Workers),
         ("queue", "") => Ok(Page::Queue),

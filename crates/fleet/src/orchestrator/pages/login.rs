@@ -91,7 +91,8 @@ pub(in crate::orchestrator) async fn login(State(app): State<App>, request: Requ
     match known {
         Some(token) => {
             app.note(&token.name, "login", "", Ok(()));
-            let cookie = app.0.pages.sessions.cookie(app.now(), token, secure(&parts.headers));
+            let secure = app.0.config.tls.is_some() || secure(&parts.headers);
+            let cookie = app.0.pages.sessions.cookie(app.now(), token, secure);
             with_cookie(go(&to), &cookie)
         }
         None if app.0.door.is_open() => go(&to),

@@ -15,7 +15,7 @@ pub(super) use login::{form, login, logout};
 
 use super::answer::{Asked, Failure, Named};
 use super::app::App;
-use super::people::{granted, id};
+use super::people::{Jobs, granted, id};
 use super::places::Places;
 use crate::auth::Scope;
 use crate::id::{JobId, RunId};
@@ -55,7 +55,7 @@ impl Default for Pages {
 #[derive(Clone, Debug)]
 pub(super) enum Page {
     Runs { before: Option<String> },
-    Run(RunId),
+    Run { id: RunId, from: usize },
     Job(JobId),
     Workers,
     Queue,
@@ -132,7 +132,7 @@ async fn show(app: App, headers: &HeaderMap, path: &str, page: Page) -> Response
     }
     let events = match &page {
         // Earlier runs do not change much.
-        Page::Runs { before: Some(_) } => None,
+        Page::Runs { before: Some(_) } | Page::Run { from: 1.., .. } => None,
         Page::Runs { .. } => Some("/live/runs".to_owned()),
         _ => Some(format!("/live{path}")),
     };
@@ -173,9 +173,13 @@ pub(super) async fn run(
     State(app): State<App>,
     headers: HeaderMap,
     OnPage(Named(run)): OnPage<Named>,
+    OnPage(Asked(Jobs { from })): OnPage<Asked<Jobs>>,
 ) -> Response {
     match id(&run, RunId::new) {
-        Ok(id) => show(app, &headers, &format!("/runs/{id}"), Page::Run(id.clone())).await,
+        Ok(id) => {
+            let path = format!("/runs/{id}");
+            show(app, &headers, &path, Page::Run { id, from }).await
+        }
         Err(failure) => trouble(&failure),
     }
 }

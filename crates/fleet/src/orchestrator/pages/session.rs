@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_cookie_lets_in_until_it_or_its_token_ends_and_cannot_be_made_up() {
-        let token = |scope| Token { name: "t".to_owned(), scope, sha256: TokenHash::of("t") };
+        let token = |scope| Token::new("t", scope, TokenHash::of("t"));
         let (sessions, now) = (Sessions::default(), Millis(1_000));
         let access = Access(vec![token(Scope::Viewer)]);
         let cookie = sessions.cookie(now, &access.0[0], false);

@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 pub(super) async fn inside(app: &App, page: &Page) -> Result<Inside, Failure> {
     match page {
         Page::Runs { before } => runs(app, before.as_deref()).await,
-        Page::Run(id) => {
+        Page::Run { id, from } => {
             let view = app.run_view(id, NOW).await?.ok_or_else(|| Failure::not_found("run"))?;
-            Ok(run(&view))
+            Ok(run(&view.page(*from)))
         }
         Page::Job(id) => job(app, id).await,
         Page::Workers => workers(app).await,
@@ -74,6 +74,10 @@ fn run(run: &RunView) -> Inside {
         body.raw("</code><td>").text(state_line(job));
     }
     body.raw("</table>");
+    if let Some(next) = run.next {
+        let to = format_args!("/runs/{}?from={next}", summary.run_id);
+        body.raw("<p>").link(to, "more jobs").raw("</p>");
+    }
     let ended = summary.status != RunStatus::Running;
     Inside { title: title.to_owned(), body, ended }
 }

@@ -10,6 +10,7 @@
 //! told to the others afterwards ([`Hearing`]).
 
 mod batch;
+mod keys;
 mod life;
 mod limits;
 mod load;
@@ -26,13 +27,15 @@ pub use news::Hearing;
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::auth::random_hex;
+use crate::http::is_this_machine;
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Action, Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
+use keys::Keys;
 use life::Life;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgSslMode};
 use sqlx::{PgConnection, PgPool};
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -53,7 +56,7 @@ const CONNECTIONS_MAX: u32 = WRITERS as u32 + WISHES as u32 + 3;
 /// And for people who look, of whom there may be many: nobody who beats waits for them.
 const READERS_MAX: u32 = 8;
 /// And for keys that are shown, which anybody may: nothing is decided later for that.
-const KEYS_MAX: u32 = 4;
+const KEY_CONNECTIONS: u32 = 1;
 /// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
@@ -104,7 +107,7 @@ pub enum Time {
 pub struct Postgres {
     core: Arc<Core>,
     readers: PgPool,
-    keys: PgPool,
+    keys: Keys,
     asks: mpsc::Sender<Ask>,
     writers: Vec<JoinHandle<()>>,
     crier: JoinHandle<()>,
@@ -369,6 +372,19 @@ impl Core {
     }
 }
 
+/// Reads a URL. What goes to another machine goes over TLS to a server whose certificate is believed, unless the URL
+/// has an `sslmode` of its own: the driver's default takes any certificate, or none.
+fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let options = PgConnectOptions::from_str(url)?;
+    let host = options.get_host();
+    let local = options.get_socket().is_some() || host.starts_with('/') || is_this_machine(host);
+    let chosen = url.contains("sslmode=") || url.contains("ssl-mode=");
+    match local || chosen || std::env::var_os("PGSSLMODE").is_some() {
+        true => Ok(options),
+        false => Ok(options.ssl_mode(PgSslMode::VerifyFull)),
+    }
+}
+
 impl Postgres {
     /// Connects, makes the tables if there are none, and gives every live lease its grace.
     pub async fn open(
@@ -377,11 +393,12 @@ impl Postgres {
         time: Time,
         now: Millis,
     ) -> Result<Self, StoreError> {
-        let options = PgConnectOptions::from_str(url)?.options(PLANNER).options(LIMITS);
+        let options = options(url)?.options(PLANNER).options(LIMITS);
         let most = |connections| PgPoolOptions::new().max_connections(connections);
         let pool = most(CONNECTIONS_MAX).connect_with(options.clone()).await?;
         let readers = most(READERS_MAX).connect_lazy_with(options.clone());
-        let keys = most(KEYS_MAX).connect_lazy_with(options);
+        let keys = most(KEY_CONNECTIONS).connect_lazy_with(options);
+        let keys = Keys::start(move |ids| read::workers(keys.clone(), ids));
         schema::migrate(&pool).await?;
         let (name, life) = (random_hex::<8>(), Life::default());
         let (crier, left) = news::crier();
@@ -437,7 +454,6 @@ impl Postgres {
         // Goodbyes that nobody hears are not waited for.
         let closing = async {
             self.readers.close().await;
-            self.keys.close().await;
             pool.close().await;
         };
         let _ = timeout(CLOSING_MAX, closing).await;
@@ -490,7 +506,7 @@ impl Store for Postgres {
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
         // Whoever beats is asked for its key: that is not to wait for people who look.
-        read::worker(&self.keys, id).await
+        self.keys.find(id).await
     }
 
     async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
@@ -519,5 +535,22 @@ impl Store for Postgres {
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
         read::snapshot(&self.readers).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_on_another_machine_is_reached_by_verified_tls_unless_its_url_says_otherwise() {
+        let mode = |url: &str| options(url).expect("a URL").get_ssl_mode();
+        for far in ["postgres://fleet@db/fleet", "postgres://fleet@10.0.0.1:5432/fleet"] {
+            assert!(matches!(mode(far), PgSslMode::VerifyFull), "{far}");
+        }
+        for near in ["postgres://fleet@localhost/fleet", "postgres:///fleet?host=/run/postgresql"] {
+            assert!(matches!(mode(near), PgSslMode::Prefer), "{near}");
+        }
+        assert!(matches!(mode("postgres://db/fleet?sslmode=disable"), PgSslMode::Disable));
     }
 }

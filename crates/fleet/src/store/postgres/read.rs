@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use sqlx::postgres::PgRow;
 use sqlx::{PgPool, Row};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub(super) fn records<T: DeserializeOwned>(
     rows: &[PgRow],
@@ -32,14 +33,21 @@ pub(super) async fn run(pool: &PgPool, id: &RunId) -> Result<Option<RunRows>, St
     let Some(run) = records(&run, "run")?.pop() else { return Ok(None) };
     let all = "SELECT seq, fixed, changing FROM job WHERE run_id = $1 ORDER BY seq";
     let all = jobs(&sqlx::query(all).bind(id.as_str()).fetch_all(&mut *sql).await?)?;
-    let newest = "SELECT DISTINCT ON (job_id) record FROM lease WHERE run_id = $1
-        ORDER BY job_id, fence DESC";
+    // What jobs left behind is asked for job by job: of a large run it would be hundreds of megabytes. A zero byte is
+    // nothing that jsonb can have.
+    let newest = r"SELECT DISTINCT ON (job_id) CASE
+            WHEN position('\u0000' in record) > 0 THEN record
+            ELSE (record::jsonb #- '{answer,artifacts}' #- '{answer,output}')::text END
+        FROM lease WHERE run_id = $1 ORDER BY job_id, fence DESC";
     let newest = sqlx::query(newest).bind(id.as_str()).fetch_all(&mut *sql).await?;
     let newest: Vec<LeaseRecord> = records(&newest, "lease")?;
     let mut leases: BTreeMap<JobId, LeaseRecord> =
         newest.into_iter().map(|lease| (lease.job_id.clone(), lease)).collect();
-    let with_lease =
-        |job: JobRecord| JobRows { lease: leases.remove(&job.job_id), job, reached: None };
+    let with_lease = |job: JobRecord| JobRows {
+        lease: leases.remove(&job.job_id).map(Arc::new),
+        job,
+        reached: None,
+    };
     let mut jobs: Vec<JobRows> = all.into_iter().map(with_lease).collect();
     limits::with_limits(&mut sql, std::slice::from_ref(&run), &mut jobs).await?;
     Ok(Some(RunRows { run, jobs }))
@@ -51,7 +59,7 @@ pub(super) async fn job(pool: &PgPool, id: &JobId) -> Result<Option<JobRows>, St
     let job = jobs(&sqlx::query(job).bind(id.as_str()).fetch_all(&mut *sql).await?)?.pop();
     let newest = "SELECT record FROM lease WHERE job_id = $1 ORDER BY fence DESC LIMIT 1";
     let newest = sqlx::query(newest).bind(id.as_str()).fetch_all(&mut *sql).await?;
-    let lease = records(&newest, "lease")?.pop();
+    let lease = records(&newest, "lease")?.pop().map(Arc::new);
     let Some(job) = job else { return Ok(None) };
     let runs = limits::runs(&mut sql, std::iter::once(&job)).await?;
     let mut rows = [JobRows { job, lease, reached: None }];
@@ -74,10 +82,14 @@ pub(super) async fn runs(
     records(&query.fetch_all(pool).await?, "run")
 }
 
-pub(super) async fn worker(pool: &PgPool, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-    let query = "SELECT record FROM worker WHERE id = $1";
-    let rows = sqlx::query(query).bind(id.as_str()).fetch_all(pool).await?;
-    Ok(records(&rows, "worker")?.pop())
+/// Those of these keys that there are.
+pub(super) async fn workers(
+    pool: PgPool,
+    ids: Vec<KeyId>,
+) -> Result<Vec<WorkerRecord>, StoreError> {
+    let ids: Vec<&str> = ids.iter().map(KeyId::as_str).collect();
+    let query = "SELECT record FROM worker WHERE id = ANY ($1)";
+    records(&sqlx::query(query).bind(ids).fetch_all(&pool).await?, "worker")
 }
 
 pub(super) async fn machines(pool: &PgPool, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
@@ -133,7 +145,7 @@ pub(super) async fn open_jobs(pool: &PgPool, most: usize) -> Result<Vec<JobRows>
     let with_lease = |row: &PgRow| {
         let job = read_job(row.get(0), row.get(1), row.get(2))?;
         let lease = row.get::<Option<&str>, _>(3).map(|text| read("lease", text)).transpose()?;
-        Ok(JobRows { job, lease, reached: None })
+        Ok(JobRows { job, lease: lease.map(Arc::new), reached: None })
     };
     let rows = held.iter().chain(&waiting).map(with_lease).collect::<Result<_, StoreError>>();
     let mut rows: Vec<JobRows> = rows?;

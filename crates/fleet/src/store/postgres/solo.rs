@@ -86,7 +86,7 @@ pub(super) async fn rows(sql: &mut PgConnection, event: &Event) -> Result<Tables
                 records(&sqlx::query(live).fetch_all(sql).await?, "lease")?;
             live.into_iter().for_each(|lease| tables.put_lease(lease));
         }
-        Event::Rerun { of, run_id, key } => {
+        Event::Rerun { of, run_id, key, .. } => {
             load::keys(sql, &mut tables, key).await?;
             if tables.runs().any(|run| run.rerun_of.as_ref() == Some(of)) {
                 // The same request again: it is answered by what it made, and changes nothing.

@@ -3,50 +3,60 @@
 //! One task owns the file and the rows. It takes every event that waits, decides about all of them
 //! in memory, writes the rows that changed in one transaction, waits until the disk has them, and
 //! only then answers. While the disk works the next batch gathers and is decided about: the busier
-//! the fleet, the fewer transactions per event. Nothing but logs is read from the file while it runs.
-//! Whoever reads rows waits for the batch that was decided before, and nothing is decided about
-//! meanwhile: what is told is on the disk.
+//! the fleet, the fewer transactions per event. Whoever reads is told what is on the disk, from a copy of
+//! the rows ([`readers`]) and, where it is a log, from the file: nobody who decides waits for that.
 //!
 //! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
 //! was decided on top of it, is answered with a decision, and the rows are read anew by another connection.
 
+mod readers;
 mod rows;
 mod writer;
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
 use crate::id::{Fence, JobId, KeyId, RunId};
-use crate::lease::{Event, Handled, LabelRecord, Policy, Rows, RunRecord, WorkerRecord};
+use crate::lease::{Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
 use crate::time::Millis;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteLockingMode, SqliteSynchronous};
+use readers::Readers;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, SqliteConnection};
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use writer::{Ask, LogPlace, Writer};
+use writer::{Ask, Writer};
 
 /// Events that may wait. More than a batch, so that the next one is full when the disk is done.
 const WAITING_MAX: usize = 8_192;
+/// Logs that are read at the same time.
+const READERS_MAX: u32 = 4;
 
 /// A store in a file.
 #[derive(Debug)]
 pub struct Sqlite {
     asks: mpsc::Sender<Ask>,
     writer: JoinHandle<()>,
+    readers: Readers,
 }
 
 impl Sqlite {
     /// Opens the file, or makes it, and gives every live lease in it its grace. Nobody else can open
     /// it meanwhile: two orchestrators over one file would each decide without the other.
     pub async fn open(path: &Path, policy: Policy, now: Millis) -> Result<Self, StoreError> {
-        let mut writer = Writer::open(path, policy).await?;
+        let logs = SqliteConnectOptions::new().filename(path).read_only(true);
+        let logs = SqlitePoolOptions::new()
+            .max_connections(READERS_MAX)
+            .connect_lazy_with(logs.disable_statement_logging());
+        let (teller, readers) = Readers::start(logs);
+        let mut writer = Writer::open(path, policy, teller).await?;
         writer.start(now).await?;
         let (asks, waiting) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(writer.run(waiting));
-        Ok(Self { asks, writer })
+        Ok(Self { asks, writer, readers })
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -56,36 +66,37 @@ impl Sqlite {
     /// Finishes what waits and lets go of the file.
     pub async fn close(self) -> Result<(), StoreError> {
         drop(self.asks);
+        self.readers.close().await;
         self.writer.await.map_err(|_| StoreError::Closed)
-    }
-
-    async fn ask<T>(&self, ask: Ask, answer: oneshot::Receiver<T>) -> Result<T, StoreError> {
-        self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
-        answer.await.map_err(|_| StoreError::Closed)
-    }
-
-    /// What the rows say between two batches.
-    async fn read<T: Send + 'static>(
-        &self,
-        read: impl FnOnce(&Tables) -> T + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        let read = move |tables: &Tables| {
-            // Whoever asked and went away is not told.
-            let _ = answer.send(read(tables));
-        };
-        self.ask(Ask::Read(Box::new(read)), answered).await
     }
 }
 
-async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
+/// Takes the file for this process. Not by a lock on the file itself: closing any descriptor of that would let go of
+/// the locks that SQLite has on it.
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let failed = |error: io::Error| StoreError::Database(error.to_string());
     // For its owner only, and so are the files that SQLite makes beside it: jobs' variables are in it.
-    let made = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
-    made.map_err(|error| StoreError::Database(error.to_string()))?;
+    let private = |path: &Path| OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+    let mut name = path.to_owned().into_os_string();
+    name.push(".lock");
+    let lock = private(Path::new(&name)).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let text =
+                "another orchestrator has this file open; end that one, or use another folder";
+            return Err(StoreError::Database(text.to_owned()));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    private(path).map_err(failed)?;
+    Ok(lock)
+}
+
+async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
     let mut connection = SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(true)
-        .locking_mode(SqliteLockingMode::Exclusive)
         .journal_mode(SqliteJournalMode::Wal)
         // FULL: a transaction that was answered is on the disk, not in a cache of it.
         .synchronous(SqliteSynchronous::Full)
@@ -105,7 +116,9 @@ async fn connect(path: &Path) -> Result<SqliteConnection, StoreError> {
 impl Store for Sqlite {
     async fn handle(&self, now: Millis, event: Event) -> Result<Handled, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.ask(Ask::Handle(now, Box::new(event), answer), answered).await?
+        let ask = Ask { now, event: Box::new(event), answer };
+        self.asks.send(ask).await.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
     }
 
     async fn log(
@@ -115,14 +128,11 @@ impl Store for Sqlite {
         offset: u64,
         bytes: usize,
     ) -> Result<Vec<u8>, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        let place = LogPlace { job: job.clone(), fence, offset, bytes };
-        self.ask(Ask::Log(place, answer), answered).await?
+        self.readers.log(job, fence, offset, bytes).await
     }
 
     async fn run(&self, id: &RunId) -> Result<Option<RunRows>, StoreError> {
-        let id = id.clone();
-        self.read(move |tables| tables.run_rows(&id)).await
+        self.readers.run(id).await
     }
 
     async fn runs(
@@ -130,29 +140,27 @@ impl Store for Sqlite {
         before: Option<RunCursor>,
         most: usize,
     ) -> Result<Vec<RunRecord>, StoreError> {
-        self.read(move |tables| tables.newest_runs(before.as_ref(), most)).await
+        self.readers.runs(before, most).await
     }
 
     async fn job(&self, id: &JobId) -> Result<Option<JobRows>, StoreError> {
-        let id = id.clone();
-        self.read(move |tables| tables.job_rows(&id)).await
+        self.readers.job(id).await
     }
 
     async fn worker(&self, id: &KeyId) -> Result<Option<WorkerRecord>, StoreError> {
-        let id = id.clone();
-        self.read(move |tables| tables.worker(&id)).await
+        self.readers.worker(id).await
     }
 
     async fn machines(&self, most: usize) -> Result<Vec<WorkerRecord>, StoreError> {
-        self.read(move |tables| tables.workers().take(most).cloned().collect()).await
+        self.readers.machines(most).await
     }
 
     async fn labels(&self, most: usize) -> Result<Vec<LabelRecord>, StoreError> {
-        self.read(move |tables| tables.labels().take(most).cloned().collect()).await
+        self.readers.labels(most).await
     }
 
     async fn open_jobs(&self, most: usize) -> Result<Vec<JobRows>, StoreError> {
-        self.read(move |tables| tables.open_jobs(most)).await
+        self.readers.open_jobs(most).await
     }
 
     async fn waiting(
@@ -160,21 +168,27 @@ impl Store for Sqlite {
         now: Millis,
         most: usize,
     ) -> Result<Vec<(JobId, BTreeSet<Tag>)>, StoreError> {
-        self.read(move |tables| tables.waiting_jobs(now, most)).await
+        self.readers.waiting(now, most).await
     }
 
     async fn counts(&self) -> Result<Counts, StoreError> {
-        self.read(Tables::counts).await
+        self.readers.counts().await
     }
 
     async fn snapshot(&self) -> Result<Tables, StoreError> {
-        self.read(Tables::clone).await
+        self.readers.snapshot().await
     }
 }
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        Self::Database(error.to_string())
+        match error {
+            sqlx::Error::Tls(why) => Self::Database(format!(
+                "no TLS with the server: {why}; for a private authority add sslrootcert=FILE to the URL, or \
+                 sslmode=disable to send everything in the clear"
+            )),
+            other => Self::Database(other.to_string()),
+        }
     }
 }
 

@@ -3,12 +3,13 @@
 mod inbox;
 
 use super::super::journal::{Changes, Journal};
+use super::readers::{Teller, Update};
 use super::{StoreError, Tables, rows};
-use crate::id::{Fence, JobId};
 use crate::lease::{Event, Handled, Policy, Rows, handle, missed};
 use crate::time::Millis;
 use inbox::Inbox;
 use sqlx::{Connection, SqliteConnection};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -30,26 +31,16 @@ const OWED_MILLIS: u64 = 10_000;
 const STALL: Duration = Duration::from_millis(500);
 /// Deciding for longer keeps those waiting who come later, and among them are heartbeats.
 const DECIDING_MAX: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 100 });
-/// And reading, for so many at once.
-const READERS_MAX: usize = 64;
 /// Fewer asks than this are one batch.
 const HALVES_MIN: usize = 16;
 
-type Answer = oneshot::Sender<Result<Handled, StoreError>>;
+pub(super) type Answer = oneshot::Sender<Result<Handled, StoreError>>;
 
-/// What others want of the owner.
-pub(super) enum Ask {
-    Handle(Millis, Box<Event>, Answer),
-    Log(LogPlace, oneshot::Sender<Result<Vec<u8>, StoreError>>),
-    Read(Box<dyn FnOnce(&Tables) + Send>),
-}
-
-/// A part of a log.
-pub(super) struct LogPlace {
-    pub(super) job: JobId,
-    pub(super) fence: Fence,
-    pub(super) offset: u64,
-    pub(super) bytes: usize,
+/// An event for the owner to decide about.
+pub(super) struct Ask {
+    pub(super) now: Millis,
+    pub(super) event: Box<Event>,
+    pub(super) answer: Answer,
 }
 
 /// Decided in memory, and not on the disk yet: nobody is told.
@@ -62,25 +53,22 @@ struct Batch {
     settled: u64,
     changes: Changes,
     answers: Vec<(Answer, Handled)>,
-    readers: Vec<Ask>,
 }
 
 impl Batch {
     /// Whoever comes now waits for the next one.
     fn is_full(&self) -> bool {
-        self.asks >= BATCH_MAX
-            || self.changes.jobs.len() >= JOBS_MAX
-            || self.readers.len() >= READERS_MAX
+        self.asks >= BATCH_MAX || self.changes.jobs.len() >= JOBS_MAX
     }
 
-    /// None of its decisions holds. Who reads still waits.
+    /// None of its decisions holds.
     fn fail(&mut self, error: &StoreError) {
         for (answer, _) in self.answers.drain(..) {
             let _ = answer.send(Err(error.clone()));
         }
         self.changes = Changes::default();
         self.settled = 0;
-        self.asks = self.readers.len();
+        self.asks = 0;
     }
 }
 
@@ -90,6 +78,9 @@ pub(super) struct Writer {
     connection: Option<SqliteConnection>,
     decider: Decider,
     pace: Pace,
+    teller: Teller,
+    /// Nobody else opens the file meanwhile.
+    _lock: File,
 }
 
 /// How long the last batch took.
@@ -144,10 +135,15 @@ impl Life {
 }
 
 impl Writer {
-    pub(super) async fn open(path: &Path, policy: Policy) -> Result<Self, StoreError> {
+    pub(super) async fn open(
+        path: &Path,
+        policy: Policy,
+        teller: Teller,
+    ) -> Result<Self, StoreError> {
         let decider = Decider { policy, tables: Tables::default(), life: Life::default() };
         let (path, pace) = (path.to_owned(), Pace::default());
-        let mut writer = Self { path, connection: None, decider, pace };
+        let _lock = super::lock(&path)?;
+        let mut writer = Self { path, connection: None, decider, pace, teller, _lock };
         writer.anew().await?;
         Ok(writer)
     }
@@ -165,6 +161,7 @@ impl Writer {
         self.decider.tables = rows::load(&mut connection).await?;
         self.decider.tables.set_seen(self.decider.life.well);
         self.connection = Some(connection);
+        self.teller.tell(Update::all(&self.decider.tables)).await;
         Ok(())
     }
 
@@ -172,8 +169,10 @@ impl Writer {
         let mut changes = Changes::default();
         // Its answer says nothing.
         let _ = self.decider.handle(&mut changes, now, Event::Start);
+        let update = Update::of(&self.decider.tables, &changes);
         let ready = rows::ready(&self.decider.tables, changes)?;
         rows::write(self.connection.as_mut(), ready).await?;
+        self.teller.tell(update).await;
         self.decider.life.well = now;
         Ok(())
     }
@@ -202,7 +201,6 @@ impl Writer {
             {
                 tracing::error!(%error, "the fleet's database cannot be read");
                 refuse(&mut came, &error);
-                // Those who read are told by that that there is nothing.
                 next = Batch::default();
                 tokio::time::sleep(BETWEEN_TRIES).await;
                 continue;
@@ -232,16 +230,14 @@ impl Writer {
         let connection = connection.as_mut();
         let (seen, writes) = (decider.tables.seen(), !batch.changes.is_empty());
         let began = Instant::now();
-        let ready = rows::ready(&decider.tables, std::mem::take(&mut batch.changes));
+        let changes = std::mem::take(&mut batch.changes);
+        // Decisions go on while the disk works: whoever reads is to see what it has.
+        let update = writes.then(|| Update::of(&decider.tables, &changes));
+        let ready = rows::ready(&decider.tables, changes);
         let deciding = batch.deciding + began.elapsed();
         let began = Instant::now();
         let written = match ready {
-            Ok(ready) => {
-                // Who reads is to see what the disk has, and nothing that is only decided.
-                let deciding = batch.readers.is_empty();
-                let write = rows::write(connection, ready);
-                decider.decide_during(write, inbox, next, deciding).await
-            }
+            Ok(ready) => decider.decide_during(rows::write(connection, ready), inbox, next).await,
             Err(error) => Err(error),
         };
         let event = deciding / u32::try_from(batch.asks).unwrap_or(u32::MAX).max(1);
@@ -250,6 +246,9 @@ impl Writer {
         match written {
             Ok(()) => {
                 self.decider.lived(seen, writes);
+                if let Some(update) = update {
+                    self.teller.tell(update).await;
+                }
                 for (answer, handled) in batch.answers {
                     let _ = answer.send(Ok(handled));
                 }
@@ -266,39 +265,15 @@ impl Writer {
                 self.decider.life.failed(began.elapsed());
                 if let Err(error) = read {
                     tracing::error!(%error, "the fleet's database cannot be read");
-                    // Those who read are told by that that there is nothing.
-                    return;
                 }
             }
-        }
-        for reader in batch.readers {
-            self.read(reader).await;
-        }
-    }
-
-    async fn read(&mut self, ask: Ask) {
-        let tables = &self.decider.tables;
-        match ask {
-            Ask::Handle(..) => {}
-            Ask::Log(place, answer) => {
-                let LogPlace { job, fence, offset, bytes } = place;
-                let log = match (tables.job(&job), &mut self.connection) {
-                    (_, None) => Err(StoreError::Closed),
-                    (None, _) => Ok(Vec::new()),
-                    (Some(job), Some(file)) => rows::log(file, job.seq, fence, offset, bytes).await,
-                };
-                let _ = answer.send(log);
-            }
-            Ask::Read(read) => read(tables),
         }
     }
 }
 
 fn refuse(came: &mut Vec<Ask>, error: &StoreError) {
     for ask in came.drain(..) {
-        if let Ask::Handle(_, _, answer) = ask {
-            let _ = answer.send(Err(error.clone()));
-        }
+        let _ = ask.answer.send(Err(error.clone()));
     }
 }
 
@@ -373,31 +348,27 @@ impl Decider {
             && let Some(ask) = asks.next()
         {
             batch.asks += 1;
-            match ask {
-                // A runner that left would hold what it is granted until its time to acknowledge is over.
-                Ask::Handle(_, event, answer)
-                    if answer.is_closed() && matches!(*event, Event::Lease { .. }) => {}
-                Ask::Handle(now, event, answer) => {
-                    self.make_up(&mut batch.changes, now);
-                    self.settle(batch, now);
-                    let handled = self.handle(&mut batch.changes, now, *event);
-                    batch.answers.push((answer, handled));
-                }
-                reader => batch.readers.push(reader),
+            let Ask { now, event, answer } = ask;
+            // A runner that left would hold what it is granted until its time to acknowledge is over.
+            if answer.is_closed() && matches!(*event, Event::Lease { .. }) {
+                continue;
             }
+            self.make_up(&mut batch.changes, now);
+            self.settle(batch, now);
+            let handled = self.handle(&mut batch.changes, now, *event);
+            batch.answers.push((answer, handled));
         }
         came.extend(asks);
         batch.deciding += began.elapsed();
     }
 
-    /// Decides about what comes while the disk works, if that is wanted and does not last. Who beats is answered after
+    /// Decides about what comes while the disk works, if that does not last. Who beats is answered after
     /// the write, and beats again after the answer: however late that is, its lease is alive then.
     async fn decide_during(
         &mut self,
         write: impl Future<Output = Result<(), StoreError>>,
         inbox: &mut Inbox,
         next: &mut Batch,
-        deciding: bool,
     ) -> Result<(), StoreError> {
         // So that tests see what is decided meanwhile: their disk is never faster than that.
         #[cfg(test)]
@@ -408,7 +379,7 @@ impl Decider {
         let began = Instant::now();
         let mut write = std::pin::pin!(write);
         let mut came = Vec::new();
-        let mut closed = !deciding;
+        let mut closed = false;
         let written = loop {
             // Who has heard enough must not hear that there is more, again and again.
             let full = next.is_full() || next.asks > 0 && next.deciding >= DECIDING_MAX;

@@ -245,9 +245,12 @@ fn named(event: Event, reply: &Result<Reply, Refusal>) -> Event {
         (Event::Submit { key, submission, .. }, Ok(Reply::Submitted { run_id, .. })) => {
             Event::Submit { run_id: run_id.clone(), key: key_of(key, run_id), submission }
         }
-        (Event::Rerun { of, key, .. }, Ok(Reply::Submitted { run_id, .. })) => {
-            Event::Rerun { of, run_id: run_id.clone(), key: key_of(key, run_id) }
-        }
+        (Event::Rerun { of, key, .. }, Ok(Reply::Submitted { run_id, .. })) => Event::Rerun {
+            of,
+            run_id: run_id.clone(),
+            key: key_of(key, run_id),
+            priority_max: i16::MAX,
+        },
         (Event::Lease { request, .. }, Ok(Reply::Granted(granted))) => {
             let (lease_id, cancel_token) = (granted.lease_id.clone(), granted.cancel_token.clone());
             Event::Lease { lease_id, cancel_token, request }
@@ -292,7 +295,7 @@ impl Whole {
     async fn agrees(&self, run: &RunId) -> Result<(), StoreError> {
         let rows = self.twin.run(run).await?.expect("a run");
         let states = rows.jobs.iter().map(|JobRows { job, lease, .. }| {
-            json!([job.state(lease.as_ref()), job.fence, job.attempt, job.losses])
+            json!([job.state(lease.as_deref()), job.fence, job.attempt, job.losses])
         });
         let (states, began): (Vec<Value>, _) = (states.collect(), Instant::now());
         loop {

@@ -236,7 +236,12 @@ async fn a_run_that_is_wanted_again_twice_by_the_same_key_is_answered_by_what_wa
     let of = submit(&store, Millis(0), job("a")).await;
     let rerun = async || {
         let run_id = random_id(RunId::PREFIX, RunId::new);
-        let again = Event::Rerun { of: of.clone(), run_id, key: Some("again".to_owned()) };
+        let again = Event::Rerun {
+            of: of.clone(),
+            run_id,
+            key: Some("again".to_owned()),
+            priority_max: i16::MAX,
+        };
         match ask(&store, Millis(0), again).await {
             Reply::Submitted { run_id, before } => (run_id, before),
             other => panic!("{other:?}"),

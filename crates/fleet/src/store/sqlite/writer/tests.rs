@@ -1,9 +1,11 @@
 //! What is decided while the disk works.
 
 use super::*;
-use crate::id::{LeaseId, RunId, RunnerId};
+use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{AttemptState, Reply};
-use crate::message::{AckLease, Heartbeat, LeaseRequest};
+use crate::message::{AckLease, Heartbeat, LeaseRequest, LogChunk};
+use crate::store::sqlite::readers::Readers;
+use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions};
 use std::collections::BTreeSet;
 
 const NOW: Millis = Millis(1_000_000);
@@ -42,7 +44,7 @@ fn ask(event: Event) -> (Ask, Answered) {
 
 fn ask_at(seconds: u32, event: Event) -> (Ask, Answered) {
     let (answer, answered) = oneshot::channel();
-    (Ask::Handle(NOW.plus_seconds(seconds), Box::new(event), answer), answered)
+    (Ask { now: NOW.plus_seconds(seconds), event: Box::new(event), answer }, answered)
 }
 
 fn ack(job_id: &JobId) -> Event {
@@ -71,12 +73,29 @@ impl Folder {
     }
 }
 
+/// Readers of a file.
+fn readers(path: &Path) -> (Teller, Readers) {
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    Readers::start(SqlitePoolOptions::new().connect_lazy_with(options))
+}
+
+async fn reopened(folder: &Folder) -> Writer {
+    let (teller, _) = readers(&folder.file());
+    Writer::open(&folder.file(), Policy::default(), teller).await.expect("a writer")
+}
+
 async fn writer(name: &str) -> (Folder, Writer) {
+    let (folder, writer, _) = writer_and_readers(name).await;
+    (folder, writer)
+}
+
+async fn writer_and_readers(name: &str) -> (Folder, Writer, Readers) {
     let name = format!("fleet-writer-{name}-{}", std::process::id());
     let folder = Folder(std::env::temp_dir().join(name));
     std::fs::create_dir_all(&folder.0).expect("a folder");
-    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
-    (folder, writer)
+    let (teller, readers) = readers(&folder.file());
+    let writer = Writer::open(&folder.file(), Policy::default(), teller).await.expect("a writer");
+    (folder, writer, readers)
 }
 
 impl Writer {
@@ -125,16 +144,45 @@ async fn the_next_batch_is_decided_while_the_disk_works_and_told_after_its_own_w
 }
 
 #[tokio::test]
-async fn who_reads_sees_nothing_that_is_only_decided() {
-    let (_folder, mut writer) = writer("reads").await;
+async fn readers_see_what_is_on_the_disk_and_nothing_that_is_only_decided() {
+    let (_folder, mut writer, readers) = writer_and_readers("reads").await;
     let (submitted, _told) = ask(submit("a"));
     let (other, _told) = ask(submit("b"));
-    let (answer, answered) = oneshot::channel();
-    let read = Ask::Read(Box::new(move |tables: &Tables| {
-        let _ = answer.send(tables.runs().count());
-    }));
-    let next = writer.writes(vec![submitted, read], vec![other]).await;
-    assert_eq!((answered.await.expect("read"), next.asks), (1, 0));
+    let next = writer.writes(vec![submitted], vec![other]).await;
+    assert_eq!(next.asks, 1, "decided");
+    let runs = async || readers.runs(None, 9).await.expect("rows").len();
+    assert_eq!((runs().await, writer.decider.tables.runs().count()), (1, 2));
+    let mut batch = next;
+    let (_sender, asks) = mpsc::channel(1);
+    writer.batch(std::mem::take(&mut batch), &mut Inbox::new(asks), &mut batch).await;
+    assert_eq!(runs().await, 2, "written");
+}
+
+#[tokio::test]
+async fn readers_need_no_writer() {
+    let (_folder, mut writer, readers) = writer_and_readers("alone").await;
+    writer.one(0, submit("a")).await.expect("written");
+    writer.one(0, take()).await.expect("written");
+    writer.one(0, ack(&writer.job())).await.expect("written");
+    let (job_id, fence) = (writer.job(), Fence(1));
+    let chunk = LogChunk {
+        lease_id: lease(),
+        runner_id: runner(),
+        number: 0,
+        offset: 0,
+        data: b"words".to_vec(),
+    };
+    writer.one(0, Event::Log(chunk)).await.expect("written");
+    // Nobody runs the writer: whoever had to ask it would wait for ever.
+    let run_id = RunId::new("run_a").expect("an id");
+    let run = readers.run(&run_id).await.expect("rows").expect("a run");
+    assert_eq!(run.jobs[0].lease.as_ref().expect("a lease").lease_id, lease());
+    assert_eq!(readers.open_jobs(9).await.expect("rows").len(), 1);
+    assert_eq!(readers.counts().await.expect("rows").held, 1);
+    assert_eq!(readers.log(&job_id, fence, 2, 99).await.expect("a log"), b"rds");
+    assert!(
+        readers.worker(&KeyId::new(&"a".repeat(24)).expect("a key")).await.expect("rows").is_none()
+    );
 }
 
 #[tokio::test]
@@ -217,7 +265,7 @@ async fn what_is_answered_after_a_disk_was_full_again_and_again_is_on_the_disk()
     }
     writer.one(0, submit("b")).await.expect("written");
     writer.connection.take().expect("a connection").close().await.expect("closed");
-    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let writer = reopened(&folder).await;
     let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.as_str()).collect();
     assert_eq!(runs, ["run_b"]);
 }
@@ -237,7 +285,7 @@ async fn of_many_who_ask_together_half_are_decided_while_the_others_are_written(
     for told in told {
         assert!(told.await.expect("told").expect("written").reply.is_ok());
     }
-    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let writer = reopened(&folder).await;
     assert_eq!(writer.decider.tables.runs().count(), 40);
     let first = writer.decider.tables.jobs().next().expect("a job");
     assert_eq!(
@@ -269,7 +317,7 @@ async fn who_was_heard_before_a_write_failed_is_decided_on_what_the_disk_has() {
             kept.push(format!("run_a{number}"));
         }
     }
-    let writer = Writer::open(&folder.file(), Policy::default()).await.expect("a writer");
+    let writer = reopened(&folder).await;
     let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.to_string()).collect();
     assert_eq!(runs, kept);
     assert!(!kept.contains(&"run_a0".to_owned()));
@@ -422,7 +470,7 @@ async fn a_write_that_takes_long_costs_no_lease() {
         Ok(())
     };
     let mut next = Batch::default();
-    let written = writer.decider.decide_during(write, &mut inbox, &mut next, true).await;
+    let written = writer.decider.decide_during(write, &mut inbox, &mut next).await;
     written.expect("written");
     assert_eq!(next.asks, 0, "nothing is decided by a clock that goes on alone");
     let mut came = Vec::new();

@@ -1,0 +1,30 @@
+//! A private authority and one certificate of it, for those who have none. The authority's key is not kept: it
+//! vouches for this certificate and for nothing else, ever.
+
+use crate::failure::Failure;
+use crate::fleet::{failed, secret_file};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use std::path::{Path, PathBuf};
+
+/// Names within the directory.
+pub(super) const CERTIFICATE: &str = "tls.pem";
+pub(super) const KEY: &str = "tls.key";
+const AUTHORITY: &str = "ca.pem";
+
+/// Writes all three, and says where the authority's certificate is.
+pub(super) fn make(directory: &Path, names: &[String]) -> Result<PathBuf, Failure> {
+    let mut authority = CertificateParams::new(vec![]).map_err(failed)?;
+    authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    authority.distinguished_name.push(DnType::CommonName, format!("remuda fleet {}", names[0]));
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().map_err(failed)?);
+    let authority = authority.map_err(failed)?;
+    let key = KeyPair::generate().map_err(failed)?;
+    let certificate = CertificateParams::new(names.to_vec())
+        .map_err(|_| Failure::Usage("--tls-name is a host name or an IP address"))?;
+    let certificate = certificate.signed_by(&key, &authority).map_err(failed)?;
+    secret_file(&directory.join(KEY), &key.serialize_pem())?;
+    secret_file(&directory.join(CERTIFICATE), &certificate.pem())?;
+    let path = directory.join(AUTHORITY);
+    secret_file(&path, &authority.pem())?;
+    Ok(path)
+}

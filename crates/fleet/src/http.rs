@@ -1,0 +1,264 @@
+//! HTTP for requests that carry a credential: tokens, signatures, grants.
+//!
+//! `https://` is TLS with Mozilla's certificate authorities, and those of [`Trust::ca_file`]. Plain HTTP is for
+//! this machine; further away it needs [`Trust::insecure`]. Redirects are not followed and the environment's
+//! proxies are not used: either would hand the credential to somebody else.
+
+use axum::body::Body;
+use axum::http::{Request, Response, Uri};
+use hyper::body::Incoming;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{self, Client};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::error::Error;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
+use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
+
+/// The time for a connection, and for its TLS.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Unused connections are closed before usual servers and proxies do it.
+const IDLE_MAX: Duration = Duration::from_secs(50);
+/// Largest file of certificates: the whole of Mozilla's list, and more.
+const CA_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Which servers are believed, and whether plain HTTP may leave this machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// Certificates of private authorities, in PEM, believed besides Mozilla's list.
+    pub ca_file: Option<PathBuf>,
+    /// Allows plain HTTP to other machines: everybody on the way can read and use what is sent.
+    pub insecure: bool,
+}
+
+/// Why an orchestrator's URL cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// Not a URL of a host.
+    #[error("{0:?} is no address of an orchestrator; write it like https://fleet.example.com:4400")]
+    Url(String),
+    /// In the clear to another machine.
+    #[error(
+        "{0} is plain HTTP to another machine, where everybody on the way can read tokens, leases and job variables; use https://, or allow it with --insecure (`insecure = true` in settings)"
+    )]
+    Plain(String),
+    /// The file of authorities.
+    #[error("certificates in {path} cannot be used: {why}; name a file with certificates in PEM", path = .path.display())]
+    Ca {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+/// An orchestrator's address, and the way there.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    url: String,
+    http: Http,
+}
+
+impl Endpoint {
+    /// Checks the URL: a scheme and a host, with a port if it is not the scheme's.
+    pub fn new(url: &str, trust: &Trust) -> Result<Self, EndpointError> {
+        let url = url.trim_end_matches('/');
+        let odd = url.contains(['?', '#', '@', ' ', '\\']);
+        let uri = url.parse::<Uri>().ok().filter(|uri| !odd && uri.path() == "/");
+        let host = uri.as_ref().and_then(|uri| Some((uri.scheme_str()?, uri.host()?)));
+        match host {
+            Some(("https", _)) => {}
+            Some(("http", host)) if trust.insecure || is_this_machine(host) => {}
+            Some(("http", _)) => return Err(EndpointError::Plain(url.to_owned())),
+            _ => return Err(EndpointError::Url(url.to_owned())),
+        }
+        Ok(Self { url: url.to_owned(), http: Http::new(trust.ca_file.as_deref())? })
+    }
+
+    /// Without a slash at its end.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) fn http(&self) -> &Http {
+        &self.http
+    }
+}
+
+/// Whether what is sent to this host stays here.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    match bare.parse::<IpAddr>() {
+        Ok(address) => address.to_canonical().is_loopback(),
+        Err(_) => bare.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+/// Connections that are used again.
+#[derive(Clone, Debug)]
+pub(crate) struct Http(Client<HttpsConnector<HttpConnector>, Body>);
+
+impl Http {
+    pub(crate) fn new(ca_file: Option<&Path>) -> Result<Self, EndpointError> {
+        let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+        if let Some(path) = ca_file {
+            add(path, &mut roots)
+                .map_err(|why| EndpointError::Ca { path: path.to_owned(), why })?;
+        }
+        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("ring has every version of TLS that is safe")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_connect_timeout(Some(CONNECT_TIMEOUT));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(tcp);
+        let client = Client::builder(TokioExecutor::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .pool_timer(TokioTimer::new())
+            .build(connector);
+        Ok(Self(client))
+    }
+
+    /// Sends a request, and returns the head of its answer. Callers bound the time.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Body>, String> {
+        let answer = self.exchange(request).await.map_err(|error| reason(&error))?;
+        Ok(answer.map(Body::new))
+    }
+
+    /// The same, for those who look at errors themselves.
+    pub(crate) async fn exchange(
+        &self,
+        request: Request<Body>,
+    ) -> Result<Response<Incoming>, legacy::Error> {
+        self.0.request(request).await
+    }
+}
+
+fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), String> {
+    let bytes = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if bytes > CA_BYTES_MAX {
+        return Err(format!("it has {bytes} bytes, of {CA_BYTES_MAX} at most"));
+    }
+    let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
+    let mut count = 0;
+    for certificate in found {
+        let certificate = certificate.map_err(unreadable)?;
+        roots.add(certificate).map_err(|error| error.to_string())?;
+        count += 1;
+    }
+    if count == 0 {
+        return Err("it has none".to_owned());
+    }
+    Ok(())
+}
+
+fn unreadable(error: pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
+/// What went wrong, without the layers above it, and what to do where that is known.
+pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
+    let mut deepest = error;
+    loop {
+        if let Some(tls) = tls_error(deepest) {
+            return explain(tls);
+        }
+        match deepest.source() {
+            Some(source) => deepest = source,
+            None => return deepest.to_string(),
+        }
+    }
+}
+
+/// An `io::Error` may hold one that is not its source.
+fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+    let inner = error.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
+    let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    inner.or_else(|| error.downcast_ref::<rustls::Error>())
+}
+
+fn explain(error: &rustls::Error) -> String {
+    match error {
+        // Of a private authority that was made anew, the old certificate has the same name and another key.
+        rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => {
+            "its certificate was issued by an authority that is not known here; name a private one's certificate with --ca-file (`ca_file` in settings)".to_owned()
+        }
+        rustls::Error::InvalidMessage(_) => {
+            "it does not speak TLS; if it is plain HTTP, its URL begins with http://".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn endpoint(url: &str, insecure: bool) -> Result<Endpoint, EndpointError> {
+        Endpoint::new(url, &Trust { insecure, ..Trust::default() })
+    }
+
+    #[tokio::test]
+    async fn plain_http_leaves_this_machine_only_when_allowed() {
+        for near in
+            ["http://127.0.0.1:1/", "http://localhost:1", "http://[::1]:1", "http://127.9.9.9"]
+        {
+            assert!(endpoint(near, false).is_ok(), "{near}");
+        }
+        for far in [
+            "http://10.0.0.1:1",
+            "http://fleet:4400",
+            "http://[fe80::1]",
+            "http://localhost.example.com",
+        ] {
+            let refused = endpoint(far, false).expect_err(far);
+            assert!(refused.to_string().contains("--insecure"), "{refused}");
+            assert!(endpoint(far, true).is_ok(), "{far}");
+            assert!(endpoint(&far.replace("http", "https"), false).is_ok(), "{far}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_endpoint_is_a_scheme_and_a_host() {
+        assert_eq!(endpoint("https://a:1/", false).expect("a URL").url(), "https://a:1");
+        for wrong in [
+            "ftp://a",
+            "a:1",
+            "https://",
+            "https://a/b",
+            "https://u@a",
+            "https://a b",
+            "https://a/?b",
+            "",
+        ] {
+            assert!(matches!(endpoint(wrong, true), Err(EndpointError::Url(_))), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_file_without_certificates_is_no_authority() {
+        for path in ["/dev/null", "/nonexistent/ca.pem"] {
+            let trust = Trust { ca_file: Some(path.into()), insecure: false };
+            let refused = Endpoint::new("https://a", &trust).expect_err(path);
+            assert!(matches!(refused, EndpointError::Ca { .. }), "{refused}");
+        }
+    }
+}

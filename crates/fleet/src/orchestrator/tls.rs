@@ -1,0 +1,134 @@
+//! TLS of the orchestrator's socket: a certificate from two files, which is read again when they change, so that
+//! renewing it needs no restart.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::{ClientHello, ResolvesServerCert};
+use tokio_rustls::rustls::sign::CertifiedKey;
+use tokio_rustls::rustls::{self, ServerConfig};
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// Longest chain of certificates, or key, in bytes.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Where the certificate is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate in PEM, and after it those that it was issued with.
+    pub certificate: PathBuf,
+    /// Its private key in PEM.
+    pub key: PathBuf,
+}
+
+/// Why there is no TLS.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// One of the files.
+    #[error("{path} cannot be used: {why}", path = .path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Both of them.
+    #[error("the key does not belong to the certificate, or is of a kind that is not known: {0}")]
+    Pair(rustls::Error),
+}
+
+type Modified = [Option<SystemTime>; 2];
+
+/// The certificate, as it is now.
+pub(super) struct Certificate {
+    files: TlsFiles,
+    known: RwLock<(Modified, Arc<CertifiedKey>)>,
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({})", self.files.certificate.display())
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.known.read().unwrap_or_else(PoisonError::into_inner).1.clone())
+    }
+}
+
+impl Certificate {
+    pub(super) fn open(files: TlsFiles) -> Result<Arc<Self>, TlsError> {
+        let known = RwLock::new((modified(&files), Arc::new(read(&files)?)));
+        Ok(Arc::new(Self { files, known }))
+    }
+
+    pub(super) fn acceptor(self: &Arc<Self>) -> TlsAcceptor {
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("ring has every version of TLS that is safe")
+            .with_no_client_auth()
+            .with_cert_resolver(self.clone());
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Arc::new(config).into()
+    }
+
+    /// Looks for another certificate, again and again. Never returns.
+    pub(super) async fn watch(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            self.look();
+        }
+    }
+
+    /// Files that cannot be read change nothing: they may be in the middle of being written.
+    fn look(&self) {
+        let changed = modified(&self.files);
+        if changed == self.known.read().unwrap_or_else(PoisonError::into_inner).0 {
+            return;
+        }
+        match read(&self.files) {
+            Ok(key) => {
+                let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+                *known = (changed, Arc::new(key));
+                tracing::info!("certificate reloaded");
+            }
+            Err(error) => tracing::warn!(%error, "certificate not reloaded"),
+        }
+    }
+}
+
+fn modified(files: &TlsFiles) -> Modified {
+    [&files.certificate, &files.key]
+        .map(|path| std::fs::metadata(path).and_then(|it| it.modified()).ok())
+}
+
+fn read(files: &TlsFiles) -> Result<CertifiedKey, TlsError> {
+    let chain: Vec<CertificateDer<'static>> =
+        bounded(&files.certificate, |path| CertificateDer::pem_file_iter(path)?.collect())?;
+    let key = bounded(&files.key, |path| PrivateKeyDer::from_pem_file(path))?;
+    CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(TlsError::Pair)
+}
+
+fn bounded<T>(
+    path: &Path,
+    read: impl FnOnce(&Path) -> Result<T, pem::Error>,
+) -> Result<T, TlsError> {
+    let failed = |why: String| TlsError::File { path: path.to_owned(), why };
+    let io = |error: io::Error| failed(error.to_string());
+    if std::fs::metadata(path).map_err(io)?.len() > FILE_BYTES_MAX {
+        return Err(failed(format!("it has more than {FILE_BYTES_MAX} bytes")));
+    }
+    read(path).map_err(|error| match error {
+        pem::Error::Io(error) => io(error),
+        pem::Error::NoItemsFound => failed("it has nothing of that kind, in PEM".to_owned()),
+        other => failed(other.to_string()),
+    })
+}
