@@ -199,7 +199,7 @@ impl Exec<'_> {
             Deferred::Job { job, handler } => {
                 self.charge(price::READ_CYCLES, 0)?;
                 self.may_call_back(call.payer, actor, handler)?;
-                let end = self.job_end(*job, call.payer);
+                let end = self.job_end(*job, call.payer)?;
                 let running = Running {
                     origin: call.payer,
                     payer: None,

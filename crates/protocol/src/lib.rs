@@ -8,7 +8,7 @@
 //! - [`primitives`], [`codec`], [`crypto`], [`math`], [`merkle`]: what everything is made of
 //! - [`params`]: every number that consensus depends on
 //! - [`transaction`], [`block`], [`event`], [`error`]: what goes in and what comes out
-//! - [`state`], [`key`], [`entries`], [`small`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], [`callback`]
+//! - [`state`], [`key`], [`entries`], [`small`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], `forget`, [`callback`]
 //! - [`execute`]: the way of a block
 //! - [`registry`]: Runner Registry (0x01)
 //! - [`dispatcher`]: Job Dispatcher (0x02)
@@ -35,6 +35,7 @@ pub mod error;
 pub mod event;
 pub mod execute;
 pub mod fees;
+mod forget;
 pub mod fuzz;
 pub mod genesis;
 pub mod key;

@@ -136,6 +136,7 @@ params! {
     crash_exemption_blocks: u64 = 50, 0 => BLOCKS, "system:cip2:crash_exemption_blocks", "Blocks after commits were closed in which a runner may attest a crash";
     crash_review_threshold: u64 = 5, 1 => 1_000, "system:cip2:crash_attestation_review_threshold", "Crash attestations in the window that raise a flag";
     crash_review_blocks: u64 = 1_000, 1 => BLOCKS, "system:cip2:crash_attestation_review_blocks", "The window for that";
+    job_retention_blocks: u64 = 86_400, 1 => BLOCKS, "system:chain:job_retention_blocks", "For how long a job stays in the state after its end";
     dispute_blocks: u64 = 900, 1 => BLOCKS, "system:cip2:dispute_window_blocks", "For how long a bonded result can be challenged";
     challenge_bond: u128 = CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake at least; otherwise a tenth of the stake that is locked";
 

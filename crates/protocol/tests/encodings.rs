@@ -156,7 +156,10 @@ variants!(action: Action {
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
-variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake });
+variants!(task: Task {
+    CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake, ForgetJob,
+    ForgetMru, ForgetWarm,
+});
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
 variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
@@ -816,6 +819,9 @@ fn pin_tasks(pins: &mut Pins) {
             Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89, began: Height(125) },
             Task::BondRelease { job: JOB },
             Task::Wake { actor: WHO, token: 150 },
+            Task::ForgetJob { job: JOB },
+            Task::ForgetMru { submitter: WHO, kind: 2 },
+            Task::ForgetWarm { query: HASH },
         ],
     );
 }

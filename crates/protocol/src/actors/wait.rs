@@ -310,14 +310,18 @@ impl Exec<'_> {
             Answer::Slept => Answered::Slept,
             Answer::Returned { value } => Answered::Returned(value.0),
             Answer::Failed { code, message } => Answered::Failed { code, message },
-            Answer::Job { job } => Answered::Job(self.job_end(job, actor)),
+            Answer::Job { job } => match self.job_end(job, actor) {
+                Ok(end) => Answered::Job(end),
+                Err(gone) => Answered::Failed { code: gone.code(), message: gone.to_string() },
+            },
         }
     }
 
-    /// How a job ended.
-    pub(crate) fn job_end(&self, job: JobId, submitter: Address) -> JobEnd {
-        let status = self.state.get(&JobKey { job }).map_or(Status::Cancelled, |job| job.status);
-        JobEnd { job, submitter, status, result: self.state.get(&ResultKey { job }) }
+    /// How a job ended, unless that was so long ago that it has left the state.
+    pub(crate) fn job_end(&self, job: JobId, submitter: Address) -> Result<JobEnd, Refusal> {
+        let record = self.state.get(&JobKey { job }).ok_or(Refusal::UnknownJob)?;
+        let result = self.state.get(&ResultKey { job });
+        Ok(JobEnd { job, submitter, status: record.status, result })
     }
 
     /// The end of a call: what it asked for in vain is given up, and what that prepaid goes back.
