@@ -63,6 +63,8 @@ codes! {
         203 AmountOverflow "the amounts do not fit into 128 bits";
         204 ZeroAmount "an amount of 0 does nothing";
         205 SystemAddress "system actors take no transfers";
+        206 DepositAboveLimit "what this writes into the state needs a larger deposit than max_deposit, or than the prepaid call has left; raise it, the deposit is returned when the state is freed";
+        207 DepositNotCovered "the balance does not cover the deposit for what this writes into the state";
 
         300 UnknownRunner "no runner is registered at this address";
         301 AlreadyRegistered "this runner is registered already; update it instead";

@@ -106,6 +106,8 @@ params! {
     lane_adjustment_quotient: u64 = 1, 1 => 1_000, "system:cip1:lane_adjustment_quotient", "Divides the step of the timer lane's basefee; 8 is EIP-1559 proper";
     lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
 
+    state_deposit_per_kib: u128 = CBY / 10, 0 => 1_000_000 * CBY, "system:chain:state_deposit_per_kib", "What 1,024 bytes that stay in the state are held against";
+
     m_min: u64 = 3, 3 => 9, "system:cip2:committee.m_min", "Smallest committee";
     m_max: u64 = 9, 3 => 64, "system:cip2:committee.m_max", "Largest committee";
     hhi_min_nano: u64 = 10_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_min", "Floor of the concentration index, in nano";
@@ -157,7 +159,7 @@ params! {
     presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
 
     actor_code_bytes_max: u64 = 262_144, 1_024 => 262_144, "system:actors:code_bytes_max", "Bytes of an actor's code; a transaction's size bounds what one can deploy";
-    actor_storage_bytes_max: u64 = 4_194_304, 4_096 => 1 << 32, "system:actors:storage_bytes_max", "Bytes of an actor's storage: keys, values, and 64 for each entry";
+    actor_storage_bytes_max: u64 = 4_194_304, 4_096 => 1 << 32, "system:actors:storage_bytes_max", "Bytes of an actor's storage: values, three times the keys, and 64 for each entry";
     actor_waiting_max: u64 = 100, 1 => 10_000, "system:actors:waiting_max", "Calls of an actor that wait for answers at the same time";
 }
 

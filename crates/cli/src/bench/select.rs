@@ -13,6 +13,7 @@ use remuda_protocol::block::{Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::PublicKey;
+use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::filter::{Entry, Query, Rules};
 use remuda_protocol::dispatcher::naive::{Candidate, naive_draw, naive_root};
@@ -479,7 +480,8 @@ fn profile_of(i: u32) -> Profile {
     offer.max_concurrent_jobs = 10_000;
     let mut bytes = [2; 33];
     bytes[1..].copy_from_slice(keccak256(i.to_be_bytes()).as_slice());
-    Profile { public_key: PublicKey { bytes }, slot: Slot(i), offer, pools: Vec::new() }
+    let (public_key, pools, held) = (PublicKey { bytes }, Vec::new(), Held::default());
+    Profile { public_key, slot: Slot(i), offer, pools, held }
 }
 
 fn runner_of(i: u32) -> Runner {

@@ -106,18 +106,12 @@ fn instruction(world: &World, order: &Order) -> Instruction {
             offer: plain_offer(&[JobKind::Http]),
         },
         What::Stake => Instruction::Stake { amount },
-<<<<<<< HEAD
         What::Delegate => Instruction::Delegate { runner: rich, amount, min_shares: 0 },
-        What::Job => Instruction::SubmitJob { spec: job(amount) },
-        What::Challenge => Instruction::ChallengeResult { job: B256::ZERO },
-=======
-        What::Delegate => Instruction::Delegate { runner: rich, amount },
         What::Job => {
             let submitter = world.keys[order.who].address();
             Instruction::SubmitJob { spec: job(submitter, amount) }
         }
-        What::Challenge => Instruction::ChallengeResult { job: B256::ZERO, tip: amount },
->>>>>>> chain-actors
+        What::Challenge => Instruction::ChallengeResult { job: B256::ZERO },
         What::Heartbeat => Instruction::Heartbeat,
         What::Cancel => Instruction::CancelJob { job: B256::ZERO },
     }

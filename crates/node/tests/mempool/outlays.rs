@@ -18,13 +18,8 @@ fn the_known_outlay_is_what_the_chain_takes_besides_the_fee() {
         Instruction::Transfer { to: ELSEWHERE, amount },
         Instruction::RegisterRunner { stake, offer: plain_offer(&[JobKind::Http]) },
         Instruction::Stake { amount },
-<<<<<<< HEAD
         Instruction::Delegate { runner: owner, amount, min_shares: 0 },
-        Instruction::SubmitJob { spec: job(amount) },
-=======
-        Instruction::Delegate { runner: owner, amount },
         Instruction::SubmitJob { spec: job(owner, amount) },
->>>>>>> chain-actors
         Instruction::Heartbeat,
         Instruction::PauseRunner,
     ];

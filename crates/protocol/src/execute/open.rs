@@ -94,6 +94,7 @@ impl<'a> Exec<'a> {
             calling: Vec::new(),
             machine_memory: 0,
             fault: None,
+            dues: BTreeMap::new(),
             jobs_of_cause: 0,
             compiled: BTreeSet::new(),
             new_lists: Vec::new(),
