@@ -2,7 +2,7 @@
 //!
 //! A call is prepaid and runs from the runner lane; of its deposit it pays the cycle basefee, and the rest
 //! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both. So it does
-//! what others' records [hold](crate::deposit) after the call; the payer's own are also paid by its balance.
+//! what records [hold](crate::deposit) after the call; code of the payer's own also pays with its balance.
 //! A job's callback names the submitter itself, or a handler that another actor's code has opened to
 //! others. That is checked at submission, and again when the call runs: code may have changed since.
 //! Settlement of a job never depends on its callback; a failing one only counts on the submitter.
@@ -173,7 +173,7 @@ impl Exec<'_> {
             exec.perform_deferred(id, call)?;
             let limit = rest(cycles - exec.meter.cycles);
             exec.credit(payer, limit);
-            exec.settle_dues(Purse { payer, limit, own_counts: false })
+            exec.settle_dues(Purse { payer, limit, own_counts: payer != call.actor })
         });
         let (cycles, cells) = (cycles - left.0, cells - left.1);
         let fee = fee(cycles);

@@ -18,12 +18,13 @@
 //! | call | payer | at most |
 //! |---|---|---|
 //! | a transaction | who signed it | `max_deposit` |
-//! | a callback, a message, an answer, a timer | who prepaid its cycles | what the call leaves of that; for the payer's own records, also its balance |
+//! | a callback, a message, an answer, a timer | who prepaid its cycles | what the call leaves of that |
+//! | the same, if it calls the payer's own code | likewise | for the payer's own records, its balance |
 //!
 //! The limit of the second kind was fixed when the call was ordered, as the one of the first was when
-//! the transaction was signed: code that is called cannot take more for its records than the payer has
-//! put at risk. For the payer's own records there is no other limit, because that money stays the
-//! payer's own. A call that its payer cannot pay for has failed, and nothing is left of it.
+//! the transaction was signed: code that is called cannot take more than the payer has put at risk.
+//! Code of the payer's own decides itself what it keeps, and that money stays its own; nobody whom it
+//! calls can enter it again. A call that its payer cannot pay for has failed, and nothing is left of it.
 //!
 //! What a call that waits leaves in the state is paid by its actor alone ([`crate::actors::wait`]).
 //!
@@ -34,10 +35,11 @@ use crate::codec::{Encode, codec_struct};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
+use crate::math::mul_div;
 use crate::params::ChainParams;
 use crate::primitives::{Address, Amount};
 use crate::transaction::Instruction;
-use std::collections::BTreeMap;
+use imbl::OrdMap;
 
 /// Bytes that a price is for.
 const KIB: u128 = 1_024;
@@ -81,18 +83,26 @@ pub fn state_bytes(instruction: &Instruction) -> u64 {
     }
 }
 
-/// What a record holds.
+/// What a record that changes in size holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
     /// For so many bytes.
     pub bytes: u64,
-    /// So much.
-    pub amount: Amount,
+    /// So much, in 1,024ths of a unit: bytes that go and come again change nothing by rounding.
+    pub parts: u128,
 }
-codec_struct!(Held { bytes, amount });
+codec_struct!(Held { bytes, parts });
+
+impl Held {
+    /// The money.
+    pub fn amount(&self) -> Amount {
+        Amount(self.parts.div_ceil(KIB))
+    }
+}
 
 /// What the records of each owner took and gave back since the call began.
-pub(crate) type Dues = BTreeMap<Address, Due>;
+/// Every part of a call that may be taken back keeps a copy, so a copy is a pointer.
+pub(crate) type Dues = OrdMap<Address, Due>;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Due {
@@ -128,17 +138,17 @@ impl Exec<'_> {
 
     /// A record of this owner has so many bytes from now on.
     pub(crate) fn resize(&mut self, owner: Address, held: &mut Held, bytes: u64) {
+        let before = held.amount().get();
         if let Some(more) = bytes.checked_sub(held.bytes) {
-            let price = self.deposit_for(more);
-            held.amount = Amount(held.amount.get() + price.get());
-            self.hold(owner, price);
+            held.parts += self.params.state_deposit_per_kib * u128::from(more);
         } else {
             let (less, all) = (u128::from(held.bytes - bytes), u128::from(held.bytes));
-            let part = held.amount.scale(less, all).unwrap_or_default();
-            held.amount = Amount(held.amount.get() - part.get());
-            self.give_back(owner, part);
+            held.parts -= mul_div(held.parts, less, all).unwrap_or(held.parts);
         }
         held.bytes = bytes;
+        let after = held.amount().get();
+        self.hold(owner, Amount(after.saturating_sub(before)));
+        self.give_back(owner, Amount(before.saturating_sub(after)));
     }
 
     /// Moves the money that a call's records took and gave back. The last step of every call.

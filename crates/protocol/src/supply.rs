@@ -86,8 +86,8 @@ impl Holdings {
 /// What a record is held against.
 fn deposit_of(tag: u8, value: &[u8]) -> Amount {
     match tag {
-        ActorKey::TAG => decode::<Actor>(value).held.amount,
-        ProfileKey::TAG => decode::<Versioned<Profile>>(value).current().held.amount,
+        ActorKey::TAG => decode::<Actor>(value).held.amount(),
+        ProfileKey::TAG => decode::<Versioned<Profile>>(value).current().held.amount(),
         FrameKey::TAG => decode::<Frame>(value).held,
         TimerKey::TAG => decode::<Timer>(value).deposit,
         EntitlementKey::TAG => decode::<Entitlement>(value).deposit,

@@ -565,7 +565,7 @@ fn profile() -> Profile {
         slot: Slot(42),
         offer: full_offer(),
         pools: vec![Membership { pool: HASH, valid_from, valid_until }],
-        held: Held { bytes: 203, amount: Amount(204) },
+        held: Held { bytes: 203, parts: 204 },
     }
 }
 
@@ -714,7 +714,7 @@ fn pin_actors(pins: &mut Pins) {
         code_hash: HASH,
         code_bytes: 155,
         storage_bytes: 156,
-        held: Held { bytes: 200, amount: Amount(201) },
+        held: Held { bytes: 200, parts: 201 },
         root: Some(Bytes(vec![157])),
         suspended: 158,
         next_frame: 159,

@@ -90,7 +90,7 @@ impl Exec<'_> {
         self.keep_changes();
         let (chain, supply) = (self.chain.clone(), self.supply);
         let (timers, events) = (self.timers.clone(), self.events.len());
-        self.dues.clear();
+        self.dues = Dues::new();
         let result = operation(self);
         if result.is_ok() {
             self.state.keep();

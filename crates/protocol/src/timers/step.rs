@@ -368,7 +368,7 @@ impl Exec<'_> {
             exec.call_timer(payer, call)?;
             let limit = rest(gas_limit - exec.meter.cycles, max_cells - exec.meter.cells);
             exec.credit(payer, limit);
-            exec.settle_dues(Purse { payer, limit, own_counts: false })
+            exec.settle_dues(Purse { payer, limit, own_counts: payer != call.actor })
         });
         let mut cells = max_cells - left.1;
         if result.is_err() {
