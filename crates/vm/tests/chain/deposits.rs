@@ -108,15 +108,16 @@ fn filling_storage_at_the_floor_price_takes_a_deposit_and_freeing_it_brings_it_b
     let code = held(&world);
     let customer = world.customer();
     let before = world.balance(&customer);
-    let (mut fees, mut bytes) = (0, 0);
-    for i in 0..16 {
-        let key = format!("k{i}");
-        let receipt = world.call(actor, "put", list([text(&key), int(65_000)]));
+    let keys: Vec<String> = (0..16).map(|i| format!("k{i}")).collect();
+    let bytes = keys.iter().map(|key| entry(key, 65_000)).sum();
+    let (expected, mut fees) = (growth(&world, actor, bytes), 0);
+    for key in &keys {
+        let receipt = world.call(actor, "put", list([text(key), int(65_000)]));
         assert_eq!(receipt.code, 0, "{:?}", receipt.events);
-        (fees, bytes) = (fees + receipt.fee.get(), bytes + entry(&key, 65_000));
+        fees += receipt.fee.get();
     }
     let deposit = held(&world).get() - code.get();
-    assert!(deposit >= price(&world.chain.params, bytes).get());
+    assert_eq!(deposit, expected.get());
     assert_eq!(world.balance(&customer).get(), before.get() - fees - deposit);
     println!(
         "a mebibyte: {} CBY of fees, {} CBY held",
