@@ -74,6 +74,8 @@ def test_without_trusted_runners_nobody_is_drawn_and_nothing_is_paid():
     assert state_of(treasury, number) == "held"
     for runner in chain.runners()[:3]:
         assert state_of(treasury, decided(treasury, runner, True)) == "done"
+    # The last one accepts in the next block.
+    chain.blocks(1)
     treasury.again({"proposal": number}, sender="cem")
     chain.answer(chain.jobs(treasury)[0], APPROVED)
     assert state_of(treasury, number) == "paid"

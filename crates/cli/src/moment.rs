@@ -96,6 +96,16 @@ fn account(event: &EventBody) -> Option<Vec<Moment>> {
             plain("sends").who(from).money(Loses(amount)),
             plain("receives").who(to).money(Gets(amount)),
         ],
+        E::DepositTaken { payer, amount, .. } => {
+            vec![
+                plain("pays the deposit of what stays in the state")
+                    .who(payer)
+                    .money(Loses(amount)),
+            ]
+        }
+        E::DepositReturned { owner, amount } => {
+            vec![plain("gets the deposit of freed state back").who(owner).money(Gets(amount))]
+        }
         E::StakeReleased { owner, amount } => {
             vec![good("unbonded stake is paid out").who(owner).money(Gets(amount))]
         }

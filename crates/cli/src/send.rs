@@ -7,6 +7,7 @@ use crate::session::{KeyArgs, Session};
 use crate::style::{Style, Tone};
 use rand::Rng as _;
 use remuda_client::ClientError;
+use remuda_client::amount::parse_with_unit;
 use remuda_client::sign::Signed;
 use remuda_client::types::{EventBody, ReceiptView, Submitted};
 use remuda_protocol::primitives::{Amount, TxHash};
@@ -27,6 +28,10 @@ const UNLIKE_CYCLES: u32 = 4_096;
 pub(crate) struct SendArgs {
     #[command(flatten)]
     pub(crate) key: KeyArgs,
+    /// Deposit at most, for what the transaction leaves in the state; it goes back to the owner of a
+    /// record when that is freed [default: what the instruction needs, and 4 KiB for what code writes].
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_with_unit)]
+    pub(crate) max_deposit: Option<Amount>,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,
 }
@@ -68,6 +73,7 @@ pub(crate) async fn send_within(
         let mut body = session.client.quote(key.address()).await?.transaction(instruction.clone());
         // Commands that order the same thing at the same moment are two orders: the same bytes would be
         // one transaction. What is not used of the limit costs nothing.
+        body.max_deposit = args.max_deposit.unwrap_or(body.max_deposit);
         body.cells_limit = body.cells_limit.saturating_add(room.cells);
         body.cycles_limit = body.cycles_limit.saturating_add(room.cycles);
         body.cycles_limit += u64::from(crate::entropy::rng().next_u32() % UNLIKE_CYCLES);

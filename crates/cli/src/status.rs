@@ -160,6 +160,7 @@ mod tests {
             }],
             policy: "prefer".to_owned(),
             basefees: BasefeesView { cycle: BigUint(1), cell: BigUint(2) },
+            state_deposit_per_kib: BigUint(3),
             supply: BigUint(3_000_000_000),
             burned: BigUint(0),
             m_adaptive: Uint(9),

@@ -140,7 +140,7 @@ fn supply_is_what_everybody_has_together() {
         assert_eq!(story.holdings.balances.get(), balances);
         assert_eq!(story.holdings.stakes.get(), stakes);
         assert_eq!((story.holdings.escrows.get(), story.holdings.bonds.get()), (0, 0));
-        assert_eq!(story.supply.get(), balances + stakes);
+        assert_eq!(story.supply.get(), balances + stakes + story.holdings.deposits.get());
     }
 }
 

@@ -7,6 +7,7 @@
 use crate::types::{AccountView, StatusView};
 use remuda_protocol::codec::Encode;
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::deposit::{price_of, state_bytes};
 use remuda_protocol::execute::intrinsic;
 use remuda_protocol::fees::{Basefees, Bid};
 use remuda_protocol::primitives::TxHash;
@@ -32,13 +33,20 @@ pub struct Quote {
     pub nonce: u64,
     /// What the next block asks.
     pub basefees: Basefees,
+    /// What 1,024 bytes that stay in the state are held against; 0 for whoever leaves nothing there.
+    pub state_deposit_per_kib: u128,
 }
 
 impl Quote {
     /// From what a node says about itself and the sender.
     pub fn new(status: &StatusView, account: &AccountView) -> Self {
         let basefees = Basefees { cycle: status.basefees.cycle.0, cell: status.basefees.cell.0 };
-        Self { chain_id: status.chain_id.0, nonce: account.next_nonce.0, basefees }
+        Self {
+            chain_id: status.chain_id.0,
+            nonce: account.next_nonce.0,
+            basefees,
+            state_deposit_per_kib: status.state_deposit_per_kib.0,
+        }
     }
 
     /// The quote for the transaction after this one.
@@ -46,7 +54,8 @@ impl Quote {
         Self { nonce: self.nonce.saturating_add(1), ..self }
     }
 
-    /// A transaction with limits to spare and fees that survive a few full blocks.
+    /// A transaction with limits to spare, fees that survive a few full blocks, and the deposit that
+    /// its records need at most.
     pub fn transaction(&self, instruction: Instruction) -> Transaction {
         self.transaction_with(instruction, None)
     }
@@ -64,6 +73,7 @@ impl Quote {
             cells_limit: 0,
             cycle_bid: bid(self.basefees.cycle),
             cell_bid: bid(self.basefees.cell),
+            max_deposit: price_of(self.state_deposit_per_kib, state_bytes(&instruction)),
             instruction,
         };
         let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
@@ -112,8 +122,12 @@ mod tests {
     use remuda_protocol::codec::Decode;
     use remuda_protocol::primitives::{Address, Amount};
 
-    const QUOTE: Quote =
-        Quote { chain_id: 7, nonce: 3, basefees: Basefees { cycle: 1_000, cell: 2_000 } };
+    const QUOTE: Quote = Quote {
+        chain_id: 7,
+        nonce: 3,
+        basefees: Basefees { cycle: 1_000, cell: 2_000 },
+        state_deposit_per_kib: 1_024_000,
+    };
 
     #[test]
     fn limits_cover_the_price_list() {
@@ -126,5 +140,19 @@ mod tests {
         assert_eq!((body.chain_id, body.nonce), (7, 3));
         assert_eq!(body.cycle_bid.tip(1_000), Some(100));
         assert_eq!(QUOTE.next().nonce, 4);
+        assert_eq!(body.max_deposit, Amount::ZERO, "a transfer leaves nothing in the state");
+    }
+
+    #[test]
+    fn the_deposit_covers_the_code_that_is_deployed() {
+        let code = "x = 1\n".repeat(1_000);
+        let deploy = |code| Instruction::DeployActor {
+            salt: Default::default(),
+            code,
+            payload: Default::default(),
+            value: Amount::ZERO,
+        };
+        let body = QUOTE.transaction(deploy(code.clone()));
+        assert!(body.max_deposit > Amount(1_000 * code.len() as u128));
     }
 }

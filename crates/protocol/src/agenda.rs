@@ -7,8 +7,8 @@
 use crate::codec::codec_enum;
 use crate::codec::codec_struct;
 use crate::execute::Exec;
-use crate::key::{AgendaKey, AgendaLengthKey};
-use crate::primitives::{Address, Height, JobId};
+use crate::key::{AgendaKey, AgendaLengthKey, MruKey};
+use crate::primitives::{Address, B256, Height, JobId};
 
 /// Units of work for one block. A unit is one task, or what else takes as long as
 /// [`CYCLES_PER_WORK`] cycles do, so a block in which everything falls due at once stays in the tens
@@ -82,6 +82,23 @@ pub enum Task {
         /// What it waits for.
         token: u64,
     },
+    /// A job that ended long ago leaves the state.
+    ForgetJob {
+        /// Which.
+        job: JobId,
+    },
+    /// Nobody is favoured any more for having served a submitter.
+    ForgetMru {
+        /// Whose jobs.
+        submitter: Address,
+        /// Of this kind.
+        kind: u8,
+    },
+    /// A query's lists are no longer kept.
+    ForgetWarm {
+        /// By its hash.
+        query: B256,
+    },
 }
 codec_enum!(Task {
     1 => CommitDeadline { job, attempt },
@@ -90,7 +107,10 @@ codec_enum!(Task {
     4 => StakeRelease { runner, owner, shares, began },
     5 => BondRelease { job },
     6 => Wake { actor, token },
-    7 => Redraw { job, attempt },
+    7 => ForgetJob { job },
+    8 => ForgetMru { submitter, kind },
+    9 => ForgetWarm { query },
+    10 => Redraw { job, attempt },
 });
 
 /// Up to where the agenda is done.
@@ -148,6 +168,11 @@ impl Exec<'_> {
             Task::BondRelease { job } => self.release_bond(job),
             Task::Wake { actor, token } => self.wake(*actor, *token),
             Task::Redraw { job, attempt } => self.redraw(job, *attempt),
+            Task::ForgetJob { job } => self.forget_job(*job),
+            Task::ForgetMru { submitter, kind } => {
+                self.forget_mru(MruKey { submitter: *submitter, kind: *kind })
+            }
+            Task::ForgetWarm { query } => self.forget_warm(*query),
         }
     }
 }

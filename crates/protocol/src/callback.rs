@@ -1,7 +1,8 @@
 //! Deferred calls: what runs in a later block than its cause.
 //!
 //! A call is prepaid and runs from the runner lane; of its deposit it pays the cycle basefee, and the rest
-//! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both.
+//! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both. So it does
+//! what records [hold](crate::deposit) after the call; code of the payer's own also pays with its balance.
 //! A job's callback names the submitter itself, or a handler that another actor's code has opened to
 //! others. That is checked at submission, and again when the call runs: code may have changed since.
 //! Settlement of a job never depends on its callback; a failing one only counts on the submitter.
@@ -11,6 +12,7 @@ use crate::actors::record::{Answer, Frame};
 use crate::actors::wait::Method;
 use crate::actors::{Argument, Call, price};
 use crate::codec::{Bytes, codec_enum, codec_struct};
+use crate::deposit::Purse;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::{Exec, Meter};
@@ -164,11 +166,21 @@ impl Exec<'_> {
         let cells = call_cells(self.params);
         self.begin_cause();
         let meter = Meter { cycles, cells, cell_cycles };
-        let (result, left) = self.limited(meter, |exec| exec.perform_deferred(id, call));
+        let payer = call.payer;
+        let fee = |used| cost(used, basefee).unwrap_or(call.deposit).min(call.deposit);
+        let rest = |used| Amount(call.deposit.get() - fee(used).get());
+        let (result, left) = self.limited(meter, |exec| {
+            exec.perform_deferred(id, call)?;
+            let limit = rest(cycles - exec.meter.cycles);
+            exec.credit(payer, limit);
+            exec.settle_dues(Purse { payer, limit, own_counts: payer != call.actor })
+        });
         let (cycles, cells) = (cycles - left.0, cells - left.1);
-        let fee = cost(cycles, basefee).unwrap_or(call.deposit).min(call.deposit);
+        let fee = fee(cycles);
         self.burn(fee);
-        self.credit(call.payer, Amount(call.deposit.get() - fee.get()));
+        if result.is_err() {
+            self.credit(payer, rest(cycles));
+        }
         self.count_usage(Lane::Runner, cycles, cells);
         let code = result.err().map_or(0, Refusal::code);
         let actor = call.actor;
@@ -199,7 +211,7 @@ impl Exec<'_> {
             Deferred::Job { job, handler } => {
                 self.charge(price::READ_CYCLES, 0)?;
                 self.may_call_back(call.payer, actor, handler)?;
-                let end = self.job_end(*job, call.payer);
+                let end = self.job_end(*job, call.payer)?;
                 let running = Running {
                     origin: call.payer,
                     payer: None,

@@ -62,7 +62,7 @@ codec_struct!(Validator { key, fee_recipient });
 /// Money: what exists, and what was destroyed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Supply {
-    /// balances + stakes + escrows + bonds + treasury.
+    /// balances + stakes + escrows + bonds + deposits + treasury.
     pub total: Amount,
     /// Burned since genesis.
     pub burned: Amount,

@@ -63,6 +63,8 @@ codes! {
         203 AmountOverflow "the amounts do not fit into 128 bits";
         204 ZeroAmount "an amount of 0 does nothing";
         205 SystemAddress "system actors take no transfers";
+        206 DepositAboveLimit "what this writes into the state needs a larger deposit than max_deposit, or than the prepaid call has left; raise it, the deposit is returned when the state is freed";
+        207 DepositNotCovered "the balance does not cover the deposit for what this writes into the state";
 
         300 UnknownRunner "no runner is registered at this address";
         301 AlreadyRegistered "this runner is registered already; update it instead";
@@ -105,7 +107,7 @@ codes! {
         419 SpecFieldTooLong "a name, address or list in the job is too long";
         420 BadCallback "a callback's handler must be 1 to 64 bytes and its cycles within the lane";
         421 EscrowNotCovered "the balance does not cover max_price + tip + the prepaid callback";
-        422 UnknownJob "there is no such job";
+        422 UnknownJob "there is no such job, or it ended so long ago that it has left the state";
         423 NotYourJob "only the submitter may do this";
         424 TooLateToCancel "a runner has committed or timed out, or is or will be alone at work, or the job is over";
         425 TipWithoutPrice "a tip is added to a price; a job without one is unpaid";

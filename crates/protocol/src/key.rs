@@ -8,7 +8,7 @@ use crate::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use crate::codec::{Bytes, Encode};
 use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
 use crate::dispatcher::spec::JobSpec;
-use crate::entitlements::record::{Assignment, Entitlement, Holder, Role, RunnerPool};
+use crate::entitlements::record::{Assignment, Entitlement, Holder, Namespace, Role, RunnerPool};
 use crate::fees::Basefees;
 use crate::presence::{AncestorRecord, AttestationRecord, PresenceState};
 use crate::primitives::{Address, B256, Height, JobId, Slot};
@@ -150,7 +150,7 @@ keys! {
     /// The memberships of a pool, by place.
     100 => PoolMemberKey { pool: B256, place: u32 } -> B256;
     /// Who made a namespace, by the hash of its name.
-    101 => NamespaceKey { namespace: B256 } -> Address;
+    101 => NamespaceKey { namespace: B256 } -> Namespace;
     /// A role.
     102 => RoleKey { role: B256 } -> Role;
     /// The roles of an address, by place.

@@ -8,7 +8,7 @@
 //! - [`primitives`], [`codec`], [`crypto`], [`math`], [`merkle`]: what everything is made of
 //! - [`params`]: every number that consensus depends on
 //! - [`transaction`], [`block`], [`event`], [`error`]: what goes in and what comes out
-//! - [`state`], [`key`], [`entries`], [`small`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], [`callback`]
+//! - [`state`], [`key`], [`entries`], [`small`], `sorted`: the key space; [`account`], [`chain`], [`fees`], [`agenda`], `forget`, [`deposit`], [`callback`]
 //! - [`execute`]: the way of a block
 //! - [`registry`]: Runner Registry (0x01)
 //! - [`dispatcher`]: Job Dispatcher (0x02)
@@ -28,6 +28,7 @@ pub mod callback;
 pub mod chain;
 pub mod codec;
 pub mod crypto;
+pub mod deposit;
 pub mod dispatcher;
 pub mod entitlements;
 pub mod entries;
@@ -35,6 +36,7 @@ pub mod error;
 pub mod event;
 pub mod execute;
 pub mod fees;
+mod forget;
 pub mod fuzz;
 pub mod genesis;
 pub mod key;

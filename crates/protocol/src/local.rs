@@ -36,6 +36,8 @@ pub const VALIDATOR: [u8; 32] = [0; 32];
 
 /// What calls of code get here besides their base price.
 const RUNNING_CYCLES: u64 = 500_000;
+/// What transactions here may have to pay for what they leave in the state.
+const MAX_DEPOSIT: Amount = Amount::cby(1_000);
 /// See [`RUNNING_CYCLES`].
 const RUNNING_CELLS: u64 = 100_000;
 
@@ -191,6 +193,7 @@ impl LocalChain {
             cells_limit: 0,
             cycle_bid: bid(basefees.cycle),
             cell_bid: bid(basefees.cell),
+            max_deposit: MAX_DEPOSIT,
             instruction,
         };
         let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
@@ -326,7 +329,7 @@ impl LocalChain {
         }
     }
 
-    /// supply = balances + stakes + escrows + bonds, the treasury being a balance.
+    /// supply = balances + stakes + escrows + bonds + deposits, the treasury being a balance.
     pub fn check_money(&self) {
         let holdings = Holdings::count(&self.state);
         let supply = recorded(&self.state);

@@ -137,6 +137,8 @@ params! {
     lane_adjustment_quotient: u64 = 1, 1 => 1_000, "system:cip1:lane_adjustment_quotient", "Divides the step of the timer lane's basefee; 8 is EIP-1559 proper";
     lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
 
+    state_deposit_per_kib: u128 = CBY / 10, 0 => 1_000_000 * CBY, "system:chain:state_deposit_per_kib", "What 1,024 bytes that stay in the state are held against";
+
     m_min: u64 = 3, 3 => 9, "system:cip2:committee.m_min", "Smallest committee";
     m_max: u64 = 9, 3 => 64, "system:cip2:committee.m_max", "Largest committee";
     hhi_min_nano: u64 = 10_000_000, 1 => 1_000_000_000, "system:cip2:committee.hhi_min", "Floor of the concentration index, in nano";
@@ -167,6 +169,7 @@ params! {
     crash_exemption_blocks: u64 = 50, 0 => BLOCKS, "system:cip2:crash_exemption_blocks", "Blocks after commits were closed in which a runner may attest a crash";
     crash_review_threshold: u64 = 5, 1 => 1_000, "system:cip2:crash_attestation_review_threshold", "Crash attestations in the window that raise a flag";
     crash_review_blocks: u64 = 1_000, 1 => BLOCKS, "system:cip2:crash_attestation_review_blocks", "The window for that";
+    job_retention_blocks: u64 = 86_400, 1 => BLOCKS, "system:chain:job_retention_blocks", "For how long a job stays in the state after its end";
     dispute_blocks: u64 = 900, 1 => BLOCKS, "system:cip2:dispute_window_blocks", "For how long a bonded result can be challenged";
     challenge_bond: u128 = CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake at least; otherwise a tenth of the stake that is locked";
 
@@ -185,11 +188,11 @@ params! {
     subset_epoch_blocks: u64 = 40_960, 60 => BLOCKS, "system:cip11:subset_epoch_blocks", "Blocks for which runners keep the validators that attest them";
     subset_overlap_blocks: u64 = 160, OVERLAP_MIN => BLOCKS, "system:cip11:overlap_blocks", "Blocks after a rotation for which the validators before it count, too";
     subset_hashes_per_block: u64 = 200_000, 1 => 100_000_000, "system:cip11:subset_hashes_per_block", "Hashes that one block computes of the next epoch's subsets; the epoch begins when all are drawn";
-    presence_changes_per_block: u64 = 25_000, 1 => BLOCKS, "system:cip11:presence_changes_per_block", "Runners whose presence one block changes at most; its successors change the rest";
+    presence_changes_per_block: u64 = 25_000, 1 => 1 << 32, "system:cip11:presence_changes_per_block", "Runners whose presence one block changes at most; its successors change the rest";
     presence_policy: u8 = 1, 0 => 3, "system:cip11:presence_policy", "0 shadow, 1 prefer, 2 require, 3 sunset";
 
     actor_code_bytes_max: u64 = 262_144, 1_024 => 262_144, "system:actors:code_bytes_max", "Bytes of an actor's code; a transaction's size bounds what one can deploy";
-    actor_storage_bytes_max: u64 = 4_194_304, 4_096 => 1 << 32, "system:actors:storage_bytes_max", "Bytes of an actor's storage: keys, values, and 64 for each entry";
+    actor_storage_bytes_max: u64 = 4_194_304, 4_096 => 1 << 32, "system:actors:storage_bytes_max", "Bytes of an actor's storage: values, three times the keys, and 64 for each entry";
     actor_waiting_max: u64 = 100, 1 => 10_000, "system:actors:waiting_max", "Calls of an actor that wait for answers at the same time";
 }
 

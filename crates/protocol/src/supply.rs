@@ -1,15 +1,21 @@
 //! Where all the money is: the invariant of SPEC §7.
 
 use crate::account::Account;
-use crate::actors::record::Wait;
+use crate::actors::record::{Actor, Frame, Wait};
 use crate::callback::DeferredCall;
 use crate::chain::Supply;
 use crate::codec::Decode;
 use crate::dispatcher::job::Job;
-use crate::key::{AccountKey, BondKey, CallKey, JobKey, RunnerKey, SupplyKey, WaitKey};
+use crate::entitlements::record::{Assignment, Entitlement, Namespace, Role, RunnerPool};
+use crate::key::{
+    AccountKey, ActorKey, AssignmentKey, BondKey, CallKey, EntitlementKey, FrameKey, JobKey,
+    NamespaceKey, PoolKey, ProfileKey, RoleKey, RunnerKey, SupplyKey, TimerKey, WaitKey,
+};
 use crate::primitives::Amount;
-use crate::registry::runner::Runner;
+use crate::registry::runner::{Profile, Runner};
+use crate::registry::versioned::Versioned;
 use crate::state::{MemoryState, read};
+use crate::timers::record::Timer;
 use crate::verifier::challenge::Bond;
 
 /// All money, by where it is.
@@ -23,6 +29,8 @@ pub struct Holdings {
     pub escrows: Amount,
     /// Bonds of challengers.
     pub bonds: Amount,
+    /// What records are held against.
+    pub deposits: Amount,
 }
 
 impl Holdings {
@@ -55,19 +63,39 @@ impl Holdings {
                 bucket(&mut self.escrows, call.deposit);
                 bucket(&mut self.escrows, call.value());
             }
-            WaitKey::TAG => bucket(&mut self.escrows, decode::<Wait>(value).deposit),
+            WaitKey::TAG => {
+                let wait = decode::<Wait>(value);
+                bucket(&mut self.escrows, wait.deposit);
+                bucket(&mut self.deposits, wait.held);
+            }
             BondKey::TAG => {
                 if let Some(challenge) = decode::<Bond>(value).trial {
                     bucket(&mut self.bonds, challenge.bond);
                 }
             }
-            _ => {}
+            _ => bucket(&mut self.deposits, deposit_of(tag, value)),
         }
     }
 
     /// All of it.
     pub fn total(&self) -> Amount {
-        [self.balances, self.stakes, self.escrows, self.bonds].into_iter().sum()
+        [self.balances, self.stakes, self.escrows, self.bonds, self.deposits].into_iter().sum()
+    }
+}
+
+/// What a record is held against.
+fn deposit_of(tag: u8, value: &[u8]) -> Amount {
+    match tag {
+        ActorKey::TAG => decode::<Actor>(value).held.amount(),
+        ProfileKey::TAG => decode::<Versioned<Profile>>(value).current().held.amount(),
+        FrameKey::TAG => decode::<Frame>(value).held,
+        TimerKey::TAG => decode::<Timer>(value).deposit,
+        EntitlementKey::TAG => decode::<Entitlement>(value).deposit,
+        PoolKey::TAG => decode::<RunnerPool>(value).deposit,
+        NamespaceKey::TAG => decode::<Namespace>(value).deposit,
+        RoleKey::TAG => decode::<Role>(value).deposit,
+        AssignmentKey::TAG => decode::<Assignment>(value).deposit,
+        _ => Amount::ZERO,
     }
 }
 

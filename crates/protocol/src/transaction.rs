@@ -28,6 +28,9 @@ pub struct Transaction {
     pub cycle_bid: Bid,
     /// Offer per cell.
     pub cell_bid: Bid,
+    /// Deposits for what it leaves in the state, at most. They are taken besides the fee, and returned
+    /// to the owners of the records.
+    pub max_deposit: Amount,
     /// What to do.
     pub instruction: Instruction,
 }
@@ -38,6 +41,7 @@ codec_struct!(Transaction {
     cells_limit,
     cycle_bid,
     cell_bid,
+    max_deposit,
     instruction,
 });
 

@@ -33,6 +33,7 @@ use remuda_protocol::registry::unbonding::{BATCHES_MAX, Batch};
 use remuda_protocol::state::{Key, MemoryState, StateKey};
 use remuda_protocol::supply::recorded;
 use remuda_protocol::system::TREASURY;
+use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::{Instruction, SignedTransaction, Transaction};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_protocol::verifier::json::Decimal;
@@ -213,6 +214,23 @@ fn money_cases() -> Vec<Case> {
             let mut body = w.chain.transaction(runner.address(), instruction);
             body.cycles_limit = used - 1;
             Signed { sender: runner.address(), bytes: body.sign(&runner).to_bytes() }
+        }),
+        case(DepositAboveLimit, "an offer that nobody signed a deposit for", |w| {
+            let instruction = Instruction::UpdateRunner { offer: common::full_offer() };
+            let mut body = w.chain.transaction(w.runner(0).address(), instruction);
+            body.max_deposit = Amount::ZERO;
+            Signed { sender: w.runner(0).address(), bytes: body.sign(&w.runner(0)).to_bytes() }
+        }),
+        case(DepositNotCovered, "a deposit of more than there is", |w| {
+            let poor = SecretKey::from_label("poor");
+            let (to, amount) = (poor.address(), Amount::cby(3));
+            w.ok(&w.customer(), Instruction::Transfer { to, amount });
+            let timer = ScheduleTimer {
+                height: w.chain.height().plus(9),
+                payload: vec![7; 60_000].into(),
+                ..ScheduleTimer::default()
+            };
+            w.signed(&poor, Instruction::ScheduleTimer { timer })
         }),
         case(InsufficientBalance, "a transfer of more than there is", |w| {
             let amount = w.balance(&w.customer());

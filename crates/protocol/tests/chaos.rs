@@ -36,6 +36,8 @@ impl Chaos {
             (0..RUNNERS + 4).map(|i| SecretKey::from_label(&format!("key {i}"))).collect();
         let balances = keys.iter().map(|key| (key.address(), Amount::cby(1_000_000)));
         let mut params = brisk();
+        params.job_retention_blocks = 12;
+        params.mru_ttl_blocks = 40;
         params.presence_policy = (seed % 4) as u8;
         let mut chain = LocalChain::start(params, balances, vec![B256::ZERO]).unwrap();
         chain.paranoid = true;

@@ -19,6 +19,7 @@ use remuda_protocol::callback::{Deferred, DeferredCall, call_id};
 use remuda_protocol::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey, Signature};
+use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::filter::Query;
 use remuda_protocol::dispatcher::job::{
@@ -28,7 +29,8 @@ use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
 use remuda_protocol::dispatcher::submit::job_id;
 use remuda_protocol::entitlements::constraints::{Constraints, Used};
 use remuda_protocol::entitlements::record::{
-    Assignment, Entitlement, Holder, Role, RunnerPool, entitlement_id, pool_hash, role_id,
+    Assignment, Entitlement, Holder, Namespace, Role, RunnerPool, entitlement_id, pool_hash,
+    role_id,
 };
 use remuda_protocol::entitlements::scope::{Action, Scope, right};
 use remuda_protocol::event::{Cause, CrashSignal, Event, Receipt};
@@ -136,7 +138,7 @@ variants!(instruction: Instruction {
     EntitlementAccept,
 });
 variants!(event: Event {
-    Transferred, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
+    Transferred, DepositTaken, DepositReturned, RunnerRegistered, RunnerUpdated, Staked, Unstaked, StakeReleased, RunnerPaused,
     RunnerResumed, RunnerDeregistered, Delegated, ReputationChanged, RunnerJailed, RunnerReleased,
     PresenceChanged, HeartbeatSeen, CommitteeSized, JobSubmitted, JobBound, JobAssigned, JobCancelled, JobFailed, Refunded,
     RunnerTimedOut, Committed, CommitsClosed, Revealed, CrashAttested, CrashFlagged, NonRevealSlash,
@@ -156,7 +158,10 @@ variants!(action: Action {
 });
 variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
-variants!(task: Task { CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake, Redraw });
+variants!(task: Task {
+    CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake, ForgetJob,
+    ForgetMru, ForgetWarm, Redraw,
+});
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
 variants!(progress: Progress { Waiting, Committed, Revealed, Crashed, TimedOut, Slashed, Excused });
@@ -285,6 +290,8 @@ fn events() -> Vec<Event> {
     let roots = vec![(HASH, 5), (JOB, 6)];
     vec![
         Event::Transferred { from: WHO, to: OTHER, amount },
+        Event::DepositTaken { payer: WHO, owner: OTHER, amount },
+        Event::DepositReturned { owner: OTHER, amount },
         Event::RunnerRegistered { runner, slot: Slot(3), stake: amount },
         Event::RunnerUpdated { runner },
         Event::Staked { runner, amount },
@@ -396,6 +403,7 @@ fn transaction(instruction: Instruction) -> Transaction {
         cells_limit: 19,
         cycle_bid: Bid { max_fee: 20, max_priority: 21 },
         cell_bid: Bid { max_fee: 22, max_priority: 23 },
+        max_deposit: Amount(199),
         instruction,
     }
 }
@@ -557,6 +565,7 @@ fn profile() -> Profile {
         slot: Slot(42),
         offer: full_offer(),
         pools: vec![Membership { pool: HASH, valid_from, valid_until }],
+        held: Held { bytes: 203, parts: 204 },
     }
 }
 
@@ -667,6 +676,7 @@ fn pin_entitlements(pins: &mut Pins) {
         accepted: true,
         held_place: 185,
         member_place: 186,
+        deposit: Amount(205),
     };
     pins.hash("entitlement_id", entitlement_id(&record, 187));
     let root = Entitlement { parent: None, ..record.clone() };
@@ -674,7 +684,7 @@ fn pin_entitlements(pins: &mut Pins) {
     pins.hash("right", right(&record.scope, &record.action));
     pins.hash("role_id", role_id(WHO, b"clerk"));
     pins.hash("pool_hash", pool_hash(b"pool"));
-    let pool = RunnerPool { owner: WHO, id: name(), members: 188 };
+    let pool = RunnerPool { owner: WHO, id: name(), members: 188, deposit: Amount(202) };
     pins.record("PoolKey", &PoolKey { pool: HASH }, &pool);
     pins.record("EntitlementKey", &EntitlementKey { entitlement: HASH }, &record);
     let holder = Holder { held: 189, roles: 190, granted: 191 };
@@ -682,17 +692,19 @@ fn pin_entitlements(pins: &mut Pins) {
     pins.record("HeldKey", &HeldKey { holder: WHO, place: 192 }, &HASH);
     pins.record("RightKey", &RightKey { holder: WHO, right: HASH }, &vec![JOB, HASH]);
     pins.record("PoolMemberKey", &PoolMemberKey { pool: HASH, place: 193 }, &JOB);
-    pins.record("NamespaceKey", &NamespaceKey { namespace: HASH }, &WHO);
+    let namespace = Namespace { owner: WHO, deposit: Amount(206) };
+    pins.record("NamespaceKey", &NamespaceKey { namespace: HASH }, &namespace);
     let role = Role {
         owner: WHO,
         name: name(),
         scopes: scopes.to_vec(),
         actions: vec![Action::All, Action::ActorSendMessage],
         constraints: full_constraints(),
+        deposit: Amount(207),
     };
     pins.record("RoleKey", &RoleKey { role: HASH }, &role);
     pins.record("AssignedKey", &AssignedKey { holder: WHO, place: 194 }, &HASH);
-    let assignment = Assignment { place: 195, used };
+    let assignment = Assignment { place: 195, used, deposit: Amount(208) };
     pins.record("AssignmentKey", &AssignmentKey { holder: WHO, role: HASH }, &assignment);
 }
 
@@ -702,6 +714,7 @@ fn pin_actors(pins: &mut Pins) {
         code_hash: HASH,
         code_bytes: 155,
         storage_bytes: 156,
+        held: Held { bytes: 200, parts: 201 },
         root: Some(Bytes(vec![157])),
         suspended: 158,
         next_frame: 159,
@@ -724,11 +737,19 @@ fn pin_actors(pins: &mut Pins) {
         open: vec![164, 165],
         awaits: vec![164],
         resume_cycles: 200_166,
+        held: Amount(210),
     };
     pins.record("FrameKey", &FrameKey { actor: WHO, frame: 167 }, &frame);
     let frames = Bytes(vec![166]);
     pins.record("FrameBytesKey", &FrameBytesKey { actor: WHO, frame: 167 }, &frames);
-    let wait = |on, answer| Wait { frame: 168, on, deposit: SOME, cycles_limit: 169, answer };
+    let wait = |on, answer| Wait {
+        frame: 168,
+        on,
+        deposit: SOME,
+        cycles_limit: 169,
+        held: Amount(211),
+        answer,
+    };
     let failed = Answer::Failed { code: 706, message: "e".into() };
     let returned = Answer::Returned { value: Bytes(vec![170]) };
     let key = WaitKey { actor: WHO, token: 171 };
@@ -764,6 +785,7 @@ fn pin_timers(pins: &mut Pins) {
         max_fee: 132,
         max_priority_fee: 133,
         agent: Some(OTHER),
+        deposit: Amount(209),
         payload: Payload::new(&[134]),
     };
     pins.record("TimerKey", &TimerKey { timer: HASH }, &timer);
@@ -819,6 +841,9 @@ fn pin_tasks(pins: &mut Pins) {
             Task::StakeRelease { runner: WHO, owner: OTHER, shares: 89, began: Height(125) },
             Task::BondRelease { job: JOB },
             Task::Wake { actor: WHO, token: 150 },
+            Task::ForgetJob { job: JOB },
+            Task::ForgetMru { submitter: WHO, kind: 2 },
+            Task::ForgetWarm { query: HASH },
             Task::Redraw { job: JOB, attempt: 2 },
         ],
     );

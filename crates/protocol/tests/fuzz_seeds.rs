@@ -209,6 +209,7 @@ fn rights() -> Recorder {
         accepted: true,
         held_place: 0,
         member_place: 0,
+        deposit: Amount(30),
     };
     let entitlement = entitlement_id(&record, 0);
     let (grantee, scope, action) = (friend, space, Action::All);

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use remuda_protocol::block::Header;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::{PublicKey, SecretKey};
+use remuda_protocol::deposit::Held;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{AttestationKey, BeaconKey, ChainKey, PresenceKey, ProfileKey, SlotKey};
 use remuda_protocol::local::LocalChain;
@@ -609,7 +610,8 @@ fn crowded(slots: u32, validators: u8) -> MemoryState {
         let runner = Address::left_padding_from(&slot.to_be_bytes());
         let record = SlotRecord { runner, vacated: None };
         let public_key = PublicKey { bytes };
-        let profile = Profile { public_key, slot: Slot(slot), offer: offer(), pools: Vec::new() };
+        let (pools, held) = (Vec::new(), Held::default());
+        let profile = Profile { public_key, slot: Slot(slot), offer: offer(), pools, held };
         let profile = Versioned::new(profile, Stamp::default());
         entries.insert(SlotKey { slot: Slot(slot) }.bytes(), record.to_bytes());
         entries.insert(ProfileKey { runner }.bytes(), profile.to_bytes());

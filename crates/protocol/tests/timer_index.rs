@@ -62,6 +62,7 @@ impl Both {
             max_cells: 0,
             fee_payer: Address::ZERO,
             payload_bytes: 0,
+            deposit: 0,
             has_agent: false,
             expires_at: self.height + choices.below(40),
         };
@@ -224,6 +225,7 @@ fn timers_that_do_not_fit_are_dropped_together() {
             max_cells: 0,
             fee_payer: Address::ZERO,
             payload_bytes: 0,
+            deposit: 0,
             has_agent: false,
             expires_at: 1_000,
         };
@@ -241,6 +243,7 @@ fn timers_that_do_not_fit_are_dropped_together() {
         max_cells: 0,
         fee_payer: Address::ZERO,
         payload_bytes: 0,
+        deposit: 0,
         has_agent: false,
         expires_at: 1_000,
     };
@@ -272,6 +275,7 @@ fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
             max_cells: 0,
             fee_payer: Address::ZERO,
             payload_bytes: 0,
+            deposit: 0,
             has_agent: false,
             expires_at: 1_000,
         }

@@ -11,6 +11,8 @@ mod callbacks;
 mod calls;
 #[path = "chain/crowd.rs"]
 mod crowd;
+#[path = "chain/deposits.rs"]
+mod deposits;
 #[path = "chain/entitlements.rs"]
 mod entitlements;
 #[path = "chain/hostile.rs"]

@@ -30,6 +30,7 @@ fn words(actor: &ActorView, style: Style) -> String {
     card.add("money", cby(Amount(actor.balance.0)));
     card.add("code", format!("{} bytes, {}", grouped(actor.code.len() as u64), actor.code_hash));
     card.add("storage", format!("{} bytes", grouped(actor.storage_bytes.0)));
+    card.add("deposit", cby(Amount(actor.deposit.0)));
     card.add("waiting", count(actor.waiting as usize, "call"));
     card.add("after block", actor.height.to_string());
     card.render(style)

@@ -5,6 +5,7 @@ use remuda_protocol::block::{Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::PublicKey;
+use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{
     DataFormat, JobKind, JobSpec, JobType, Message, ResourceBounds, ResultSchema, Verification,
@@ -168,7 +169,8 @@ pub(super) fn profile_of(i: u32) -> Profile {
     offer.max_concurrent_jobs = 10_000;
     let mut bytes = [2; 33];
     bytes[1..].copy_from_slice(keccak256(i.to_be_bytes()).as_slice());
-    Profile { public_key: PublicKey { bytes }, slot: Slot(i), offer, pools: Vec::new() }
+    let (public_key, pools, held) = (PublicKey { bytes }, Vec::new(), Held::default());
+    Profile { public_key, slot: Slot(i), offer, pools, held }
 }
 
 pub(super) fn runner_of(i: u32) -> Runner {

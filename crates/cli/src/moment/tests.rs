@@ -23,6 +23,8 @@ fn all() -> Vec<EventBody> {
     let root = RootView { root: JOB, sum: SOME };
     vec![
         E::Transferred { from: WHO, to: WHO, amount },
+        E::DepositTaken { payer: WHO, owner: WHO, amount },
+        E::DepositReturned { owner: WHO, amount },
         E::RunnerRegistered { runner, slot: 1, stake: SOME },
         E::RunnerUpdated { runner },
         E::Staked { runner, amount },

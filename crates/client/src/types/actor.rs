@@ -20,8 +20,11 @@ pub struct ActorView {
     pub code: String,
     /// Its money.
     pub balance: BigUint,
-    /// Bytes of its storage: keys, values, and a fixed part for each entry.
+    /// Bytes of its storage: values, three times the keys, and a fixed part for each entry.
     pub storage_bytes: Uint,
+    /// What its code and storage are held against; the actor gets it as they shrink.
+    #[serde(default)]
+    pub deposit: BigUint,
     /// Calls that wait for an answer.
     pub waiting: u32,
     /// The height that all of this is from.
@@ -44,6 +47,7 @@ impl ActorView {
             code,
             balance: balance.to_view(),
             storage_bytes: Uint(actor.storage_bytes),
+            deposit: actor.held.amount().to_view(),
             waiting: actor.suspended,
             height: height.to_view(),
         }

@@ -76,6 +76,8 @@ macro_rules! event_views {
 
 event_views! {
     Transferred { from: HexAddress, to: HexAddress, amount: BigUint } "Money moved.";
+    DepositTaken { payer: HexAddress, owner: HexAddress, amount: BigUint } "Somebody paid the deposit of what an owner's records hold from now on.";
+    DepositReturned { owner: HexAddress, amount: BigUint } "Records of an owner hold less, and it got their deposit.";
 
     RunnerRegistered { runner: HexAddress, slot: u32, stake: BigUint } "A runner joined.";
     RunnerUpdated { runner: HexAddress } "A runner changed its offer.";
@@ -173,6 +175,8 @@ impl Subject {
         };
         match event {
             Event::Transferred { .. }
+            | Event::DepositTaken { .. }
+            | Event::DepositReturned { .. }
             | Event::StakeReleased { .. }
             | Event::CommitteeSized { .. }
             | Event::TimerScheduled { .. }

@@ -29,6 +29,9 @@ pub struct StatusView {
     pub policy: String,
     /// What the next block asks.
     pub basefees: BasefeesView,
+    /// What 1,024 bytes that stay in the state are held against. Returned when they go.
+    #[serde(default)]
+    pub state_deposit_per_kib: BigUint,
     /// Money in existence.
     pub supply: BigUint,
     /// Burned since genesis.

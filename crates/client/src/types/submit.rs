@@ -6,6 +6,7 @@ use super::scalar::{BigUint, HexAddress, HexBytes, HexHash, Uint};
 use super::transaction::{BidView, DeliveryView, RevealView};
 use remuda_protocol::crypto::Signature;
 use remuda_protocol::fees::Bid;
+use remuda_protocol::primitives::Amount;
 use remuda_protocol::transaction::{Instruction, Reveal, SignedTransaction, Transaction};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -90,6 +91,9 @@ pub struct SignedParts {
     pub cycle_bid: BidView,
     /// Offer per cell.
     pub cell_bid: BidView,
+    /// Deposits for what it leaves in the state, at most: 0, since no report of a runner stays there.
+    #[serde(default)]
+    pub max_deposit: BigUint,
     /// What to do.
     pub instruction: RunnerInstruction,
     /// r, s and v, over the transaction's digest.
@@ -203,6 +207,7 @@ impl TryFrom<SignedParts> for SignedTransaction {
             cells_limit: parts.cells_limit.0,
             cycle_bid: parts.cycle_bid.into(),
             cell_bid: parts.cell_bid.into(),
+            max_deposit: Amount(parts.max_deposit.0),
             instruction,
         };
         Ok(Self { body, signature: signature(&parts.signature, "signature")? })

@@ -139,6 +139,9 @@ pub struct TimerView {
     pub max_priority_fee_per_cycle: BigUint,
     /// The agent that names its fees when it is due.
     pub agent: Option<HexAddress>,
+    /// What it is held against; the actor gets it when the timer ends.
+    #[serde(default)]
+    pub deposit: BigUint,
     /// What the handler gets.
     pub payload: HexBytes,
     /// The height that all of this is from.
@@ -159,6 +162,7 @@ impl TimerView {
             max_fee_per_cycle: timer.max_fee.to_view(),
             max_priority_fee_per_cycle: timer.max_priority_fee.to_view(),
             agent: timer.agent.to_view(),
+            deposit: timer.deposit.to_view(),
             payload: HexBytes(payload.to_vec()),
             height: height.to_view(),
         }

@@ -34,6 +34,8 @@ pub struct TransactionView {
     pub cycle_bid: BidView,
     /// Offer per cell.
     pub cell_bid: BidView,
+    /// Deposits for what it leaves in the state, at most; returned to the owners of the records.
+    pub max_deposit: BigUint,
     /// What to do.
     pub instruction: InstructionView,
     /// r, s and v.
@@ -60,6 +62,7 @@ impl TransactionView {
             cells_limit: Uint(body.cells_limit),
             cycle_bid: body.cycle_bid.into(),
             cell_bid: body.cell_bid.into(),
+            max_deposit: body.max_deposit.to_view(),
             instruction: (&body.instruction).into(),
             signature: signature.to_view(),
             bytes: u32::try_from(signed.len()).unwrap_or(u32::MAX),

@@ -166,7 +166,13 @@ impl Filter {
         let of_kind = |kind: &Kind| match kind {
             Kind::Job => !about.jobs.is_empty(),
             Kind::Runner => about.jobs.is_empty() && !about.runners.is_empty(),
-            Kind::Money => matches!(event, Event::Transferred { .. } | Event::StakeReleased { .. }),
+            Kind::Money => matches!(
+                event,
+                Event::Transferred { .. }
+                    | Event::StakeReleased { .. }
+                    | Event::DepositTaken { .. }
+                    | Event::DepositReturned { .. }
+            ),
         };
         self.job.is_none_or(|job| about.jobs.contains(&job))
             && self.runner.is_none_or(|runner| about.runners.contains(&runner))

@@ -93,7 +93,9 @@ impl App {
         let basefees = read(&self.tip().state, &BasefeesKey {})
             .ok_or_else(|| Failure::new(code::INTERNAL, "the state has no genesis"))?;
         let nonce = self.backend.next_nonce(sender);
-        Ok(Quote { chain_id: self.params().chain_id, nonce, basefees })
+        let params = self.params();
+        let (chain_id, state_deposit_per_kib) = (params.chain_id, params.state_deposit_per_kib);
+        Ok(Quote { chain_id, nonce, basefees, state_deposit_per_kib })
     }
 }
 

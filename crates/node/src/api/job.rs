@@ -25,8 +25,10 @@ pub(super) async fn job(
 }
 
 pub(super) fn unknown_job() -> Failure {
-    Failure::new(code::UNKNOWN_JOB, "there is no such job")
-        .hint("a job's id is in the JobSubmitted event of its transaction's receipt")
+    Failure::new(code::UNKNOWN_JOB, "there is no such job, or it has left the state").hint(
+        "a job's id is in the JobSubmitted event of its transaction's receipt; a job leaves the state \
+         system:chain:job_retention_blocks (/params) after its end, so save /job/{id}/receipt before",
+    )
 }
 
 impl App {

@@ -43,6 +43,7 @@ pub(super) async fn status(State(app): State<App>) -> Result<Json<StatusView>, F
         validators: (0..).zip(&validators).map(validator).collect(),
         policy: params.policy().name().to_owned(),
         basefees: BasefeesView { cycle: BigUint(basefees.cycle), cell: BigUint(basefees.cell) },
+        state_deposit_per_kib: BigUint(params.state_deposit_per_kib),
         supply: BigUint(supply.total.get()),
         burned: BigUint(supply.burned.get()),
         m_adaptive: Uint(committee.m_adaptive),

@@ -56,6 +56,7 @@ async fn parts(world: &World, who: &SecretKey, what: Instruction) -> RunnerPost 
         cells_limit: Uint(body.cells_limit),
         cycle_bid: bid(body.cycle_bid),
         cell_bid: bid(body.cell_bid),
+        max_deposit: BigUint(body.max_deposit.get()),
         instruction,
         signature: HexBytes(signed.signature.bytes.to_vec()),
     };

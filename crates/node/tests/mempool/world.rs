@@ -60,6 +60,7 @@ impl World {
             cells_limit: 0,
             cycle_bid: bid(fees.cycle),
             cell_bid: bid(fees.cell),
+            max_deposit: Amount::cby(1_000),
             instruction: pay(1),
         };
         tight(body)

@@ -5,6 +5,7 @@ use super::host::Running;
 use super::record::Actor;
 use super::{Argument, Call, price};
 use crate::codec::Encode as _;
+use crate::deposit::{Held, RECORD_BYTES};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -43,17 +44,29 @@ impl Exec<'_> {
         Ok(open)
     }
 
-    /// Writes an actor's code, and which handlers it opens.
-    fn put_code(&mut self, actor: Address, code: &str, open: &Vec<String>) -> Result<(), Refusal> {
+    /// Writes an actor's code, which handlers it opens, and the record itself.
+    fn put_code(
+        &mut self,
+        actor: Address,
+        mut record: Actor,
+        code: &str,
+        open: &Vec<String>,
+    ) -> Result<(), Refusal> {
+        record.code_hash = keccak256(code);
+        record.code_bytes = code.len() as u32;
         self.state.put(&CodeKey { actor }, &code.to_owned());
         let key = OpenHandlersKey { actor };
+        let mut bytes = RECORD_BYTES + code.len() as u64 + record.storage_bytes;
         if open.is_empty() {
             self.state.remove(&key);
-            return Ok(());
+        } else {
+            let names = open.to_bytes().len();
+            self.charge(price::write(names), names as u64)?;
+            self.state.put(&key, open);
+            bytes += names as u64;
         }
-        let bytes = open.to_bytes().len();
-        self.charge(price::write(bytes), bytes as u64)?;
-        self.state.put(&key, open);
+        self.resize(actor, &mut record.held, bytes);
+        self.state.put(&ActorKey { actor }, &record);
         Ok(())
     }
 
@@ -87,13 +100,13 @@ impl Exec<'_> {
             code_hash,
             code_bytes: code.len() as u32,
             storage_bytes: 0,
+            held: Held::default(),
             root: None,
             suspended: 0,
             next_frame: 0,
             next_token: 0,
         };
-        self.state.put(&ActorKey { actor }, &record);
-        self.put_code(actor, code, &open)?;
+        self.put_code(actor, record, code, &open)?;
         self.emit(Event::ActorDeployed { actor, owner: who, code_hash });
         if !value.is_zero() {
             self.transfer(who, actor, value)?;
@@ -127,7 +140,7 @@ impl Exec<'_> {
         actor: Address,
         code: &str,
     ) -> Result<(), Refusal> {
-        let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
+        let record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         if record.owner != who {
             return Err(Refusal::NotOwner);
         }
@@ -136,11 +149,8 @@ impl Exec<'_> {
             return Err(Refusal::CallsWaiting);
         }
         let open = self.check_code(code)?;
-        record.code_hash = keccak256(code);
-        record.code_bytes = code.len() as u32;
-        self.state.put(&ActorKey { actor }, &record);
-        self.put_code(actor, code, &open)?;
-        self.emit(Event::ActorUpgraded { actor, code_hash: record.code_hash });
+        self.put_code(actor, record, code, &open)?;
+        self.emit(Event::ActorUpgraded { actor, code_hash: keccak256(code) });
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! What the state keeps of an actor.
 
 use crate::codec::{Bytes, codec_enum, codec_struct};
+use crate::deposit::Held;
 use crate::primitives::{Address, Amount, B256, Height, JobId};
 
 /// An actor. Its code and its data have keys of their own.
@@ -12,8 +13,10 @@ pub struct Actor {
     pub code_hash: B256,
     /// Length of its code.
     pub code_bytes: u32,
-    /// Bytes of its storage: keys, values, and a fixed part for each entry.
+    /// Bytes of its storage: values, keys with their place in the order, and a fixed part for each entry.
     pub storage_bytes: u64,
+    /// Against what its code and its storage are held.
+    pub held: Held,
     /// The key at the top of the order of its keys.
     pub root: Option<Bytes>,
     /// Calls that wait.
@@ -28,6 +31,7 @@ codec_struct!(Actor {
     code_hash,
     code_bytes,
     storage_bytes,
+    held,
     root,
     suspended,
     next_frame,
@@ -64,8 +68,10 @@ pub struct Frame {
     pub awaits: Vec<u64>,
     /// Cycles that it wants for going on after each wait, besides loading its code.
     pub resume_cycles: u64,
+    /// What the actor's balance holds it against.
+    pub held: Amount,
 }
-codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, resume_cycles });
+codec_struct!(Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, held });
 
 /// Something that a call asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,10 +84,12 @@ pub struct Wait {
     pub deposit: Amount,
     /// Cycles that were prepaid.
     pub cycles_limit: u64,
+    /// What the actor's balance holds it against, with its answer.
+    pub held: Amount,
     /// The answer, if the call was not yet waiting for it when it came.
     pub answer: Option<Answer>,
 }
-codec_struct!(Wait { frame, on, deposit, cycles_limit, answer });
+codec_struct!(Wait { frame, on, deposit, cycles_limit, held, answer });
 
 /// What a call may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

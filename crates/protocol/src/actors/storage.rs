@@ -88,9 +88,10 @@ pub fn scan(
     Ok(found)
 }
 
-/// What an entry counts in its actor's storage.
+/// What an entry counts in its actor's storage. The state has its key three times: before its value,
+/// before its neighbours in the order of the keys, and as the neighbour of another.
 fn weight(key: &[u8], value_bytes: usize) -> u64 {
-    (key.len() + value_bytes) as u64 + price::ENTRY_CELLS
+    (3 * key.len() + value_bytes) as u64 + price::ENTRY_CELLS
 }
 
 impl Exec<'_> {
@@ -128,10 +129,16 @@ impl Exec<'_> {
             self.charge(price::WRITE_CYCLES, key.len() as u64 + price::ENTRY_CELLS)?;
             self.insert_key(actor, &mut record.root, key)?;
         }
-        record.storage_bytes = bytes;
+        self.resize_storage(actor, &mut record, bytes);
         self.state.put(&ActorKey { actor }, &record);
         self.state.put(&StorageKey { actor, key }, &value.into());
         Ok(())
+    }
+
+    fn resize_storage(&mut self, actor: Address, record: &mut Actor, bytes: u64) {
+        let others = record.held.bytes - record.storage_bytes;
+        record.storage_bytes = bytes;
+        self.resize(actor, &mut record.held, others + bytes);
     }
 
     /// Removes a value. Whether there was one.
@@ -140,7 +147,8 @@ impl Exec<'_> {
         self.charge(2 * price::WRITE_CYCLES, 0)?;
         let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         self.remove_key(actor, &mut record.root, key)?;
-        record.storage_bytes -= weight(key, old.len());
+        let bytes = record.storage_bytes - weight(key, old.len());
+        self.resize_storage(actor, &mut record, bytes);
         self.state.put(&ActorKey { actor }, &record);
         self.state.remove(&StorageKey { actor, key });
         Ok(true)

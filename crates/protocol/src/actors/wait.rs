@@ -4,12 +4,17 @@
 //! broke by then. When the call waits, its frames are written into the state; when an answer comes, the
 //! call goes on from the queue of a later block. An answer that comes before the call waits for it is
 //! kept. Nothing is left behind: the end of a call gives back what it prepaid and did not use.
+//!
+//! Frames and kept answers stay in the state for as long as the call waits, so they are held against a
+//! [deposit](crate::deposit). As with what is prepaid, the waiting actor's own balance pays it and gets
+//! it back: whoever calls has no part in how long the code waits.
 
 use super::host::{Host, Outgoing, Running};
 use super::record::{Answer, Frame, Wait, WaitOn};
 use super::{Answered, Ended, JobEnd, call::PAYLOAD_BYTES_MAX, price};
 use crate::agenda::{Task, WORK_PER_BLOCK};
 use crate::callback::{Deferred, DeferredCall, call_limit};
+use crate::deposit::RECORD_BYTES;
 use crate::dispatcher::job::Status;
 use crate::error::Refusal;
 use crate::event::Event;
@@ -65,6 +70,7 @@ impl Host<'_, '_> {
         let actor = self.running.actor;
         let cycles_limit = self.running.resume_cycles + self.exec.load_cycles(actor);
         let deposit = self.exec.prepay(actor, cycles_limit)?;
+        let held = self.exec.hold_own(actor, RECORD_BYTES)?;
         let mut record = self.exec.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         let frame = *self.running.frame.get_or_insert_with(|| {
             record.next_frame += 1;
@@ -73,7 +79,7 @@ impl Host<'_, '_> {
         record.next_token += 1;
         let token = record.next_token;
         self.exec.state.put(&ActorKey { actor }, &record);
-        let wait = Wait { frame, on, deposit, cycles_limit, answer: None };
+        let wait = Wait { frame, on, deposit, cycles_limit, held, answer: None };
         self.exec.state.put(&WaitKey { actor, token }, &wait);
         self.running.open.push(token);
         Ok(token)
@@ -168,10 +174,14 @@ impl Host<'_, '_> {
             return Err(Refusal::NotWaitedFor);
         }
         let actor = self.running.actor;
-        let waits_already = self
-            .running
-            .frame
-            .is_some_and(|frame| self.exec.state.get(&FrameKey { actor, frame }).is_some());
+        let frame = self.running.frame;
+        let kept = frame.and_then(|frame| self.exec.state.get(&FrameKey { actor, frame }));
+        let waits_already = kept.is_some();
+        let needed = self.exec.deposit_for(RECORD_BYTES + frame_bytes as u64);
+        let there = self.exec.account(actor).balance.plus(kept.map_or(Amount::ZERO, |it| it.held));
+        if there.is_none_or(|there| there < needed) {
+            return Err(Refusal::DepositNotCovered);
+        }
         let record = self.exec.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
         if !waits_already && u64::from(record.suspended) >= self.exec.params.actor_waiting_max {
             return Err(Refusal::TooManyWaiting);
@@ -232,7 +242,10 @@ impl Exec<'_> {
         Host::new(self, running.clone()).may_wait(&awaits, frames.len())?;
         let Running { actor, sender, origin, open, resume_cycles, .. } = running;
         let frame = running.frame.ok_or(Refusal::NotWaitedFor)?;
-        if self.state.get(&FrameKey { actor, frame }).is_none() {
+        let before = self.state.get(&FrameKey { actor, frame });
+        self.credit(actor, before.as_ref().map_or(Amount::ZERO, |before| before.held));
+        let held = self.hold_own(actor, RECORD_BYTES + frames.len() as u64)?;
+        if before.is_none() {
             let mut record = self.state.get(&ActorKey { actor }).ok_or(Refusal::NoCode)?;
             record.suspended += 1;
             self.state.put(&ActorKey { actor }, &record);
@@ -245,7 +258,8 @@ impl Exec<'_> {
         });
         let Method { name: method, reply } = method;
         let since = self.env.height;
-        let kept = Frame { method, sender, origin, reply, since, open, awaits, resume_cycles };
+        let kept =
+            Frame { method, sender, origin, reply, since, open, awaits, resume_cycles, held };
         self.state.put(&FrameKey { actor, frame }, &kept);
         self.state.put(&FrameBytesKey { actor, frame }, &frames.into());
         if let Some((token, answer)) = answered {
@@ -266,9 +280,28 @@ impl Exec<'_> {
         if frame.is_some_and(|frame| frame.awaits.contains(&token)) {
             self.hand_over(actor, token, answer);
         } else {
-            wait.answer = Some(answer);
+            wait.answer = Some(self.kept_answer(actor, &mut wait.held, answer));
             self.state.put(&WaitKey { actor, token }, &wait);
         }
+    }
+
+    /// An answer that has to wait for its call. One that the actor cannot hold has failed.
+    fn kept_answer(&mut self, actor: Address, held: &mut Amount, answer: Answer) -> Answer {
+        let Answer::Returned { value } = &answer else { return answer };
+        match self.hold_own(actor, value.len() as u64) {
+            Ok(more) => {
+                *held = Amount(held.get() + more.get());
+                answer
+            }
+            Err(refusal) => Answer::Failed { code: refusal.code(), message: refusal.to_string() },
+        }
+    }
+
+    /// Takes the deposit for records of a waiting call from the actor itself.
+    fn hold_own(&mut self, actor: Address, bytes: u64) -> Result<Amount, Refusal> {
+        let held = self.deposit_for(bytes);
+        self.debit(actor, held).map_err(|_| Refusal::DepositNotCovered)?;
+        Ok(held)
     }
 
     /// Queues the rest of a call that waits for this.
@@ -277,6 +310,7 @@ impl Exec<'_> {
         let key = FrameKey { actor, frame: wait.frame };
         let Some(mut frame) = self.state.get(&key) else { return };
         self.state.remove(&WaitKey { actor, token });
+        self.credit(actor, wait.held);
         frame.awaits.clear();
         frame.open.retain(|open| *open != token);
         self.state.put(&key, &frame);
@@ -313,14 +347,18 @@ impl Exec<'_> {
             Answer::Slept => Answered::Slept,
             Answer::Returned { value } => Answered::Returned(value.0),
             Answer::Failed { code, message } => Answered::Failed { code, message },
-            Answer::Job { job } => Answered::Job(self.job_end(job, actor)),
+            Answer::Job { job } => match self.job_end(job, actor) {
+                Ok(end) => Answered::Job(end),
+                Err(gone) => Answered::Failed { code: gone.code(), message: gone.to_string() },
+            },
         }
     }
 
-    /// How a job ended.
-    pub(crate) fn job_end(&self, job: JobId, submitter: Address) -> JobEnd {
-        let status = self.state.get(&JobKey { job }).map_or(Status::Cancelled, |job| job.status);
-        JobEnd { job, submitter, status, result: self.state.get(&ResultKey { job }) }
+    /// How a job ended, unless that was so long ago that it has left the state.
+    pub(crate) fn job_end(&self, job: JobId, submitter: Address) -> Result<JobEnd, Refusal> {
+        let record = self.state.get(&JobKey { job }).ok_or(Refusal::UnknownJob)?;
+        let result = self.state.get(&ResultKey { job });
+        Ok(JobEnd { job, submitter, status: record.status, result })
     }
 
     /// The end of a call: what it asked for in vain is given up, and what that prepaid goes back.
@@ -335,18 +373,17 @@ impl Exec<'_> {
             let key = WaitKey { actor, token: *token };
             let Some(wait) = self.state.get(&key) else { continue };
             self.state.remove(&key);
-            self.credit(actor, wait.deposit);
+            self.credit(actor, Amount(wait.deposit.get() + wait.held.get()));
             if let (WaitOn::Job { job }, None) = (wait.on, wait.answer) {
                 self.state.remove(&JobWaitKey { job });
             }
         }
         let Some(frame) = frame else { return };
         let key = FrameKey { actor, frame };
-        if self.state.get(&key).is_none() {
-            return;
-        }
+        let Some(kept) = self.state.get(&key) else { return };
         self.state.remove(&key);
         self.state.remove(&FrameBytesKey { actor, frame });
+        self.credit(actor, kept.held);
         if let Some(mut record) = self.state.get(&ActorKey { actor }) {
             record.suspended -= 1;
             self.state.put(&ActorKey { actor }, &record);

@@ -16,7 +16,7 @@ use crate::execute::{
     CLASS_RUNNER_CYCLES, EXCLUDED_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
     SEAT_CYCLES,
 };
-use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey, WarmKey};
+use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey};
 use crate::params::ChainParams;
 use crate::presence::PresencePolicy;
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
@@ -119,10 +119,8 @@ impl Exec<'_> {
     /// Notes that a query is asked; says how many runners have to be put in place for it: all of
     /// its `size` if it was not asked lately, else no more than have changed since.
     fn touch_query(&mut self, query: &Query, size: u64) -> u64 {
-        let key = WarmKey { query: query.hash() };
         let (height, changes) = (self.env.height, self.chain.roster_changes);
-        let before = self.state.get(&key);
-        self.state.put(&key, &Warm { asked_at: height, changes });
+        let before = self.put_warm(query.hash(), &Warm { asked_at: height, changes });
         match before.filter(|warm| warm.asked_at.plus(WARM_BLOCKS) >= height) {
             Some(warm) => size.min(changes - warm.changes),
             None => size,

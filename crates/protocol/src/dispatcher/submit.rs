@@ -151,6 +151,7 @@ impl Exec<'_> {
         }
         job.status = status;
         self.state.put(&JobKey { job: *id }, job);
+        self.forget_job_later(*id);
         self.job_ended(id);
     }
 

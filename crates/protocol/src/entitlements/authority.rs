@@ -1,12 +1,13 @@
 //! Who may grant where, and how pools and namespaces come to be (SPEC §10).
 
-use super::record::{RunnerPool, pool_hash};
+use super::record::{Namespace, RunnerPool, pool_hash};
 use super::scope::Scope;
+use crate::deposit::RECORD_BYTES;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{ActorKey, NamespaceKey, PoolKey};
-use crate::primitives::{Address, keccak256};
+use crate::primitives::{Address, Amount, keccak256};
 
 impl Exec<'_> {
     /// Makes a pool or a namespace that nobody has made yet. Who comes first owns it.
@@ -18,7 +19,9 @@ impl Exec<'_> {
                 if self.state.get(&key).is_some() {
                     return Err(Refusal::NameTaken);
                 }
-                self.state.put(&key, &RunnerPool { owner: who, id: id.clone(), members: 0 });
+                let deposit = self.hold_name(who, id);
+                let pool = RunnerPool { owner: who, id: id.clone(), members: 0, deposit };
+                self.state.put(&key, &pool);
                 self.emit(Event::PoolCreated { pool: key.pool, id: id.clone(), owner: who });
             }
             Scope::Namespace { name } => {
@@ -26,12 +29,20 @@ impl Exec<'_> {
                 if self.state.get(&key).is_some() {
                     return Err(Refusal::NameTaken);
                 }
-                self.state.put(&key, &who);
+                let deposit = self.hold_name(who, name);
+                self.state.put(&key, &Namespace { owner: who, deposit });
                 self.emit(Event::NamespaceCreated { name: name.clone(), owner: who });
             }
             _ => return Err(Refusal::NothingToCreate),
         }
         Ok(())
+    }
+
+    /// Nothing removes a pool or a namespace, so this deposit stays.
+    fn hold_name(&mut self, who: Address, name: &[u8]) -> Amount {
+        let deposit = self.deposit_for(RECORD_BYTES + name.len() as u64);
+        self.hold(who, deposit);
+        deposit
     }
 
     /// Whether `who` decides in a scope.
@@ -55,7 +66,7 @@ impl Exec<'_> {
             }
             Scope::Namespace { name } => {
                 let key = NamespaceKey { namespace: keccak256(&name[..]) };
-                who == self.state.get(&key).ok_or(Refusal::UnknownNamespace)?
+                who == self.state.get(&key).ok_or(Refusal::UnknownNamespace)?.owner
             }
         };
         if decides { Ok(()) } else { Err(Refusal::NotAuthority) }

@@ -129,6 +129,9 @@ fn used_once(
     question: &Question<'_>,
 ) -> Option<Vec<(B256, Entitlement)>> {
     for (_, record) in &mut chain {
+        if !record.accepted {
+            return None;
+        }
         record.used =
             record.used.once_more(&record.constraints, question.amount, question.height)?;
     }

@@ -6,7 +6,7 @@ use super::scope::{Action, Scope, check_pair};
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
-use crate::primitives::{Address, B256};
+use crate::primitives::{Address, Amount, B256};
 
 impl Exec<'_> {
     /// EntitlementGrant: by whoever decides in the scope. Its id.
@@ -39,6 +39,7 @@ impl Exec<'_> {
             accepted: !matches!(scope, Scope::RunnerPool { .. }) || who == grantee,
             held_place: 0,
             member_place: 0,
+            deposit: Amount::ZERO,
         })
     }
 

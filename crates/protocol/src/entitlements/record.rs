@@ -3,7 +3,7 @@
 use super::constraints::{Constraints, Used};
 use super::scope::{Action, Scope};
 use crate::codec::{Bytes, Encode, codec_struct};
-use crate::primitives::{Address, B256, keccak256};
+use crate::primitives::{Address, Amount, B256, keccak256};
 
 /// Records that an address holds, live or lapsed (CIP-2 §7.5).
 pub const HELD_MAX: u32 = 256;
@@ -34,6 +34,8 @@ pub struct Entitlement {
     pub held_place: u32,
     /// Its place among the pool's members, if it is a membership.
     pub member_place: u32,
+    /// What it is held against: its granter's.
+    pub deposit: Amount,
 }
 codec_struct!(Entitlement {
     granter,
@@ -46,6 +48,7 @@ codec_struct!(Entitlement {
     accepted,
     held_place,
     member_place,
+    deposit,
 });
 
 impl Entitlement {
@@ -93,8 +96,20 @@ pub struct RunnerPool {
     pub id: Bytes,
     /// Memberships, live or lapsed.
     pub members: u32,
+    /// What it is held against.
+    pub deposit: Amount,
 }
-codec_struct!(RunnerPool { owner, id, members });
+codec_struct!(RunnerPool { owner, id, members, deposit });
+
+/// A namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Namespace {
+    /// Who made it.
+    pub owner: Address,
+    /// What it is held against.
+    pub deposit: Amount,
+}
+codec_struct!(Namespace { owner, deposit });
 
 /// What a pool is kept under.
 pub fn pool_hash(id: &[u8]) -> B256 {
@@ -114,8 +129,10 @@ pub struct Role {
     pub actions: Vec<Action>,
     /// On what conditions, for each that has it.
     pub constraints: Constraints,
+    /// What it is held against.
+    pub deposit: Amount,
 }
-codec_struct!(Role { owner, name, scopes, actions, constraints });
+codec_struct!(Role { owner, name, scopes, actions, constraints, deposit });
 
 /// The id of a role: `keccak256("cowboy-role-v1:" ‖ owner ‖ keccak256(name))`.
 pub fn role_id(owner: Address, name: &[u8]) -> B256 {
@@ -132,5 +149,7 @@ pub struct Assignment {
     pub place: u32,
     /// What has been used of it.
     pub used: Used,
+    /// What it is held against: the role's owner's.
+    pub deposit: Amount,
 }
-codec_struct!(Assignment { place, used });
+codec_struct!(Assignment { place, used, deposit });

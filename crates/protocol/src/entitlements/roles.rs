@@ -7,12 +7,13 @@ use super::constraints::{Constraints, Used};
 use super::record::{Assignment, ROLES_MAX, Role, role_id};
 use super::scope::{Action, NAME_BYTES_MAX, Scope, check_pair};
 use crate::actors::price;
-use crate::codec::Bytes;
+use crate::codec::{Bytes, Encode};
+use crate::deposit::RECORD_BYTES;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{AssignedKey, AssignmentKey, RoleKey};
-use crate::primitives::{Address, B256, Height};
+use crate::primitives::{Address, Amount, B256};
 
 /// Scopes of a role, and actions of one: a check looks through all of them.
 const LIST_MAX: usize = 8;
@@ -53,7 +54,11 @@ impl Exec<'_> {
         }
         let (scopes, actions) = (scopes.to_vec(), actions.to_vec());
         let constraints = *constraints;
-        let role = Role { owner: who, name: name.clone(), scopes, actions, constraints };
+        let deposit = Amount::ZERO;
+        let mut role =
+            Role { owner: who, name: name.clone(), scopes, actions, constraints, deposit };
+        role.deposit = self.deposit_for(RECORD_BYTES + role.to_bytes().len() as u64);
+        self.hold(who, role.deposit);
         self.state.put(&key, &role);
         self.emit(Event::RoleCreated { role: key.role, owner: who, name: name.clone() });
         Ok(key.role)
@@ -83,7 +88,9 @@ impl Exec<'_> {
             return Err(Refusal::TooManyRoles);
         }
         self.state.put(&AssignedKey { holder, place }, &role);
-        let assignment = Assignment { place, used: Used::default() };
+        let deposit = self.deposit_for(RECORD_BYTES);
+        self.hold(who, deposit);
+        let assignment = Assignment { place, used: Used::default(), deposit };
         self.state.put(&AssignmentKey { holder, role }, &assignment);
         self.change_holder(holder, |counters| counters.roles += 1);
         self.emit(Event::RoleAssigned { role, assignee, by: who });
@@ -97,10 +104,10 @@ impl Exec<'_> {
             place -= 1;
             self.charge(2 * price::READ_CYCLES, 0)?;
             let Some(role) = self.state.get(&AssignedKey { holder, place }) else { continue };
-            let until = self.state.get(&RoleKey { role }).map(|role| role.constraints.until());
-            if until.unwrap_or(Height::ZERO) < self.env.height {
+            let Some(record) = self.state.get(&RoleKey { role }) else { continue };
+            if record.constraints.until() < self.env.height {
                 self.charge(price::write(0) * 4, 0)?;
-                self.remove_role(holder, role)?;
+                self.remove_role(holder, role, record.owner)?;
                 self.emit(Event::EntitlementCleared { entitlement: role, grantee: holder });
             }
         }
@@ -123,14 +130,16 @@ impl Exec<'_> {
                 return Err(Refusal::NotRevocable);
             }
         }
-        self.remove_role(assignee, role)?;
+        self.remove_role(assignee, role, record.owner)?;
         self.emit(Event::RoleRevoked { role, assignee, by: who });
         Ok(())
     }
 
-    fn remove_role(&mut self, holder: Address, role: B256) -> Result<(), Refusal> {
+    fn remove_role(&mut self, holder: Address, role: B256, owner: Address) -> Result<(), Refusal> {
         let key = AssignmentKey { holder, role };
-        let Assignment { place, .. } = self.state.get(&key).ok_or(Refusal::HasNoSuchRole)?;
+        let Assignment { place, deposit, .. } =
+            self.state.get(&key).ok_or(Refusal::HasNoSuchRole)?;
+        self.give_back(owner, deposit);
         self.state.remove(&key);
         self.change_holder(holder, |counters| counters.roles -= 1);
         let last = AssignedKey { holder, place: self.holder(holder).roles };

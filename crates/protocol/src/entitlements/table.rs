@@ -9,11 +9,13 @@ use super::constraints::DEPTH_MAX;
 use super::record::{Entitlement, HELD_MAX, Holder, entitlement_id, pool_hash};
 use super::scope::right;
 use crate::actors::price;
+use crate::codec::Encode;
+use crate::deposit::RECORD_BYTES;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
 use crate::key::{EntitlementKey, HeldKey, HolderKey, PoolKey, PoolMemberKey, RightKey};
-use crate::primitives::{Address, B256};
+use crate::primitives::{Address, Amount, B256};
 use crate::registry::runner::Membership;
 
 /// Records that a grant looks at to see whether they have lapsed: of the same right, and of a table
@@ -30,7 +32,13 @@ impl Exec<'_> {
     }
 
     fn put_holder(&mut self, address: Address, holder: &Holder) {
-        self.state.put(&HolderKey { address }, holder);
+        let key = HolderKey { address };
+        // Whoever gave something keeps the count: ids do not come twice.
+        if *holder == Holder::default() {
+            self.state.remove(&key);
+        } else {
+            self.state.put(&key, holder);
+        }
     }
 
     pub(super) fn change_holder(&mut self, address: Address, change: impl FnOnce(&mut Holder)) {
@@ -89,6 +97,10 @@ impl Exec<'_> {
 
     /// Writes a new record; its id.
     pub(super) fn insert_entitlement(&mut self, mut record: Entitlement) -> Result<B256, Refusal> {
+        // A record that was passed on is held for itself.
+        record.deposit = Amount::ZERO;
+        record.deposit = self.deposit_for(RECORD_BYTES + record.to_bytes().len() as u64);
+        self.hold(record.granter, record.deposit);
         let mut nonce = 0;
         self.change_holder(record.granter, |holder| {
             nonce = holder.granted;
@@ -132,6 +144,7 @@ impl Exec<'_> {
         record: &Entitlement,
     ) -> Result<(), Refusal> {
         self.state.remove(&EntitlementKey { entitlement: id });
+        self.give_back(record.granter, record.deposit);
         let holder = record.grantee;
         let mut counters = self.holder(holder);
         counters.held -= 1;

@@ -31,6 +31,7 @@ use crate::actors::{Actors, NoActors};
 use crate::block::{Block, Header, SeedSignature, presence_hash, seeds_root, transactions_root};
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
+use crate::deposit::Dues;
 use crate::dispatcher::filter::Entry;
 use crate::dispatcher::roster::{Lists, Roster, load_entry};
 use crate::dispatcher::spec::JobSpec;
@@ -296,6 +297,8 @@ pub(crate) struct Exec<'a> {
     pub(crate) machine_memory: usize,
     /// Why the newest call failed.
     pub(crate) fault: Option<CallFault>,
+    /// Deposits that the call under way has to pay, and those that it gave back.
+    pub(crate) dues: Dues,
     /// Jobs that the present cause has submitted.
     pub(crate) jobs_of_cause: u32,
     /// Hashes of the code that this block has paid to compile. Failed calls have paid, too.

@@ -5,6 +5,7 @@ use crate::actors::Actors;
 use crate::beacon::{Round, beacon};
 use crate::block::{Header, SeedSignature};
 use crate::chain::EpochCommittee;
+use crate::deposit::Dues;
 use crate::dispatcher::committee::{hhi_instant, m_adaptive, m_target, smooth_hhi};
 use crate::dispatcher::filter::Rules;
 use crate::event::{Cause, Event};
@@ -95,6 +96,7 @@ impl<'a> Exec<'a> {
             calling: Vec::new(),
             machine_memory: 0,
             fault: None,
+            dues: Dues::new(),
             jobs_of_cause: 0,
             compiled: BTreeSet::new(),
             new_lists: Vec::new(),

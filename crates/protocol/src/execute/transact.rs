@@ -4,6 +4,7 @@ use super::{Exec, cost};
 use crate::chain::{ChainState, Supply};
 use crate::codec::Decode;
 use crate::crypto::PublicKey;
+use crate::deposit::{Dues, Purse};
 use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::submit::job_id;
 use crate::error::{Inadmissible, Refusal};
@@ -30,6 +31,7 @@ pub(crate) struct Before {
     chain: ChainState,
     supply: Supply,
     timers: TimerIndex,
+    dues: Dues,
     mark: usize,
     /// Of lists that only grow.
     lengths: (usize, usize, usize),
@@ -56,10 +58,14 @@ impl Exec<'_> {
     /// Runs a transaction, or says why it cannot be in this block; then nothing has changed.
     pub(super) fn transact(&mut self, bytes: &[u8]) -> Result<(), Inadmissible> {
         let admitted = self.admit(bytes)?;
-        self.take_deposit(&admitted);
+        self.prepay_fee(&admitted);
         let Transaction { cycles_limit: cycles, cells_limit: cells, .. } = admitted.body;
         self.meter = Meter { cycles, cells, cell_cycles: 0 };
-        let result = self.atomically(|exec| exec.run(&admitted, bytes.len()));
+        let (payer, limit) = (admitted.sender.address, admitted.body.max_deposit);
+        let result = self.atomically(|exec| {
+            exec.run(&admitted, bytes.len())?;
+            exec.settle_dues(Purse { payer, limit, own_counts: true })
+        });
         if result.is_err() {
             self.tell_fault();
         }
@@ -84,6 +90,7 @@ impl Exec<'_> {
         self.keep_changes();
         let (chain, supply) = (self.chain.clone(), self.supply);
         let (timers, events) = (self.timers.clone(), self.events.len());
+        self.dues = Dues::new();
         let result = operation(self);
         if result.is_ok() {
             self.state.keep();
@@ -117,6 +124,7 @@ impl Exec<'_> {
             chain: self.chain.clone(),
             supply: self.supply,
             timers: self.timers.clone(),
+            dues: self.dues.clone(),
             mark: self.state.mark(),
             lengths: (self.events.len(), self.new_lists.len(), self.changing.len()),
         }
@@ -124,9 +132,9 @@ impl Exec<'_> {
 
     /// Takes back what was written since. What was consumed stays consumed.
     pub(crate) fn take_back(&mut self, before: Before) {
-        let Before { chain, supply, timers, mark, lengths } = before;
+        let Before { chain, supply, timers, dues, mark, lengths } = before;
         self.state.back_to(mark);
-        (self.chain, self.supply, self.timers) = (chain, supply, timers);
+        (self.chain, self.supply, self.timers, self.dues) = (chain, supply, timers, dues);
         self.events.truncate(lengths.0);
         self.new_lists.truncate(lengths.1);
         self.changing.truncate(lengths.2);
@@ -241,7 +249,7 @@ impl Exec<'_> {
         if fits { Ok(()) } else { Err(Inadmissible::BlockFull) }
     }
 
-    fn take_deposit(&mut self, admitted: &Admitted) {
+    fn prepay_fee(&mut self, admitted: &Admitted) {
         let address = admitted.sender.address;
         let mut account = self.account(address);
         account.nonce += 1;

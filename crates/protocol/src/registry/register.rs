@@ -1,5 +1,7 @@
 //! Joining, changing the offer, pausing, heartbeats and leaving.
 
+use crate::codec::Encode;
+use crate::deposit::{Held, RUNNER_BYTES};
 use crate::dispatcher::spec::JobKind;
 use crate::error::Refusal;
 use crate::event::Event;
@@ -128,12 +130,11 @@ impl Exec<'_> {
         runner.present = false;
         runner.last_seen = height;
         self.refresh(&mut runner);
-        let pools = self.profile(sender.address).map(|old| old.pools).unwrap_or_default();
-        let offer = offer.clone();
-        self.put_profile(
-            sender.address,
-            Profile { public_key: sender.public_key, slot, offer, pools },
-        );
+        let old = self.profile(sender.address);
+        let (pools, mut held) = old.map(|old| (old.pools, old.held)).unwrap_or_default();
+        self.hold_offer(sender.address, &mut held, offer);
+        let (public_key, offer) = (sender.public_key, offer.clone());
+        self.put_profile(sender.address, Profile { public_key, slot, offer, pools, held });
         self.put_runner(sender.address, runner);
         self.emit(Event::RunnerRegistered { runner: sender.address, slot, stake });
         Ok(())
@@ -165,6 +166,7 @@ impl Exec<'_> {
             return Err(Refusal::StakeBelowFloor);
         }
         validate_offer(offer)?;
+        self.hold_offer(who, &mut profile.held, offer);
         profile.offer = offer.clone();
         self.put_profile(who, profile);
         runner.terms = terms;
@@ -172,6 +174,10 @@ impl Exec<'_> {
         self.put_runner(who, runner);
         self.emit(Event::RunnerUpdated { runner: who });
         Ok(())
+    }
+
+    fn hold_offer(&mut self, who: Address, held: &mut Held, offer: &Offer) {
+        self.resize(who, held, RUNNER_BYTES + offer.to_bytes().len() as u64);
     }
 
     pub(crate) fn pause(&mut self, who: Address) -> Result<(), Refusal> {

@@ -2,6 +2,7 @@
 
 use crate::codec::{codec_enum, codec_struct};
 use crate::crypto::PublicKey;
+use crate::deposit::Held;
 use crate::dispatcher::spec::JobKind;
 use crate::primitives::{Address, Amount, B256, Height, Slot};
 use crate::registry::pool::Pool;
@@ -20,8 +21,10 @@ pub struct Profile {
     pub offer: Offer,
     /// Pools that it was let into, ascending.
     pub pools: Vec<Membership>,
+    /// Against what the offer is held. Older versions do not count.
+    pub held: Held,
 }
-codec_struct!(Profile { public_key, slot, offer, pools });
+codec_struct!(Profile { public_key, slot, offer, pools, held });
 
 /// The part of a profile that the runner itself sets.
 #[derive(Clone, Debug, PartialEq, Eq)]

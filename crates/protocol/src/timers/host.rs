@@ -1,7 +1,8 @@
 //! The host calls for timers (CIP-1 §6) and the system instructions 48–50 (§12).
 //!
-//! Nothing is taken when a timer is scheduled but the price of the call itself; the cost of a fire
-//! is taken when it fires. A call that is refused changes nothing.
+//! When a timer is scheduled, the price of the call itself and the deposit for its records are taken;
+//! the cost of a fire is taken when it fires. The deposit goes back to the timer's actor when it ends,
+//! before its handler runs. A call that is refused changes nothing.
 
 use super::agents::default_bid;
 use super::calendar::Ends;
@@ -9,6 +10,7 @@ use super::config::TimerConfig;
 use super::order::GAS_LIMIT_MIN;
 use super::record::{FEE_MAX, Payload, Timer, TimerLane, timer_id};
 use crate::codec::{Bytes, codec_struct};
+use crate::deposit::RECORD_BYTES;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -16,7 +18,7 @@ use crate::key::{
     ActorKey, SystemDeployersKey, TimerConfigKey, TimerCounterKey, TimerKey, TimerLaneKey,
     TimerPayloadKey,
 };
-use crate::primitives::{Address, B256, Height};
+use crate::primitives::{Address, Amount, B256, Height};
 
 /// Cycles of a timer that names no limit.
 pub const GAS_LIMIT_DEFAULT: u64 = 100_000;
@@ -83,7 +85,7 @@ impl Exec<'_> {
         call: &ScheduleTimer,
     ) -> Result<B256, Refusal> {
         let config = self.timer_config();
-        let (timer, stated) = self.checked(actor, sender, call, &config)?;
+        let (mut timer, stated) = self.checked(actor, sender, call, &config)?;
         if self.timers.live_of(actor) >= config.live_per_actor_max {
             return Err(Refusal::TooManyTimers);
         }
@@ -92,6 +94,8 @@ impl Exec<'_> {
         let key = TimerCounterKey { actor };
         let counter = self.state.get(&key).unwrap_or_default();
         let id = timer_id(actor, timer.due, &call.payload, counter);
+        timer.deposit = self.deposit_for(RECORD_BYTES + call.payload.len() as u64);
+        self.hold(actor, timer.deposit);
         self.file(id, &timer);
         self.state.put(&key, &(counter + 1));
         self.state.put(&TimerKey { timer: id }, &timer);
@@ -169,6 +173,7 @@ impl Exec<'_> {
             max_fee,
             max_priority_fee: stated.min(room),
             agent: call.agent,
+            deposit: Amount::ZERO,
             payload: Payload::new(&call.payload),
         };
         Ok((timer, stated))
@@ -199,6 +204,7 @@ impl Exec<'_> {
         let mut ends = Ends::default();
         ends.note(id, timer);
         self.settle_ends(&mut ends);
+        self.give_back(timer.actor, timer.deposit);
         self.emit(Event::TimerCancelled { timer: id, actor: timer.actor, by });
     }
 

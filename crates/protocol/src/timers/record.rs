@@ -2,7 +2,7 @@
 
 use super::tree::Entry;
 use crate::codec::{Decode, DecodeError, Encode, Reader, codec_struct};
-use crate::primitives::{Address, B256, Height, keccak256};
+use crate::primitives::{Address, Amount, B256, Height, keccak256};
 
 /// Fees per unit that a timer may name at most (SPEC §8).
 pub const FEE_MAX: u128 = 1_000_000_000_000_000;
@@ -99,6 +99,8 @@ pub struct Timer {
     pub max_priority_fee: u128,
     /// The gas bidding agent that names its fees when it is due.
     pub agent: Option<Address>,
+    /// What it is held against until it ends.
+    pub deposit: Amount,
     /// What it carries.
     pub payload: Payload,
 }
@@ -117,6 +119,7 @@ impl Encode for Timer {
         narrow::<u64>(self.max_fee).encode(out);
         narrow::<u64>(self.max_priority_fee).encode(out);
         self.agent.encode(out);
+        narrow::<u64>(self.deposit.get()).encode(out);
         self.payload.encode(out);
     }
 }
@@ -143,6 +146,7 @@ impl Decode for Timer {
             max_fee: u64::decode(input)?.into(),
             max_priority_fee: u64::decode(input)?.into(),
             agent: Option::decode(input)?,
+            deposit: Amount(u64::decode(input)?.into()),
             payload: Payload::decode(input)?,
         })
     }
@@ -165,6 +169,8 @@ impl Timer {
             max_cells: self.max_cells,
             fee_payer: self.fee_payer,
             payload_bytes: self.payload.len(),
+            // As narrow as its encoding.
+            deposit: u64::try_from(self.deposit.get()).unwrap_or(u64::MAX),
             has_agent: self.agent.is_some(),
         }
     }

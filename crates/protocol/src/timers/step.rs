@@ -20,6 +20,7 @@ use super::record::TimerLane;
 use super::search::{Candidate, Room};
 use super::tree::Entry;
 use crate::account::Account;
+use crate::deposit::Purse;
 use crate::error::Refusal;
 use crate::event::Event;
 use crate::execute::Exec;
@@ -114,6 +115,20 @@ impl Step {
         &mut payer.account
     }
 
+    /// Adds to a balance.
+    fn pay(&mut self, address: Address, amount: Amount, exec: &Exec<'_>) {
+        if !amount.is_zero() {
+            let account = self.payer(address, exec);
+            account.balance = Amount(account.balance.get() + amount.get());
+        }
+    }
+
+    /// A timer that was due has ended; its actor gets the deposit back.
+    fn end(&mut self, entry: &Entry, exec: &Exec<'_>) {
+        self.ends.note_entry(entry);
+        self.pay(entry.actor, Amount(entry.deposit.into()), exec);
+    }
+
     /// The end of a timer that was offered the lane.
     fn note_end(&mut self, entry: Entry, new: Option<usize>) {
         match new {
@@ -191,6 +206,7 @@ impl Exec<'_> {
                 self.state.get(&TimerKey { timer: id }).expect("the index follows the state");
             self.timers.forget_expired(id, timer.expires_at);
             step.ends.note(id, &timer);
+            step.pay(timer.actor, timer.deposit, self);
             self.emit(Event::TimerExpired { timer: id, actor: timer.actor });
         }
     }
@@ -277,22 +293,24 @@ impl Exec<'_> {
                 step.passed += 1;
                 return;
             }
-            step.ends.note_entry(&entry);
+            step.end(&entry, self);
             step.note_end(entry, new);
             self.emit(Event::TimerCancelledInsufficientFunds { timer, actor, payer });
             return;
         };
         step.payer(payer, self).balance = left;
         let (code, cycles, cells) = if self.actors.has_code(&self.state, actor) {
-            self.run_handler(&entry, step)
+            self.run_handler(&entry, step, &price, deposit)
         } else {
-            step.ends.note_entry(&entry);
+            step.end(&entry, self);
             (Refusal::NoCode.code(), FIRE_CYCLES, 0)
         };
         let (burned, tip) = price.parts(cycles, cells);
         let fee = Amount(burned.get() + tip.get());
-        let account = step.payer(payer, self);
-        account.balance = Amount(account.balance.get() + (deposit.get() - fee.get()));
+        // A handler that succeeded has paid for what it left in the state out of this.
+        if code != 0 {
+            step.pay(payer, Amount(deposit.get() - fee.get()), self);
+        }
         self.burn(burned);
         step.count(actor, priority, (cycles, cells), tip);
         step.note_end(entry, new);
@@ -308,15 +326,24 @@ impl Exec<'_> {
     }
 
     /// Ends a timer and calls its actor.
-    fn run_handler(&mut self, entry: &Entry, step: &mut Step) -> (u16, u64, u64) {
+    fn run_handler(
+        &mut self,
+        entry: &Entry,
+        step: &mut Step,
+        price: &Price,
+        deposit: Amount,
+    ) -> (u16, u64, u64) {
         let Entry { id: timer, actor, due, fee_payer, gas_limit, max_cells, .. } = *entry;
         let payload = self.payload_of(timer);
-        step.ends.note_entry(entry);
+        step.end(entry, self);
         self.write_down(step);
         step.code_ran = true;
         let due = Height(due);
         let call = TimerCall { timer, actor, due, payload, gas_limit, max_cells };
-        self.call_handler(&call, fee_payer)
+        self.call_handler(&call, fee_payer, |cycles, cells| {
+            let (burned, tip) = price.parts(cycles, cells);
+            Amount(deposit.get() - burned.get() - tip.get())
+        })
     }
 
     fn payload_of(&self, timer: B256) -> Vec<u8> {
@@ -327,12 +354,21 @@ impl Exec<'_> {
         }
     }
 
-    /// Runs a handler within its limits; how it ended and what it consumed.
-    fn call_handler(&mut self, call: &TimerCall, payer: Address) -> (u16, u64, u64) {
+    /// Runs a handler within its limits; how it ended and what it consumed. If it succeeds, its payer
+    /// has the rest of the prepayment, less deposits.
+    fn call_handler(
+        &mut self,
+        call: &TimerCall,
+        payer: Address,
+        rest: impl Fn(u64, u64) -> Amount,
+    ) -> (u16, u64, u64) {
         let (gas_limit, max_cells) = (call.gas_limit, call.max_cells);
         let (result, left) = self.metered(gas_limit, max_cells, |exec| {
             exec.charge(FIRE_CYCLES, 0)?;
-            exec.call_timer(payer, call)
+            exec.call_timer(payer, call)?;
+            let limit = rest(gas_limit - exec.meter.cycles, max_cells - exec.meter.cells);
+            exec.credit(payer, limit);
+            exec.settle_dues(Purse { payer, limit, own_counts: payer != call.actor })
         });
         let mut cells = max_cells - left.1;
         if result.is_err() {

@@ -38,6 +38,8 @@ pub struct Entry {
     pub fee_payer: Address,
     /// Bytes of its payload.
     pub payload_bytes: u32,
+    /// What its actor gets back when it ends.
+    pub deposit: u64,
     /// Whether a gas bidding agent of its own prices it.
     pub has_agent: bool,
 }

@@ -134,7 +134,7 @@ impl Exec<'_> {
         let record =
             MruRecord { runner_address: verdict.winners[0], set_at_block: self.env.height };
         let key = MruKey { submitter: job.submitter, kind: job.kind as u8 };
-        self.state.put(&key, &record);
+        self.put_mru(key, &record);
     }
 
     /// Has the job's callback called in a later block, if there is one.

@@ -5,7 +5,7 @@ use super::{Case, Signed, case};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::error::Refusal::*;
 use remuda_protocol::key::{ChunkKey, SystemDeployersKey, TimerConfigKey, TimerKey, TimerLaneKey};
-use remuda_protocol::primitives::{B256, Height, U256};
+use remuda_protocol::primitives::{Amount, B256, Height, U256};
 use remuda_protocol::state::{MemoryState, StateKey, read};
 use remuda_protocol::timers::calendar::{BUCKET_TIMERS_MAX, EXPIRING_MAX};
 use remuda_protocol::timers::config::TimerConfig;
@@ -37,7 +37,9 @@ impl World {
         let timer = self.some_timer();
         let timer = read(&self.chain.state, &TimerKey { timer }).expect("it was scheduled");
         let actor = self.stranger().address();
-        let timer = Timer { expires_at, actor, ..timer }.to_bytes();
+        // Nobody has paid for these.
+        let deposit = Amount::ZERO;
+        let timer = Timer { expires_at, actor, deposit, ..timer }.to_bytes();
         let mut entries = self.chain.state.entries().clone();
         entries.put_sorted(
             (0..EXPIRING_MAX)

@@ -2,6 +2,7 @@
 
 use crate::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::deposit::{RECORD_BYTES, price};
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TxFeeParams};
@@ -38,7 +39,11 @@ fn race(agent: fn(&GbaContext) -> BidAnswer) -> (bool, u128, u16) {
         Event::TimerFired { timer, fee, .. } if *timer == ids[1] => Some(*fee),
         _ => None,
     });
-    let paid = before.get() - w.balance(&w.stranger()).get() - fee.unwrap_or(Amount::ZERO).get();
+    // One that has fired gives its deposit back.
+    let returned = fee.map_or(Amount::ZERO, |_| price(&w.chain.params, RECORD_BYTES));
+    let paid = (before.get() + returned.get())
+        - w.balance(&w.stranger()).get()
+        - fee.unwrap_or(Amount::ZERO).get();
     let fault = events.iter().find_map(|event| match event {
         Event::GasBidFailed { code, .. } => Some(*code),
         _ => None,

@@ -2,6 +2,7 @@
 
 use crate::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::deposit::{RECORD_BYTES, price};
 use remuda_protocol::key::DueBeaconKey;
 use remuda_protocol::primitives::Amount;
 use remuda_protocol::state::{View, read};
@@ -46,7 +47,8 @@ fn a_payer_who_cannot_pay_loses_the_timer_and_nothing_else() {
     let before = w.balance(&poor);
     let end = w.step_to(due).iter().find_map(end_of);
     assert_eq!(end, Some((timer, "TimerCancelledInsufficientFunds")));
-    assert_eq!(w.balance(&poor), before);
+    let deposit = price(&w.chain.params, RECORD_BYTES);
+    assert_eq!(w.balance(&poor).get(), before.get() + deposit.get());
 }
 
 /// Whose payer is broke stands in nobody's way, even when nobody may clean up.

@@ -3,6 +3,7 @@
 use crate::common::{World, calm};
 use crate::scripts::{Scripted, at, fired, world};
 use remuda_protocol::actors::price;
+use remuda_protocol::deposit;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{
@@ -58,7 +59,8 @@ fn a_fire_pays_for_what_it_used_and_gets_the_rest_back() {
     let used = 1_000 + u128::from(price::CALL_CYCLES) + 20_000;
     let tip = used * 300;
     let burned = used * (base.cycle + lane.basefee) + 7 * base.cell;
-    assert_eq!(w.balance(&key), Amount(before.0.get() - tip - burned));
+    let deposit = deposit::price(&w.chain.params, deposit::RECORD_BYTES).get();
+    assert_eq!(w.balance(&key), Amount(before.0.get() + deposit - tip - burned));
     assert_eq!(w.chain.balance(PROPOSER), Amount(before.1.get() + tip));
     assert_eq!(recorded(&w.chain.state).burned, Amount(before.2.get() + burned));
     assert_eq!(w.lane().median_tip, 300);

@@ -166,7 +166,7 @@ impl Purse {
     }
 
     fn quote(&self) -> Quote {
-        Quote { chain_id: 0, nonce: 0, basefees: self.basefees }
+        Quote { chain_id: 0, nonce: 0, basefees: self.basefees, state_deposit_per_kib: 0 }
     }
 
     /// With so many bytes more than it has.
@@ -226,7 +226,7 @@ mod tests {
 
     fn real(instruction: Instruction, spare: Option<u64>) -> u128 {
         let basefees = Basefees { cycle: 2_000, cell: 6_000 };
-        let quote = Quote { chain_id: 7, nonce: 9, basefees };
+        let quote = Quote { chain_id: 7, nonce: 9, basefees, state_deposit_per_kib: 0 };
         deposit(&quote.transaction_with(instruction, spare)).unwrap().get()
     }
 

@@ -538,7 +538,9 @@ impl Outbox {
 }
 
 fn body(facts: &Facts, nonce: u64, instruction: Instruction, spare: Option<u64>) -> Transaction {
-    let quote = Quote { chain_id: facts.chain_id, nonce, basefees: facts.basefees };
+    let (chain_id, basefees) = (facts.chain_id, facts.basefees);
+    // No report of a runner stays in the state.
+    let quote = Quote { chain_id, nonce, basefees, state_deposit_per_kib: 0 };
     quote.transaction_with(instruction, spare)
 }
 

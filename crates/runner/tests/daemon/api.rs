@@ -68,6 +68,7 @@ async fn status(State(app): State<App>) -> Json<StatusView> {
         validators: vec![],
         policy: chain.params.policy().name().to_owned(),
         basefees: BasefeesView { cycle: BigUint(basefees.cycle), cell: BigUint(basefees.cell) },
+        state_deposit_per_kib: BigUint(chain.params.state_deposit_per_kib),
         supply: BigUint(0),
         burned: BigUint(0),
         m_adaptive: Uint(3),

@@ -76,6 +76,7 @@ fn signed(
         cells_limit: 0,
         cycle_bid: bid,
         cell_bid: bid,
+        max_deposit: Amount::cby(100),
         instruction,
     };
     let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;

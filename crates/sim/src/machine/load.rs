@@ -49,6 +49,7 @@ fn payment(params: &ChainParams, key: &SecretKey, nonce: u64) -> Vec<u8> {
         cells_limit: 0,
         cycle_bid: bid,
         cell_bid: bid,
+        max_deposit: Amount::ZERO,
         instruction: Instruction::Transfer { to: Address::repeat_byte(0x77), amount: Amount(1) },
     };
     let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;

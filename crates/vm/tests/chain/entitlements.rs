@@ -98,7 +98,7 @@ fn an_actors_owner_lets_people_in_and_what_they_pass_on_counts_as_theirs() {
     let grant = Instruction::EntitlementGrant { grantee, scope, action, constraints };
     assert_eq!(world.run(&friend, grant.clone()).code, Refusal::NotAuthority.code());
     let receipt = world.ok(&world.customer(), grant);
-    let [Event::EntitlementGranted { entitlement, .. }] = receipt.events[..] else {
+    let [Event::EntitlementGranted { entitlement, .. }, ..] = receipt.events[..] else {
         panic!("{receipt:?}");
     };
     let (delegatee, constraints) =

@@ -97,7 +97,8 @@ fn storage_does_what_a_sorted_map_does() {
             }
             let got = world.asked(actor, "many", HostValue::List(steps));
             assert_eq!(got, HostValue::List(expected));
-            let weight = |(key, value): (&Vec<u8>, &Vec<u8>)| (key.len() + value.len() + 64) as u64;
+            let weight =
+                |(key, value): (&Vec<u8>, &Vec<u8>)| (3 * key.len() + value.len() + 64) as u64;
             assert_eq!(world.actor(actor).storage_bytes, model.iter().map(weight).sum::<u64>());
         }
     });

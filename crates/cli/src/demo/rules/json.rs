@@ -26,6 +26,7 @@ impl Summary {
                 "stakes": money(self.holdings.stakes),
                 "escrows": money(self.holdings.escrows),
                 "bonds": money(self.holdings.bonds),
+                "deposits": money(self.holdings.deposits),
             },
             "claims": self.claims.iter().map(claim_json).collect::<Vec<_>>(),
         })

@@ -74,14 +74,15 @@ fn others(summary: &Summary, teller: &mut Teller) {
 fn supply(summary: &Summary, teller: &mut Teller) {
     teller.title("Where all the money is");
     let held = &summary.holdings;
-    teller.line("  supply = balances + stakes + escrows + bonds");
+    teller.line("  supply = balances + stakes + escrows + bonds + deposits");
     let text = format!(
-        "  {} = {} + {} + {} + {}",
+        "  {} = {} + {} + {} + {} + {}",
         exact(summary.supply),
         exact(held.balances),
         exact(held.stakes),
         exact(held.escrows),
-        exact(held.bonds)
+        exact(held.bonds),
+        exact(held.deposits)
     );
     teller.line(&text);
     let (genesis, burned) = (exact(summary.genesis), exact(summary.burned));

@@ -1,5 +1,6 @@
 use super::*;
 use crate::crypto::PublicKey;
+use crate::deposit::Held;
 use crate::dispatcher::filter::Class;
 use crate::dispatcher::filter::Quote;
 use crate::dispatcher::naive::{Candidate, naive_root};
@@ -95,6 +96,7 @@ fn entry(change: &Change, slot: u32, height: Height) -> Entry {
         slot: Slot(slot),
         offer,
         pools: change.member.map(membership).into_iter().collect(),
+        held: Held::default(),
     };
     Entry {
         address: Address::from_slice(&keccak256(change.who.to_be_bytes())[12..]),

@@ -146,6 +146,7 @@ fn timer(n: u64, actors: u64, plan: &Plan) -> Timer {
         max_fee,
         max_priority_fee: u128::from(dice / 64 % 64) * 10_000,
         agent: None,
+        deposit: Amount::ZERO,
         payload: Payload::new(&payload(n, plan)),
     }
 }

@@ -1,0 +1,193 @@
+//! Deposits: what a place in the state costs for as long as it is taken.
+//!
+//! Whatever does not leave the state [by itself](crate::forget) is held against money:
+//! ```text
+//! a record comes, or grows         price of its bytes: from the payer of the call to the record
+//! it shrinks by b of its B bytes   deposit · b / B: from the record to its owner
+//! it goes                          all of it
+//! ```
+//! The price is `state_deposit_per_kib`. A record knows what it holds ([`Held`]), so a deposit is
+//! returned as it was paid, whatever the price has become.
+//!
+//! # When
+//! A call only notes what records took and gave back ([`Dues`]); money moves once, when the call has
+//! succeeded. What the records of one owner took and gave back is set off against each other, so that
+//! a program that rewrites its data has nobody pay for that.
+//!
+//! # Who pays
+//! | call | payer | at most |
+//! |---|---|---|
+//! | a transaction | who signed it | `max_deposit` |
+//! | a callback, a message, an answer, a timer | who prepaid its cycles | what the call leaves of that |
+//! | the same, if it calls the payer's own code | likewise | for the payer's own records, its balance |
+//!
+//! The limit of the second kind was fixed when the call was ordered, as the one of the first was when
+//! the transaction was signed: code that is called cannot take more than the payer has put at risk.
+//! Code of the payer's own decides itself what it keeps, and that money stays its own; nobody whom it
+//! calls can enter it again. A call that its payer cannot pay for has failed, and nothing is left of it.
+//!
+//! What a call that waits leaves in the state is paid by its actor alone ([`crate::actors::wait`]).
+//!
+//! A payer who lets others write into their state gives them that money: it goes back to the owner of
+//! the record.
+
+use crate::codec::{Encode, codec_struct};
+use crate::error::Refusal;
+use crate::event::Event;
+use crate::execute::Exec;
+use crate::math::mul_div;
+use crate::params::ChainParams;
+use crate::primitives::{Address, Amount};
+use crate::transaction::Instruction;
+use imbl::OrdMap;
+
+/// Bytes that a price is for.
+const KIB: u128 = 1_024;
+
+/// What a record with an index or two takes besides what somebody put into it.
+pub const RECORD_BYTES: u64 = 256;
+
+/// Bytes of a runner's records besides its offer: standing, slot, and what selection reads, some of
+/// it in older versions.
+pub(crate) const RUNNER_BYTES: u64 = 1_024;
+/// Room for what code writes, where whoever signs a call does not say: a few small entries.
+pub const PROGRAM_BYTES: u64 = 4_096;
+
+/// What so many bytes of the state are held against.
+pub fn price(params: &ChainParams, bytes: u64) -> Amount {
+    price_of(params.state_deposit_per_kib, bytes)
+}
+
+/// The same for those who know nothing but this parameter.
+pub fn price_of(state_deposit_per_kib: u128, bytes: u64) -> Amount {
+    // The parameter's range and a state that fits a disk leave room in 128 bits.
+    Amount(state_deposit_per_kib.saturating_mul(u128::from(bytes)).div_ceil(KIB))
+}
+
+/// Bytes of the records that an instruction makes or changes, at most; for what code writes besides,
+/// [`PROGRAM_BYTES`]. A sound `max_deposit` for people who do not want to think about it.
+pub fn state_bytes(instruction: &Instruction) -> u64 {
+    use Instruction as I;
+    let carried = || instruction.to_bytes().len() as u64;
+    match instruction {
+        I::RegisterRunner { .. } | I::UpdateRunner { .. } => RUNNER_BYTES + carried(),
+        // A right that is passed on repeats the scope and the action of its parent.
+        I::EntitlementGrant { .. } | I::EntitlementDelegate { .. } => 4 * RECORD_BYTES + carried(),
+        I::EntitlementCreateRole { .. }
+        | I::EntitlementAssignRole { .. }
+        | I::EntitlementCreateScope { .. }
+        | I::ScheduleTimer { .. } => 2 * RECORD_BYTES + carried(),
+        I::DeployActor { .. } | I::UpgradeActor { .. } => RECORD_BYTES + carried() + PROGRAM_BYTES,
+        I::CallActor { .. } => PROGRAM_BYTES,
+        _ => 0,
+    }
+}
+
+/// What a record that changes in size holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// For so many bytes.
+    pub bytes: u64,
+    /// So much, in 1,024ths of a unit: bytes that go and come again change nothing by rounding.
+    pub parts: u128,
+}
+codec_struct!(Held { bytes, parts });
+
+impl Held {
+    /// The money.
+    pub fn amount(&self) -> Amount {
+        Amount(self.parts.div_ceil(KIB))
+    }
+}
+
+/// What the records of each owner took and gave back since the call began.
+/// Every part of a call that may be taken back keeps a copy, so a copy is a pointer.
+pub(crate) type Dues = OrdMap<Address, Due>;
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Due {
+    took: u128,
+    gave: u128,
+}
+
+/// Who pays for what a call leaves in the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Purse {
+    pub(crate) payer: Address,
+    /// At most.
+    pub(crate) limit: Amount,
+    /// Whether the payer's own records count towards the limit.
+    pub(crate) own_counts: bool,
+}
+
+impl Exec<'_> {
+    /// The same as [`price`].
+    pub(crate) fn deposit_for(&self, bytes: u64) -> Amount {
+        price(self.params, bytes)
+    }
+
+    /// A record of this owner takes a deposit.
+    pub(crate) fn hold(&mut self, owner: Address, amount: Amount) {
+        self.dues.entry(owner).or_default().took += amount.get();
+    }
+
+    /// A record of this owner gives back what it held.
+    pub(crate) fn give_back(&mut self, owner: Address, amount: Amount) {
+        self.dues.entry(owner).or_default().gave += amount.get();
+    }
+
+    /// A record of this owner has so many bytes from now on.
+    pub(crate) fn resize(&mut self, owner: Address, held: &mut Held, bytes: u64) {
+        let before = held.amount().get();
+        if let Some(more) = bytes.checked_sub(held.bytes) {
+            held.parts += self.params.state_deposit_per_kib * u128::from(more);
+        } else {
+            let (less, all) = (u128::from(held.bytes - bytes), u128::from(held.bytes));
+            held.parts -= mul_div(held.parts, less, all).unwrap_or(held.parts);
+        }
+        held.bytes = bytes;
+        let after = held.amount().get();
+        self.hold(owner, Amount(after.saturating_sub(before)));
+        self.give_back(owner, Amount(before.saturating_sub(after)));
+    }
+
+    /// Moves the money that a call's records took and gave back. The last step of every call.
+    pub(crate) fn settle_dues(&mut self, purse: Purse) -> Result<(), Refusal> {
+        let Purse { payer, mut limit, own_counts } = purse;
+        let dues = core::mem::take(&mut self.dues);
+        // What comes back may be what is needed.
+        for (owner, due) in &dues {
+            let (owner, amount) = (*owner, Amount(due.gave.saturating_sub(due.took)));
+            if !amount.is_zero() {
+                self.credit(owner, amount);
+                self.emit(Event::DepositReturned { owner, amount });
+            }
+        }
+        for (owner, due) in dues {
+            let amount = Amount(due.took.saturating_sub(due.gave));
+            if amount.is_zero() {
+                continue;
+            }
+            if own_counts || owner != payer {
+                limit = limit.minus(amount).ok_or(Refusal::DepositAboveLimit)?;
+            }
+            self.debit(payer, amount).map_err(|_| Refusal::DepositNotCovered)?;
+            self.emit(Event::DepositTaken { payer, owner, amount });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_rounded_up_so_that_no_byte_is_free() {
+        let params = ChainParams::one_second();
+        assert_eq!(price(&params, 0), Amount::ZERO);
+        assert_eq!(price(&params, 1), Amount(97_657));
+        assert_eq!(price(&params, 1_024), Amount(params.state_deposit_per_kib));
+        assert_eq!(price(&params, 1 << 30), Amount(params.state_deposit_per_kib << 20));
+    }
+}
