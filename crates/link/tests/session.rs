@@ -531,8 +531,7 @@ fn progress(job: JobId) -> Frame {
 }
 
 fn result(key: &SecretKey, job: JobId, bytes: usize) -> Frame {
-    let mut frame =
-        JobResult { job_id: job, result_data: vec![7; bytes], runner_signed: [0; 65] };
+    let mut frame = JobResult { job_id: job, result_data: vec![7; bytes], runner_signed: [0; 65] };
     frame.runner_signed = key.sign(&sign::result(CHAIN, &identity().key(), &frame)).bytes;
     frame.into()
 }

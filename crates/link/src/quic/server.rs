@@ -7,10 +7,10 @@ use super::tls::{self, EXPORTER, TlsError};
 use crate::admission::Admission;
 use crate::frame::{CancelReason, Frame, Handover, Parting};
 use crate::hall::{Answer, Hall};
-use crate::session::{JOBS_MAX, Output};
 use crate::session::validator::{
     Assignment, Desk, Event, HANDSHAKE_MS, Head, Place, Session, Settings,
 };
+use crate::session::{JOBS_MAX, Output};
 use crate::wire::{CONTROL_LIMIT, FRAME_OVERHEAD};
 use quinn::{Connecting, Connection, Endpoint, VarInt};
 use remuda_protocol::crypto::PublicKey;

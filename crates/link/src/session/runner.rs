@@ -10,7 +10,8 @@ use super::budget::{Budget, cost, cost_of_carrying};
 use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
     AckStatus, BackpressureSignal, CapabilityDelta, Frame, Handover, HeartbeatPing, HeartbeatPong,
-    Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Parting, Role, VERSION,
+    Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult, Parting, Role,
+    VERSION,
 };
 use crate::sign::{self, Meeting, ValidatorKey};
 use remuda_protocol::crypto::SecretKey;
@@ -203,9 +204,7 @@ impl Session {
                 let meeting = meeting.clone();
                 self.hello_ack(&meeting, &ack)
             }
-            (State::Open, Frame::HeartbeatPong(pong)) => {
-                self.pong(&pong)
-            }
+            (State::Open, Frame::HeartbeatPong(pong)) => self.pong(&pong),
             _ => Err(Parting::Unexpected),
         };
         if let Err(parting) = done {
@@ -289,7 +288,8 @@ impl Session {
         let mut paid = Vec::new();
         for (id, job) in &mut self.jobs {
             job.budget.blocks(blocks);
-            if let Some(waiting) = job.waiting.take_if(|w| job.budget.pay(cost_of_carrying(w.len())))
+            if let Some(waiting) =
+                job.waiting.take_if(|w| job.budget.pay(cost_of_carrying(w.len())))
             {
                 paid.push((*id, waiting));
             }

@@ -101,9 +101,8 @@ async fn five_hundred_jobs_a_second_go_through_one_session() {
     assert_eq!(event(&mut link.events).await, runner::Event::Opened);
     until(&mut events, |(_, event)| *event == Event::Presence(true)).await;
     let started = Instant::now();
-    let all = async {
-        tokio::join!(push(server.clone()), listen(server.clone(), events), work(link)).2
-    };
+    let all =
+        async { tokio::join!(push(server.clone()), listen(server.clone(), events), work(link)).2 };
     let link = timeout(PATIENCE, all).await.expect("all jobs are done in time");
     let rate = JOBS as f64 / started.elapsed().as_secs_f64();
     println!("{rate:.0} jobs/s through one session");

@@ -193,7 +193,8 @@ async fn half_frames_do_not_fill_a_validators_memory() {
     begun.resize(131_072, 0x20);
     let (begun, taken) = (Arc::<[u8]>::from(begun), Arc::new(AtomicUsize::new(0)));
     for _ in 0..JOBS {
-        let (mut writer, _reader) = timeout(SOON, peer.connection.accept_bi()).await.unwrap().unwrap();
+        let (mut writer, _reader) =
+            timeout(SOON, peer.connection.accept_bi()).await.unwrap().unwrap();
         let (begun, taken) = (begun.clone(), taken.clone());
         tokio::spawn(async move {
             for piece in begun.chunks(4 * 1024) {

@@ -9,8 +9,8 @@ use axum::{Json, Router};
 use remuda_client::types::{
     AccountView, ApiError, BasefeesView, BigUint, CauseName, HandedOver, HandoverPost, HexAddress,
     HexBytes, HexHash, HistoryEntry, JobHistory, JobRecords, JobView, ProofView, ReceiptView,
-    RunnerJobs, RunnerValidator, RunnerValidators, RunnerView, StatusView, SubmitRequest, SubmitResponse,
-    SubmitStatus, Submitted, TransactionStatus, TransactionStatusView, Uint, code,
+    RunnerJobs, RunnerValidator, RunnerValidators, RunnerView, StatusView, SubmitRequest,
+    SubmitResponse, SubmitStatus, Submitted, TransactionStatus, TransactionStatusView, Uint, code,
 };
 use remuda_link::frame::Handover;
 use remuda_link::quic::server::Server;
