@@ -7,7 +7,7 @@ use remuda_protocol::primitives::Address;
 /// Blocks between two orders.
 const ORDER_EVERY: u64 = 3;
 /// Subset epochs that end under load.
-const TURNS: u64 = 2;
+const TURNS: u64 = 1;
 
 /// Times at which a runner was absent that had been present.
 fn absences(events: &[Event]) -> Vec<Address> {
@@ -20,15 +20,14 @@ fn absences(events: &[Event]) -> Vec<Address> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_runner_is_absent_for_a_block_while_its_validators_change_under_load() {
-    let town = Town::rotating(4, 10).await;
-    // One after the other, just before an epoch begins: so runners that only ask every 30 blocks ask when
-    // the overlap is about to end.
-    let mut runners = Vec::new();
-    for number in 0..4 {
-        let height = ROTATION - 3 + number as u64;
-        town.until("it is time", |world| world.chain.height().get() >= height).await;
-        runners.push(town.runner(number, &format!("rotation {number}")).await);
-    }
+    const RUNNERS: usize = 6;
+    let town = Town::rotating(RUNNERS, 10).await;
+    // Just before an epoch begins: so runners that only ask every 30 blocks ask when the overlap is about to
+    // end.
+    town.until("it is time", |world| world.chain.height().get() >= ROTATION - 1).await;
+    let names: Vec<String> = (0..RUNNERS).map(|number| format!("rotation {number}")).collect();
+    let starting = (0..RUNNERS).map(|number| town.runner(number, &names[number]));
+    let runners = futures::future::join_all(starting).await;
     for runner in &runners {
         sees(runner, "it is present", |status| status.standing.as_ref().is_some_and(|s| s.present))
             .await;

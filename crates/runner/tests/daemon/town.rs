@@ -20,11 +20,11 @@ use remuda_protocol::key::{JobSpecKey, PresenceKey};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, B256, JobId, Slot};
-use remuda_protocol::state::read;
+use remuda_protocol::state::{View as _, read};
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::{Daemon, Handle, Settings, StatusView};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -39,6 +39,8 @@ const SLOW_BLOCK: Duration = Duration::from_millis(150);
 /// Blocks of a subset epoch where validators change, and of an overlap: the shortest that are allowed.
 pub(crate) const ROTATION: u64 = 60;
 const OVERLAP: u64 = 30;
+/// Blocks until a vote is in one.
+const VOTE_BLOCKS: usize = 2;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What can be said under one lock.
@@ -70,6 +72,8 @@ pub(crate) struct World {
     pub(crate) genesis: B256,
     /// Where validators change: the slots that each of them sees. Elsewhere everybody is attested by all.
     pub(crate) seen: Option<Vec<BTreeSet<Slot>>>,
+    /// The same at the newest blocks, oldest first.
+    votes: VecDeque<Vec<BTreeSet<Slot>>>,
 }
 
 /// See the module.
@@ -170,6 +174,7 @@ impl Town {
             shown: None,
             genesis: B256::repeat_byte(1),
             seen: rotates.then(|| vec![BTreeSet::new(); validators]),
+            votes: VecDeque::new(),
         }));
         let web = Arc::new(Web::start().await);
         {
@@ -182,7 +187,7 @@ impl Town {
             for key in &runners {
                 world.chain.attest(key.address(), !rotates);
             }
-            world.chain.steps(3);
+            world.chain.steps(if rotates { ROTATION - 10 } else { 3 });
         }
         let servers = (0..validators).map(|i| gate(i, &world)).collect();
         let servers = Arc::new(servers);
@@ -304,9 +309,11 @@ impl World {
         }
         let mut draft = self.chain.draft();
         if let (Some(certificate), Some(seen)) = (&mut draft.presence, &self.seen) {
+            self.votes.push_back(seen.clone());
+            self.votes.drain(..self.votes.len().saturating_sub(VOTE_BLOCKS + 1));
             let subsets = self.chain.state.subsets();
             for vote in &mut certificate.attestations {
-                let sees = |slot| seen[vote.validator as usize].contains(&slot);
+                let sees = |slot| self.votes[0][vote.validator as usize].contains(&slot);
                 vote.bits = Bytes(subsets.pack(vote.validator, sees));
             }
         }
