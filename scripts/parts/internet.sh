@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The internet for jobs, and nothing of the machine: slirp4netns and nftables, from Debian's packages. Its
-# tests also need a sandbox, containers and networks of their own.
+# Internet for jobs without access to the host: slirp4netns and nftables, from Debian's packages. Its tests
+# also use bubblewrap, runc and network namespaces.
 . "$(dirname "$0")/../part.sh"
 
 fill() {
@@ -11,7 +11,7 @@ fill() {
     start "$folder" nft "usr/sbin sbin"
 }
 
-# Where there is no /dev/net/tun, or no filter in a namespace, it is of no use.
+# Requires /dev/net/tun, and nftables in a user namespace.
 works() {
     "$1/bin/slirp4netns" --version && [ -r /dev/net/tun ] && [ -w /dev/net/tun ] &&
         unshare --user --map-root-user --net "$1/bin/nft" add table inet remuda

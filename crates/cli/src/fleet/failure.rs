@@ -117,7 +117,7 @@ pub enum FleetFailure {
         "bubblewrap (bwrap) is not on the search path, or may not make namespaces and mounts here. Install it, or choose --sandbox plain: then jobs can do whatever the worker can"
     )]
     NoSandbox,
-    /// No network for jobs that is not the machine's.
+    /// The configured job network is not supported here.
     #[error(transparent)]
     NoJobNetwork(#[from] NetworkError),
     /// An executor of a worker.

@@ -76,8 +76,7 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     })
 }
 
-/// What jobs reach, as the settings will say it: what is wished if this machine can keep it; without a wish
-/// the most that it can keep.
+/// The network for jobs. Without `--network` the settings get the default that this machine supports.
 fn network(wish: &mut Wish, runtime: &Runtime) -> Result<Network, FleetFailure> {
     let wished = match wish.network {
         Some(wished) => wished,

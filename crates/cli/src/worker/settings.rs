@@ -34,20 +34,20 @@ pub(crate) enum SandboxWish {
     Plain,
 }
 
-/// What jobs in a sandbox or a container reach.
+/// The network of jobs in a sandbox or a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum NetworkWish {
-    /// What this machine reaches, its own services and private networks included.
+    /// The host's network, its own services and private networks included.
     Host,
     /// Public IPv4 addresses only, by slirp4netns and nftables.
     Internet,
-    /// Nothing.
+    /// No network.
     None,
 }
 
 impl NetworkWish {
-    /// The network, if this machine has what it takes.
+    /// The network, if its programs are installed.
     pub(super) fn find(self) -> Result<Network, FleetFailure> {
         match self {
             Self::Host => Ok(Network::Host),
@@ -234,7 +234,7 @@ impl Settings {
             return Err("disk_mib_max and files_max are at least 1");
         }
         if self.network() != NetworkWish::Host && !self.confines() {
-            return Err("plain jobs have the machine's network: network = \"host\" says so");
+            return Err("plain jobs always use the host's network; set network = \"host\"");
         }
         self.broker.as_ref().map_or(Ok(()), Broker::check)
     }
@@ -244,7 +244,7 @@ impl Settings {
         self.sandbox == SandboxWish::Bwrap || self.images == ImagesWish::Runc
     }
 
-    /// What nothing is said of is not the machine's, where that can be kept.
+    /// The setting, or its default.
     fn network(&self) -> NetworkWish {
         let unsaid = if self.confines() { NetworkWish::Internet } else { NetworkWish::Host };
         self.network.unwrap_or(unsaid)
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_cannot_be_kept_is_refused_and_the_machines_must_be_asked_for() {
+    fn network_defaults_to_internet_and_is_refused_where_it_cannot_be_enforced() {
         let read = |sandbox: SandboxWish, network: &str| -> Settings {
             let text = Wish::new(sandbox).text("http://a:1", &BTreeSet::new());
             let (before, rest) = text.split_once("\nnetwork = ").expect("it is there");
@@ -391,7 +391,7 @@ mod tests {
         let (plain, bwrap) = (SandboxWish::Plain, SandboxWish::Bwrap);
         assert_eq!(read(bwrap, "").network(), NetworkWish::Internet);
         assert_eq!(read(bwrap, "network = \"host\"").network(), NetworkWish::Host);
-        read(plain, "").check().expect("nothing is promised");
+        read(plain, "").check().expect("the host's network by default");
         for promised in ["internet", "none"] {
             let settings = read(plain, &format!("network = \"{promised}\""));
             assert!(settings.check().is_err(), "{promised}");

@@ -23,8 +23,8 @@ pub(super) struct Wish {
     /// What jobs without an image run in.
     #[arg(long, value_enum, default_value_t = SandboxWish::Bwrap)]
     pub(super) sandbox: SandboxWish,
-    /// What jobs in a sandbox or a container reach. Default: internet if this machine has slirp4netns and
-    /// nftables, none otherwise. Plain jobs have host.
+    /// Network of jobs in a sandbox or a container. Default: internet if this machine supports it
+    /// (slirp4netns and nftables), none otherwise. Plain jobs always have host.
     #[arg(long, value_enum)]
     pub(super) network: Option<NetworkWish>,
     /// What becomes of jobs that want an image.
@@ -46,10 +46,10 @@ pub(super) struct Wish {
     /// Most MiB of memory of a job's processes together.
     #[arg(long, value_name = "MIB")]
     pub(super) memory_mib_max: Option<u64>,
-    /// Most MiB of a job's files on the disk together.
+    /// Most MiB of disk space of a job.
     #[arg(long, value_name = "MIB", default_value_t = sixteen_gib())]
     pub(super) disk_mib_max: u64,
-    /// Most files, folders and links of a job.
+    /// Most files, directories and links of a job.
     #[arg(long, value_name = "N", default_value_t = million())]
     pub(super) files_max: u64,
     /// Hear of work through the orchestrator's NATS server, nats://HOST:4222, instead of asking for it.
@@ -100,8 +100,7 @@ impl Wish {
         }
         match self.network {
             Some(NetworkWish::Internet | NetworkWish::None) if !self.confines() => {
-                let why =
-                    "plain jobs have the machine's network; leave out --network, or take a sandbox";
+                let why = "plain jobs always use the host's network; omit --network, or use --sandbox bwrap";
                 Err(Failure::Usage(why))
             }
             _ => Ok(()),
@@ -144,9 +143,9 @@ impl Wish {
              # What jobs run in: \"bwrap\" (namespaces of their own) or \"plain\" (nothing: for jobs that\n\
              # are trusted like the worker).\n\
              sandbox = \"{}\"\n\
-             # What jobs in a sandbox or a container reach: \"internet\" (public IPv4 addresses; none of this\n\
-             # machine, of its networks or of private ones; needs slirp4netns and nftables), \"none\", or \"host\"\n\
-             # (what this machine reaches, its own services included).\n\
+             # Network of jobs in a sandbox or a container: \"internet\" (public IPv4 addresses, not this host, its\n\
+             # subnets or private ranges; requires slirp4netns and nftables), \"none\", or \"host\" (everything\n\
+             # this host reaches, its own services included).\n\
              network = \"{}\"\n\
              # What jobs in a sandbox must not see, besides /root, /home, /run, this folder, and folders beside it\n\
              # that have settings or keys of orchestrators, runners or workers in them.\n\
@@ -166,7 +165,7 @@ impl Wish {
              cache_mib_max = {}\n\n\
              # Most memory of a job's processes together.\n\
              {memory}\n\
-             # Most of a job's files on the disk together, and most files, folders and links of it.\n\
+             # Most MiB of disk space of a job, and most files, directories and links.\n\
              disk_mib_max = {}\n\
              files_max = {}\n\n\
              # When it is told to stop, jobs have so long to end; then they are given back.\n\

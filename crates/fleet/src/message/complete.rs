@@ -61,7 +61,7 @@ pub enum Failure {
     StepFailed,
     /// A step wanted more memory than it may have.
     OutOfMemory,
-    /// The job wanted more of the disk than it may have: bytes, or files.
+    /// The job exceeded its bounds on the disk: bytes, or files.
     OutOfDisk,
     /// The image could not be had.
     ImageUnavailable,

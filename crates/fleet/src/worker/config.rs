@@ -79,15 +79,15 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// What becomes of jobs that want an image.
     pub images: Images,
-    /// What jobs in a sandbox or a container reach.
+    /// The network of jobs in a sandbox or a container.
     pub network: Network,
     /// Who does calls. None: it does none.
     pub executor: Option<Calls>,
     /// Most memory of a job's processes together, in bytes.
     pub memory_bytes_max: Option<u64>,
-    /// Most bytes of a job's files together, as the disk counts them.
+    /// Most allocated bytes of a job's files together.
     pub disk_bytes_max: u64,
-    /// Most files, folders and links of a job.
+    /// Most files, directories and links of a job.
     pub files_max: u64,
     /// Most bytes of all caches together: those that were not used for longest go first.
     pub cache_bytes_max: u64,
@@ -135,7 +135,7 @@ impl Config {
         }
     }
 
-    /// Whether any of its jobs has less than the machine.
+    /// Whether any job runs in a sandbox or a container.
     pub(super) fn confines(&self) -> bool {
         self.sandbox != Sandbox::Process || matches!(self.images, Images::Runc(_))
     }

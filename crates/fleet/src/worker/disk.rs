@@ -1,8 +1,8 @@
-//! What a job has on the disk: its folder and its `/tmp`, counted while its steps run.
+//! Watches how much of the disk a job uses: its folder and its `/tmp`.
 //!
-//! Like memory it is watched and not held: what a job writes between two looks is not seen. A look takes
-//! longer the more files there are, so the next one waits for a multiple of its time, unless the disk loses
-//! room meanwhile as fast as the job could be taking it.
+//! Counting takes time in proportion to the number of files. So the pause between two counts is a multiple
+//! of the last one's duration, cut short when the disk's free space drops by an amount that the job could
+//! have used up.
 
 use super::files::{Held, held};
 use super::place::Place;
@@ -15,20 +15,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
-/// Between two looks at the room on the disk, which costs nothing.
+/// Interval of free-space checks, which are cheap.
 const ROOM_EVERY: Duration = Duration::from_millis(100);
-/// Between two looks at how many files are in memory: their bytes are bounded, but not what the kernel needs
-/// for each.
+/// Interval of checks of `/dev/shm`: its size is bounded, but not the kernel's memory for each file.
 const SHARED_EVERY: Duration = Duration::from_millis(500);
-/// Between two looks at a job's files if nothing happens.
+/// Interval of counts while free space is stable.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Looking takes at most such a part of a processor: if nothing happens, and if much does.
+/// Pause between counts, as a multiple of a count's duration: normally, and when free space drops.
 const CALM_PART: u32 = 20;
 const HASTE_PART: u32 = 3;
-/// Files that are open and have no name any more are looked for among so many.
+/// Open descriptors that are searched for deleted files. More are refused.
 const OPEN_MAX: usize = 100_000;
 
-/// Until a job has more on the disk than it may, or more files in what it has of memory instead.
+/// Resolves when a job exceeds its bounds.
 pub(super) async fn too_large(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
     tokio::select! {
         ended = on_disk(place, tree, most) => ended,
@@ -37,7 +36,7 @@ pub(super) async fn too_large(place: &Arc<Place>, tree: &Tree, most: Held) -> En
 }
 
 async fn in_memory(place: &Place, tree: &Tree, most: Held) -> Ended {
-    // Without its folder it ends by itself.
+    // Without its folder the job fails by itself.
     let Ok(about) = place.folder.metadata() else { return std::future::pending().await };
     loop {
         sleep(SHARED_EVERY).await;
@@ -55,7 +54,7 @@ async fn on_disk(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
             Err(ended) => return ended,
         };
         let (cost, room) = (began.elapsed(), Room::of(place));
-        // A part of what the job may still take: others fill the disk as well.
+        // A quarter of what is left to the job: other processes use the disk too.
         let left =
             Held { bytes: (most.bytes - held.bytes) / 4, files: (most.files - held.files) / 4 };
         loop {
@@ -69,7 +68,7 @@ async fn on_disk(place: &Arc<Place>, tree: &Tree, most: Held) -> Ended {
     }
 }
 
-/// Looks once; an error is how the job ends.
+/// Counts once. The error is how the job ends.
 pub(super) async fn look(
     place: &Arc<Place>,
     tree: Option<&Tree>,
@@ -91,7 +90,7 @@ pub(super) async fn look(
     }
 }
 
-/// What is free on a job's disk. Nothing is known of one that does not say it.
+/// Free space of the job's file system, if known.
 #[derive(Clone, Copy)]
 struct Room(Option<Held>);
 
@@ -104,7 +103,7 @@ impl Room {
         }))
     }
 
-    /// Whether there is less by more than this.
+    /// Whether free space dropped by more than this.
     fn lost(&self, now: &Self, much: Held) -> bool {
         let (Some(before), Some(now)) = (self.0, now.0) else { return false };
         before.bytes.saturating_sub(now.bytes) > much.bytes

@@ -83,7 +83,7 @@ pub enum WorkerError {
     /// Its folder.
     #[error("the worker's folder cannot be used: {0}")]
     Folder(io::Error),
-    /// Its jobs have no network as they should.
+    /// The configured job network cannot be enforced.
     #[error(transparent)]
     Network(#[from] NetworkError),
     /// The orchestrator does not let it in.

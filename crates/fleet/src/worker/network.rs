@@ -1,11 +1,10 @@
-//! What steps reach over the network.
+//! The network of a job's steps.
 //!
-//! `Internet` gives each job a network namespace whose only way out is slirp4netns, a TCP/IP stack in a
-//! process of the worker's user: it makes ordinary connections of what the job sends. It would connect to
-//! this machine and its neighbours as well, so a filter in the namespace (nftables, on all that leaves)
-//! refuses those addresses before it sees them. Routes would not do: a socket that is bound to a device
-//! passes them by. The filter belongs to a namespace of users that holds no process of a job, so no
-//! job can change it. Of IPv6 nothing leaves.
+//! `Internet` gives each job a network namespace. The only way out is slirp4netns, a user-mode TCP/IP stack
+//! that runs as the worker's user. It would also connect to the host and its neighbours, so nftables rules
+//! in the namespace's output hook reject those addresses. Routes are not enough: the kernel ignores an
+//! unreachable route for a socket that is bound to a device (`SO_BINDTODEVICE`). The namespace belongs to a
+//! user namespace that no step runs in, so a step has no capability to change the rules. IPv6 is rejected.
 
 use super::descriptors::{hand, sealed};
 use crate::auth::random_hex;
@@ -24,16 +23,15 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Each of the two programs must be ready within this time.
+/// Time for each helper program to become ready.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// So much of what they complain about is told.
+/// Bytes of a helper's error output that an error quotes.
 const COMPLAINT_BYTES: u64 = 2_048;
-/// Where slirp4netns answers questions for names, by asking the machine's resolver.
+/// slirp4netns forwards DNS queries to this address to the host's resolver.
 const RESOLVER: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 3);
-/// In the worker's folder: what is `/etc/resolv.conf` there.
+/// File in the worker's folder that steps see as `/etc/resolv.conf`.
 const NAMES: &str = "resolv.conf";
-/// Prefixes that no job reaches (IANA's special-purpose registry; multicast and above): this network, private,
-/// shared by carriers, loopback, link-local, protocol assignments, 6to4 relays, benchmarks, the rest.
+/// Prefixes that are not public (IANA's special-purpose registry), with multicast and reserved addresses.
 const REFUSED: [&str; 12] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -48,53 +46,53 @@ const REFUSED: [&str; 12] = [
     "198.18.0.0/15",
     "224.0.0.0/3",
 ];
-/// An interface with a shorter prefix says nothing of its neighbours.
+/// A shorter prefix of an interface does not describe a local network.
 const PREFIX_MIN: u32 = 8;
-/// Loads the filter, and then holds the namespace until the worker is done with it or gone.
+/// Loads the rules, then keeps the namespace alive until the worker closes the pipe or dies.
 const HOLD: &str = r#""$1" -f /proc/self/fd/3 >&2 && echo && exec 3<&- && read -r _"#;
 
-/// What steps in a sandbox or a container reach. Plain processes always have the machine's network.
+/// The network of steps in a sandbox or a container. Plain steps always use the host's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Nothing but a loopback of their own.
+    /// A loopback of their own.
     None,
-    /// Public addresses.
+    /// Public IPv4 addresses.
     Internet(Internet),
-    /// What this machine reaches, itself included.
+    /// The host's network, its loopback included.
     Host,
 }
 
-/// Why jobs cannot have the internet without the machine's own network.
+/// Why `Internet` cannot be enforced on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
-    /// A program.
+    /// A helper program is not installed.
     #[error(
-        "network = \"internet\" needs {program}, which is not there (Debian: {package}); install it, or \
-         choose \"none\" or \"host\""
+        "network = \"internet\" requires {program}, which is not installed (Debian: {package}); install it, or \
+         set network to \"none\" or \"host\""
     )]
     Missing {
-        /// Its name.
+        /// The program.
         program: &'static str,
-        /// What it comes with.
+        /// The Debian package that contains it.
         package: &'static str,
     },
-    /// It is there and fails.
+    /// A helper program failed.
     #[error(
-        "network = \"internet\" does not work here: {program}: {why}; slirp4netns needs /dev/net/tun, and \
-         both need namespaces of users and networks. Or choose \"none\" or \"host\""
+        "network = \"internet\" is not supported here: {program} failed: {why}. It requires /dev/net/tun and \
+         user and network namespaces; enable them, or set network to \"none\" or \"host\""
     )]
     Fails {
-        /// Which.
+        /// The program.
         program: &'static str,
-        /// What it says.
+        /// Its error output.
         why: String,
     },
-    /// The machine.
-    #[error("a network for jobs cannot be made: {0}")]
+    /// A system call failed.
+    #[error("the job network cannot be created: {0}")]
     Machine(#[from] io::Error),
 }
 
-/// What it takes to give jobs the internet and nothing of this machine.
+/// The programs that [`Network::Internet`] requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Internet {
     /// slirp4netns.
@@ -103,20 +101,19 @@ pub struct Internet {
     pub nft: PathBuf,
 }
 
-/// A network that a job has. Gone when this is dropped, or the worker is.
+/// A job's network namespace. Ends when this is dropped or the worker dies.
 #[derive(Debug)]
 pub(super) struct Joined {
     holder: Child,
     _slirp: Child,
     _life: PipeWriter,
-    /// What is `/etc/resolv.conf` there.
+    /// The file that steps see as `/etc/resolv.conf`.
     pub(super) names: PathBuf,
-    /// Whether it has a namespace of users above it, in which the worker is user 0: whoever is not root
-    /// can make no network without one.
+    /// Whether a user namespace owns it in which the worker is user 0. A worker that is not root needs one.
     pub(super) as_zero: bool,
 }
 
-/// A program on the search path, or where administrators' programs are.
+/// Finds a program on the search path or in the system administration directories.
 pub(super) fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -124,7 +121,7 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|at| at.is_file())
 }
 
-/// Starts a program in a network.
+/// A command that runs a program in this network.
 pub(super) fn enter(joined: Option<&Joined>, program: &Path) -> Command {
     let Some(joined) = joined else { return Command::new(program) };
     let mut command = Command::new("nsenter");
@@ -137,14 +134,14 @@ pub(super) fn enter(joined: Option<&Joined>, program: &Path) -> Command {
 }
 
 impl Internet {
-    /// If its programs are there.
+    /// Finds the programs.
     pub fn find() -> Result<Self, NetworkError> {
         let found =
             |name, package| program(name).ok_or(NetworkError::Missing { program: name, package });
         Ok(Self { slirp: found("slirp4netns", "slirp4netns")?, nft: found("nft", "nftables")? })
     }
 
-    /// Whether a job would have its network here.
+    /// Creates and drops a network, to find out whether this machine supports it.
     pub async fn try_out(&self) -> Result<(), NetworkError> {
         let folder = std::env::temp_dir().join(format!("remuda-network-{}", random_hex::<8>()));
         fs::create_dir(&folder)?;
@@ -153,7 +150,7 @@ impl Internet {
         tried
     }
 
-    /// Makes a network. What must not be reached is looked up now: addresses of a machine change.
+    /// Creates a network. Reads the host's addresses now, because they change.
     pub(super) async fn start(&self, folder: &Path) -> Result<Joined, NetworkError> {
         let names = folder.join(NAMES);
         fs::write(&names, format!("nameserver {RESOLVER}\n"))?;
@@ -163,7 +160,7 @@ impl Internet {
         Ok(Joined { holder, _slirp: slirp, _life: life, names, as_zero })
     }
 
-    /// A namespace with its filter.
+    /// Creates the namespace and loads its rules.
     async fn hold(&self, as_zero: bool) -> Result<Child, NetworkError> {
         let mut command = Command::new("unshare");
         if as_zero {
@@ -173,27 +170,27 @@ impl Internet {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         hand(&mut command, vec![sealed(filter(&near()?).as_bytes())?])?;
         let (mut holder, complaint) = spawn(&mut command)?;
-        let said = holder.stdout.take().ok_or_else(|| io::Error::other("it has no output"))?;
+        let said = holder.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
         match ready(said).await {
             true => Ok(holder),
             false => Err(fails("nft", holder, complaint).await),
         }
     }
 
-    /// Its way out.
+    /// Connects the namespace to the internet.
     async fn connect(&self, holder: &Child) -> Result<(Child, PipeWriter), NetworkError> {
         let (said, saying) = io::pipe()?;
         let (ends, life) = io::pipe()?;
         let said = pipe::Receiver::from_owned_fd(said.into())?;
         let mut command = Command::new(&self.slirp);
-        // Locked up in turn: it reads what jobs send.
+        // It parses what jobs send, so it runs in a sandbox of its own.
         command.args(["--configure", "--mtu=65520", "--disable-host-loopback"]);
         command.args(["--enable-sandbox", "--enable-seccomp", "--ready-fd=3", "--exit-fd=4"]);
         command.arg(holder.id().unwrap_or_default().to_string()).arg("tap0");
         command.stdin(Stdio::null()).stdout(Stdio::null());
         hand(&mut command, vec![saying.into(), ends.into()])?;
         let (slirp, complaint) = spawn(&mut command)?;
-        // Our ends of what it has: or it could not be heard to end.
+        // Closes our copies of its ends: otherwise its death would go unnoticed.
         drop(command);
         match ready(said).await {
             true => Ok((slirp, life)),
@@ -202,7 +199,7 @@ impl Internet {
     }
 }
 
-/// Starts one of the two, which have nothing of the worker's but the search path, and no terminal.
+/// Starts a helper with nothing of the worker's environment but the search path, away from its terminal.
 fn spawn(command: &mut Command) -> io::Result<(Child, JoinHandle<String>)> {
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
     command.current_dir("/").process_group(0).kill_on_drop(true).stderr(Stdio::piped());
@@ -212,7 +209,7 @@ fn spawn(command: &mut Command) -> io::Result<(Child, JoinHandle<String>)> {
         let Some(mut stderr) = stderr else { return String::new() };
         let mut first = Vec::new();
         let _ = (&mut stderr).take(COMPLAINT_BYTES).read_to_end(&mut first).await;
-        // It may say more, and is not to wait for a reader.
+        // Keep reading, or it would block on a full pipe.
         let _ = tokio::io::copy(&mut stderr, &mut tokio::io::sink()).await;
         String::from_utf8_lossy(&first).trim().replace('\n', "; ")
     });
@@ -230,11 +227,11 @@ async fn fails(
 ) -> NetworkError {
     let _ = child.kill().await;
     let why = timeout(PATIENCE, complaint).await.ok().and_then(Result::ok).unwrap_or_default();
-    let why = if why.is_empty() { "it is not ready in time".to_owned() } else { why };
+    let why = if why.is_empty() { "not ready in time".to_owned() } else { why };
     NetworkError::Fails { program, why }
 }
 
-/// This machine's own addresses, with those of its networks.
+/// The host's addresses and the subnets of its interfaces.
 fn near() -> io::Result<BTreeSet<String>> {
     let ip = |address: Option<nix::sys::socket::SockaddrStorage>| {
         address.and_then(|address| address.as_sockaddr_in().map(|it| it.ip()))
@@ -253,7 +250,7 @@ fn near() -> io::Result<BTreeSet<String>> {
     Ok(near)
 }
 
-/// What leaves a job's network, as nftables reads it.
+/// The nftables rules of a job's network.
 fn filter(near: &BTreeSet<String>) -> String {
     let refused: Vec<&str> = REFUSED.into_iter().chain(near.iter().map(String::as_str)).collect();
     format!(
@@ -277,9 +274,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machines_addresses_are_refused_though_they_are_public() {
+    fn rules_reject_private_ranges_and_the_hosts_own_addresses() {
         let near = near().expect("interfaces");
-        // Where there is nothing else there is this.
         assert!(near.contains("127.0.0.1/32") || near.is_empty(), "{near:?}");
         let rules = filter(&BTreeSet::from(["93.184.215.14/32".to_owned()]));
         for refused in ["127.0.0.0/8", "169.254.0.0/16", "93.184.215.14/32"] {

@@ -24,7 +24,7 @@ use tokio::process::Command;
 /// Where a job's files are, in its folder, and its `$HOME`.
 const WORK: &str = "work";
 const HOME: &str = "home";
-/// What runs a step, and where it reads it: the first descriptor that it is handed.
+/// The shell, and the path of the script: the first descriptor that the shell is passed.
 const SHELL: &str = "/bin/sh";
 pub(super) const SCRIPT: &str = "/proc/self/fd/3";
 const _: () = assert!(descriptors::FIRST == 3, "SCRIPT names it");
@@ -109,9 +109,8 @@ impl Place {
         }
     }
 
-    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise. A script,
-    /// a variable and a folder of the job's reach no process but those in there: what starts them gets them
-    /// by descriptor and does no more than hand them on.
+    /// One step, in a container of the job's image if it has one, in the worker's sandbox otherwise. The job's
+    /// script, variables and working directory take effect inside only; bubblewrap and runc get them as data.
     pub(super) fn command(
         &self,
         config: &Config,
@@ -149,7 +148,7 @@ impl Place {
         Ok(command)
     }
 
-    /// Where steps begin, seen from the job's folder.
+    /// Where steps begin, relative to the job's folder.
     pub(super) fn start_below(&self) -> &Path {
         self.start.strip_prefix(&self.folder).unwrap_or(Path::new(WORK))
     }
@@ -185,7 +184,7 @@ impl Place {
                 handed.push(view.arguments(*able, &all)?);
                 let mut command = network::enter(joined, program);
                 command.args(sandbox::ARGUMENTS).arg(SHELL);
-                // By the mark the next worker finds it, if this one is killed.
+                // If this worker is killed, the next one finds the process by its mark.
                 command.env_clear().env("PATH", path).env(MARK, mark);
                 command
             }
@@ -202,8 +201,7 @@ impl Place {
     }
 }
 
-/// What the shell reads of a step, as the first descriptor that it is handed. If an earlier step has removed
-/// where it begins, that is the job's failure.
+/// The script file of a step. If an earlier step has removed the working directory, the step fails.
 fn script(start: &Path, step: &str) -> io::Result<OwnedFd> {
     let mut text = format!("exec {}<&-; cd '", descriptors::FIRST).into_bytes();
     for byte in start.as_os_str().as_bytes() {
@@ -262,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_any_name_is_a_steps_folder_and_no_command() {
+    fn a_quote_in_the_working_directory_is_not_shell_syntax() {
         let start = std::env::temp_dir().join(format!("fleet '; exit 9; '{}", std::process::id()));
         std::fs::create_dir_all(&start).expect("a folder");
         let mut command = std::process::Command::new(SHELL);

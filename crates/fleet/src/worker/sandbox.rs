@@ -50,7 +50,7 @@ impl Able {
 /// Most bytes of memory that processes share by names. The worker does not see who uses them, so they come
 /// on top of a job's bound.
 const SHARED_BYTES: u64 = 64 << 20;
-/// Where bubblewrap reads its other arguments: what comes after a step's script.
+/// Tells bubblewrap to read its options from the descriptor after the script's.
 pub(super) const ARGUMENTS: [&str; 2] = ["--args", "4"];
 const _: () = assert!(descriptors::FIRST == 3, "ARGUMENTS comes next");
 /// What is `/tmp`, and `/dev/shm` if that cannot be bounded, in [`View::temporary`].
@@ -100,7 +100,7 @@ impl Sandbox {
         let (folder, temporary, hidden) = (&*job, &*temporary, &hidden[..]);
         let view = View { folder, temporary, hidden, network, joined: None };
         let mut command = Command::new(program);
-        // The script comes first to steps; here there is none.
+        // The trial has no script, but its descriptor comes first.
         let handed = vec![descriptors::sealed(&[])?, view.arguments(*able, &BTreeMap::new())?];
         descriptors::hand(&mut command, handed)?;
         let said = command
@@ -130,9 +130,9 @@ pub(super) struct View<'a> {
     pub(super) temporary: &'a Path,
     /// What it must not see; reached by no links, and none is within another.
     pub(super) hidden: &'a [PathBuf],
-    /// What it reaches.
+    /// The job's network.
     pub(super) network: &'a Network,
-    /// The network that it is started in, if it is not the machine's.
+    /// The namespace that bubblewrap is started in, if not the host's.
     pub(super) joined: Option<&'a Joined>,
 }
 
@@ -151,7 +151,7 @@ fn at(path: &str) -> &Path {
 }
 
 impl View<'_> {
-    /// What bubblewrap reads where [`ARGUMENTS`] says, with a job's variables.
+    /// The options that bubblewrap reads from [`ARGUMENTS`], a job's variables included.
     pub(super) fn arguments(
         &self,
         able: Able,
@@ -188,7 +188,7 @@ impl View<'_> {
             words.say("--share-net", []);
         }
         if self.joined.is_some_and(|joined| joined.as_zero) {
-            // Where it is started the worker is user 0; in there it is itself.
+            // bubblewrap starts as user 0 of a user namespace; the job gets the worker's own ids.
             words.say("--unshare-user", []);
             words.say("--uid", [at(&geteuid().to_string())]);
             words.say("--gid", [at(&getegid().to_string())]);

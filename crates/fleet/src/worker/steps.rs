@@ -48,7 +48,7 @@ pub(super) enum Ended {
     OutOfMemory,
     /// They, or the files that they had open, were too many.
     TooMany,
-    /// They wrote more than they may have on the disk, in bytes or in files.
+    /// They exceeded the job's disk bounds.
     OutOfDisk,
     /// Somebody asked for it.
     Canceled,
@@ -134,7 +134,7 @@ impl Steps<'_> {
             }
             match ended {
                 Ended::Succeeded if gone => {
-                    // Between two looks it may have written what nobody saw.
+                    // It may have exceeded its bounds since the last count.
                     if let Err(ended) = disk::look(self.place, None, self.disk_max()).await {
                         return ended;
                     }
@@ -148,7 +148,7 @@ impl Steps<'_> {
         Ended::Succeeded
     }
 
-    /// The network of the job's steps, if it is neither the machine's nor none.
+    /// Creates the job's network namespace, if it needs one.
     async fn join(&mut self) -> Result<Option<Joined>, Ended> {
         let confined = self.image.is_some() || self.config.sandbox != Sandbox::Process;
         let (Network::Internet(internet), true) = (&self.config.network, confined) else {

@@ -21,7 +21,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(10);
 const PAGE_BYTES: u64 = 4_096;
 /// What sizes on disks are counted in, whatever the disk.
 const BLOCK_BYTES: u64 = 512;
-/// Where processes share memory by names.
+/// POSIX shared memory.
 const SHARED: &str = "/dev/shm";
 /// How long one look at processes may take. A job can make it long, and whoever waits has a job to end.
 const LOOK_PATIENCE: Duration = Duration::from_secs(30);
@@ -139,8 +139,7 @@ impl Tree {
         Some(Weight { processes: members.len(), open, bytes })
     }
 
-    /// Bytes on a disk of files that they hold open and that have no name any more. None: they have more
-    /// files open than can be looked at.
+    /// Bytes of deleted files on this device that they hold open. None: too many open files to check.
     pub(super) fn unnamed(&self, device: u64, open_max: usize) -> Option<u64> {
         let until = Instant::now() + LOOK_PATIENCE;
         let (mut open, mut files) = (0, BTreeMap::new());
@@ -158,8 +157,8 @@ impl Tree {
         Some(files.values().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)))
     }
 
-    /// Files in memory that they share by names, where they have a place of their own for these: not on the
-    /// disk, nor the machine's.
+    /// Files in their own `/dev/shm`: zero if they use the host's, or a folder on the disk. None: checking
+    /// takes too long.
     pub(super) async fn shared(&self, disk: u64) -> Option<u64> {
         self.apart(move |tree| {
             let machines = fs::metadata(SHARED).map(|about| about.dev()).ok();

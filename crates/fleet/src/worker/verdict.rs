@@ -30,7 +30,7 @@ impl Verdict {
                 (Failed, Some(Failure::StepFailed), None, why)
             }
             Ended::OutOfDisk => {
-                let why = "More bytes, more files or deeper folders on the disk than allowed.";
+                let why = "More disk space, files or directory levels than allowed.";
                 (Failed, Some(Failure::OutOfDisk), None, why.to_owned())
             }
             Ended::Shutdown => (

@@ -66,9 +66,9 @@ async fn a_job_sees_its_own_files_and_cannot_write_others() {
     assert_eq!(lines[6].split_whitespace().last(), Some("0000000000000000"), "{log}");
 }
 
-/// A library of a job's, and a variable by which the loader of every program loads it.
+/// `LD_PRELOAD` in a job's variables.
 #[tokio::test]
-async fn a_jobs_variables_load_no_code_outside_of_its_sandbox() {
+async fn variables_of_a_job_load_no_code_outside_its_sandbox() {
     let all = std::path::PathBuf::from(format!("/var/tmp/fleet-preload-{}", std::process::id()));
     std::fs::create_dir_all(&all).expect("a folder");
     let (source, library, escaped) = (all.join("x.c"), all.join("x.so"), all.join("escaped"));
@@ -96,7 +96,7 @@ async fn a_jobs_variables_load_no_code_outside_of_its_sandbox() {
 }
 
 #[tokio::test]
-async fn no_process_outside_of_a_sandbox_has_a_jobs_variables_or_script() {
+async fn no_process_outside_the_sandbox_holds_a_jobs_variables_or_script() {
     let mark = format!("remuda-seen-{}", std::process::id());
     let script = format!(": {mark}-script; echo begun; sleep 1.98{}", std::process::id());
     let step = [script.as_str()];
@@ -130,7 +130,7 @@ async fn no_process_outside_of_a_sandbox_has_a_jobs_variables_or_script() {
     assert!(seen.is_empty(), "{seen:#?}");
 }
 
-/// What others of this machine can read of a process.
+/// What other users of the machine can read of a process.
 pub(crate) struct Told {
     pub(crate) outside: bool,
     pub(crate) arguments: String,
@@ -162,8 +162,8 @@ pub(crate) fn told() -> Vec<Told> {
 }
 
 #[tokio::test]
-async fn a_job_inherits_nothing_that_the_worker_was_started_with() {
-    // As a service manager or a pipeline leaves something open.
+async fn jobs_do_not_inherit_the_workers_descriptors() {
+    // Without close-on-exec, as inherited from a service manager.
     let flags = rustix::fs::MemfdFlags::empty();
     let left = rustix::fs::memfd_create("left-open", flags).expect("a file");
     let (job, log) =
@@ -317,9 +317,9 @@ async fn a_job_makes_no_namespaces_of_its_own() {
     assert_eq!(log, "none\ngoes on\n");
 }
 
-/// Empty files in memory take none of its bytes, and the kernel's memory all the same.
+/// Empty files use none of `/dev/shm`'s bytes, but kernel memory.
 #[tokio::test]
-async fn files_in_memory_count_as_a_jobs_files() {
+async fn files_in_dev_shm_count_as_files_of_the_job() {
     let server = Server::open().await;
     let mut config = Config::new(&server.url, folder(), sandbox());
     (config.one_shot, config.files_max) = (true, 2_000);

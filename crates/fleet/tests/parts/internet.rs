@@ -1,6 +1,6 @@
-//! What steps reach. Each test runs on a network of its own: a machine with a worker and a public address,
-//! and behind a cable a host on the internet, a neighbour with a private address, and what clouds have at
-//! 169.254.169.254. Addresses look public and are nobody's here.
+//! The network of steps. Each test runs in namespaces of its own: a host with a worker and a public address,
+//! and behind a veth pair an internet host, a neighbour, a private address and a cloud's metadata address.
+//! Nothing leaves the namespaces, so the public addresses belong to nobody here.
 
 use crate::netns::{alone_in, ip};
 use crate::runc::Bench;
@@ -9,15 +9,16 @@ use crate::support::part;
 use remuda_fleet::worker::{self, Config, Internet, Network, Sandbox, WorkerError};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The machine's own address, and others of its network.
+/// The host's own address, and others in its subnets.
 const OWN: &str = "11.0.0.1";
 const NEIGHBOUR: &str = "11.0.0.3";
 const PRIVATE: &str = "10.88.0.2";
 const METADATA: &str = "169.254.169.254";
-/// Somewhere on the internet.
+/// An internet host.
 const FAR: &str = "12.0.0.1";
 const PORT: u16 = 8_080;
 
@@ -26,7 +27,7 @@ fn internet() -> Internet {
     Internet { slirp: part.join("slirp4netns"), nft: part.join("nft") }
 }
 
-/// The hosts at the other end of the cable. They answer whoever connects.
+/// The peers at the other end of the veth pair. They accept every connection.
 struct Others(Child);
 
 impl Others {
@@ -81,7 +82,7 @@ impl Drop for Others {
     }
 }
 
-/// Services of the machine itself, on every address that it has.
+/// The host's own services, on all its addresses.
 fn services() {
     for at in ["0.0.0.0", "::1"] {
         let listener = TcpListener::bind(SocketAddr::new(at.parse().expect("an address"), PORT));
@@ -94,7 +95,34 @@ fn services() {
     }
 }
 
-/// Tries each address, also past the routes, and from a socket of the other family.
+/// The host's resolver, on loopback as with systemd-resolved. It knows one address.
+fn resolver() {
+    let at = "127.0.0.53";
+    let socket = UdpSocket::bind((at, 53)).expect("a socket");
+    std::thread::spawn(move || {
+        let mut asked = [0; 512];
+        while let Ok((length, from)) = socket.recv_from(&mut asked) {
+            let question = &asked[12..length];
+            let name = question.iter().position(|byte| *byte == 0).expect("a name");
+            let ipv4 = question[name + 1..name + 3] == [0, 1];
+            let head = [0x81, 0x80, 0, 1, 0, u8::from(ipv4), 0, 0, 0, 0];
+            let mut answer = [&asked[..2], &head, &question[..name + 5]].concat();
+            if ipv4 {
+                answer.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 12, 0, 0, 1]);
+            }
+            let _ = socket.send_to(&answer, from);
+        }
+    });
+    let file = std::env::temp_dir().join(format!("fleet-resolver-{}", std::process::id()));
+    std::fs::write(&file, format!("nameserver {at}\n")).expect("a file");
+    // In a mount namespace of this test's own.
+    let mounted =
+        Command::new("mount").arg("--bind").args([&*file, Path::new("/etc/resolv.conf")]).status();
+    assert!(mounted.expect("mount").success());
+    std::fs::remove_file(file).expect("removed");
+}
+
+/// Tries each address, also with `SO_BINDTODEVICE` and as an IPv4-mapped IPv6 address.
 const TRY: &str = r#"
 import socket
 def tried(family, at, device):
@@ -114,7 +142,7 @@ for at in ('::1', '2a00:db9::1', '2a00:db9::3'):
 print('tried')
 "#;
 
-/// Does one job; what became of it, and its log.
+/// Runs one job and returns it with its log.
 async fn job(network: Network, steps: &[&str]) -> (Value, String) {
     let server = Server::open().await;
     let folder = folder();
@@ -134,35 +162,38 @@ async fn job(network: Network, steps: &[&str]) -> (Value, String) {
     (job, log)
 }
 
-/// The address in a socket of the other family is the same address.
+/// What a step on the internet reaches.
 const REACHED: &str = "12.0.0.1\n::ffff:12.0.0.1\ntried\n";
 
 #[test]
-fn a_step_on_the_internet_reaches_nothing_of_the_machine_nor_near_it() {
+fn internet_steps_reach_neither_the_host_nor_private_or_local_addresses() {
     alone_in(
         "internet",
-        "a_step_on_the_internet_reaches_nothing_of_the_machine_nor_near_it",
+        "internet_steps_reach_neither_the_host_nor_private_or_local_addresses",
         async {
             let _others = Others::start();
             services();
-            let steps = ["python3 -c \"$TRY\"", "cat /etc/resolv.conf"];
+            resolver();
+            let name = "python3 -c 'import socket; print(socket.gethostbyname(\"far.example\"))'";
+            let steps = ["python3 -c \"$TRY\"", "cat /etc/resolv.conf", name];
             let (_, log) = job(Network::Internet(internet()), &steps).await;
-            assert_eq!(log, format!("{REACHED}nameserver 10.0.2.3\n"));
+            // The host's resolver is on its loopback.
+            assert_eq!(log, format!("{REACHED}nameserver 10.0.2.3\n{FAR}\n"));
         },
     );
 }
 
-/// A worker without rights makes a namespace of users first; its jobs are still its own user.
+/// Without root the worker creates a user namespace first; its jobs keep the worker's ids.
 #[test]
-fn a_worker_that_is_not_root_keeps_its_steps_from_the_machine_too() {
-    not_root("a_worker_that_is_not_root_keeps_its_steps_from_the_machine_too", async {
+fn internet_steps_of_an_unprivileged_worker_do_not_reach_the_host() {
+    not_root("internet_steps_of_an_unprivileged_worker_do_not_reach_the_host", async {
         let steps = ["python3 -c \"$TRY\"", "id -u; id -g"];
         let (_, log) = job(Network::Internet(internet()), &steps).await;
         assert_eq!(log, format!("{REACHED}1000\n1000\n"));
     });
 }
 
-/// Runs a test's body as a user without rights on such a network.
+/// Runs a test's body as an unprivileged user.
 fn not_root(test: &str, body: impl Future<Output = ()>) {
     const INSIDE: &str = "REMUDA_TEST_NOT_ROOT";
     if std::env::var_os(INSIDE).is_some() {
@@ -182,7 +213,7 @@ fn not_root(test: &str, body: impl Future<Output = ()>) {
     });
 }
 
-/// A container tries the same; its shell has no sockets of the other family.
+/// The same for a container.
 async fn container() {
     let bench = Bench::new().await;
     let mut config = bench.config();
@@ -201,26 +232,22 @@ async fn container() {
 }
 
 #[test]
-fn a_container_on_the_internet_reaches_nothing_of_the_machine_either() {
-    alone_in(
-        "internet",
-        "a_container_on_the_internet_reaches_nothing_of_the_machine_either",
-        async {
-            let _others = Others::start();
-            services();
-            container().await;
-        },
-    );
+fn internet_containers_do_not_reach_the_host() {
+    alone_in("internet", "internet_containers_do_not_reach_the_host", async {
+        let _others = Others::start();
+        services();
+        container().await;
+    });
 }
 
 #[test]
-fn a_container_of_a_worker_that_is_not_root_does_not_either() {
-    not_root("a_container_of_a_worker_that_is_not_root_does_not_either", container());
+fn internet_containers_of_an_unprivileged_worker_do_not_reach_the_host() {
+    not_root("internet_containers_of_an_unprivileged_worker_do_not_reach_the_host", container());
 }
 
 #[test]
-fn a_step_without_network_reaches_nothing() {
-    alone_in("internet", "a_step_without_network_reaches_nothing", async {
+fn steps_without_network_reach_nothing() {
+    alone_in("internet", "steps_without_network_reach_nothing", async {
         let _others = Others::start();
         services();
         let (_, log) = job(Network::None, &["python3 -c \"$TRY\""]).await;
@@ -228,10 +255,10 @@ fn a_step_without_network_reaches_nothing() {
     });
 }
 
-/// What an operator gives away with it, and a check of what the other tests try.
+/// Also proves that the other tests try addresses that answer.
 #[test]
-fn a_step_with_the_machines_network_reaches_what_the_machine_does() {
-    alone_in("internet", "a_step_with_the_machines_network_reaches_what_the_machine_does", async {
+fn steps_on_the_hosts_network_reach_what_the_host_does() {
+    alone_in("internet", "steps_on_the_hosts_network_reach_what_the_host_does", async {
         let _others = Others::start();
         services();
         let (_, log) = job(Network::Host, &["python3 -c \"$TRY\""]).await;
@@ -242,8 +269,8 @@ fn a_step_with_the_machines_network_reaches_what_the_machine_does() {
 }
 
 #[test]
-fn no_step_changes_its_network() {
-    alone_in("internet", "no_step_changes_its_network", async {
+fn steps_cannot_change_their_network() {
+    alone_in("internet", "steps_cannot_change_their_network", async {
         let _others = Others::start();
         services();
         let tools = format!(
@@ -265,8 +292,8 @@ fn no_step_changes_its_network() {
 }
 
 #[test]
-fn a_worker_that_cannot_give_the_internet_does_not_start() {
-    alone_in("internet", "a_worker_that_cannot_give_the_internet_does_not_start", async {
+fn a_worker_that_cannot_enforce_its_network_refuses_to_start() {
+    alone_in("internet", "a_worker_that_cannot_enforce_its_network_refuses_to_start", async {
         for (slirp, nft, named) in
             [("/bin/true", "/bin/false", "nft"), ("/bin/false", "/bin/true", "slirp4netns")]
         {

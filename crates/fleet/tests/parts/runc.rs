@@ -175,7 +175,7 @@ async fn a_job_sees_its_image_and_its_own_folder_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn no_process_of_the_machine_has_a_containers_script_or_variables() {
+async fn no_process_outside_the_container_holds_its_variables_or_script() {
     let bench = Bench::new().await;
     let mark = format!("remuda-told-{}", std::process::id());
     let step = format!(": {mark}; echo begun; sleep 1.97{}", std::process::id());

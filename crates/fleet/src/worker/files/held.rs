@@ -1,4 +1,4 @@
-//! How much of a disk trees of a job take.
+//! Counts the disk use of a job's directory trees.
 
 use super::super::blocking::Wanted;
 use super::{FOLDER, SIZE_DEPTH_MAX, named};
@@ -13,20 +13,20 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// What sizes on disks are counted in, whatever the disk.
+/// Unit of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// What is taken of a disk, or may be.
+/// Disk use, or its bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::worker) struct Held {
-    /// As the disk counts them: files with holes take less than they are long.
+    /// Allocated bytes: sparse files use less than their length.
     pub(in crate::worker) bytes: u64,
-    /// Files, folders, links and whatever else has a name.
+    /// Directory entries of any type.
     pub(in crate::worker) files: u64,
 }
 
-/// Counts what is in folders, at most until it is more than it may be: then, and for folders too deep to be
-/// looked into, none. What is removed meanwhile does not count, and a folder that was shut is opened.
+/// Counts the contents of folders. None: more than `most`, or nested too deeply. Stops at the first excess.
+/// Entries that disappear meanwhile are skipped; directories without read permission are counted too.
 pub(in crate::worker) fn held(
     folders: &[&Path],
     most: Held,
@@ -48,13 +48,13 @@ pub(in crate::worker) fn held(
 struct Count<'a> {
     most: Held,
     held: Held,
-    /// Files with several names, which count once. No more than files may be.
+    /// Inodes with several links, which count once. Bounded by `most.files`.
     linked: HashSet<(u64, u64)>,
     wanted: &'a Wanted,
 }
 
 impl Count<'_> {
-    /// One descriptor is held for each level. False: it is too much.
+    /// Holds one descriptor per level. False: over the bound.
     fn folder(&mut self, folder: OwnedFd, depth: usize) -> io::Result<bool> {
         let mut names = Dir::new(folder)?;
         while let Some(entry) = names.read() {
@@ -91,7 +91,7 @@ impl Count<'_> {
     }
 }
 
-/// A folder, also one that its job has shut; none if it is gone, or something else by now.
+/// Opens a folder, even one without read permission. None: it is gone, or no folder any more.
 fn opened(above: impl AsFd, name: &OsStr) -> io::Result<Option<OwnedFd>> {
     let open = |flags: OFlags| match rustix::fs::openat(&above, name, flags, Mode::empty()) {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
@@ -103,12 +103,12 @@ fn opened(above: impl AsFd, name: &OsStr) -> io::Result<Option<OwnedFd>> {
     }
     let itself = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Some(folder) = open(itself)? else { return Ok(None) };
-    // By what is open, not by its name.
+    // By descriptor: the job may replace the name.
     let at = format!("/proc/self/fd/{}", folder.as_raw_fd());
     let before = fs::metadata(&at)?.permissions();
     fs::set_permissions(&at, Permissions::from_mode(before.mode() | 0o500))?;
     let opened = open(FOLDER);
-    // As the job wants it: it is still at work.
+    // Restore the mode: the job is still running.
     fs::set_permissions(&at, before)?;
     Ok(opened?)
 }
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_counts_as_its_disk_counts_it() {
+    fn held_counts_allocated_blocks_hard_links_once_and_unreadable_folders() {
         let folder = std::env::temp_dir().join(format!("fleet-held-{}", std::process::id()));
         fs::create_dir_all(folder.join("a/shut")).expect("folders");
         fs::write(folder.join("a/file"), vec![1; 1 << 20]).expect("a file");
@@ -137,10 +137,10 @@ mod tests {
         assert_eq!(found.files, 7);
         assert!((2 << 20..3 << 20).contains(&found.bytes), "{found:?}");
         let mode = folder.join("a/shut").metadata().expect("a folder").permissions().mode();
-        assert_eq!(mode & 0o777, 0, "it is shut as before");
+        assert_eq!(mode & 0o777, 0, "the mode is restored");
         assert!(count(u64::MAX, 6).is_none() && count(1 << 20, u64::MAX).is_none());
         deep(&folder, "deep", SIZE_DEPTH_MAX + 2, b"x");
-        assert!(count(u64::MAX, u64::MAX).is_none(), "nobody looks that deep");
+        assert!(count(u64::MAX, u64::MAX).is_none(), "too deep");
         super::super::remove(&folder).expect("removed");
     }
 }

@@ -19,7 +19,7 @@ use tokio::process::Command;
 
 /// Where the job's folder is.
 pub(in super::super) const JOB: &str = "job";
-/// Whom programs ask for names.
+/// The resolver configuration.
 const NAMES: &str = "/etc/resolv.conf";
 /// What a runtime reads in a bundle.
 const CONFIG: &str = "config.json";
@@ -30,7 +30,7 @@ const TEMPORARY_BYTES: u64 = 256 << 20;
 const EMPTY_BYTES: u64 = 1 << 20;
 /// Processes and threads of a container at a time.
 const PIDS_MAX: u32 = 4_096;
-/// Files and folders in each of them: in memory as well, which nobody counts.
+/// Inodes of each tmpfs: the kernel's memory for them is not part of its size.
 const TEMPORARY_FILES: u32 = 65_536;
 /// The first process: runs a step, hands on nothing, and outlives the signals that are for the step. As
 /// process 1 the step itself would not be ended by SIGTERM.
@@ -127,8 +127,8 @@ pub(in super::super) fn forget(worker: &Path) {
 }
 
 impl Container<'_> {
-    /// Writes the bundle beside the job's folder, and gives the command that runs it. It is handed the step's
-    /// script, as one descriptor.
+    /// Writes the bundle beside the job's folder, and gives the command that runs it. The caller passes the
+    /// step's script as descriptor 3.
     pub(in super::super) fn command(&self, worker: &Path) -> io::Result<Command> {
         let bundle = bundle(worker);
         forget(worker);
@@ -143,7 +143,7 @@ impl Container<'_> {
         serde_json::to_writer(file, &self.config())?;
         let program = &self.runc.program;
         let mut command = match self.joined {
-            // As user 0 of a namespace of users the runtime wants mounts that belong to it.
+            // As user 0 of a user namespace, runc requires a mount namespace that belongs to it.
             Some(joined) if joined.as_zero => {
                 let mut command = network::enter(self.joined, Path::new("unshare"));
                 command.args(["--mount", "--"]).arg(program);
@@ -168,7 +168,7 @@ impl Container<'_> {
         env.insert("TMPDIR".to_owned(), format!("/{JOB}/tmp"));
         env.extend(self.env.clone());
         let env: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        // The worker, as it is called where the runtime is started.
+        // The worker's ids in the user namespace that the runtime starts in.
         let (user, group) = match self.joined {
             Some(joined) if joined.as_zero => (0, 0),
             _ => (geteuid().as_raw(), getegid().as_raw()),
@@ -181,8 +181,8 @@ impl Container<'_> {
                 "user": { "uid": 0, "gid": 0 },
                 "args": ["/bin/sh", "-c", FIRST],
                 "env": env,
-                // Steps go to their folder by themselves: an earlier one may have put a link there, and
-                // the runtime would follow it with what it has open.
+                // The step itself changes to its folder. An earlier step may have put a link there, which
+                // the runtime would follow while it still holds descriptors of the host (CVE-2024-21626).
                 "cwd": "/",
                 "capabilities": {},
                 "noNewPrivileges": true,
@@ -276,7 +276,7 @@ fn seccomp() -> Value {
         "architectures": machines,
         "syscalls": [
             { "names": FORBIDDEN, "action": "SCMP_ACT_ERRNO" },
-            // Sockets to a virtual machine's host: no namespace of networks holds them.
+            // Sockets to the hypervisor, which network namespaces do not isolate.
             { "names": ["socket"], "action": "SCMP_ACT_ERRNO",
                 "args": [{ "index": 0, "value": AF_VSOCK, "op": "SCMP_CMP_EQ" }] },
             { "names": ["clone"], "action": "SCMP_ACT_ERRNO",
