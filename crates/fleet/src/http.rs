@@ -186,11 +186,12 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// An `io::Error` may hold one that is not its source.
+/// What an `io::Error` holds is not its source, and it may hold another.
 fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
-    let inner = error.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
-    let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    inner.or_else(|| error.downcast_ref::<rustls::Error>())
+    match error.downcast_ref::<std::io::Error>() {
+        Some(outer) => tls_error(outer.get_ref()?),
+        None => error.downcast_ref(),
+    }
 }
 
 fn explain(error: &rustls::Error) -> String {

@@ -127,7 +127,7 @@ pub(super) async fn jobs(
         Target::Run(run) => run,
     };
     let view = ask(session, patient, || session.client.run(run)).await?;
-    let RunView { summary, jobs } = view;
+    let RunView { summary, jobs, .. } = view;
     let Some(name) = name else { return Ok(jobs) };
     let there: Vec<String> = jobs.iter().map(|job| job.name.clone()).collect();
     match jobs.into_iter().find(|job| job.name == name) {

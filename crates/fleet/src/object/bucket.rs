@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Method, header};
 use futures::{StreamExt, TryStreamExt};
 use http_body_util::BodyExt;
-use object_store::aws::{AmazonS3, AmazonS3Builder, S3ConditionalPut};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
     HttpResponseBody, HttpService,
@@ -105,6 +105,8 @@ impl Bucket {
             .with_access_key_id(&config.access_key)
             .with_secret_access_key(&config.secret_key)
             .with_conditional_put(S3ConditionalPut::ETagMatch)
+            // Not all stores can remove many objects in one request.
+            .with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
             .with_retry(retry)
             .with_http_connector(Connector(Http::new(None).map_err(failed)?))
             .build()

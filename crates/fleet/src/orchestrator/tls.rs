@@ -132,3 +132,39 @@ fn bounded<T>(
         other => failed(other.to_string()),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rcgen::generate_simple_self_signed;
+
+    fn write(files: &TlsFiles) -> CertificateDer<'static> {
+        let made = generate_simple_self_signed(["fleet".to_owned()]).expect("a certificate");
+        std::fs::write(&files.certificate, made.cert.pem()).expect("written");
+        std::fs::write(&files.key, made.signing_key.serialize_pem()).expect("written");
+        made.cert.der().clone()
+    }
+
+    #[test]
+    fn a_renewed_certificate_is_used_and_half_a_renewal_changes_nothing() {
+        let folder = std::env::temp_dir().join(format!("fleet-tls-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let files = TlsFiles { certificate: folder.join("a.pem"), key: folder.join("a.key") };
+        let first = write(&files);
+        let certificate = Certificate::open(files.clone()).expect("a certificate");
+        let shown = || certificate.known.read().expect("whole").1.cert[0].clone();
+        assert_eq!(shown(), first);
+        // The certificate came, and its key has not.
+        let old_key = std::fs::read(&files.key).expect("a key");
+        let second = write(&files);
+        let new_key = std::fs::read(&files.key).expect("a key");
+        std::fs::write(&files.key, old_key).expect("written");
+        certificate.known.write().expect("whole").0 = [None; 2];
+        certificate.look();
+        assert_eq!(shown(), first);
+        std::fs::write(&files.key, new_key).expect("written");
+        certificate.look();
+        assert_eq!(shown(), second);
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}

@@ -40,7 +40,7 @@ impl Place for OnDisk {
     type Store = Sqlite;
 
     async fn open(now: Millis) -> Sqlite {
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal", "-shm", ".lock"] {
             let mut path = Self::path().into_os_string();
             path.push(suffix);
             let _ = std::fs::remove_file(path);

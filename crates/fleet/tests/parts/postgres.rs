@@ -5,6 +5,7 @@ mod killed;
 mod locks;
 mod plan;
 mod time;
+mod tls;
 
 use crate::peer::{self, Door, Fleet, Peer};
 use crate::suite::common::{complete, forgets, job, runner_id, submission};
@@ -27,6 +28,8 @@ struct Server {
     running: Option<Running>,
     folder: Folder,
     fsync: bool,
+    /// Besides the usual ones.
+    settings: Vec<String>,
     url: String,
 }
 
@@ -45,7 +48,7 @@ impl Server {
             .expect("initdb");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let url = format!("postgres://fleet@localhost/postgres?host={}", folder.path().display());
-        let mut server = Self { running: None, folder, fsync, url };
+        let mut server = Self { running: None, folder, fsync, settings: vec![], url };
         server.run();
         server
     }
@@ -55,6 +58,9 @@ impl Server {
         let mut postgres = Command::new(part("postgres").join("bin/postgres"));
         let fsync = if self.fsync { "fsync=on" } else { "fsync=off" };
         postgres.args(["-c", "listen_addresses=", "-c", fsync, "-k"]).arg(self.folder.path());
+        for setting in &self.settings {
+            postgres.args(["-c", setting]);
+        }
         postgres.arg("-D").arg(self.folder.path().join("data"));
         let mut running = Running::start(&self.folder, "postgres", &postgres);
         running.until(|| answers(&self.url).then_some(()));

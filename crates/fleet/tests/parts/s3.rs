@@ -83,6 +83,27 @@ async fn an_object_in_a_bucket_is_written_once() {
 }
 
 #[tokio::test]
+async fn a_large_object_goes_there_in_parts_and_is_written_once_too() {
+    let store = Store::start("s3-parts").await;
+    let objects = store.objects().await;
+    let path = "runs/run_1/jobs/job_1-0/1-1/large";
+    let first = vec![b'a'; 40 << 20];
+    objects.keep(sent(&objects, &first).await, path).await.expect("kept");
+    objects.keep(sent(&objects, &first).await, path).await.expect("the same again");
+    for other in [vec![b'b'; 40 << 20], b"small".to_vec()] {
+        let second = objects.keep(sent(&objects, &other).await, path).await;
+        assert!(matches!(second, Err(ObjectError::Exists)), "{second:?}");
+    }
+    let (body, bytes) = objects.read(path).await.expect("an answer").expect("an object");
+    assert_eq!(bytes, 40 << 20);
+    let read = axum::body::to_bytes(body, 64 << 20).await.expect("bytes");
+    assert!(read[..] == first[..], "unchanged");
+    let uploads = format!("{}/fleet?uploads", store.config.endpoint);
+    let text = reqwest::get(uploads).await.expect("an answer").text().await.expect("text");
+    assert!(!text.contains("<UploadId>"), "none is left half done: {text}");
+}
+
+#[tokio::test]
 async fn what_a_run_left_in_a_bucket_is_forgotten_and_nothing_else() {
     let store = Store::start("s3-forget").await;
     let objects = store.objects().await;

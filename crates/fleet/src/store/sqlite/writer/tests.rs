@@ -265,6 +265,7 @@ async fn what_is_answered_after_a_disk_was_full_again_and_again_is_on_the_disk()
     }
     writer.one(0, submit("b")).await.expect("written");
     writer.connection.take().expect("a connection").close().await.expect("closed");
+    drop(writer);
     let writer = reopened(&folder).await;
     let runs: Vec<_> = writer.decider.tables.runs().map(|run| run.run_id.as_str()).collect();
     assert_eq!(runs, ["run_b"]);
