@@ -87,6 +87,7 @@ fn entry(bid: &TimerBid, beacon: &B256) -> Option<Entry> {
         max_cells: 0,
         fee_payer: bid.actor,
         payload_bytes: 0,
+        deposit: 0,
         has_agent: false,
         expires_at: u64::MAX,
     })

@@ -209,7 +209,7 @@ fn a_report_is_privileged_only_while_its_job_waits_for_it() {
     let nonce = world.chain.account(runner.address()).nonce;
     let report = |world: &World, tip| {
         let result_sig = runner.sign(&B256::ZERO);
-        let result = Bytes(b"{}".to_vec());
+        let result = b"{}".into();
         let instruction = Instruction::SubmitResult { job: id, result, result_sig };
         tight(Transaction { instruction, ..world.body(nonce + 1, tip) })
     };
