@@ -11,6 +11,7 @@ use clap::builder::RangedU64ValueParser;
 use remuda_protocol::actors::record::{Actor, Frame, Wait, WaitOn};
 use remuda_protocol::agenda::{Task, WORK_PER_BLOCK};
 use remuda_protocol::codec::{Bytes, Encode};
+use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Job, Progress, Seat, Snapshot, Stakes, Status};
 use remuda_protocol::dispatcher::spec::{JobKind, JobSpec, JobType};
@@ -323,6 +324,7 @@ fn sleepers(runners: u32) -> World {
             suspended: 1,
             next_frame: 1,
             next_token: 64,
+            held: Held::default(),
         };
         let frame = Frame {
             method: "run".into(),
@@ -333,9 +335,11 @@ fn sleepers(runners: u32) -> World {
             open: (1..=64).collect(),
             awaits: vec![1],
             resume_cycles: 200_000,
+            held: Amount::ZERO,
         };
         let on = WaitOn::Height { height };
-        let wait = Wait { frame: 1, on, deposit: Amount::ZERO, cycles_limit: 1, answer: None };
+        let (deposit, held) = (Amount::ZERO, Amount::ZERO);
+        let wait = Wait { frame: 1, on, deposit, cycles_limit: 1, held, answer: None };
         put(&mut entries, &ActorKey { actor }, &record);
         put(&mut entries, &FrameKey { actor, frame: 1 }, &frame);
         put(&mut entries, &FrameBytesKey { actor, frame: 1 }, &Bytes(vec![7; 65_536]));

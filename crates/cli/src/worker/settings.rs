@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn network_defaults_to_internet_and_is_refused_where_it_cannot_be_enforced() {
         let read = |sandbox: SandboxWish, network: &str| -> Settings {
-            let text = Wish::new(sandbox).text("http://a:1", &BTreeSet::new());
+            let text = Wish::new(sandbox).text("http://a:1", &Trust::default(), &BTreeSet::new());
             let (before, rest) = text.split_once("\nnetwork = ").expect("it is there");
             let (_, after) = rest.split_once('\n').expect("another line");
             toml::from_str(&format!("{before}\n{network}\n{after}")).expect("settings")
