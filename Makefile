@@ -27,9 +27,9 @@ demo: ## run `remuda demo` (ARGS=… are passed on)
 	@cargo build --workspace --bin remuda
 	@"$${CARGO_TARGET_DIR:-target}/debug/remuda" demo $(ARGS)
 
-bench: ## run `remuda bench` NAME=select|chain|push|sessions|timers|fleet|vm, or all, in a release build (ARGS=--json)
+bench: ## run `remuda bench` NAME=select|closing|chain|push|sessions|timers|fleet|vm, or all, in a release build (ARGS=--json)
 	@scripts/packages.sh
-	@for name in $(or $(NAME),select chain push sessions timers fleet vm); do \
+	@for name in $(or $(NAME),select closing chain push sessions timers fleet vm); do \
 		cargo run --release --bin remuda -- bench $$name $(ARGS) || exit; \
 	done
 
