@@ -213,7 +213,9 @@ fn a_finished_job_holds_what_the_architecture_says() {
     world.chain.paranoid = false;
     // One of each first: what all share is there then.
     let specs = [vote_job(3, PRICE), single_job(VerificationMode::None, PRICE)];
-    specs.iter().for_each(|spec| drop(world.settled(spec.clone())));
+    for spec in &specs {
+        world.settled(spec.clone());
+    }
     let permanent = |world: &World| -> usize {
         let lasting = [BeaconKey::TAG, AncestorKey::TAG, RunnerKey::TAG, ChainKey::TAG];
         let sizes = census(world).into_iter().filter(|(tag, _)| !lasting.contains(tag));
@@ -221,7 +223,9 @@ fn a_finished_job_holds_what_the_architecture_says() {
     };
     let per_job = specs.map(|spec| {
         let before = permanent(&world);
-        (0..50).for_each(|_| drop(world.settled(spec.clone())));
+        for _ in 0..50 {
+            world.settled(spec.clone());
+        }
         (permanent(&world) - before) / 50
     });
     println!("bytes of a finished job: {per_job:?} (vote of three, single runner)");
