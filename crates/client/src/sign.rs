@@ -33,7 +33,7 @@ pub struct Quote {
     pub nonce: u64,
     /// What the next block asks.
     pub basefees: Basefees,
-    /// What 1,024 bytes that stay in the state are held against; 0 for whoever leaves nothing there.
+    /// What 1,024 bytes that stay in the state are held against; 0 if the sender leaves nothing there.
     pub state_deposit_per_kib: u128,
 }
 

@@ -87,14 +87,14 @@ pub enum Task {
         /// Which.
         job: JobId,
     },
-    /// Nobody is favoured any more for having served a submitter.
+    /// The record of a submitter's last runner lapses.
     ForgetMru {
         /// Whose jobs.
         submitter: Address,
         /// Of this kind.
         kind: u8,
     },
-    /// A query's lists are no longer kept.
+    /// The record of a selection query lapses.
     ForgetWarm {
         /// By its hash.
         query: B256,

@@ -10,26 +10,24 @@
 //! returned as it was paid, whatever the price has become.
 //!
 //! # When
-//! A call only notes what records took and gave back ([`Dues`]); money moves once, when the call has
-//! succeeded. What the records of one owner took and gave back is set off against each other, so that
-//! a program that rewrites its data has nobody pay for that.
+//! During a call, records only note what they took and gave back ([`Dues`]); money moves once, after the
+//! call has succeeded. Amounts of the same owner are set off, so a program that rewrites its data does
+//! not charge its caller.
 //!
 //! # Who pays
 //! | call | payer | at most |
 //! |---|---|---|
-//! | a transaction | who signed it | `max_deposit` |
-//! | a callback, a message, an answer, a timer | who prepaid its cycles | what the call leaves of that |
-//! | the same, if it calls the payer's own code | likewise | for the payer's own records, its balance |
+//! | a transaction | its signer | `max_deposit` |
+//! | a callback, a message, an answer, a timer | the payer of its cycles | the unused prepayment |
+//! | the same, into the payer's own code | the payer of its cycles | for the payer's own records, its balance |
 //!
-//! The limit of the second kind was fixed when the call was ordered, as the one of the first was when
-//! the transaction was signed: code that is called cannot take more than the payer has put at risk.
-//! Code of the payer's own decides itself what it keeps, and that money stays its own; nobody whom it
-//! calls can enter it again. A call that its payer cannot pay for has failed, and nothing is left of it.
+//! The limits are fixed when the transaction is signed or the call is ordered, so called code cannot
+//! take more than the payer has put at risk. The payer's own code decides what it stores, and its money
+//! stays its own; other actors cannot enter it again during the call. If the payer cannot pay, the call
+//! fails and leaves nothing. Frames and answers of a waiting call are paid by its actor alone
+//! ([`crate::actors::wait`]).
 //!
-//! What a call that waits leaves in the state is paid by its actor alone ([`crate::actors::wait`]).
-//!
-//! A payer who lets others write into their state gives them that money: it goes back to the owner of
-//! the record.
+//! A returned deposit goes to the owner of the record, who is not always the one that paid it.
 
 use crate::codec::{Encode, codec_struct};
 use crate::error::Refusal;
@@ -44,13 +42,13 @@ use imbl::OrdMap;
 /// Bytes that a price is for.
 const KIB: u128 = 1_024;
 
-/// What a record with an index or two takes besides what somebody put into it.
+/// Overhead of a record: its keys, its indexes, and its fixed fields.
 pub const RECORD_BYTES: u64 = 256;
 
 /// Bytes of a runner's records besides its offer: standing, slot, and what selection reads, some of
 /// it in older versions.
 pub(crate) const RUNNER_BYTES: u64 = 1_024;
-/// Room for what code writes, where whoever signs a call does not say: a few small entries.
+/// Default room for the writes of called code: a few small entries.
 pub const PROGRAM_BYTES: u64 = 4_096;
 
 /// What so many bytes of the state are held against.
@@ -58,14 +56,14 @@ pub fn price(params: &ChainParams, bytes: u64) -> Amount {
     price_of(params.state_deposit_per_kib, bytes)
 }
 
-/// The same for those who know nothing but this parameter.
+/// The same from the parameter alone.
 pub fn price_of(state_deposit_per_kib: u128, bytes: u64) -> Amount {
     // The parameter's range and a state that fits a disk leave room in 128 bits.
     Amount(state_deposit_per_kib.saturating_mul(u128::from(bytes)).div_ceil(KIB))
 }
 
 /// Bytes of the records that an instruction makes or changes, at most; for what code writes besides,
-/// [`PROGRAM_BYTES`]. A sound `max_deposit` for people who do not want to think about it.
+/// [`PROGRAM_BYTES`]. Clients use it as the default for `max_deposit`.
 pub fn state_bytes(instruction: &Instruction) -> u64 {
     use Instruction as I;
     let carried = || instruction.to_bytes().len() as u64;
@@ -110,7 +108,7 @@ pub(crate) struct Due {
     gave: u128,
 }
 
-/// Who pays for what a call leaves in the state.
+/// The payer of a call's deposits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purse {
     pub(crate) payer: Address,

@@ -25,8 +25,8 @@ macro_rules! events {
 
 events! {
     1 Transferred { from: Address, to: Address, amount: Amount } "Money moved.";
-    2 DepositTaken { payer: Address, owner: Address, amount: Amount } "Somebody paid the deposit of what an owner's records hold from now on.";
-    3 DepositReturned { owner: Address, amount: Amount } "Records of an owner hold less, and it got their deposit.";
+    2 DepositTaken { payer: Address, owner: Address, amount: Amount } "A payer deposited money for records of an owner that stay in the state.";
+    3 DepositReturned { owner: Address, amount: Amount } "An owner's records were removed or shrank, and their deposit was returned.";
 
     10 RunnerRegistered { runner: Address, slot: Slot, stake: Amount } "A runner joined.";
     11 RunnerUpdated { runner: Address } "A runner changed its offer.";

@@ -3,8 +3,8 @@
 //! ```text
 //! a finished job, its specification and result   job_retention_blocks after its end, and not before
 //!                                                its bond is released
-//! who served a submitter last                    when it no longer favours anybody
-//! when a query was asked last                    when nodes no longer keep its lists
+//! a submitter's last runner (MRU)                mru_ttl_blocks after the last settled job
+//! a warm selection query                         WARM_BLOCKS after it was asked last
 //! ```
 //! Each record has one task on the [agenda](crate::agenda), set when it is written first. A task that
 //! finds its record refreshed moves to the new height, so refreshing costs nothing and a block's
@@ -45,7 +45,7 @@ impl Exec<'_> {
         JOB_WORK
     }
 
-    /// Writes who served a submitter last.
+    /// Writes a submitter's last runner.
     pub(crate) fn put_mru(&mut self, key: MruKey, record: &MruRecord) {
         if self.state.get(&key).is_none() {
             let MruKey { submitter, kind } = key;

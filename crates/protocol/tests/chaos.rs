@@ -228,7 +228,7 @@ impl Chaos {
                 .awaited(job)
                 .iter()
                 .filter_map(|runner| self.keys.iter().find(|key| key.address() == *runner))
-                .filter_map(|key| self.chain.sealed(key, job, &self.answer(key, job)))
+                .filter_map(|key| self.chain.sealed(key, job, self.answer(key, job)))
                 .map(|(_, reveal)| reveal)
                 .collect();
             self.chain.send(key, Instruction::RevealAggregate { job, reveals });

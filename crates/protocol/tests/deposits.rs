@@ -174,7 +174,7 @@ fn a_timer_whose_payer_is_broke_gives_its_deposit_back() {
 }
 
 #[test]
-fn a_right_gives_its_deposit_back_to_its_granter_whoever_ends_it() {
+fn revoking_or_giving_up_a_right_returns_its_deposit_to_the_granter() {
     let mut world = World::new(cheap(), 1);
     let (owner, runner) = (world.customer(), world.runner(0));
     let base = held(&world);
@@ -221,7 +221,7 @@ fn a_smaller_offer_gives_the_difference_back() {
     assert_eq!(world.balance(&runner).get(), before.get() - receipt.fee.get() + back);
 }
 
-/// What a client signs for people who say nothing is enough, and zero for what leaves nothing behind.
+/// The default `max_deposit` of clients suffices, and is zero for instructions that leave nothing behind.
 #[test]
 fn the_usual_deposit_covers_what_instructions_leave_in_the_state() {
     let mut world = World::new(cheap(), 1);

@@ -356,7 +356,7 @@ fn live(seed: u64) -> BTreeMap<&'static str, u64> {
     let shares = read(&story.world.chain.state, &key).expect("it still has them");
     let worth = story.world.chain.runner(runner).unwrap().delegated.worth(shares);
     assert!(worth >= Amount::cby(5_000), "{worth}");
-    assert_eq!(story.seen.get("StakeReleased").copied().unwrap_or(0) > 0, true);
+    assert!(story.seen.get("StakeReleased").copied().unwrap_or(0) > 0);
     story.seen
 }
 

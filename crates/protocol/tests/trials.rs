@@ -340,8 +340,9 @@ fn attempt(seed: u64, all: usize, friends: usize) -> Attempt {
         let pool = Bytes(b"trap".to_vec());
         let scope = Scope::RunnerPool { id: pool.clone() };
         world.ok(&submitter, Instruction::EntitlementCreateScope { scope });
-        for key in world.runners[..=friends].to_vec() {
-            world.join(&submitter, &key, &pool, Constraints::default());
+        let members = world.runners[..=friends].to_vec();
+        for key in &members {
+            world.join(&submitter, key, &pool, Constraints::default());
         }
         spec.required_runner_pool = Some(pool);
     }

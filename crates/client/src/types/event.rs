@@ -76,8 +76,8 @@ macro_rules! event_views {
 
 event_views! {
     Transferred { from: HexAddress, to: HexAddress, amount: BigUint } "Money moved.";
-    DepositTaken { payer: HexAddress, owner: HexAddress, amount: BigUint } "Somebody paid the deposit of what an owner's records hold from now on.";
-    DepositReturned { owner: HexAddress, amount: BigUint } "Records of an owner hold less, and it got their deposit.";
+    DepositTaken { payer: HexAddress, owner: HexAddress, amount: BigUint } "A payer deposited money for records of an owner that stay in the state.";
+    DepositReturned { owner: HexAddress, amount: BigUint } "An owner's records were removed or shrank, and their deposit was returned.";
 
     RunnerRegistered { runner: HexAddress, slot: u32, stake: BigUint } "A runner joined.";
     RunnerUpdated { runner: HexAddress } "A runner changed its offer.";

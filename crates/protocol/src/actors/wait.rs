@@ -7,7 +7,7 @@
 //!
 //! Frames and kept answers stay in the state for as long as the call waits, so they are held against a
 //! [deposit](crate::deposit). As with what is prepaid, the waiting actor's own balance pays it and gets
-//! it back: whoever calls has no part in how long the code waits.
+//! it back: a caller does not decide how long the code waits.
 
 use super::host::{Host, Outgoing, Running};
 use super::record::{Answer, Frame, Wait, WaitOn};

@@ -33,7 +33,7 @@ impl Exec<'_> {
 
     fn put_holder(&mut self, address: Address, holder: &Holder) {
         let key = HolderKey { address };
-        // Whoever gave something keeps the count: ids do not come twice.
+        // A granter's counter stays: it keeps ids unique.
         if *holder == Holder::default() {
             self.state.remove(&key);
         } else {

@@ -37,7 +37,7 @@ impl World {
         let timer = self.some_timer();
         let timer = read(&self.chain.state, &TimerKey { timer }).expect("it was scheduled");
         let actor = self.stranger().address();
-        // Nobody has paid for these.
+        // Written by hand, without a deposit.
         let deposit = Amount::ZERO;
         let timer = Timer { expires_at, actor, deposit, ..timer }.to_bytes();
         let mut entries = self.chain.state.entries().clone();

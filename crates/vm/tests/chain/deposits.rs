@@ -1,4 +1,4 @@
-//! Code and what it stores are held against deposits: who pays, how much, and who gets it back.
+//! Deposits for code and storage: the payer, the limit, the refund.
 
 use crate::common::{World, calm};
 use crate::setup::{addr, int, list, text, world, world_of};
@@ -238,8 +238,8 @@ fn a_message_pays_for_what_it_leaves_out_of_its_prepayment_and_no_more() {
     assert_eq!(world.stored(listener, b"told").map(|value| value.len()), Some(1_000));
 }
 
-/// Whoever gets a message may call the sender, and have its code store something. A transaction would pay
-/// for that itself; here it must not come out of the sender's balance.
+/// The receiver of a message may call the sender and make its code store something. That deposit must not
+/// come out of the sender's balance.
 #[test]
 fn a_message_cannot_make_its_sender_pay_for_more_than_it_prepaid() {
     let mut world = world(0);
