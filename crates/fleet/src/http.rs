@@ -187,7 +187,7 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
 }
 
 /// What an `io::Error` holds is not its source, and it may hold another.
-fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
+pub(crate) fn tls_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rustls::Error> {
     match error.downcast_ref::<std::io::Error>() {
         Some(outer) => tls_error(outer.get_ref()?),
         None => error.downcast_ref(),

@@ -40,6 +40,13 @@ impl Server {
     }
 
     fn with(name: &str, fsync: bool) -> Self {
+        let mut server = Self::made(name, fsync);
+        server.run();
+        server
+    }
+
+    /// One that does not run yet.
+    fn made(name: &str, fsync: bool) -> Self {
         let folder = Folder::new(name);
         let made = Command::new(part("postgres").join("bin/initdb"))
             .args(["-A", "trust", "-U", "fleet", "--no-sync", "-E", "UTF8", "-D"])
@@ -48,9 +55,7 @@ impl Server {
             .expect("initdb");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let url = format!("postgres://fleet@localhost/postgres?host={}", folder.path().display());
-        let mut server = Self { running: None, folder, fsync, settings: vec![], url };
-        server.run();
-        server
+        Self { running: None, folder, fsync, settings: vec![], url }
     }
 
     /// On the data and the socket of this folder, whatever was there before.

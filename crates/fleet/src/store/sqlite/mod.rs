@@ -14,6 +14,7 @@ mod rows;
 mod writer;
 
 use super::{Counts, JobRows, RunCursor, RunRows, Store, StoreError, Tables};
+use crate::http::tls_error;
 use crate::id::{Fence, JobId, KeyId, RunId};
 use crate::lease::{Event, Handled, LabelRecord, Policy, RunRecord, WorkerRecord};
 use crate::message::Tag;
@@ -182,12 +183,17 @@ impl Store for Sqlite {
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        match error {
-            sqlx::Error::Tls(why) => Self::Database(format!(
+        let no_tls = match &error {
+            sqlx::Error::Tls(why) => Some(why.to_string()),
+            sqlx::Error::Io(error) => tls_error(error).map(ToString::to_string),
+            _ => None,
+        };
+        match no_tls {
+            Some(why) => Self::Database(format!(
                 "no TLS with the server: {why}; for a private authority add sslrootcert=FILE to the URL, or \
                  sslmode=disable to send everything in the clear"
             )),
-            other => Self::Database(other.to_string()),
+            None => Self::Database(error.to_string()),
         }
     }
 }

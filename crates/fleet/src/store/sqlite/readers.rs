@@ -7,7 +7,7 @@
 
 use super::super::journal::Changes;
 use super::{StoreError, Tables, rows};
-use crate::id::{Fence, JobId, KeyId, RunId, RunnerId};
+use crate::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use crate::lease::{
     Gate, JobRecord, LabelRecord, LeaseRecord, Place, Reached, RunRecord, WorkerRecord, grantable,
 };
@@ -91,8 +91,8 @@ struct Rows {
     labels: BTreeMap<Label, LabelRecord>,
     workers: BTreeMap<KeyId, WorkerRecord>,
     newest: BTreeSet<(Millis, RunId)>,
-    /// Jobs that somebody has.
-    held: BTreeMap<RunnerId, JobId>,
+    /// Jobs that somebody has, under which lease.
+    held: BTreeMap<RunnerId, (LeaseId, JobId)>,
     /// Jobs that nobody has and that need no other, the next first.
     waiting: BTreeMap<Place, JobId>,
     lanes: BTreeMap<LaneKey, BTreeMap<Place, JobId>>,
@@ -173,10 +173,12 @@ impl Rows {
     }
 
     fn put_lease(&mut self, lease: LeaseRecord) {
-        let holds = self.held.get(&lease.runner_id) == Some(&lease.job_id);
+        // Leases come in no order: one that ended may come after the next of the same runner, or of the same job.
+        let held = self.held.get(&lease.runner_id).map(|(id, _)| id);
         if lease.due_at().is_some() {
-            self.held.insert(lease.runner_id.clone(), lease.job_id.clone());
-        } else if holds && self.is_newest(&lease) {
+            let held = (lease.lease_id.clone(), lease.job_id.clone());
+            self.held.insert(lease.runner_id.clone(), held);
+        } else if held == Some(&lease.lease_id) {
             self.held.remove(&lease.runner_id);
         }
         if self.is_newest(&lease)
@@ -228,8 +230,8 @@ impl Rows {
     }
 
     fn open(&self, most: usize) -> Vec<JobRows> {
-        let (held, waiting) = (self.held.values().take(most), self.waiting.values().take(most));
-        held.chain(waiting).filter_map(|id| self.job(id)).collect()
+        let held = self.held.values().map(|(_, job)| job).take(most);
+        held.chain(self.waiting.values().take(most)).filter_map(|id| self.job(id)).collect()
     }
 
     fn grantable(&self, now: Millis, most: usize) -> Vec<(JobId, BTreeSet<Tag>)> {
@@ -378,5 +380,67 @@ impl Readers {
     /// Lets go of the file.
     pub(super) async fn close(&self) {
         self.logs.close().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::{AttemptState, LeaseState, LogRecord};
+
+    fn lease(name: &str, runner: &str, job: &str, fence: u64, live: bool) -> LeaseRecord {
+        let run = "run_a";
+        LeaseRecord {
+            lease_id: LeaseId::new(&format!("lease_{name}")).expect("an id"),
+            job_id: JobId::new(&format!("job_{job}")).expect("an id"),
+            run_id: RunId::new(run).expect("an id"),
+            runner_id: RunnerId::new(&format!("runner_{runner}")).expect("an id"),
+            attempt: crate::id::Attempt(1),
+            fence: Fence(fence),
+            state: if live { LeaseState::Active } else { LeaseState::Expired },
+            attempt_state: AttemptState::Running,
+            cancel_token: None,
+            cache_scope: None,
+            ttl_seconds: None,
+            granted_at: Millis(1),
+            acked_at: None,
+            expires_at: Millis(9),
+            runtime_ends_at: None,
+            runtime_seconds: None,
+            given: crate::lease::Given::default(),
+            cancel: None,
+            seq: None,
+            progress: None,
+            log: LogRecord::default(),
+            uploads: 0,
+            upload_bytes: 0,
+            last_upload: None,
+            answer: None,
+            ended_at: None,
+        }
+    }
+
+    /// A job went from one runner to another, and the first one to another job, all in one batch.
+    #[test]
+    fn who_has_what_does_not_depend_on_the_order_of_leases() {
+        let before = || lease("1", "r", "x", 1, true);
+        let batch = [
+            lease("1", "r", "x", 1, false),
+            lease("2", "s", "x", 2, true),
+            lease("3", "r", "y", 1, true),
+        ];
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        for order in orders {
+            for leave_out in [None, Some(2)] {
+                let mut rows = Rows::default();
+                rows.put_lease(before());
+                let now = order.into_iter().filter(|n| Some(*n) != leave_out);
+                now.for_each(|n| rows.put_lease(batch[n].clone()));
+                let held: Vec<_> = rows.held.values().map(|(lease, _)| lease.as_str()).collect();
+                let wanted: &[&str] =
+                    if leave_out.is_some() { &["lease_2"] } else { &["lease_3", "lease_2"] };
+                assert_eq!(held, wanted, "{order:?} without {leave_out:?}");
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt as _;
 #[tokio::test]
 async fn a_server_is_asked_over_tls_and_its_certificate_is_verified() {
     let address = own_address().to_string();
-    let mut server = Server::start("postgres-tls");
+    let mut server = Server::made("postgres-tls", false);
     let made = rcgen::generate_simple_self_signed([address.clone()]).expect("a certificate");
     let certificate = server.folder.write("tls.pem", &made.cert.pem());
     let key = server.folder.write("tls.key", &made.signing_key.serialize_pem());
@@ -21,7 +21,6 @@ async fn a_server_is_asked_over_tls_and_its_certificate_is_verified() {
         format!("ssl_cert_file={}", certificate.display()),
         format!("ssl_key_file={}", key.display()),
     ];
-    server.running = None;
     server.run();
     let url = format!("postgres://fleet@{address}:5432/postgres?sslmode=verify-full");
     let open =
