@@ -10,7 +10,7 @@ use remuda_fleet::worker::{self, Config, Internet, Network, Sandbox, WorkerError
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 /// The host's own address, and others in its subnets.
@@ -95,8 +95,9 @@ fn services() {
     }
 }
 
-/// The host's resolver, on loopback as with systemd-resolved. It knows one address.
-fn resolver() {
+/// The host's resolver, on loopback as with systemd-resolved. It knows one address. Returns the file that
+/// stands for `/etc/resolv.conf`; nothing can be mounted over it once it is removed.
+fn resolver() -> PathBuf {
     let at = "127.0.0.53";
     let socket = UdpSocket::bind((at, 53)).expect("a socket");
     std::thread::spawn(move || {
@@ -119,7 +120,7 @@ fn resolver() {
     let mounted =
         Command::new("mount").arg("--bind").args([&*file, Path::new("/etc/resolv.conf")]).status();
     assert!(mounted.expect("mount").success());
-    std::fs::remove_file(file).expect("removed");
+    file
 }
 
 /// Tries each address, also with `SO_BINDTODEVICE` and as an IPv4-mapped IPv6 address.
@@ -173,10 +174,11 @@ fn internet_steps_reach_neither_the_host_nor_private_or_local_addresses() {
         async {
             let _others = Others::start();
             services();
-            resolver();
+            let file = resolver();
             let name = "python3 -c 'import socket; print(socket.gethostbyname(\"far.example\"))'";
             let steps = ["python3 -c \"$TRY\"", "cat /etc/resolv.conf", name];
             let (_, log) = job(Network::Internet(internet()), &steps).await;
+            std::fs::remove_file(file).expect("removed");
             // The host's resolver is on its loopback.
             assert_eq!(log, format!("{REACHED}nameserver 10.0.2.3\n{FAR}\n"));
         },
