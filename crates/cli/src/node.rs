@@ -26,7 +26,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    Init(Init),
+    Init(Box<Init>),
     Run(Run),
 }
 

@@ -32,7 +32,8 @@ const RESOLVER: Ipv4Addr = Ipv4Addr::new(10, 0, 2, 3);
 /// File in the worker's folder that steps see as `/etc/resolv.conf`.
 const NAMES: &str = "resolv.conf";
 /// Prefixes that are not public (IANA's special-purpose registry), with multicast and reserved addresses.
-const REFUSED: [&str; 12] = [
+/// The last but one is where Azure's machines reach their host's services, keys among them.
+const REFUSED: [&str; 13] = [
     "0.0.0.0/8",
     "10.0.0.0/8",
     "100.64.0.0/10",
@@ -44,6 +45,7 @@ const REFUSED: [&str; 12] = [
     "192.88.99.0/24",
     "192.168.0.0/16",
     "198.18.0.0/15",
+    "168.63.129.16/32",
     "224.0.0.0/3",
 ];
 /// A shorter prefix of an interface does not describe a local network.

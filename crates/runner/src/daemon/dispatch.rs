@@ -9,12 +9,13 @@ use crate::executor::llm::Llm;
 use crate::executor::mcp::{Mcp, McpError};
 use crate::executor::wasm::{Wasm, WasmError};
 use crate::executor::{
-    CaError, EndpointError, ExecuteError, ExecutorSettings, Work, resolvers_asked,
+    CaError, EndpointError, ExecuteError, ExecutorSettings, PLAIN, Work, resolvers_asked,
 };
 use crate::fleet::Means;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use std::time::Instant;
 use thiserror::Error;
+use tokio::time::timeout;
 
 /// An executor cannot be set up.
 #[derive(Debug, Error)]
@@ -138,11 +139,22 @@ impl Executors {
     /// Tries a part out of turn, by a plain question. None: it cannot be tried without a job.
     pub async fn probe(&self, part: &str) -> Option<Result<(), ExecuteError>> {
         let (kind, name) = part.split_once(':')?;
-        match kind {
-            "model" => self.llm.as_ref()?.probe(name).await,
-            "eth" => self.eth.as_ref()?.probe(name.parse().ok()?).await,
-            "mcp" => self.mcp.as_ref()?.probe(name).await,
-            _ => None,
+        let trial = async {
+            match kind {
+                "model" => self.llm.as_ref()?.probe(name).await,
+                "eth" => self.eth.as_ref()?.probe(name.parse().ok()?).await,
+                "mcp" => self.mcp.as_ref()?.probe(name).await,
+                _ => None,
+            }
+        };
+        match timeout(PLAIN, trial).await {
+            // A server that takes another form of question still lets the runner in.
+            Ok(Some(Err(ExecuteError::BadAnswer(_)))) => Some(Ok(())),
+            Ok(trial) => trial,
+            Err(_) => {
+                let why = format!("{part}: no answer within {} s", PLAIN.as_secs());
+                Some(Err(ExecuteError::Unreachable(why)))
+            }
         }
     }
 
@@ -172,7 +184,13 @@ impl Executors {
         match &self.dns {
             Some(dns) => {
                 let within = work.within.saturating_sub(started.elapsed());
-                dns.amend(&Work { within, ..*work }, result).await
+                let amended = dns.amend(&Work { within, ..*work }, result).await;
+                // The job names what is looked up: that no resolver finds it is not the fault of what
+                // did the rest of the work.
+                amended.map_err(|error| match error {
+                    ExecuteError::Unreachable(why) => ExecuteError::Refused(why),
+                    error => error,
+                })
             }
             None if resolvers_asked(work.spec) > 0 => Err(nobody()),
             None => Ok(result),

@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 /// Bytes of a file with a key.
 const KEY_BYTES_MAX: u64 = 4_096;
 /// How long a plain question may take.
-pub(super) const PLAIN: Duration = Duration::from_secs(10);
+pub(crate) const PLAIN: Duration = Duration::from_secs(10);
 /// Characters from which on a part of an address may be a secret. Shorter ones are words like `v3`.
 const SECRET_LENGTH: usize = 8;
 
@@ -78,7 +78,8 @@ pub(super) fn transport(ca_file: Option<&Path>) -> Result<Transport, CaError> {
 }
 
 /// Whose fault it is that an operator's server fails at a job: the job's, if the server answers a plain
-/// question.
+/// question, whatever it answers; the operator's, if it turns the runner away. A server that does not
+/// answer may only be busy, and a stranger's job can keep it so: that is no proof of a fault.
 pub(super) async fn blame(
     error: ExecuteError,
     plain: impl Future<Output = Result<(), ExecuteError>>,
@@ -90,10 +91,12 @@ pub(super) async fn blame(
         return error;
     };
     let why = why.clone();
-    match (timeout(PLAIN, plain).await, error) {
-        (Ok(Ok(())), _) => ExecuteError::Refused(why),
-        (_, error @ ExecuteError::Unreachable(_)) => error,
-        _ => ExecuteError::Backend(why),
+    match timeout(PLAIN, plain).await {
+        Ok(Ok(()) | Err(ExecuteError::BadAnswer(_) | ExecuteError::TooLarge { .. })) => {
+            ExecuteError::Refused(why)
+        }
+        Ok(Err(ExecuteError::Backend(_))) => ExecuteError::Backend(why),
+        _ => ExecuteError::Unreachable(why),
     }
 }
 

@@ -33,6 +33,7 @@ mod transport;
 pub mod wasm;
 
 pub use endpoint::EndpointError;
+pub(crate) use endpoint::PLAIN;
 pub use settings::ExecutorSettings;
 pub use transport::CaError;
 

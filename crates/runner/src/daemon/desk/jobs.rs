@@ -187,8 +187,10 @@ impl Desk {
     ) {
         if let Some(open) = self.jobs.get_mut(&job).filter(|open| open.attempt == attempt) {
             open.working = false;
+            let mut delivered = false;
             let fault = match result {
                 Ok((outcome, why)) => {
+                    delivered = outcome.delivery.excuse().is_none();
                     if let (Some(code), Some(reason)) = (outcome.delivery.excuse(), &why) {
                         warn!(%job, code = code.name(), %reason, "job excused");
                     }
@@ -202,7 +204,9 @@ impl Desk {
                 }
             };
             match fault {
-                None => self.part_works(job),
+                // An excuse may need no part at all: it proves nothing of one that is out of order.
+                None if delivered => self.part_works(job),
+                None => {}
                 Some((why, Some(doubt))) => self.interrupted(job, &why, doubt),
                 Some((_, None)) => {}
             }
