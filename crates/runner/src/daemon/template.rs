@@ -66,7 +66,8 @@ commission_bps = 0
 
 # The kinds of work. A section that is not there is work that this runner does not do.
 
-# Web requests. Only addresses of the public internet are reached, unless allowed here.
+# Web requests. Only addresses of the public internet are reached, unless allowed here, and no address of
+# this machine. Deny the public address of a router that leads to it.
 [http]
 body_bytes_max = 1048576
 #ca_file = "ca.pem"

@@ -8,8 +8,7 @@
 //!
 //! Silence is for what only the operator can mend: its model server is down or does not know its key,
 //! its machine is out of memory, its disk is full. Then somebody else is drawn. Whose fault it is that
-//! an operator's server fails, is found out by a plain question of the runner's own: see
-//! [`super::endpoint`].
+//! an operator's server fails is found out by a plain question of the runner's own (`endpoint`).
 
 use super::ExecuteError;
 use super::dns::DNS_VERIFIER_EXECUTOR_HASH;

@@ -1,19 +1,25 @@
 //! Faults of the runner's own, made for real: a disk that is full, a journal that is read-only, a provider
-//! that does not know the key any more. Each costs one job at most, and none leads to jail.
+//! that does not know the key any more. Each costs one job at most, and none leads to jail. What a
+//! provider refuses because of the job is no fault.
 
 use crate::town::{Town, folder, sees};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
-use remuda_protocol::dispatcher::job::{Failure, Status as JobStatus};
+use remuda_protocol::dispatcher::job::{Failure, Progress, Status as JobStatus};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType, Message};
 use remuda_protocol::registry::runner::Status;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::daemon::{Handle, StatusView};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
+
+/// What the provider answers, and what it turns down, whoever asks it.
+const CAPITAL: &str = "the capital of France?";
+const UNWANTED: &str = "how to pick a lock";
 
 /// A provider of a model.
 struct Provider {
@@ -27,8 +33,11 @@ impl Provider {
     async fn start() -> Self {
         let (locked, asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (shut, count) = (locked.clone(), asked.clone());
-        let answer = async move || {
+        let answer = async move |body: String| {
             count.fetch_add(1, Ordering::SeqCst);
+            if body.contains(UNWANTED) {
+                return (StatusCode::FORBIDDEN, r#"{"error":"against our policy"}"#);
+            }
             let says = r#"{"choices":[{"message":{"content":"Paris"},"finish_reason":"stop"}]}"#;
             match shut.load(Ordering::SeqCst) {
                 true => (StatusCode::UNAUTHORIZED, r#"{"error":"invalid key"}"#),
@@ -47,8 +56,8 @@ impl Provider {
     }
 }
 
-fn question(town: &Town) -> JobSpec {
-    let message = Message { role: "user".to_owned(), content: "the capital of France?".to_owned() };
+fn question(town: &Town, content: &str) -> JobSpec {
+    let message = Message { role: "user".to_owned(), content: content.to_owned() };
     let mut spec = town.single("GET");
     spec.job_type = JobType::Llm {
         model: "tiny".to_owned(),
@@ -94,20 +103,42 @@ impl Town {
 }
 
 #[tokio::test]
+async fn a_prompt_that_its_provider_refuses_is_excused_and_nobody_is_scored() {
+    let provider = Provider::start().await;
+    let sections = format!("[http]\n{}", provider.section());
+    let town = Town::build_offering(1, 2, vec![], &sections).await;
+    let runner = town.runner_with(0, "refused", &provider.section()).await;
+    has_sessions(&runner).await;
+    for _ in 0..4 {
+        let job = town.order(question(&town, UNWANTED));
+        town.until("the job is over", |world| world.is_over(job)).await;
+        let excused = JobStatus::Failed { reason: Failure::Excused };
+        assert_eq!(town.job(job).unwrap().status, excused);
+        let seat = town.world().progress(job, runner.runner());
+        assert_eq!(seat, Some(Progress::Excused { excuse: Excuse::Refused }));
+    }
+    town.assert_free(&runner, 0);
+    assert_eq!(runner.status().problems, [""; 0], "nothing is out of order");
+    let next = town.order(question(&town, CAPITAL));
+    town.settled(next).await;
+    runner.stop().await;
+}
+
+#[tokio::test]
 async fn a_key_that_its_provider_revokes_costs_one_job_and_a_pause() {
     let provider = Provider::start().await;
     let sections = format!("[http]\n{}", provider.section());
     let town = Town::build_offering(1, 2, vec![], &sections).await;
     let runner = town.runner_with(0, "revoked", &provider.section()).await;
     has_sessions(&runner).await;
-    let first = town.order(question(&town));
+    let first = town.order(question(&town, CAPITAL));
     town.settled(first).await;
 
     provider.locked.store(true, Ordering::SeqCst);
-    let lost = town.order(question(&town));
+    let lost = town.order(question(&town, CAPITAL));
     says(&runner, "401").await;
     town.until_status(&runner, Status::Paused).await;
-    town.draws_nobody(&question(&town)).await;
+    town.draws_nobody(&question(&town, CAPITAL)).await;
     town.until("the job is over", |world| world.is_over(lost)).await;
     let asked = provider.asked.load(Ordering::SeqCst);
     assert!(asked <= 8, "it tries the provider now and then, not all the time: {asked}");
@@ -116,7 +147,7 @@ async fn a_key_that_its_provider_revokes_costs_one_job_and_a_pause() {
     provider.locked.store(false, Ordering::SeqCst);
     sees(&runner, "all is well", |s| s.problems.is_empty()).await;
     town.until_status(&runner, Status::Active).await;
-    let next = town.order(question(&town));
+    let next = town.order(question(&town, CAPITAL));
     town.settled(next).await;
     runner.stop().await;
 }

@@ -1,7 +1,9 @@
 //! Jobs and servers that mean harm.
 
+use crate::eth::{send, sending};
 use crate::http::open;
 use crate::job::{assert_timed_out, get, request, text, work};
+use crate::llm::{asking, hello};
 use crate::server::{Server, Step, answer, json, redirect};
 use futures::future::BoxFuture;
 use remuda_protocol::dispatcher::spec::DataFormat;
@@ -409,4 +411,19 @@ async fn which_inner_names_there_are_is_not_told() {
     }
     assert_eq!(told[0], told[1], "neither by words nor by how often it is tried");
     assert_eq!(told[0][0].1, 2, "it is tried again: {told:?}");
+}
+
+/// Where an operator's server leads, nobody has looked at the rules.
+#[tokio::test]
+async fn a_redirect_of_an_operators_server_is_not_followed() {
+    let victim = Server::start_on(VICTIM, None, |_| json("\"secret\"")).await;
+    for status in ["301 Moved", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        let to = victim.url("/");
+        let server = Server::start(move |_| redirect(status, &to)).await;
+        let told = asking(server.url(""), None).execute(&work(&hello(DataFormat::Text))).await;
+        assert!(matches!(told, Err(ExecuteError::Backend(_))), "{status}: {told:?}");
+        let told = sending(server.url("/")).execute(&work(&send(DataFormat::Json))).await;
+        assert!(matches!(told, Err(ExecuteError::Backend(_))), "{status}: {told:?}");
+    }
+    assert_eq!(victim.connections(), 0);
 }

@@ -17,11 +17,11 @@ fn hash() -> String {
     keccak256(RAW).to_string()
 }
 
-fn send(data_format: DataFormat) -> JobSpec {
+pub(crate) fn send(data_format: DataFormat) -> JobSpec {
     job(JobType::EthSend { chain_id: CHAIN, raw_transaction: RAW.into() }, data_format)
 }
 
-fn sending(rpc_url: String) -> Eth {
+pub(crate) fn sending(rpc_url: String) -> Eth {
     let chains = vec![ChainConfig { chain_id: CHAIN, rpc_url, api_key_file: None }];
     Eth::new(&EthConfig { chains, ca_file: None }).unwrap()
 }

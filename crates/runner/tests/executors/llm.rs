@@ -28,11 +28,11 @@ fn question(messages: &[(&str, &str)], data_format: DataFormat) -> JobSpec {
     job(job_type, data_format)
 }
 
-fn hello(data_format: DataFormat) -> JobSpec {
+pub(crate) fn hello(data_format: DataFormat) -> JobSpec {
     question(&[("system", "Be brief."), ("user", "Capital of \"France\"?")], data_format)
 }
 
-fn asking(base_url: String, key_file: Option<&Path>) -> Llm {
+pub(crate) fn asking(base_url: String, key_file: Option<&Path>) -> Llm {
     let model = ModelConfig {
         base_url,
         api_key_file: key_file.map(Path::to_owned),

@@ -8,6 +8,7 @@ use crate::daemon::faults::{Doubt, JOURNAL, Trial};
 use crate::journal::Stage;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;
+use std::collections::BTreeSet;
 use tracing::{error, info};
 
 impl Desk {
@@ -66,7 +67,7 @@ impl Desk {
         }
         error!(part, why, "fault found, no new jobs are taken for it");
         self.act(Action::Try(self.faults.open()));
-        self.tell_capability(Vec::new(), part);
+        self.tell_capability(part, false);
         // It is not to be drawn again: the pause does not wait for its turn.
         self.act(Action::Standing);
     }
@@ -80,10 +81,9 @@ impl Desk {
     fn mended(&mut self, part: &str) {
         info!(part, "fault mended");
         self.act(Action::Try(self.faults.open()));
-        self.tell_capability(vec![part.to_owned()], "");
-        let waits = |stage: &Stage| *stage == Stage::Taken;
+        self.tell_capability(part, true);
         let waiting: Vec<JobId> = (self.jobs.values())
-            .filter(|open| open.checked && !open.working && waits(&open.stage))
+            .filter(|open| open.checked && !open.working && open.stage == Stage::Taken)
             .map(|open| open.job_id)
             .collect();
         for job in waiting {
@@ -92,21 +92,20 @@ impl Desk {
     }
 
     /// The journal is no capability: without it nothing can be done, which sessions hear otherwise.
-    fn tell_capability(&mut self, added: Vec<String>, removed: &str) {
-        let is_one = |name: &String| !name.is_empty() && name != JOURNAL;
-        let added: Vec<String> = added.into_iter().filter(is_one).collect();
-        let removed: Vec<String> = Some(removed.to_owned()).into_iter().filter(is_one).collect();
+    fn tell_capability(&mut self, part: &str, works: bool) {
         let open = self.sessions.open();
-        if !open.is_empty() && !(added.is_empty() && removed.is_empty()) {
-            self.act(Action::Capability(open, added, removed));
+        if part == JOURNAL || open.is_empty() {
+            return;
         }
+        let (mut added, mut removed) = (Vec::new(), Vec::new());
+        if works { &mut added } else { &mut removed }.push(part.to_owned());
+        self.act(Action::Capability(open, added, removed));
     }
 
     /// What sessions are told that cannot be done now.
     pub(super) fn lost(&self) -> Vec<String> {
         let broken = self.faults.open().into_iter().filter(|part| part != JOURNAL);
-        let all: std::collections::BTreeSet<String> =
-            self.backends.lost().into_iter().chain(broken).collect();
+        let all: BTreeSet<String> = self.backends.lost().into_iter().chain(broken).collect();
         all.into_iter().collect()
     }
 }
