@@ -653,7 +653,7 @@ impl Wire {
         self.to_runner.extend(std::iter::from_fn(|| pair.validator.poll()));
     }
 
-    fn to_validator(&mut self, pair: &mut Pair) {
+    fn validator_hears(&mut self, pair: &mut Pair) {
         match self.to_validator.pop_front() {
             Some(Output::Control(frame)) => pair.validator.control(frame, 0, &mut pair.chain),
             Some(Output::Job(job, frame)) => {
@@ -665,7 +665,7 @@ impl Wire {
         }
     }
 
-    fn to_runner(&mut self, pair: &mut Pair) {
+    fn runner_hears(&mut self, pair: &mut Pair) {
         match self.to_runner.pop_front() {
             Some(Output::Control(frame)) => {
                 if let Frame::HeartbeatPong(pong) = &frame {
@@ -706,8 +706,8 @@ proptest! {
                 3 => (0..20).for_each(|_| pair.runner.progress(job, 50, None)),
                 4 => _ = pair.runner.result(job, vec![7; bytes]),
                 5 => _ = pair.runner.result(job, vec![7; bytes % 1_000]),
-                6 => wire.to_validator(&mut pair),
-                _ => wire.to_runner(&mut pair),
+                6 => wire.validator_hears(&mut pair),
+                _ => wire.runner_hears(&mut pair),
             }
             wire.hear(&mut pair);
             let over = |output: &Output<Event>| matches!(output, Output::Close(_));
