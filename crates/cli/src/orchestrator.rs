@@ -59,7 +59,7 @@ secret is in files or in the environment, and never on a command line.")]
         /// Where; it is made if it is not there.
         directory: PathBuf,
         #[command(flatten)]
-        wish: template::Wish,
+        wish: Box<template::Wish>,
     },
     /// Run an orchestrator until Ctrl-C or SIGTERM. It may be killed at any moment: what it answered is
     /// kept.

@@ -102,7 +102,7 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
 
 /// Connections that are used again.
 #[derive(Clone, Debug)]
-pub(crate) struct Http(Client<HttpsConnector<HttpConnector>, Body>);
+pub(crate) struct Http(Arc<Client<HttpsConnector<HttpConnector>, Body>>);
 
 impl Http {
     pub(crate) fn new(ca_file: Option<&Path>) -> Result<Self, EndpointError> {
@@ -129,7 +129,7 @@ impl Http {
             .pool_idle_timeout(IDLE_MAX)
             .pool_timer(TokioTimer::new())
             .build(connector);
-        Ok(Self(client))
+        Ok(Self(Arc::new(client)))
     }
 
     /// Sends a request, and returns the head of its answer. Callers bound the time.
