@@ -78,8 +78,8 @@ pub(super) fn transport(ca_file: Option<&Path>) -> Result<Transport, CaError> {
 }
 
 /// Whose fault it is that an operator's server fails at a job: the job's, if the server answers a plain
-/// question, whatever it answers; the operator's, if it turns the runner away. A server that does not
-/// answer may only be busy, and a stranger's job can keep it so: that is no proof of a fault.
+/// question; the operator's, if it turns that down. A server that does not answer in time may only be
+/// busy, and a stranger's job can keep it so: that is no proof of a fault.
 pub(super) async fn blame(
     error: ExecuteError,
     plain: impl Future<Output = Result<(), ExecuteError>>,
@@ -92,11 +92,9 @@ pub(super) async fn blame(
     };
     let why = why.clone();
     match timeout(PLAIN, plain).await {
-        Ok(Ok(()) | Err(ExecuteError::BadAnswer(_) | ExecuteError::TooLarge { .. })) => {
-            ExecuteError::Refused(why)
-        }
-        Ok(Err(ExecuteError::Backend(_))) => ExecuteError::Backend(why),
-        _ => ExecuteError::Unreachable(why),
+        Ok(Ok(())) => ExecuteError::Refused(why),
+        Err(_) | Ok(Err(ExecuteError::Unreachable(_))) => ExecuteError::Unreachable(why),
+        Ok(Err(_)) => ExecuteError::Backend(why),
     }
 }
 

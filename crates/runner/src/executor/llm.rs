@@ -123,7 +123,7 @@ impl Llm {
             .get(name)
             .ok_or_else(|| ExecuteError::NotAllowed(format!("there is no model {name:?} here")))?;
         model.check(work, messages)?;
-        let request = model.request(work, messages, *temperature_milli, *seed);
+        let request = model.request(work, messages, Some((*temperature_milli, *seed)));
         let said = async {
             match model.persist(work, &request).await {
                 Err(error) => Err(blame(error, model.plain()).await),
@@ -178,21 +178,22 @@ impl Model {
         &self,
         work: &Work<'_>,
         messages: &[Message],
-        temperature_milli: u32,
-        seed: u64,
+        sampling: Option<(u32, u64)>,
     ) -> String {
         let messages = messages.iter().map(|message| {
             object([("role", string(&message.role)), ("content", string(&message.content))])
         });
-        object([
+        let mut request = object([
             ("model", string(&self.upstream_name)),
             ("messages", Json::Array(messages.collect())),
             ("max_tokens", number(work.spec.bounds.max_output_tokens.into())),
-            ("temperature", thousandths(temperature_milli.into())),
-            ("seed", number(seed % SEEDS)),
             ("stream", Json::Bool(true)),
-        ])
-        .canonical()
+        ]);
+        if let (Json::Object(members), Some((temperature_milli, seed))) = (&mut request, sampling) {
+            members.insert("temperature".to_owned(), thousandths(temperature_milli.into()));
+            members.insert("seed".to_owned(), number(seed % SEEDS));
+        }
+        request.canonical()
     }
 
     /// Asking twice does no harm but cost.

@@ -1,13 +1,17 @@
 //! DNS reports.
 
 use crate::job::{get, job, text, work};
+use crate::llm::hello;
 use crate::resolver::{Manner, Resolver, Zone, cname, txt};
+use crate::server::{Server, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_protocol::verifier::dns::passes;
+use remuda_protocol::verifier::excuse::Excuse;
 use remuda_protocol::verifier::json::parse;
-use remuda_runner::executor::ExecuteError;
+use remuda_runner::daemon::dispatch::Executors;
 use remuda_runner::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, DnsConfig};
+use remuda_runner::executor::{ExecuteError, ExecutorSettings, excuse};
 use std::net::Ipv4Addr;
 use std::time::{Duration, Instant};
 
@@ -230,6 +234,28 @@ async fn a_report_joins_the_result_of_other_work() {
     spec.result_schema.max_return_bytes = 50;
     let result = dns.amend(&work(&spec), b"{}".to_vec()).await;
     assert_eq!(result, Err(ExecuteError::TooLarge { limit: 50 }));
+}
+
+/// A name that no resolver answers for is the job's: silence after the work would send runners to jail.
+#[tokio::test]
+async fn a_dead_name_beside_other_work_is_excused() {
+    let model = Server::start(|_| {
+        json(r#"{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}"#)
+    })
+    .await;
+    let zone = vec![txt("a.example", &[b"yes"])];
+    let (resolvers, _) = start(&[Manner::Silent], zone).await;
+    let settings = format!(
+        "[llm.models.small]\nbase_url = '{}'\n[dns]\nresolvers = ['{}']\nanswer_ms = 600",
+        model.url(""),
+        resolvers[0].address
+    );
+    let settings: ExecutorSettings = toml::from_str(&settings).unwrap();
+    let mut spec = hello(DataFormat::Json);
+    spec.verification.checks = vec![txt_check("a.example", "yes", 1)];
+    let executors = Executors::new(&settings).unwrap();
+    let error = executors.execute(&work(&spec), false).await.unwrap_err();
+    assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{error:?}");
 }
 
 #[tokio::test]

@@ -224,6 +224,37 @@ async fn a_provider_that_answers_no_plain_question_is_the_operators() {
     assert_eq!(excuse::of(&spec, &error), None, "{error:?}");
 }
 
+/// Otherwise a stranger's long generation and one bad request would stop a runner.
+#[tokio::test]
+async fn a_server_that_is_busy_is_no_proof_of_a_fault() {
+    let server = Server::start(move |request| {
+        match String::from_utf8_lossy(&request.body).contains("Say yes.") {
+            true => answer("429 Slow down", &[], b""),
+            false => answer("400 Bad Request", &[], b""),
+        }
+    })
+    .await;
+    let spec = hello(DataFormat::Text);
+    let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
+    assert!(matches!(error, ExecuteError::Unreachable(_)), "{error:?}");
+}
+
+/// Some models take one temperature only, and would turn the plain question down for ever.
+#[tokio::test]
+async fn a_plain_question_names_no_temperature() {
+    let server = Server::start(move |request| {
+        let body = String::from_utf8_lossy(&request.body);
+        match body.contains("temperature") || body.contains("seed") {
+            true => answer("400 Bad Request", &[], b""),
+            false => says(&["Yes"]),
+        }
+    })
+    .await;
+    let spec = hello(DataFormat::Text);
+    let error = asking(server.url(""), None).execute(&work(&spec)).await.unwrap_err();
+    assert_eq!(excuse::of(&spec, &error), Some(Excuse::Refused), "{error:?}");
+}
+
 #[tokio::test]
 async fn no_error_holds_the_key() {
     let key = TestFile::new("errors.key", KEY);

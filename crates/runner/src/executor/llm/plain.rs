@@ -10,8 +10,8 @@ use remuda_protocol::dispatcher::spec::{
 use remuda_protocol::primitives::{Amount, B256};
 
 const QUESTION: &str = "Say yes.";
-/// A token would do; some servers count what is around it.
-const TOKENS: u32 = 8;
+/// A token would do; some servers count what is around it, or refuse less.
+const TOKENS: u32 = 16;
 const ANSWER_BYTES: u32 = 4_096;
 
 fn question() -> JobSpec {
@@ -62,7 +62,8 @@ impl Model {
         };
         let (job_id, progress) = (B256::ZERO, &Unheard);
         let work = Work { job_id, spec: &spec, within: PLAIN, progress };
-        let request = self.request(&work, messages, 0, 0);
+        // Some models take one temperature only: a question without any is taken by all.
+        let request = self.request(&work, messages, None);
         self.ask(&work, &request).await.map(drop).map_err(|setback| setback.error)
     }
 }
