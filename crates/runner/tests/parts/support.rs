@@ -242,6 +242,15 @@ fn nothing_that_was_started_outlives_its_test() {
 }
 
 #[test]
+fn a_program_that_ends_is_waited_for() {
+    let folder = Folder::new("ends");
+    let mut command = Command::new("sh");
+    command.args(["-c", "sleep 0.1; echo x >done"]);
+    Running::start(&folder, "ends", &command).until_ended();
+    assert!(folder.path().join("done").exists());
+}
+
+#[test]
 #[should_panic(expected = "broken ended; it said last:\nno such zone\nended with status 3")]
 fn a_program_that_ends_early_is_told_with_its_last_words() {
     let folder = Folder::new("broken");
