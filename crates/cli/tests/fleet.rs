@@ -281,7 +281,10 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     let gone = at(&["list", "--orchestrator", "http://127.0.0.1:9"]).failed(1);
     assert!(gone.stderr.contains("no orchestrator answers at http://127.0.0.1:9"), "{gone:?}");
     assert!(gone.stderr.contains("remuda orchestrator run"), "{gone:?}");
-    at(&["list", "--orchestrator", "https://127.0.0.1"]).failed(2);
+    at(&["list", "--orchestrator", "ftp://127.0.0.1"]).failed(2);
+    // No token goes to another machine in the clear.
+    let clear = at(&["list", "--orchestrator", "http://192.0.2.1:4400"]).failed(2);
+    assert!(clear.stderr.contains("--insecure"), "{clear:?}");
     let bare = at(&["list", "--orchestrator", &fleet.url]).failed(1);
     assert!(bare.stderr.contains("--token-file"), "{bare:?}");
     let wrong = fleet.folder.write("wrong.token", "fleet_0000\n");
