@@ -163,9 +163,9 @@ A method that awaits something ends for now; `remuda actor logs` shows how it go
 struct ProgramArgs {
     /// The program; `-` for standard input.
     file: PathBuf,
-    /// Confirm that anybody may call the methods of a class with @actor.
+    /// Confirm that anyone may call the methods of a class with @actor.
     ///
-    /// The chain knows no permission tags: a class that its SDK closes to strangers is open here.
+    /// The chain has no permission tags: it accepts calls from strangers that the class's SDK would refuse.
     #[arg(long)]
     open: bool,
 }

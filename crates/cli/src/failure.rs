@@ -163,7 +163,7 @@ pub enum Failure {
     },
     /// A runner that no membership waits for.
     #[error(
-        "no membership of the pool {pool} waits for {runner}; its owner grants one: remuda pool grant --help"
+        "{runner} has no pending membership of the pool {pool}; the pool's owner can grant one: remuda pool grant --help"
     )]
     NotInvited {
         /// The runner.

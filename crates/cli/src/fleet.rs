@@ -98,7 +98,7 @@ pub(crate) struct FleetArgs {
         global = true
     )]
     pub(crate) token_file: Option<PathBuf>,
-    /// Certificates of private authorities, in PEM, that the orchestrator's may come from.
+    /// PEM file of private certificate authorities to trust for the orchestrator.
     #[arg(
         long,
         value_name = "FILE",
@@ -107,7 +107,7 @@ pub(crate) struct FleetArgs {
         global = true
     )]
     ca_file: Option<PathBuf>,
-    /// Use plain HTTP to another machine: everybody on the way can read and use the token.
+    /// Allow plain HTTP to another machine: anyone on the network path can read and use the token.
     #[arg(long, global = true)]
     insecure: bool,
     #[command(flatten)]

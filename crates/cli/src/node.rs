@@ -32,13 +32,13 @@ enum Command {
 
 /// Make a network: deal keys for its validators, and write a genesis and everybody's settings.
 ///
-/// One program knows all secrets for a moment: whoever runs it could sign for every validator. The
-/// directory gets genesis.json and a directory for each validator with node.toml and node.key
-/// (readable by its owner only).
+/// One program holds all secrets for a moment: its user could sign for every validator. The directory
+/// gets genesis.json and a directory for each validator with node.toml and node.key (readable by its
+/// owner only).
 ///
-/// Without --production it is a development network: it has a faucet with a billion CBY, whose key is
-/// in faucet.key, receives the validators' tips and may cancel any timer. With --production only the accounts that
-/// are named have money and rights.
+/// Without --production it is a development network with a faucet: an account with a billion CBY that
+/// receives the validators' tips and may cancel any timer. Its key is in faucet.key. With --production
+/// only the accounts that you name have money and rights.
 ///
 /// Example: remuda node init net --validators 4 && remuda node run net/validator-0
 #[derive(clap::Args)]

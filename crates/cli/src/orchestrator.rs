@@ -72,7 +72,7 @@ secret is in files or in the environment, and never on a command line.")]
         /// Log as JSON, one object on each line.
         #[arg(long)]
         json_logs: bool,
-        /// Use plain HTTP for other machines: everybody on the way can read tokens, leases and job variables.
+        /// Allow plain HTTP for other machines: anyone on the network path can read tokens, leases and job variables.
         #[arg(long)]
         insecure: bool,
         #[command(flatten)]

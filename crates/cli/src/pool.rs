@@ -45,7 +45,7 @@ enum Command {
         #[command(flatten)]
         send: SendArgs,
     },
-    /// Let a runner in, once it accepts.
+    /// Invite a runner; it joins once it accepts.
     #[command(after_help = "Examples:
   $ remuda pool grant trusted 0x… --key my.key
   $ remuda pool grant trusted 0x… --until 50000 --key my.key")]

@@ -28,8 +28,8 @@ const UNLIKE_CYCLES: u32 = 4_096;
 pub(crate) struct SendArgs {
     #[command(flatten)]
     pub(crate) key: KeyArgs,
-    /// Deposit at most, for what the transaction leaves in the state; it goes back to the owner of a
-    /// record when that is freed [default: what the instruction needs, and 4 KiB for what code writes].
+    /// Highest deposit to pay for what the transaction stores in the state. A record's owner gets it back when the
+    /// record is freed [default: what the instruction needs, and 4 KiB for what code writes].
     #[arg(long, value_name = "AMOUNT", value_parser = parse_with_unit)]
     pub(crate) max_deposit: Option<Amount>,
     #[command(flatten)]

@@ -265,7 +265,7 @@ impl Client {
                             text.extend(piece);
                             continue;
                         }
-                        Ok(Ok(Some(_))) => "an event does not end".to_owned(),
+                        Ok(Ok(Some(_))) => "an event is too long".to_owned(),
                         Ok(Err(error)) => reason(&error),
                     };
                     // After an error nothing more is read.
@@ -295,7 +295,7 @@ impl Client {
         };
         request.body(Body::empty()).map_err(|error| ClientError::Refused {
             code: "BAD_REQUEST".to_owned(),
-            message: format!("{error}: a token is one word, and so is a place in a list"),
+            message: format!("{error}: a token or a list cursor must be one word"),
         })
     }
 

@@ -41,11 +41,11 @@ pub struct Trust {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// Not a URL of a host.
-    #[error("{0:?} is no address of an orchestrator; write it like https://fleet.example.com:4400")]
+    #[error("{0:?} is not the URL of an orchestrator; an example: https://fleet.example.com:4400")]
     Url(String),
     /// In the clear to another machine.
     #[error(
-        "{0} is plain HTTP to another machine, where everybody on the way can read tokens, leases and job variables; use https://, or allow it with --insecure (`insecure = true` in settings)"
+        "{0} uses plain HTTP to another machine, so anyone on the network path can read tokens, leases and job variables; use https://, or allow it with --insecure (`insecure = true` in settings)"
     )]
     Plain(String),
     /// The file of authorities.
@@ -150,7 +150,7 @@ impl Http {
 fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), String> {
     let bytes = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
     if bytes > CA_BYTES_MAX {
-        return Err(format!("it has {bytes} bytes, of {CA_BYTES_MAX} at most"));
+        return Err(format!("the file has {bytes} bytes, the limit is {CA_BYTES_MAX}"));
     }
     let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
     let mut count = 0;
@@ -160,7 +160,7 @@ fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), String> {
         count += 1;
     }
     if count == 0 {
-        return Err("it has none".to_owned());
+        return Err("the file contains no certificate".to_owned());
     }
     Ok(())
 }
@@ -200,10 +200,10 @@ fn explain(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => {
-            "its certificate was issued by an authority that is not known here; name a private one's certificate with --ca-file (`ca_file` in settings)".to_owned()
+            "its certificate was issued by an unknown authority; for a private authority, pass its certificate with --ca-file (`ca_file` in settings)".to_owned()
         }
         rustls::Error::InvalidMessage(_) => {
-            "it does not speak TLS; if it is plain HTTP, its URL begins with http://".to_owned()
+            "it does not speak TLS; for plain HTTP, use an http:// URL".to_owned()
         }
         other => other.to_string(),
     }

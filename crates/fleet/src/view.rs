@@ -114,7 +114,7 @@ pub struct RunView {
     /// What a list has of it.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// Its jobs, in the order of their submission; of many, a page. Their artifacts are told with each job alone.
+    /// Its jobs in the order of submission, or one page of them. Only the view of a single job has its artifacts.
     pub jobs: Vec<JobView>,
     /// For the next page: `?from=`. None: these are the last jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

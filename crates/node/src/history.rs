@@ -1,10 +1,10 @@
-//! Final blocks and how they ended, on disk, for everybody who asks the node.
+//! Final blocks and their receipts, on disk, for requests to the node.
 //!
-//! The engine has blocks in an archive of its own, which serves consensus one request after the other.
-//! Whoever reads the past reads it here instead, and cannot keep consensus waiting: this store has its own
-//! pages in memory, and its lock is fair, so a block that becomes final waits for one read at most.
-//! Receipts follow from blocks, but only by executing everything from the genesis; so they are kept. The engine
-//! acknowledges a block after this has it, and repeats what was not acknowledged, so there are no holes.
+//! The engine's own archive serves consensus, one request after the other. Requests for old blocks read this store
+//! instead, so they cannot delay consensus: it has its own page cache, and its lock is fair, so a new final block
+//! waits for one read at most. Receipts are stored because they could otherwise only be computed by executing
+//! everything from the genesis. The engine acknowledges a block after this store has it and repeats blocks that were
+//! not acknowledged, so there are no gaps.
 
 use crate::block::Block;
 use bytes::Bytes;

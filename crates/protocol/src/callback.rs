@@ -1,8 +1,8 @@
 //! Deferred calls: what runs in a later block than its cause.
 //!
-//! A call is prepaid and runs from the runner lane; of its deposit it pays the cycle basefee, and the rest
-//! goes back. Its cells are paid in cycles, at the ratio of the basefees: one deposit covers both. So it does
-//! what records [hold](crate::deposit) after the call; code of the payer's own also pays with its balance.
+//! A call is prepaid and runs from the runner lane. It pays the cycle basefee out of its deposit, and the
+//! rest is refunded. Its cells are paid in cycles, at the ratio of the basefees, so one deposit covers both,
+//! and what records [hold](crate::deposit) after the call. The payer's own code also pays from its balance.
 //! A job's callback names the submitter itself, or a handler that another actor's code has opened to
 //! others. That is checked at submission, and again when the call runs: code may have changed since.
 //! Settlement of a job never depends on its callback; a failing one only counts on the submitter.

@@ -70,7 +70,7 @@ events! {
     75 ChallengeUpheld { job: JobId, runner: Address, slashed: Amount } "The bonded result was wrong.";
     76 ChallengeRejected { job: JobId, challenger: Address, forfeited: Amount } "The bonded result was right.";
     77 ChallengeUndecided { job: JobId } "No committee could tell; the bond went back.";
-    78 ResultExcused { job: JobId, runner: Address, excuse: Excuse } "A runner has no result, and says why.";
+    78 ResultExcused { job: JobId, runner: Address, excuse: Excuse } "A runner submitted an excuse instead of a result.";
 
     90 TimerScheduled { timer: B256, actor: Address, due: Height, expires_at: Height } "An actor will be called at a height.";
     91 TimerPriorityClampedAtSchedule { timer: B256, stated: u128, clamped: u128 } "A tip was above what the maximal fee leaves.";
@@ -101,7 +101,7 @@ events! {
     136 RoleCreated { role: B256, owner: Address, name: Bytes } "A role was made.";
     137 RoleAssigned { role: B256, assignee: Address, by: Address } "Somebody was given a role.";
     138 RoleRevoked { role: B256, assignee: Address, by: Address } "A role was taken.";
-    139 MembershipAccepted { entitlement: B256, runner: Address } "A runner is in a pool from now on.";
+    139 MembershipAccepted { entitlement: B256, runner: Address } "A runner joined a pool.";
 }
 
 /// Why a runner says that it crashed.

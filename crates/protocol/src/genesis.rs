@@ -61,7 +61,7 @@ pub enum GenesisError {
     BadValidators,
     /// Tips would go to nobody.
     #[error(
-        "validator {0} has no fee recipient: name an account, and no system actor, that gets its tips"
+        "validator {0} has no fee recipient: name an account, not a system actor, to receive its tips"
     )]
     NoFeeRecipient(usize),
     /// System deployers twice, out of order, or too many.

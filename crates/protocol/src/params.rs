@@ -137,7 +137,7 @@ params! {
     lane_adjustment_quotient: u64 = 1, 1 => 1_000, "system:cip1:lane_adjustment_quotient", "Divides the step of the timer lane's basefee; 8 is EIP-1559 proper";
     lane_system: u64 = 500_000, 10_000 => 1_000_000_000, "system:cip3:lane.system", "Share of the cycles target for system instructions";
 
-    state_deposit_per_kib: u128 = CBY / 10, 0 => 1_000_000 * CBY, "system:chain:state_deposit_per_kib", "What 1,024 bytes that stay in the state are held against";
+    state_deposit_per_kib: u128 = CBY / 10, 0 => 1_000_000 * CBY, "system:chain:state_deposit_per_kib", "Deposit for 1,024 bytes of state";
 
     m_min: u64 = 3, 3 => 9, "system:cip2:committee.m_min", "Smallest committee";
     m_max: u64 = 9, 3 => 64, "system:cip2:committee.m_max", "Largest committee";
@@ -171,12 +171,12 @@ params! {
     crash_review_blocks: u64 = 1_000, 1 => BLOCKS, "system:cip2:crash_attestation_review_blocks", "The window for that";
     job_retention_blocks: u64 = 86_400, 1 => BLOCKS, "system:chain:job_retention_blocks", "For how long a job stays in the state after its end";
     dispute_blocks: u64 = 900, 1 => BLOCKS, "system:cip2:dispute_window_blocks", "For how long a bonded result can be challenged";
-    challenge_bond: u128 = CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "What a challenger puts at stake at least; otherwise a tenth of the stake that is locked";
+    challenge_bond: u128 = CBY, 1 => u128::MAX, "system:cip2:challenge_bond", "Least bond of a challenger; it is a tenth of the locked stake if that is more";
 
     payout_runners_bps: u16 = 8_900, 0 => 10_000, "system:cip2:payout.runners_bps", "Part of the price that goes to the runners";
     payout_burn_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.burn_bps", "Part of the price that is burned";
     payout_treasury_bps: u16 = 100, 0 => 10_000, "system:cip2:payout.treasury_bps", "Part of the price that goes to the treasury";
-    excuse_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.excuse_bps", "Part of the escrow that an excuse of a single runner pays, if it took no work";
+    excuse_bps: u16 = 1_000, 0 => 10_000, "system:cip2:payout.excuse_bps", "Part of the escrow that a single runner is paid for an excuse that took no work";
     no_agreement_bps: u16 = 5_000, 0 => 10_000, "system:cip2:payout.no_agreement_bps", "Part of a seat's price that a valid result is paid if the committee does not agree";
     aggregator_bonus_bps: u16 = 150, 0 => 1_000, "system:cip2:aggregator.bonus_bps", "The aggregator's bonus, out of the runners' part";
     non_reveal_slash_bps: u16 = 2_500, 0 => 10_000, "system:cip2:non_reveal_slash_bps", "Part of the effective stake that a missing or invalid reveal costs";

@@ -52,7 +52,7 @@ pub fn tighten(path: &Path) -> Result<(), PrivateError> {
     Ok(())
 }
 
-/// The same for all files in a folder. A symbolic link leads to what is somebody else's to decide on.
+/// The same for all files in a folder. Symbolic links are skipped: their targets may belong to others.
 pub fn tighten_files(folder: &Path) -> io::Result<Result<(), PrivateError>> {
     for item in fs::read_dir(folder)? {
         let item = item?;

@@ -31,12 +31,12 @@ use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// The work that a block does by itself, at its worst.
+/// Time the work that a block does besides its transactions, at its worst.
 ///
-/// Every block draws committees, counts presence and keeps promises of earlier blocks before and
-/// after its transactions. The rules bound that work. This prepares the worst that they admit of each
-/// kind and times a block without transactions. The aim is a fifth of the time that validators wait
-/// for a leader: 500 ms where blocks are a second apart. The exit status is 1 if a case takes longer.
+/// Before and after its transactions, every block draws committees, counts presence and runs tasks
+/// that earlier blocks scheduled. The rules bound that work. Each case prepares the worst that they
+/// admit of one kind, and times a block without transactions. The target is a fifth of the leader
+/// timeout: 500 ms where blocks are a second apart. The exit status is 1 if a case takes longer.
 ///
 /// The default takes about 3 minutes. Only a release build counts (`make bench`).
 #[derive(ClapArgs)]

@@ -77,7 +77,7 @@ pub(super) fn excuses(job: &JobView) -> String {
         *counts.entry(code).or_default() += 1;
     }
     let codes: Vec<String> = counts.iter().map(|(code, n)| format!("{code} ({n})")).collect();
-    format!("It cannot be done, say its runners: {}", codes.join(", "))
+    format!("Its runners report that it cannot be done: {}", codes.join(", "))
 }
 
 /// What to do about a job that nobody agreed on.
@@ -85,18 +85,18 @@ pub(super) fn advice(answers: &[Answer], fields: &[String]) -> String {
     let excuses: Vec<&str> = answers.iter().filter_map(|it| it.excuse.as_deref()).collect();
     match (excuses.first(), excuses.len() == answers.len()) {
         (Some(first), true) => format!(
-            ". It cannot be done, say all who tried ({first}), so its price went back. Mend what it \
+            ". All that tried report that it cannot be done ({first}), so its price went back. Fix what it \
              asks for, and order it again"
         ),
         (Some(first), false) => format!(
-            ". {} of {} could not do it ({first}), and the others are too few or differ. What its \
-             price did not pay for went back. `remuda job show` has what each answered",
+            ". {} of {} could not do it ({first}), and the other results are too few or differ. The unspent \
+             part of its price went back. `remuda job show` has each runner's answer",
             excuses.len(),
             answers.len()
         ),
         (None, _) => format!(
-            ". {}. Each valid result was paid half of its seat, and the rest went back. `remuda job \
-             show` has what each answered",
+            ". {}. Each valid result was paid half of its seat's price, and the rest went back. `remuda job \
+             show` has each runner's answer",
             difference(answers, fields)
         ),
     }
@@ -157,7 +157,7 @@ mod tests {
     fn the_advice_is_about_what_happened() {
         let (no, yes) = (answer(Some("cannot reach it")), answer(None));
         let all = advice(&[no.clone(), no.clone()], &[]);
-        assert!(all.contains("say all who tried (cannot reach it)"), "{all}");
+        assert!(all.contains("All that tried report that it cannot be done (cannot"), "{all}");
         let some = advice(&[no, yes.clone(), yes.clone()], &[]);
         assert!(some.contains("1 of 3 could not do it"), "{some}");
         let said = |text: &str| Answer { answer: HexBytes(text.into()), ..yes.clone() };

@@ -120,8 +120,8 @@ async fn advice(session: &Session, job: &JobView, reason: FailureName) -> String
         }
         FailureName::Excused => {
             return format!(
-                ". {}, and nobody's reputation changed. What its price did not pay for went back. \
-                 Mend what it asks for, and order it again",
+                ". {}, and no reputation changed. The unspent part of its price went back. Fix what it \
+                 asks for, and order it again",
                 answers::excuses(job)
             );
         }

@@ -11,19 +11,19 @@ use thiserror::Error;
 /// Who has money and rights.
 #[derive(clap::Args)]
 pub(super) struct GrantArgs {
-    /// No faucet: nobody has money or rights but the accounts that are named.
+    /// No faucet: only the accounts that you name have money and rights.
     ///
-    /// Needs --fee-recipient, and balances by --balance or --balances.
+    /// Needs --fee-recipient, and balances from --balance or --balances.
     #[arg(long)]
     production: bool,
     /// Accounts with money: a JSON file of addresses and amounts, {"0x…": "5cby"}.
     #[arg(long = "balances", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// The account that gets validators' tips: once for all validators, or once for each, in their order [default:
-    /// the faucet].
+    /// Account that receives validators' tips: give one for all validators, or one for each, in their order
+    /// [default: the faucet].
     #[arg(long = "fee-recipient", value_name = "ADDRESS", required_if_eq("production", "true"))]
     fee_recipients: Vec<HexAddress>,
-    /// An account that may cancel and extend any timer and tune the limits on timers. Can be given again.
+    /// Account that may cancel and extend any timer and tune the timer limits. May be given several times.
     #[arg(long = "system-deployer", value_name = "ADDRESS")]
     system_deployers: Vec<HexAddress>,
 }

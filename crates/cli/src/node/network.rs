@@ -23,7 +23,7 @@ pub struct NetworkArgs {
     validators: Option<usize>,
     /// Least time between blocks: 250ms, 1s, … [default: 1s].
     ///
-    /// Deadlines, epochs and other counts of blocks are set to the same wall time whatever the block time.
+    /// Deadlines, epochs and other block counts are scaled to last the same time at every block time.
     #[arg(long, value_parser = parse_duration)]
     block_time: Option<Duration>,
     /// The chain's number, which every signature covers [default: a random one].

@@ -1,5 +1,5 @@
-//! A private authority and one certificate of it, for those who have none. The authority's key is not kept: it
-//! vouches for this certificate and for nothing else, ever.
+//! Creates a private authority and one certificate that it signs, for operators that have none. The authority's key is
+//! discarded, so it can never sign another certificate.
 
 use crate::failure::Failure;
 use crate::fleet::{failed, secret_file};

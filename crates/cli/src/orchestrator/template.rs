@@ -28,17 +28,17 @@ pub(super) struct Wish {
     /// No tokens: whoever reaches it may do everything. Only on an address of this machine.
     #[arg(long)]
     pub(super) open: bool,
-    /// Speak TLS with this certificate, in PEM, with those that it was issued with after it.
+    /// Serve TLS with this certificate chain, in PEM, the server's own certificate first.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     pub(super) tls_certificate: Option<PathBuf>,
     /// The certificate's private key, in PEM.
     #[arg(long, value_name = "FILE", requires = "tls_certificate")]
     pub(super) tls_key: Option<PathBuf>,
-    /// Speak TLS with a new certificate for this host name or address; may be given several times. Clients
-    /// name ca.pem of the directory with --ca-file.
+    /// Create a certificate for this host name or address and serve TLS with it; may be given several times.
+    /// Clients pass the directory's ca.pem with --ca-file.
     #[arg(long = "tls-name", value_name = "HOST", conflicts_with = "tls_certificate")]
     pub(super) tls_names: Vec<String>,
-    /// Use plain HTTP for other machines: everybody on the way can read tokens, leases and job variables.
+    /// Allow plain HTTP for other machines: anyone on the network path can read tokens, leases and job variables.
     #[arg(long)]
     pub(super) insecure: bool,
     /// Announce work through a NATS server with JetStream, nats://HOST:4222, so that it is taken at
@@ -96,8 +96,8 @@ impl Wish {
         }
         if !self.has_tls() && !self.insecure && !self.listen.ip().is_loopback() {
             return Err(Failure::Usage(
-                "other machines would reach this address by plain HTTP, and everybody on the way could read tokens, \
-                 leases and job variables: add --tls-name HOST, or --tls-certificate and --tls-key, or --insecure",
+                "other machines would reach this address over plain HTTP, and anyone on the network path could read \
+                 tokens, leases and job variables: add --tls-name HOST, or --tls-certificate and --tls-key, or --insecure",
             ));
         }
         // Everybody on the machine can read a command line.
@@ -126,8 +126,8 @@ impl Wish {
             None => made.into(),
         };
         format!(
-            "# TLS: a certificate, with those that it was issued with after it, and its key, both in PEM. They are\n\
-             # read again when they change.\n\
+            "# TLS: the certificate chain, the server's own certificate first, and its private key, both in PEM.\n\
+             # Both are reloaded when the files change.\n\
              {mark}[tls]\n\
              {mark}certificate_file = {:?}\n\
              {mark}key_file = {:?}\n",
@@ -154,8 +154,8 @@ impl Wish {
              {postgres}\n\n\
              # Without tokens whoever reaches it may do everything: for one machine alone.\n\
              open = {open}\n\
-             # Without [tls] it listens on an address of this machine only. Otherwise everybody on the way could read\n\
-             # tokens, leases and job variables.\n\
+             # Without [tls] it listens on an address of this machine only, unless `insecure` is set. Then anyone\n\
+             # on the network path can read tokens, leases and job variables.\n\
              insecure = {insecure}\n\n\
              # Runs that ended so long ago are forgotten, with their logs and objects. Nothing else is ever\n\
              # removed: while objects are at their bound, new ones are refused.\n\

@@ -85,10 +85,10 @@ enum Command {
         /// What it allows.
         #[arg(long)]
         scope: Wish,
-        /// The highest priority of jobs that it submits; otherwise 0, and any for operators.
+        /// Highest priority of jobs that this token submits [default: 0, no limit for operators].
         #[arg(long, value_name = "N", allow_negative_numbers = true)]
         priority_max: Option<i16>,
-        /// Most of its jobs that workers have at a time, so that others have their turn.
+        /// Most jobs of this token that workers have at a time, so that other submitters get their turn.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         running_max: Option<u32>,
         /// Where to write it; otherwise NAME.token in the orchestrator's directory.
@@ -136,8 +136,8 @@ pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
                 let mut table = Table::new(&[
                     ("name", Align::Left),
                     ("scope", Align::Left),
-                    ("priority at most", Align::Right),
-                    ("at work at most", Align::Right),
+                    ("max priority", Align::Right),
+                    ("max running", Align::Right),
                 ]);
                 for token in &access.0 {
                     let scope = Wish::of(token.scope).name();

@@ -132,9 +132,9 @@ impl Wish {
             "# Settings of a worker. `remuda worker run` reads them at its start.\n\n\
              # Who gives it jobs.\n\
              orchestrator = \"{orchestrator}\"\n\
-             # Certificates of private authorities, in PEM, that its own may come from.\n\
+             # PEM file of private certificate authorities to trust for the orchestrator.\n\
              {ca_file}\n\
-             # Plain HTTP to another machine: everybody on the way can read tokens, leases and job variables.\n\
+             # Allow plain HTTP to another machine: anyone on the network path can read tokens, leases and job variables.\n\
              insecure = {}\n\n\
              # What it can do: it is given jobs whose tags are all here.\n\
              tags = [{}]\n\n\

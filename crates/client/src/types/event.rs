@@ -122,7 +122,7 @@ event_views! {
     ChallengeRejected { job: HexHash, challenger: HexAddress, forfeited: BigUint } "The bonded result was right.";
     ChallengeUndecided { job: HexHash } "No committee could tell; the bond went back.";
 
-    ResultExcused { job: HexHash, runner: HexAddress, excuse: ExcuseName } "A runner has no result, and says why.";
+    ResultExcused { job: HexHash, runner: HexAddress, excuse: ExcuseName } "A runner submitted an excuse instead of a result.";
 
     TimerScheduled { timer: HexHash, actor: HexAddress, due: Uint, expires_at: Uint } "An actor will be called at a height.";
     TimerPriorityClampedAtSchedule { timer: HexHash, stated: BigUint, clamped: BigUint } "A tip was above what the maximal fee leaves.";
@@ -148,7 +148,7 @@ event_views! {
     NamespaceCreated { name: HexBytes, owner: HexAddress } "A namespace was made.";
     EntitlementGranted { entitlement: HexHash, granter: HexAddress, grantee: HexAddress, scope: ScopeText, action: ActionText, parent: Option<HexHash> } "Somebody was given a right.";
     EntitlementRevoked { entitlement: HexHash, grantee: HexAddress, by: HexAddress } "A right was taken, and what was passed on from it.";
-    MembershipAccepted { entitlement: HexHash, runner: HexAddress } "A runner is in a pool from now on.";
+    MembershipAccepted { entitlement: HexHash, runner: HexAddress } "A runner joined a pool.";
     EntitlementCleared { entitlement: HexHash, grantee: HexAddress } "A right that had lapsed was removed.";
     EntitlementUsed { entitlement: HexHash, grantee: HexAddress, amount: BigUint } "A right was made use of.";
     RoleCreated { role: HexHash, owner: HexAddress, name: HexBytes } "A role was made.";

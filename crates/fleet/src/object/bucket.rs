@@ -1,9 +1,9 @@
 //! Objects in a bucket of any store that speaks S3.
 //!
-//! An object is written with `If-None-Match: *`: the store itself refuses a second one under the same
-//! name. Stores that ignore this would let a late writer overwrite; so the first thing that is asked of
-//! a store is whether it keeps this promise. Large objects go there in parts, and the promise is asked for
-//! when they are put together.
+//! An object is written with `If-None-Match: *`: the store itself refuses a second object under the same
+//! name. A store that ignores this header would let a late writer overwrite an object, so opening a bucket
+//! first checks that the store honours it. Large objects are uploaded in parts, and the header is sent with
+//! the request that completes the upload.
 
 use super::ObjectError;
 use crate::auth::random_hex;
@@ -154,8 +154,8 @@ impl Bucket {
             self.put_parts(&name, file, sha256).await
         } else {
             return Err(failed(format!(
-                "it takes objects of more than {PART_BYTES} bytes in parts, and then overwrites others; use one that \
-                 honours `If-None-Match: *` for CompleteMultipartUpload"
+                "this store takes objects of more than {PART_BYTES} bytes in parts, and lets them overwrite others; use a \
+                 store that honours `If-None-Match: *` for CompleteMultipartUpload"
             )));
         };
         match kept {

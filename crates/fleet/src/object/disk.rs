@@ -56,7 +56,7 @@ pub enum ObjectError {
     },
     /// The same, of files and folders.
     #[error(
-        "objects may have {entries_max} files and folders together; runs that were kept long enough make room, or the operator raises the bound"
+        "all objects together are limited to {entries_max} files and folders; old runs free space when they are removed, or the operator can raise the limit"
     )]
     TooMany {
         /// How many there may be.
@@ -201,7 +201,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Runs that have objects which nobody added to for so long, at most so many: their names as folders have them.
+    /// Folder names of runs whose folder has not changed for `age`, at most `most` of them.
     pub(super) async fn runs(&self, age: Duration, most: usize) -> io::Result<Vec<String>> {
         let runs = self.folder.join("runs");
         let look = move || {

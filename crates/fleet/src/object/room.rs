@@ -1,5 +1,5 @@
-//! How much objects may take on the disk, all together: bytes, and files with their folders, of which a file system has
-//! a number of its own. So objects without a byte, or deep down in folders, do not fill a disk either.
+//! Bounds the disk space of all objects together: bytes, and the number of files and folders, which a file system
+//! limits too. So neither empty objects nor deep folders can fill a disk.
 //!
 //! Room is *promised* when an upload begins, by the size that was granted, and *taken* when the object
 //! has its name; an upload that breaks off gives its promise back. So what is there never exceeds the

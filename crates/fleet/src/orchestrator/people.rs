@@ -137,8 +137,8 @@ impl App {
         }
     }
 
-    /// Holds a submission to its token's ceilings: otherwise one submitter could keep all others waiting. That so many
-    /// of a token's jobs are with workers at a time is a limit like that of any label; the label is the token's.
+    /// Enforces the token's limits on a submission, so that one submitter cannot keep all others waiting. The limit on
+    /// jobs with workers is set as the limit of a label that stands for the token.
     async fn bound(
         &self,
         headers: &HeaderMap,
@@ -147,14 +147,15 @@ impl App {
         let most = self.priority_max(headers)?;
         if let Some(job) = submission.jobs.iter().find(|job| job.priority > most) {
             let text = format!(
-                "job `{}` has priority {}, and this token may give {most} at most; lower it, or ask the operator for \
-                 a token with a higher one",
+                "job `{}` has priority {}, but this token allows at most {most}; lower it, or ask the operator for a \
+                 token with a higher limit",
                 job.name, job.priority
             );
             return Err(Failure::new(StatusCode::FORBIDDEN, "PRIORITY_TOO_HIGH", text));
         }
         if submission.jobs.iter().flat_map(|job| &job.labels).any(|it| it.is_of_a_token()) {
-            let text = "labels that begin with `token:` are set by the orchestrator; choose others";
+            let text =
+                "labels that begin with `token:` are reserved for the orchestrator; choose others";
             return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "RESERVED_LABEL", text));
         }
         if self.0.door.is_open() {
@@ -175,8 +176,8 @@ impl App {
     }
 }
 
-/// How many of each token's jobs may be with workers at a time, as the rows have it since this process set it. Of several
-/// orchestrators each sets what its own settings say.
+/// The `running_max` of each token, as this process last wrote it to the database. Several orchestrators may differ:
+/// each writes what its own settings say.
 #[derive(Debug, Default)]
 pub(super) struct Ceilings(Mutex<BTreeMap<Label, u32>>);
 

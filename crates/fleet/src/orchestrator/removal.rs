@@ -94,7 +94,7 @@ impl App {
         let age = Duration::from_secs(self.0.config.keep_seconds.into());
         let names = match self.0.objects.old_runs(age, WAITING_MAX).await {
             Ok(names) => names,
-            Err(error) => return tracing::warn!(%error, "cannot look for objects left behind"),
+            Err(error) => return tracing::warn!(%error, "failed to list orphaned objects"),
         };
         for run in names.iter().filter_map(|name| RunId::new(name).ok()) {
             if matches!(self.0.store.run(&run).await, Ok(None)) {

@@ -34,7 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(200);
 const TLS_HANDSHAKE: u8 = 0x16;
 /// What is answered to plain HTTP where there is TLS.
 const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n\
-    {\"error\":{\"code\":\"TLS_REQUIRED\",\"message\":\"this address speaks TLS; write https:// in its URL\"}}";
+    {\"error\":{\"code\":\"TLS_REQUIRED\",\"message\":\"this address requires TLS; use an https:// URL\"}}";
 
 /// Why there is no orchestrator.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub enum ServeError {
     Tls(#[from] TlsError),
     /// Credentials in the clear.
     #[error(
-        "without TLS it serves this machine only, since everybody on the way could read tokens, leases and job variables; name a certificate and its key under [tls], or allow it with --insecure"
+        "without TLS the orchestrator serves this machine only, because anyone on the network path could read tokens, leases and job variables; set a certificate and its key under [tls], or allow it with --insecure"
     )]
     Plain,
     /// Everybody may do everything, and everybody can reach it.
@@ -95,7 +95,7 @@ pub async fn serve(
     let mut needed = JoinSet::new();
     needed.spawn(app.clone().sweep());
     needed.spawn(app.clone().remove_objects());
-    tracing::info!(%address, tls = certificate.is_some(), "the orchestrator serves");
+    tracing::info!(%address, tls = certificate.is_some(), "orchestrator listening");
     let mut broken = false;
     let stop = async {
         tokio::select! {
@@ -178,7 +178,7 @@ async fn accept(
     connections.shutdown().await;
 }
 
-/// None: the peer gave up, took too long, or does not believe the certificate, which is its own business.
+/// None: the peer gave up, took too long, or does not trust the certificate. That is not an error of this server.
 async fn handshake(
     tls: &TlsAcceptor,
     mut stream: TcpStream,

@@ -40,7 +40,7 @@ pub enum TlsError {
         why: String,
     },
     /// Both of them.
-    #[error("the key does not belong to the certificate, or is of a kind that is not known: {0}")]
+    #[error("the key does not match the certificate, or its type is not supported: {0}")]
     Pair(rustls::Error),
 }
 
@@ -128,7 +128,7 @@ fn bounded<T>(
     }
     read(path).map_err(|error| match error {
         pem::Error::Io(error) => io(error),
-        pem::Error::NoItemsFound => failed("it has nothing of that kind, in PEM".to_owned()),
+        pem::Error::NoItemsFound => failed("it has no PEM block of the expected type".to_owned()),
         other => failed(other.to_string()),
     })
 }

@@ -37,7 +37,7 @@ pub enum StoreError {
     #[error("the store is closed; try another orchestrator, or later")]
     Closed,
     /// More is asked than may wait.
-    #[error("too many unknown keys are shown at the moment; try again")]
+    #[error("too many requests with unknown keys at the moment; try again")]
     Busy,
     /// The database did not do what it was asked.
     #[error("the database failed: {0}; try again")]

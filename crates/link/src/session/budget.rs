@@ -1,23 +1,23 @@
-//! How much a runner may say about one job. Both ends count alike, so an honest runner knows before it
-//! speaks that it will be heard.
+//! Limits how much a runner may send about one job. Both ends keep the same count, so an honest runner knows before
+//! it sends a frame that the validator will accept it.
 //!
 //! ```text
 //! assignment  ─▶ FRAMES tokens
 //! final block ─▶ one token more, up to FRAMES
 //! frame       ─▶ costs one token, and one more for each full 16 KiB
 //! ```
-//! A runner with n open jobs may send what n budgets hold; it has as many jobs as the chain drew it for,
-//! and somebody pays for each. The runner holds back what its budget does not pay for; the validator ends a
-//! session that says more. The validator counts a block before it tells of it, the runner a frame before it
-//! leaves, and the validator allows for what is on its way meanwhile.
+//! A runner with n open jobs may send what n budgets hold. It has as many jobs as the chain drew it for, and each is
+//! paid for. The runner holds back frames that its budget does not cover; the validator ends a session that exceeds
+//! it. The validator counts a block before it announces it, the runner counts a frame before it sends it, and the
+//! validator allows for what is in flight meanwhile.
 
 use crate::wire::FRAME_OVERHEAD;
 
 /// Tokens that an assignment brings: an answer, progress in tenths, a commit and a reveal of several
 /// results, each of them sent a second time.
 pub const FRAMES: u32 = 32;
-/// Tokens more on the validator's side: a block counts for nothing where a budget is full, and there it is
-/// full until the runner's frames arrive. Who is further behind than this many blocks is absent anyway.
+/// Extra tokens on the validator's side. A block adds nothing to a full budget, and the validator's budget is full
+/// until the runner's frames arrive. A runner more than this many blocks behind counts as absent anyway.
 const ON_THE_WAY: u32 = 16;
 /// Tokens that progress leaves to what the chain waits for.
 const RESERVE: u32 = FRAMES / 2;

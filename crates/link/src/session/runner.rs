@@ -71,8 +71,7 @@ enum State {
 struct Job {
     /// What may still be said about it.
     budget: Budget,
-    /// The newest transaction, while the budget does not pay for it. What came before it was for
-    /// nothing, or is on chain.
+    /// The newest transaction, until the budget covers it. Older ones were useless, or are on chain.
     waiting: Option<Vec<u8>>,
 }
 
@@ -444,8 +443,8 @@ impl Session {
         }
     }
 
-    /// Hands a transaction about a job to the validator: now, or after some blocks if much was said about
-    /// this job. `false` if it has no stream for that job.
+    /// Passes a transaction about a job to the validator: at once, or some blocks later if the job's budget is
+    /// used up. Returns `false` if the session has no stream for that job.
     pub fn result(&mut self, job: JobId, transaction: Vec<u8>) -> bool {
         let Some(open) = self.jobs.get_mut(&job).filter(|_| matches!(self.state, State::Open))
         else {

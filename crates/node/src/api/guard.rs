@@ -58,7 +58,7 @@ impl App {
         buckets.take(&peer_key(peer.0), tokens, Instant::now()).map_err(|wait| {
             count(&self.metrics.limited);
             Failure::new(code::RATE_LIMITED, "too many requests from this address")
-                .hint("come back after the time in Retry-After; /events tells what is new")
+                .hint("retry after the time in Retry-After; /events streams what is new")
                 .retry_after(wait)
         })
     }

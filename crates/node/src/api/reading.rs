@@ -1,7 +1,7 @@
 //! What reading costs: a peer's allowance of bytes, and places for requests that read many blocks.
 //!
-//! How much a request reads shows while it reads, so bytes are spent afterwards; a peer that owes some
-//! is sent away until they have been refilled.
+//! The cost of a request is known only after it has read, so bytes are charged afterwards. A peer in debt is
+//! refused until its allowance has been refilled.
 
 use super::App;
 use super::error::Failure;
@@ -37,8 +37,8 @@ impl App {
     pub(super) fn may_read(&self, peer: Peer) -> Result<(), Failure> {
         self.owes(peer).map_or(Ok(()), |wait| {
             count(&self.metrics.limited);
-            Err(Failure::new(code::RATE_LIMITED, "this address has read more than its allowance")
-                .hint("come back after the time in Retry-After; /events tells what is new")
+            Err(Failure::new(code::RATE_LIMITED, "this address has exceeded its read allowance")
+                .hint("retry after the time in Retry-After; /events streams what is new")
                 .retry_after(wait))
         })
     }
@@ -60,7 +60,7 @@ impl App {
     pub(super) fn reading(&self, peer: Peer) -> Result<Reading<'_>, Failure> {
         let place = self.readers.take(peer.0).ok_or_else(|| {
             count(&self.metrics.limited);
-            Failure::new(code::RATE_LIMITED, "too many requests that read the past at a time")
+            Failure::new(code::RATE_LIMITED, "too many requests for old blocks at a time")
                 .hint("ask again in a moment")
                 .retry_after(Duration::from_secs(1))
         })?;

@@ -56,7 +56,7 @@ pub fn answer(listener: std::net::TcpListener, app: App) -> io::Result<Answering
             io::Result::Ok(())
         });
         if let Err(error) = result {
-            tracing::error!(%error, "the API cannot listen");
+            tracing::error!(%error, "API failed to listen");
         }
         runtime.shutdown_timeout(STOP);
         let _ = end.send(());

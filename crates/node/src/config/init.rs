@@ -90,8 +90,8 @@ pub enum InitError {
     Validators(usize),
     /// Tips would go to nobody.
     #[error(
-        "{validators} validators need an account that gets their tips: name one for all or one for \
-         each, not {named}"
+        "{validators} validators need fee recipients: name one account for all or one for each, \
+         not {named}"
     )]
     FeeRecipients {
         /// How many validators.
@@ -100,10 +100,10 @@ pub enum InitError {
         named: usize,
     },
     /// Nobody could pay a fee or put up a stake.
-    #[error("nobody has money on this network: give at least one account a balance")]
+    #[error("no account of this network has money: give at least one a balance")]
     NoMoney,
     /// An account that is named more than once.
-    #[error("{0} is given a balance twice: name it once, with all that it gets")]
+    #[error("{0} has two balances: name it once, with the total")]
     BalanceTwice(Address),
     /// Ports beyond the last.
     #[error("{base} is too high a port to start from; {last} is the last that leaves room for all")]

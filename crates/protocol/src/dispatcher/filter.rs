@@ -247,8 +247,8 @@ impl Class {
     }
 }
 
-/// The price that 1.5 times of has to be free of a runner's stake. For a bonded job that is all it
-/// locks.
+/// The price of which a runner needs 1.5 times in free stake. For a bonded job, that is all the stake that
+/// it locks.
 fn value_to_cover(spec: &JobSpec) -> Amount {
     match spec.verification.mode {
         VerificationMode::EconomicBond => {

@@ -1,9 +1,9 @@
 //! Presence in the opening of a block (SPEC §9): rotation of the subsets, the certificate that the
 //! block carries, attestations that have grown too old, and who is present by what is left.
 //!
-//! A network with many runners has more of this to do at once than one block has time for, and the
-//! next block would have to do the same. So a block draws a part of the next epoch's subsets, which
-//! begins with the last of them, and changes the presence of so many runners and no more.
+//! With many runners this can be more work than one block has time for, and the next block would face it
+//! again. So a block draws a part of the next epoch's subsets and changes the presence of a bounded
+//! number of runners. The epoch begins when its last subset is drawn.
 
 use super::Exec;
 use crate::event::Event;

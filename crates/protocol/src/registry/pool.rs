@@ -1,8 +1,8 @@
 //! Money that many own together, by shares.
 //!
-//! A pool begins with [`VIRTUAL_SHARES`] that nobody holds. Whoever drives up the worth of a share by
-//! giving money to the pool gives most of it to them: a first share cannot be inflated until the
-//! next delegation is rounded away.
+//! A pool begins with [`VIRTUAL_SHARES`] that belong to no delegator. An attacker that raises the price of a
+//! share by a gift to the pool gives most of the gift to them. So it cannot inflate the first share until
+//! the next delegation is rounded away.
 
 use crate::codec::codec_struct;
 use crate::math::mul_div;

@@ -67,9 +67,9 @@ impl Exec<'_> {
         runner.reputation.refresh(self.env.height.get()).expect("heights never fall");
     }
 
-    /// Whether a draw counts for the standing of those that are drawn. Dust does not, nor a draw
-    /// from a handful of runners: either would buy somebody's jail, or wash a score by work for
-    /// oneself. Nor do jobs of a pool, whose owner chooses who is in it.
+    /// Whether a draw counts for the reputation of the drawn runners. Jobs at dust prices do not count, nor
+    /// do draws from a handful of runners: either would let an attacker buy a rival's jail term, or repair
+    /// its own score with work for itself. Jobs of a pool do not count: its owner chooses the members.
     pub(crate) fn draw_counts(&self, spec: &JobSpec, candidates: usize) -> bool {
         let enough = SCORED_CANDIDATES_MIN.min(self.roster.standing().runners.div_ceil(2));
         spec.max_price >= Amount(self.params.min_scored_price)

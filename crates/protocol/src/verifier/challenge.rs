@@ -9,15 +9,15 @@
 //!              the same        → the bond is lost, as slashes are
 //!              nothing agreed  → everything goes back
 //! ```
-//! A trial that its parties can stack is a way to steal stakes: judges who are friends of the
-//! challenger would find against an honest runner, and be paid for it out of its stake. So
-//! nobody chooses the judges: they are all who would do the job themselves at its price, of
-//! whichever pool, drawn by a seed that nobody knows when the challenge is made. And they must be
-//! many: together they have two thirds of the weight of all other runners. Whoever has less than a
-//! third of the network then has less than half of the judges, so four of five seats are as likely
-//! to be somebody else's. With all judges its own it gains 89 % of the trial's price; with four
-//! against it, it loses all of that price and the bond, and earns one seat of it at most. So it
-//! loses more than it gains. `tests/trials.rs` searches for a split of roles that comes out ahead.
+//! If a party could choose the judges, a trial would be a way to steal stake: judges that are friends of
+//! the challenger would find against an honest runner, and be paid out of its stake. So nobody chooses
+//! them. They are drawn from all runners that would do the job at its price, in any pool, by a seed that
+//! is unknown when the challenge is made. And these runners must be many: together they have two thirds
+//! of the weight of all other runners. An attacker with less than a third of the network then has less
+//! than half of that weight, so it is at most as likely to get four of the five seats as others are.
+//! With all judges its own the attacker gains 89 % of the trial's price. With four judges against it,
+//! it loses all of that price and the bond, and earns at most one seat of the price. So it loses more
+//! than it gains. `tests/trials.rs` searches for a split of roles that comes out ahead.
 
 use crate::agenda::Task;
 use crate::codec::codec_struct;

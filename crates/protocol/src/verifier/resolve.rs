@@ -82,10 +82,10 @@ impl Exec<'_> {
         reading + bytes * judging_factor(&spec) / BYTES_PER_WORK
     }
 
-    /// Nobody wins, and nobody's reputation changes. A valid result is paid a part of what its seat
-    /// would have earned at least, or a vote on whole texts would buy them all for nothing. It is a
-    /// part of the seat's own price, however few others there are, so that spoiling a vote never
-    /// pays more than winning it.
+    /// Nobody wins, and no reputation changes. A valid result is paid a part of the least that its seat
+    /// would have earned; otherwise a vote on whole texts would get all of them for nothing. The part is of
+    /// the seat's own price, however few other results there are, so that spoiling a vote never pays more
+    /// than winning it.
     fn fail_without_verdict(
         &mut self,
         id: &JobId,

@@ -37,8 +37,8 @@ const HANDOVERS: usize = 8;
 const PROGRESS: Duration = Duration::from_millis(500);
 /// How often the status is drawn up.
 const STATUS: Duration = Duration::from_millis(250);
-/// Pauses between two trials of a part that is out of order: each is twice as long, since a provider
-/// takes money for some.
+/// Longest pause between two tests of a failed part. Each pause is twice the one before, because some
+/// tests cost money at a provider.
 const TRIAL_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// What everything that runs beside the desk needs.

@@ -1,13 +1,13 @@
 //! Faults of the runner's own: a circuit breaker for each part that its work depends on.
 //!
-//! A full disk or a key that its provider has withdrawn fails every job alike. A runner that goes on
-//! is drawn again, misses again, and is jailed after three. So a fault *opens* its part: jobs that need
-//! it are refused, the runner pauses on chain, and its operator sees why. The part is tried out of
-//! turn, and the fault is over when that succeeds. Parts that cannot be tried without a job are trusted
-//! again after a pause that doubles with every fault in a row.
+//! A full disk or a revoked provider key makes every job fail. A runner that carries on is drawn again,
+//! misses again, and is jailed after three misses. So a fault *opens* its part, as a circuit: jobs that
+//! need the part are refused, the runner pauses on chain, and its operator sees why. The part is then
+//! tested without a job, and the fault ends when a test succeeds. Parts that cannot be tested without a
+//! job are trusted again after a pause that doubles with every fault in a row.
 //!
-//! One failure opens a part if it leaves no doubt. Otherwise two jobs in a row must fail: a server that is
-//! started again, a worker that is lost, or a job that breaks its executor costs one job and not the others.
+//! One failure opens a part if it leaves no doubt. Otherwise two jobs in a row must fail, so that a server
+//! restart, a lost worker or a job that crashes its executor costs one job only.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -61,7 +61,8 @@ struct Open {
 pub(crate) struct Faults(BTreeMap<String, Part>);
 
 impl Faults {
-    /// A part failed at a job, of which it is told once unless there is no doubt. Whether that opened it.
+    /// Records that a part failed at a job, and returns whether that opened it. Unless the failure leaves no doubt,
+    /// call it once per job.
     pub(crate) fn strike(&mut self, name: &str, why: &str, doubt: Doubt, now_ms: u64) -> bool {
         let part = self.0.entry(name.to_owned()).or_default();
         part.strikes = part.strikes.saturating_add(1);
@@ -124,8 +125,8 @@ impl Faults {
         let all: Vec<String> = open.map(|(name, open)| format!("{name}: {}", open.why)).collect();
         (!all.is_empty()).then(|| {
             format!(
-                "out of order: {}. Jobs that need it are refused, and the runner pauses on chain, until \
-                 a trial succeeds",
+                "not working: {}. Jobs that need it are refused, and the runner pauses on chain, until a \
+                 test succeeds",
                 all.join("; ")
             )
         })

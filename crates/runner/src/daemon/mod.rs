@@ -98,7 +98,7 @@ pub enum StartError {
     #[error(transparent)]
     Private(#[from] PrivateError),
     /// The secret of the status page cannot be written.
-    #[error("{}: {error}; the runner keeps there what `remuda runner drain` has to show", path.display())]
+    #[error("{}: {error}; the runner writes the token for `remuda runner drain` there", path.display())]
     Token {
         /// Where.
         path: PathBuf,

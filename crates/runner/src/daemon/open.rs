@@ -348,7 +348,7 @@ impl Open {
             Stage::Done(outcome) => {
                 let code = outcome.delivery.excuse()?.name();
                 let why = self.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
-                Some(format!("it cannot be done, and is answered so ({code}){why}"))
+                Some(format!("it cannot be done, so the runner submits an excuse ({code}){why}"))
             }
             Stage::Taken | Stage::Begun => self.why.clone(),
         }

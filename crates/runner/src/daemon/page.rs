@@ -1,8 +1,8 @@
 //! The status page: `GET /` for people, `GET /status` for programs, `POST /drain` to stop in order.
 //!
-//! It is for this machine only, and only a name of this machine is answered to: a browser here runs
-//! pages of others. Every user of the machine may look. Draining takes a secret that is made anew at
-//! each start and kept in a file that only the runner's own user can read.
+//! It listens for this machine only, and answers only requests whose host is a name of this machine, because a
+//! browser here runs pages of other sites. Every user of the machine may read it. Draining needs a secret
+//! that is created at each start and kept in a file that only the runner's own user can read.
 
 use super::desk::Note;
 use super::status::StatusView;

@@ -29,7 +29,7 @@ pub enum RemoteError {
     #[error("what answers at http://{0}/ is no runner: {1}")]
     NoRunner(SocketAddr, String),
     /// The secret cannot be read.
-    #[error("{}: {error}; only the user of a running runner can drain it", path.display())]
+    #[error("{}: {error}; the runner must be running, and only its own user can drain it", path.display())]
     Token {
         /// Where it should be.
         path: PathBuf,
@@ -37,7 +37,7 @@ pub enum RemoteError {
         error: std::io::Error,
     },
     /// It is another runner's.
-    #[error("the runner at http://{0}/ does not know the token in {path}; it has another data directory", path = .1.display())]
+    #[error("the runner at http://{0}/ refused the token in {path}; it uses another data directory", path = .1.display())]
     Stranger(SocketAddr, PathBuf),
 }
 

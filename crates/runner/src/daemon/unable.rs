@@ -36,7 +36,7 @@ pub enum Unable {
     #[error("{0} does not answer")]
     Down(String),
     /// A part of the runner's own is out of order; why is for its operator.
-    #[error("what it needs is out of order here")]
+    #[error("a part of the runner that the job needs is not working")]
     Broken(String),
 }
 

@@ -3,9 +3,9 @@
 //! Its address may hold a secret and its errors may repeat one, so neither gets into our errors as
 //! it is: they are told to strangers. The operator finds the reason in the log, without the key.
 //!
-//! **Whose fault a failure is.** A provider turns a job down for what it says (403, 413), for what it
-//! costs (402, 429), or because it breaks at it (5xx). It also does so if the operator's key or account
-//! is no longer good. [`blame`] tells these apart by a plain question that no job has a part in.
+//! **Whose fault a failure is.** A provider refuses a job for its content (403, 413) or its cost (402,
+//! 429), or fails while serving it (5xx). It gives the same answers if the operator's key or account is no
+//! longer valid. [`blame`] tells these apart by a fixed test request that has nothing of the job in it.
 
 use super::ExecuteError;
 use super::address::AddressRules;

@@ -1,14 +1,15 @@
-//! Which failures are the job's own, and the word that says so on chain.
+//! Decides which failures are the job's own fault, and the excuse code that says so on chain.
 //!
-//! A seat has no way to decline: a runner that is drawn and stays silent is scored for it, and three
-//! times in a row mean jail. A job that nobody can do (its server is gone or turns us away, its answer
-//! is too large, its program traps) would punish everybody who is drawn for it, at next to no cost.
-//! For such a job the runner delivers an [`Excuse`]: a code that it commits to and opens like a result.
-//! The reason in words stays here, for the operator: it may name what is behind the operator's door.
+//! A runner cannot decline a seat: if it is drawn and stays silent, its score drops, and three silences
+//! in a row mean jail. A job that nobody can do (its server is gone or refuses the request, its answer is
+//! too large, its program traps) would punish every runner that is drawn for it, at next to no cost. For
+//! such a job the runner delivers an [`Excuse`]: a code that it commits to and opens like a result. The
+//! reason in words stays here, for the operator: it may name parts of the operator's network.
 //!
-//! Silence is for what only the operator can mend: its model server is down or does not know its key,
-//! its machine is out of memory, its disk is full. Then somebody else is drawn. Whose fault it is that
-//! an operator's server fails is found out by a plain question of the runner's own (`endpoint`).
+//! The runner stays silent if only its operator can fix the cause: its model server is down or rejects
+//! its key, its machine is out of memory, its disk is full. Then another runner is drawn. When a server of
+//! the operator fails, a test request of the runner's own shows whether the job is at fault
+//! (`endpoint`).
 
 use super::ExecuteError;
 use super::dns::DNS_VERIFIER_EXECUTOR_HASH;

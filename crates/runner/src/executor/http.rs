@@ -182,17 +182,17 @@ const CHALLENGES: [(&str, &[&str]); 3] = [
     ("x-vercel-mitigated", &["challenge", "deny"]),
 ];
 
-/// Why an answer is none: it is about how often, or from where, was asked, and not about what was. Other
-/// runners of a committee get another one, and whoever takes it for a result is outvoted.
+/// Why a response is no result: it depends on the rate or the origin of the requests, not on their content.
+/// Other runners of the committee get another one, so a runner that took it for a result would be outvoted.
 fn turned_away(answer: &Answer) -> Option<String> {
     let says = |(name, values): &(&str, &[&str])| {
         let value = answer.headers.get(*name).and_then(|value| value.to_str().ok());
         value.is_some_and(|value| values.contains(&value.trim()))
     };
     match answer.status {
-        StatusCode::TOO_MANY_REQUESTS => Some("the server says that it is asked too often".into()),
+        StatusCode::TOO_MANY_REQUESTS => Some("the server limits the request rate (429)".into()),
         status if CHALLENGES.iter().any(says) => {
-            Some(format!("a firewall asks for a person, with {status}"))
+            Some(format!("a web firewall answered with a challenge ({status})"))
         }
         _ => None,
     }

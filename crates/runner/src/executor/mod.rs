@@ -104,7 +104,7 @@ pub enum ExecuteError {
     Backend(String),
     /// The job's server turns the request down; or the operator's does, though it answers a plain
     /// question: because of what the job asks.
-    #[error("the request is turned down: {0}")]
+    #[error("the request was refused: {0}")]
     Refused(String),
     /// An answer, but not one that can be used.
     #[error("a useless answer: {0}")]

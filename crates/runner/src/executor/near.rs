@@ -1,8 +1,8 @@
-//! Addresses that are public in form, and near: this machine's own, and those of its IPv6 links.
+//! Addresses that are public in form but local: this machine's own, and those of its IPv6 subnets.
 //!
-//! A server on this machine, or a neighbour behind the same firewall, trusts whoever is near. Both are
-//! refused like private addresses. The system is asked anew for each connection: addresses come and
-//! go. Neighbours with public IPv4 addresses can be reached by anyone, and are not near in this sense.
+//! A server on this machine, or a neighbour behind the same firewall, trusts local clients. So both are
+//! refused like private addresses. The system is asked again for each connection, because addresses
+//! change. Neighbours with public IPv4 addresses can be reached by anyone and are not local in this sense.
 
 use super::address::AddressRefusal;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -16,10 +16,10 @@ const PORT: u16 = 9;
 pub(super) fn check(address: IpAddr) -> Result<(), AddressRefusal> {
     let near = |why| Err(AddressRefusal::NotPublic(address, why));
     if is_own(address) {
-        return near("this machine has it");
+        return near("it belongs to this machine");
     }
     match address {
-        IpAddr::V6(v6) if on_link(v6) => near("a link of this machine has its network"),
+        IpAddr::V6(v6) if on_link(v6) => near("it is in the subnet of a local interface"),
         _ => Ok(()),
     }
 }

@@ -45,7 +45,7 @@ impl FleetSettings {
             Ok(_) => {}
             Err(EndpointError::Plain(_)) => {
                 return Some(
-                    "`orchestrator` under [fleet] is plain HTTP to another machine, where everybody on the way \
+                    "`orchestrator` under [fleet] uses plain HTTP to another machine, so anyone on the network path \
                      can read the token and the jobs: use https://, or allow it with `insecure = true`",
                 );
             }

@@ -1,5 +1,5 @@
-//! Keys that are looked up. Anybody can make one and show it, so the queries have a pace: however many are shown,
-//! they cost a few queries a second, each by primary key.
+//! Looks up keys. Anyone can create a key and present it, so look-ups are rate-limited: any number of keys costs a few
+//! queries a second, each by primary key.
 
 use crate::id::KeyId;
 use crate::lease::WorkerRecord;
@@ -9,9 +9,9 @@ use std::future::Future;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Keys in one query, and keys that may wait for the next.
+/// Most keys in one query, and most keys that wait for the next query.
 const KEYS_MAX: usize = 1_024;
-/// Between two queries. The first after a silence waits for nothing.
+/// Pause between two queries. After an idle time the first query is sent at once.
 const PACE: Duration = Duration::from_millis(50);
 
 type Found = Result<Option<WorkerRecord>, StoreError>;
@@ -37,7 +37,7 @@ impl Keys {
                 });
                 for (id, answer) in ids.iter().zip(answers) {
                     let found = found.as_ref().map(|found| found.get(id).cloned());
-                    // Whoever asked and went away is not told.
+                    // An error means that the caller has gone away.
                     let _ = answer.send(found.map_err(Clone::clone));
                 }
                 tokio::time::sleep(PACE).await;

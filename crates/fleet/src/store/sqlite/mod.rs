@@ -3,8 +3,8 @@
 //! One task owns the file and the rows. It takes every event that waits, decides about all of them
 //! in memory, writes the rows that changed in one transaction, waits until the disk has them, and
 //! only then answers. While the disk works the next batch gathers and is decided about: the busier
-//! the fleet, the fewer transactions per event. Whoever reads is told what is on the disk, from a copy of
-//! the rows ([`readers`]) and, where it is a log, from the file: nobody who decides waits for that.
+//! the fleet, the fewer transactions per event. Reads return what is on the disk, rows from a copy ([`readers`]) and
+//! logs from the file, and do not delay decisions.
 //!
 //! If a transaction fails, memory is ahead of the disk. Then nobody of that batch, or of the one that
 //! was decided on top of it, is answered with a decision, and the rows are read anew by another connection.
@@ -190,8 +190,8 @@ impl From<sqlx::Error> for StoreError {
         };
         match no_tls {
             Some(why) => Self::Database(format!(
-                "no TLS with the server: {why}; for a private authority add sslrootcert=FILE to the URL, or \
-                 sslmode=disable to send everything in the clear"
+                "TLS to the database server failed: {why}; for a private authority add sslrootcert=FILE to the URL, or \
+                 sslmode=disable to connect without encryption"
             )),
             None => Self::Database(error.to_string()),
         }

@@ -1,9 +1,9 @@
-//! Rows for those who read: what the disk has, apart from the rows that decisions are made on, so that nobody who
-//! looks keeps anybody from being decided about.
+//! A second copy of the rows, as the disk has them, for read requests. The writer decides on rows of its own, so reads
+//! never delay a decision.
 //!
-//! After each batch the writer sends the rows that changed, and a task of its own puts them here. Whoever reads waits
-//! until everything is here that was written before it asked. Large parts of rows (orders, answers) are shared with
-//! the writer's. Logs are read from the file, by connections of their own.
+//! After each batch the writer sends the rows that changed, and a task applies them here. A read request waits until
+//! everything that was written before it has been applied. Large parts of rows (orders, answers) are shared with the
+//! writer's copy. Logs are read from the file, through separate connections.
 
 use super::super::journal::Changes;
 use super::{StoreError, Tables, rows};
@@ -91,9 +91,9 @@ struct Rows {
     labels: BTreeMap<Label, LabelRecord>,
     workers: BTreeMap<KeyId, WorkerRecord>,
     newest: BTreeSet<(Millis, RunId)>,
-    /// Jobs that somebody has, under which lease.
+    /// Jobs that a runner holds, and the lease.
     held: BTreeMap<RunnerId, (LeaseId, JobId)>,
-    /// Jobs that nobody has and that need no other, the next first.
+    /// Jobs that no runner holds and that wait for no other job, the next first.
     waiting: BTreeMap<Place, JobId>,
     lanes: BTreeMap<LaneKey, BTreeMap<Place, JobId>>,
 }
@@ -210,7 +210,7 @@ impl Rows {
         Some(JobRows { reached: self.reached(record), job, lease })
     }
 
-    /// The limit that holds a job back which waits for nothing else.
+    /// The limit that keeps a job from running, if it waits for nothing else.
     fn reached(&self, job: &JobRecord) -> Option<Reached> {
         let labels = job.order.labels.iter().filter_map(|label| self.labels.get(label));
         let run = self.runs.get(&job.run_id).map(|run| &run.record);
@@ -272,10 +272,11 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// What is on the disk now. Before anybody is answered: whoever reads afterwards sees it.
+    /// Sends rows that are on the disk now. Call it before the batch is answered, so that a read that follows an answer
+    /// sees them.
     pub(super) async fn tell(&self, update: Update) {
         let number = self.told.load(Ordering::SeqCst) + 1;
-        // Readers may be gone; then there is nobody to tell.
+        // An error means that the readers have stopped and need no update.
         if self.updates.send((number, update)).await.is_ok() {
             self.told.store(number, Ordering::SeqCst);
         }

@@ -65,7 +65,7 @@ impl Desk {
         if !self.faults.strike(part, why, doubt, self.now_ms) {
             return;
         }
-        error!(part, why, "fault found, no new jobs are taken for it");
+        error!(part, why, "part failed, refusing jobs that need it");
         self.act(Action::Try(self.faults.open()));
         self.tell_capability(part, false);
         // It is not to be drawn again: the pause does not wait for its turn.
@@ -79,7 +79,7 @@ impl Desk {
     }
 
     fn mended(&mut self, part: &str) {
-        info!(part, "fault mended");
+        info!(part, "part recovered");
         self.act(Action::Try(self.faults.open()));
         self.tell_capability(part, true);
         let waiting: Vec<JobId> = (self.jobs.values())

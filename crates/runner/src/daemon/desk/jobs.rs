@@ -137,8 +137,7 @@ impl Desk {
         }
         if let Some(why) = self.fault_at(job) {
             let open = self.jobs.get_mut(&job).into_iter();
-            return open
-                .for_each(|open| open.doing = format!("waits until this works again: {why}"));
+            return open.for_each(|open| open.doing = format!("waits for a failed part: {why}"));
         }
         let working = self.jobs.values().filter(|open| open.working).count();
         let (at, slots, most) = (self.at(), self.rules.slots as usize, self.most(job));

@@ -16,8 +16,8 @@ const ASK_AGAIN_MS: u64 = 2_000;
 const LOAD_MS: u64 = 500;
 /// Validators that must say that somebody else has a session with the key.
 const WITNESSES: usize = 2;
-/// Questions for the validators of a new subset epoch that one validator is worth: a node knows of the epoch
-/// some blocks later at most, and a validator can make epochs up.
+/// How often one validator's announcement of a new subset epoch makes the runner ask its nodes for validators. A
+/// node learns of the epoch a few blocks later at most, and a validator can make epochs up.
 const EPOCH_QUESTIONS: u8 = 16;
 
 /// A validator, and the session with it.
@@ -135,7 +135,7 @@ impl Desk {
         }
         let known = self.sessions.epoch.replace(epoch);
         if known != Some(epoch) {
-            info!(epoch, validators = all.len(), "validators of the subset epoch known");
+            info!(epoch, validators = all.len(), "subset epoch validators updated");
             all.values_mut().for_each(|session| session.epoch_questions = 0);
         }
         let gone: Vec<ValidatorKey> = self.sessions.all.keys().copied().collect();
