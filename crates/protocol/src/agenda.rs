@@ -68,13 +68,6 @@ pub enum Task {
         /// Of this job.
         job: JobId,
     },
-    /// A job drew a runner that had too little stake left, and draws again.
-    Redraw {
-        /// This job.
-        job: JobId,
-        /// In this attempt.
-        attempt: u32,
-    },
     /// A call has waited for this height.
     Wake {
         /// Whose.
@@ -110,7 +103,6 @@ codec_enum!(Task {
     7 => ForgetJob { job },
     8 => ForgetMru { submitter, kind },
     9 => ForgetWarm { query },
-    10 => Redraw { job, attempt },
 });
 
 /// Up to where the agenda is done.
@@ -167,7 +159,6 @@ impl Exec<'_> {
             }
             Task::BondRelease { job } => self.release_bond(job),
             Task::Wake { actor, token } => self.wake(*actor, *token),
-            Task::Redraw { job, attempt } => self.redraw(job, *attempt),
             Task::ForgetJob { job } => self.forget_job(*job),
             Task::ForgetMru { submitter, kind } => {
                 self.forget_mru(MruKey { submitter: *submitter, kind: *kind })

@@ -24,6 +24,10 @@ pub struct ChainState {
     pub pending_head: u64,
     /// One past the last such job.
     pub pending_tail: u64,
+    /// First job that is to draw again.
+    pub retries_head: u64,
+    /// One past the last such job.
+    pub retries_tail: u64,
     /// First deferred call.
     pub calls_head: u64,
     /// One past the last deferred call.
@@ -31,6 +35,8 @@ pub struct ChainState {
     /// Changes to what selection reads of runners, counted: what lists that were not asked for
     /// since have to catch up with.
     pub roster_changes: u64,
+    /// Nodes of the lists that are kept for warm queries, counted when they were built.
+    pub warm_nodes: u64,
     /// Up to where the agenda is done.
     pub agenda: Cursor,
 }
@@ -43,9 +49,12 @@ codec_struct!(ChainState {
     next_slot,
     pending_head,
     pending_tail,
+    retries_head,
+    retries_tail,
     calls_head,
     calls_tail,
     roster_changes,
+    warm_nodes,
     agenda,
 });
 
@@ -76,8 +85,10 @@ pub struct Warm {
     pub asked_at: Height,
     /// After so many changes to the runners.
     pub changes: u64,
+    /// Nodes of its lists that count.
+    pub nodes: u64,
 }
-codec_struct!(Warm { asked_at, changes });
+codec_struct!(Warm { asked_at, changes, nodes });
 
 /// The committee size that an epoch's jobs get (SPEC §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

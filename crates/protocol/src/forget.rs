@@ -16,7 +16,7 @@
 use crate::agenda::Task;
 use crate::chain::Warm;
 use crate::dispatcher::job::MruRecord;
-use crate::dispatcher::roster::WARM_BLOCKS;
+use crate::dispatcher::roster::{WARM_BLOCKS, WARM_NODES_MAX};
 use crate::execute::Exec;
 use crate::key::{BondKey, JobKey, JobSpecKey, MruKey, ResultKey, WarmKey};
 use crate::primitives::{B256, Height, JobId};
@@ -71,15 +71,21 @@ impl Exec<'_> {
         record.set_at_block.plus(self.params.mru_ttl_blocks).plus(1)
     }
 
-    /// Notes that a query is asked; what was noted before.
-    pub(crate) fn put_warm(&mut self, query: B256, warm: &Warm) -> Option<Warm> {
+    /// Notes that a query is asked, unless the lists that are kept are many enough.
+    pub(crate) fn put_warm(&mut self, query: B256, warm: &Warm) {
         let key = WarmKey { query };
         let before = self.state.get(&key);
+        let others = self.chain.warm_nodes - before.map_or(0, |before| before.nodes);
+        let nodes = others.saturating_add(warm.nodes);
+        if nodes > WARM_NODES_MAX {
+            self.chain.warm_nodes = others;
+            return self.state.remove(&key);
+        }
         if before.is_none() {
             self.schedule(warm_lapses(warm), &Task::ForgetWarm { query });
         }
+        self.chain.warm_nodes = nodes;
         self.state.put(&key, warm);
-        before
     }
 
     pub(crate) fn forget_warm(&mut self, query: B256) -> u64 {
@@ -89,6 +95,7 @@ impl Exec<'_> {
         if lapses > self.env.height {
             self.schedule(lapses, &Task::ForgetWarm { query });
         } else {
+            self.chain.warm_nodes -= warm.nodes;
             self.state.remove(&key);
         }
         0

@@ -164,9 +164,12 @@ impl Genesis {
             next_slot: Slot::ZERO,
             pending_head: 0,
             pending_tail: 0,
+            retries_head: 0,
+            retries_tail: 0,
             calls_head: 0,
             calls_tail: 0,
             roster_changes: 0,
+            warm_nodes: 0,
             agenda: Cursor { height: Height(1), index: 0 },
         };
         let fee = self.params.initial_basefee.max(self.params.min_basefee);

@@ -6,7 +6,7 @@ use crate::agenda::Task;
 use crate::callback::DeferredCall;
 use crate::chain::{ChainState, EpochCommittee, Supply, Validator, Warm};
 use crate::codec::{Bytes, Encode};
-use crate::dispatcher::job::{Job, MruRecord, PendingSelection};
+use crate::dispatcher::job::{Job, MruRecord, PendingSelection, Retry};
 use crate::dispatcher::spec::JobSpec;
 use crate::entitlements::record::{Assignment, Entitlement, Holder, Namespace, Role, RunnerPool};
 use crate::fees::Basefees;
@@ -93,6 +93,8 @@ keys! {
     /// When a selection query was last asked, by its hash: nodes keep its lists for a while.
     40 => WarmKey { query: B256 } -> Warm;
 
+    /// A job that is to draw again, first in first out.
+    41 => RetryKey { index: u64 } -> Retry;
     /// Where presence stands.
     42 => PresenceKey {} -> PresenceState;
     /// A validator's newest attestation on chain.

@@ -7,9 +7,10 @@ use remuda_protocol::agenda::WORK_PER_BLOCK;
 use remuda_protocol::chain::ChainState;
 use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{PendingSelection, Progress, Status};
+use remuda_protocol::dispatcher::job::{PendingSelection, Progress, Retry, Status};
+use remuda_protocol::dispatcher::roster::{CLASS_NODES, MOVED_NODES, WARM_BLOCKS, WARM_NODES_MAX};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
-use remuda_protocol::key::{ChainKey, PendingKey};
+use remuda_protocol::key::{ChainKey, PendingKey, RetryKey};
 use remuda_protocol::primitives::{Amount, JobId};
 use remuda_protocol::registry::runner::{Offer, RateCard};
 use remuda_protocol::state::{MemoryState, StateKey, read};
@@ -18,28 +19,43 @@ use std::collections::BTreeMap;
 
 const JOBS: usize = 20;
 
-/// Submits jobs that nobody works on, all due at one height, at which the agenda has room for so
-/// many units of work. Returns how many of them the block of that height draws again.
+/// Submits jobs that nobody works on, all due at one height, at which the queue of retries has room for
+/// so many units of work. Returns how many of them the block of that height draws again.
 fn retried_in_one_block(world: &mut World, room: u64, spec: impl Fn(u128) -> JobSpec) -> usize {
-    let timeout = spec(0).timeout_blocks;
     // The first job pays for the lists of the class, and is done by itself.
     world.submit(spec(1_000));
-    let due = world.chain.height().plus(1 + timeout);
-    world.idle_tasks(due, (WORK_PER_BLOCK - room) as u32);
     let jobs: Vec<JobId> = (0..JOBS).map(|i| world.send_job(spec(i as u128))).collect();
     world.step();
+    let due = world.job(jobs[0]).commit_by;
     for job in &jobs {
         assert_eq!((world.status(*job), world.job(*job).commit_by), (Status::Assigned, due));
     }
-    world.step_to(due);
-    let timed_out = |world: &World| {
-        let over = |job: &&JobId| world.job(**job).seats[0].progress == Progress::TimedOut;
-        jobs.iter().filter(over).count()
-    };
-    let retried = timed_out(world);
+    world.step_to(due.minus(1));
+    idle_retries(world, WORK_PER_BLOCK - room);
     world.step();
-    assert_eq!(timed_out(world), JOBS, "the next block has room for the others");
-    retried
+    let retried = |world: &World| jobs.iter().filter(|job| world.job(**job).attempt == 1).count();
+    let first = retried(world);
+    world.step();
+    assert_eq!(retried(world), JOBS, "the next block has room for the others");
+    first
+}
+
+/// Puts so many retries that do nothing into the queue.
+fn idle_retries(world: &mut World, count: u64) {
+    let chain = world.chain.chain();
+    let mut entries = entries(world);
+    let retry = Retry { job: JobId::ZERO, attempt: 0, since: chain.height };
+    for index in chain.retries_tail..chain.retries_tail + count {
+        entries.insert(RetryKey { index }.bytes(), retry.to_bytes());
+    }
+    let chain = ChainState { retries_tail: chain.retries_tail + count, ..chain };
+    entries.insert(ChainKey {}.bytes(), chain.to_bytes());
+    world.chain.state = MemoryState::new(entries, &world.chain.params);
+}
+
+fn entries(world: &World) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let entries = world.chain.state.entries().iter();
+    entries.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
 }
 
 fn unverified(price: Amount) -> JobSpec {
@@ -90,13 +106,7 @@ fn a_cancel_under_backlog_costs_the_burned_part_once_the_seed_is_known() {
     let own = PendingKey { index: chain.pending_head };
     let own = read(&world.chain.state, &own).expect("its draw waits");
     let others = PendingSelection { job: JobId::ZERO, ..own };
-    let mut entries: BTreeMap<_, _> = world
-        .chain
-        .state
-        .entries()
-        .iter()
-        .map(|(key, value)| (key.to_vec(), value.to_vec()))
-        .collect();
+    let mut entries = entries(&world);
     let tail = chain.pending_head + 60_000;
     for index in chain.pending_head..tail {
         entries.insert(PendingKey { index }.bytes(), others.to_bytes());
@@ -114,4 +124,48 @@ fn a_cancel_under_backlog_costs_the_burned_part_once_the_seed_is_known() {
     let receipt = world.ok(&customer, Instruction::CancelJob { job });
     let after = world.balance(&customer).get() + receipt.fee.get();
     assert_eq!(after, before.get() + Amount::cby(90).get(), "a tenth of the price is burned");
+}
+
+/// Retries are paid for by nobody, so no number of them may keep others' deadlines waiting.
+#[test]
+fn a_long_queue_of_retries_puts_off_no_deadline() {
+    let mut world = World::new(calm(), 10);
+    let job = world.submit(unverified(Amount::cby(1)));
+    let due = world.job(job).commit_by;
+    world.step_to(due.minus(1));
+    idle_retries(&mut world, 3 * WORK_PER_BLOCK);
+    world.step();
+    assert_eq!(world.job(job).seats[0].progress, Progress::TimedOut, "its runner is out in time");
+    for _ in 0..2 {
+        assert_eq!(world.job(job).attempt, 0, "its retry waits for its turn");
+        world.step();
+    }
+    world.step();
+    assert_eq!(world.job(job).attempt, 1);
+}
+
+/// Nothing that a job was not charged for stays in every validator's memory.
+#[test]
+fn lists_beyond_the_limit_are_paid_for_each_time_and_dropped() {
+    let offers = (0..40).map(|i| {
+        let base = if i % 2 == 0 { Amount::cby(5) } else { Amount::ZERO };
+        (STAKE, Offer { rates: RateCard { base, ..RateCard::default() }, ..offer() })
+    });
+    let mut world = World::with_runners(calm(), offers.collect());
+    let cycles = |world: &mut World| {
+        let spec = JobSpec { timeout_blocks: 1_000, ..unverified(Amount::cby(1)) };
+        world.ok(&world.customer(), Instruction::SubmitJob { spec }).used.cycles.get()
+    };
+    world.rewrite(&ChainKey {}, |chain| chain.warm_nodes = WARM_NODES_MAX);
+    let first = cycles(&mut world);
+    let again = cycles(&mut world);
+    assert!(again + 100 > first, "{first} {again}: no list was kept");
+    assert_eq!(world.chain.chain().warm_nodes, WARM_NODES_MAX);
+    world.rewrite(&ChainKey {}, |chain| chain.warm_nodes = 0);
+    cycles(&mut world);
+    assert!(cycles(&mut world) + 1_000 < first, "below the limit the lists are kept");
+    let kept = world.chain.chain().warm_nodes;
+    assert_eq!(kept, 40 * CLASS_NODES + 20 * MOVED_NODES);
+    world.chain.steps(2 * WARM_BLOCKS);
+    assert_eq!(world.chain.chain().warm_nodes, 0, "they lapse together with the queries");
 }

@@ -23,7 +23,7 @@ use remuda_protocol::deposit::Held;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::filter::Query;
 use remuda_protocol::dispatcher::job::{
-    Failure, Job, MruRecord, PendingSelection, Progress, Seat, Snapshot, Stakes, Status,
+    Failure, Job, MruRecord, PendingSelection, Progress, Retry, Seat, Snapshot, Stakes, Status,
 };
 use remuda_protocol::dispatcher::spec::{DataFormat, JobKind, JobType, Message};
 use remuda_protocol::dispatcher::submit::job_id;
@@ -160,7 +160,7 @@ variants!(cause: Cause { Transaction, Opening, Closing });
 variants!(crash_signal: CrashSignal { Oom, NetworkPartition, HardwareFault, TeeAttestationLost, Other });
 variants!(task: Task {
     CommitDeadline, RevealDeadline, JailRelease, StakeRelease, BondRelease, Wake, ForgetJob,
-    ForgetMru, ForgetWarm, Redraw,
+    ForgetMru, ForgetWarm,
 });
 variants!(job_status: Status { Pending, Assigned, Committed, Settled, Failed, Cancelled });
 variants!(failure: Failure { InsufficientRunners, NoRunners, NoAgreement, NoSeed, Excused });
@@ -579,9 +579,12 @@ fn chain_state() -> ChainState {
         next_slot: Slot(68),
         pending_head: 69,
         pending_tail: 70,
+        retries_head: 212,
+        retries_tail: 213,
         calls_head: 71,
         calls_tail: 72,
         roster_changes: 33,
+        warm_nodes: 214,
         agenda: Cursor { height: Height(73), index: 74 },
     }
 }
@@ -620,7 +623,10 @@ fn pin_state(pins: &mut Pins) {
     );
     pins.record("BondKey", &BondKey { job: JOB }, &bond());
     pins.record("CallKey", &CallKey { index: 86 }, &call());
-    pins.record("WarmKey", &WarmKey { query: HASH }, &Warm { asked_at: AT, changes: 34 });
+    let warm = Warm { asked_at: AT, changes: 34, nodes: 215 };
+    pins.record("WarmKey", &WarmKey { query: HASH }, &warm);
+    let retry = Retry { job: JOB, attempt: 2, since: AT };
+    pins.record("RetryKey", &RetryKey { index: 216 }, &retry);
     pins.record("PinnedExecutorKey", &PinnedExecutorKey { hash: HASH }, &true);
     pin_entitlements(pins);
     pins.record("SystemDeployersKey", &SystemDeployersKey {}, &vec![WHO, OTHER]);
@@ -844,7 +850,6 @@ fn pin_tasks(pins: &mut Pins) {
             Task::ForgetJob { job: JOB },
             Task::ForgetMru { submitter: WHO, kind: 2 },
             Task::ForgetWarm { query: HASH },
-            Task::Redraw { job: JOB, attempt: 2 },
         ],
     );
 }

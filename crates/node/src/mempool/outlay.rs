@@ -35,7 +35,7 @@ impl Outlay {
             Instruction::ChallengeResult { .. } => {
                 // And the price of the trial, which follows from the challenged job in the state.
                 let known = Amount(params.challenge_bond);
-                return Some(Self { known, open_ended: true });
+                return Some(Self { known: known.plus(body.max_deposit)?, open_ended: true });
             }
             Instruction::UpdateRunner { .. }
             | Instruction::Unstake { .. }
@@ -67,6 +67,7 @@ impl Outlay {
             | Instruction::EntitlementCreateScope { .. }
             | Instruction::UpgradeActor { .. } => Amount::ZERO,
         };
-        Some(Self { known, open_ended: false })
+        // What it leaves in the state is held against so much more.
+        Some(Self { known: known.plus(body.max_deposit)?, open_ended: false })
     }
 }

@@ -155,6 +155,18 @@ pub struct Snapshot {
 }
 codec_struct!(Snapshot { height, roots, seats, bound, mru, scored });
 
+/// A job that is to draw again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// Which.
+    pub job: JobId,
+    /// After this attempt.
+    pub attempt: u32,
+    /// Since this height.
+    pub since: Height,
+}
+codec_struct!(Retry { job, attempt, since });
+
 /// What a seat takes of its runner's stake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stakes {

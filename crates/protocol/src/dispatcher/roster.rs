@@ -26,6 +26,13 @@ use std::sync::Arc;
 /// For so long after it was last asked a query's lists are kept, and asking again costs a job
 /// nothing extra. A rule of the chain: prices follow from it.
 pub const WARM_BLOCKS: u64 = 32;
+/// Nodes of all lists that are kept for warm queries, of 128 bytes each: about a gigabyte. What is
+/// built beyond that is paid for by each job and dropped. A rule of the chain, too.
+pub const WARM_NODES_MAX: u64 = 8_000_000;
+/// Nodes of a class's lists for each of its runners.
+pub const CLASS_NODES: u64 = 2;
+/// Nodes that one runner less in a list makes different from its class's: those on its path.
+pub const MOVED_NODES: u64 = 8;
 /// Changes that a kept trie may be behind before it is built anew.
 const LOG_LENGTH: usize = 1 << 20;
 
@@ -49,8 +56,7 @@ pub struct Roster {
     log: Vector<u32>,
     log_start: u64,
     /// The lists of all warm queries: a job that was not charged for lists must not need any built.
-    /// Queries of one class share what they do not rule out, and each paid for the rest, so fees
-    /// bound the memory.
+    /// Queries of one class share what they do not rule out; [`WARM_NODES_MAX`] bounds the rest.
     kept: OrdMap<Query, Kept>,
     /// Lists of the jobs that wait for their round.
     held: OrdMap<B256, Lists>,
@@ -285,8 +291,11 @@ impl Roster {
     }
 
     /// Runners that have to be taken out of the tries of its class to get those of a query, or be
-    /// put into new ones, whichever is less; at most. Looks at no more of them than it counts.
-    pub fn moved(&mut self, key: &Query) -> u64 {
+    /// put into new ones, whichever is less; at most `most`. Looks at no more of them than it counts.
+    pub fn moved(&mut self, key: &Query, most: u64) -> u64 {
+        if most == 0 {
+            return 0;
+        }
         let drawable = self.coverage.len() as u64;
         let dear = self.too_dear(key);
         let mut out = self.uncovered(key.value);
@@ -294,12 +303,14 @@ impl Roster {
         let mut counted = 0;
         let uncovered = loop {
             match (out.next(), left.next()) {
+                // Both sides have so many, whatever the others are.
+                (Some(_), Some(_)) if counted == most => return most.min(drawable - dear),
                 (Some(_), Some(_)) => counted += 1,
                 (None, _) => break counted,
                 (Some(_), None) => break drawable - counted,
             }
         };
-        (uncovered + dear).min(drawable - uncovered.max(dear))
+        (uncovered + dear).min(drawable - uncovered.max(dear)).min(most)
     }
 
     fn uncovered(&self, value: Amount) -> impl Iterator<Item = u32> + '_ {
@@ -333,7 +344,7 @@ impl Roster {
         let seen = self.log_start + self.log.len() as u64;
         let behind = self.kept.get(key).map_or(0, |kept| seen - kept.seen);
         // Starting again from the class may be less work than catching up, and shares its nodes.
-        let anew = *key != key.base() && behind > self.moved(key);
+        let anew = *key != key.base() && behind > 0 && self.moved(key, behind) < behind;
         let lists = match self.kept.get(key).filter(|_| !anew) {
             Some(kept) if kept.seen == seen => kept.lists.clone(),
             Some(kept) if kept.seen >= self.log_start => {
@@ -348,6 +359,11 @@ impl Roster {
             base.asked_at = height;
         }
         lists
+    }
+
+    /// Drops the lists of a query.
+    pub fn let_go(&mut self, key: &Query) {
+        self.kept.remove(key);
     }
 
     /// Drops the lists of queries that nobody has asked for lately.

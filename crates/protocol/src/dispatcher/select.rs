@@ -1,13 +1,15 @@
 //! Selection: candidates fixed at a block, seats drawn when the seed of the bound round is there.
 
-use crate::agenda::{Task, work_of};
+use crate::agenda::{Task, WORK_PER_BLOCK, work_of};
 use crate::beacon::{SelectionMode, retry_seed, selection_seed};
 use crate::chain::Warm;
 use crate::dispatcher::committee::{VerificationMode, committee_size, n_threshold};
 use crate::dispatcher::draw::{Favourite, draw};
 use crate::dispatcher::filter::{Entry, Query, Rules};
-use crate::dispatcher::job::{Failure, Job, PendingSelection, Snapshot, Stakes, Status};
-use crate::dispatcher::roster::{Lists, Roster, WARM_BLOCKS, load_entry, naive_lists, pending};
+use crate::dispatcher::job::{Failure, Job, PendingSelection, Retry, Snapshot, Stakes, Status};
+use crate::dispatcher::roster::{
+    CLASS_NODES, Lists, MOVED_NODES, Roster, WARM_BLOCKS, load_entry, naive_lists, pending,
+};
 use crate::dispatcher::spec::JobSpec;
 use crate::dispatcher::trie::Trie;
 use crate::error::Refusal;
@@ -16,7 +18,7 @@ use crate::execute::{
     CLASS_RUNNER_CYCLES, EXCLUDED_RUNNER_CYCLES, Exec, MOVED_RUNNER_CYCLES, PRICES_PER_CYCLE,
     SEAT_CYCLES,
 };
-use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey};
+use crate::key::{BeaconKey, ChainKey, JobKey, JobSpecKey, MruKey, PendingKey, RetryKey, WarmKey};
 use crate::params::ChainParams;
 use crate::presence::PresencePolicy;
 use crate::primitives::{Address, Amount, B256, Height, JobId, Slot};
@@ -25,6 +27,11 @@ use crate::state::{View, read};
 use crate::verifier::aggregator;
 use crate::verifier::challenge::{JUDGES, bonded_stake};
 use std::collections::BTreeMap;
+
+/// Work of one block's retries, in units of the agenda.
+const RETRY_WORK: u64 = WORK_PER_BLOCK;
+/// Blocks that a retry waits for its turn before the job fails.
+const RETRY_BLOCKS: u64 = 64;
 
 impl Exec<'_> {
     /// The largest committee that a job can get now (SPEC §4, `M_bound`).
@@ -49,7 +56,7 @@ impl Exec<'_> {
         let query = query_of(&job, spec, self.params, bound);
         self.charge_selection(&query)?;
         self.charge(excluding_cycles(job.excluded.len()), 0)?;
-        let lists = self.roster.lists(&query, &job.excluded, self.env.height);
+        let lists = self.candidates(&query, &job.excluded);
         if spec.verification.mode == VerificationMode::EconomicBond {
             self.expect_fair_trial(spec)?;
         }
@@ -107,23 +114,52 @@ impl Exec<'_> {
         let key = self.roster.normalise(query);
         let base = key.base();
         let mut cycles = self.roster.too_dear(query) / PRICES_PER_CYCLE;
-        let offered = self.roster.offered(&base);
-        cycles += self.touch_query(&base, offered).saturating_mul(CLASS_RUNNER_CYCLES);
+        let offered = |roster: &mut Roster, most: u64| roster.offered(&base).min(most);
+        cycles += self.touch_query(&base, CLASS_NODES, offered).saturating_mul(CLASS_RUNNER_CYCLES);
         if key != base {
-            let moved = self.roster.moved(&key);
-            cycles += self.touch_query(&key, moved).saturating_mul(MOVED_RUNNER_CYCLES);
+            let moved = |roster: &mut Roster, most: u64| roster.moved(&key, most);
+            let moved = self.touch_query(&key, MOVED_NODES, moved);
+            cycles += moved.saturating_mul(MOVED_RUNNER_CYCLES);
         }
         cycles
     }
 
-    /// Notes that a query is asked; says how many runners have to be put in place for it: all of
-    /// its `size` if it was not asked lately, else no more than have changed since.
-    fn touch_query(&mut self, query: &Query, size: u64) -> u64 {
-        let (height, changes) = (self.env.height, self.chain.roster_changes);
-        let before = self.put_warm(query.hash(), &Warm { asked_at: height, changes });
-        match before.filter(|warm| warm.asked_at.plus(WARM_BLOCKS) >= height) {
-            Some(warm) => size.min(changes - warm.changes),
-            None => size,
+    /// Notes that a query is asked; says how many runners have to be put in place for it: all that
+    /// `size` counts if it was not asked lately, else no more than have changed since.
+    fn touch_query(
+        &mut self,
+        query: &Query,
+        nodes: u64,
+        size: impl Fn(&mut Roster, u64) -> u64,
+    ) -> u64 {
+        let (asked_at, changes) = (self.env.height, self.chain.roster_changes);
+        let (hash, warm) = (query.hash(), self.warm(query));
+        let most = warm.map_or(u64::MAX, |warm| changes - warm.changes);
+        let size = size(&mut self.roster, most);
+        let nodes = warm.map_or(size.saturating_mul(nodes), |warm| warm.nodes);
+        self.put_warm(hash, &Warm { asked_at, changes, nodes });
+        size
+    }
+
+    /// When a query was asked, if its lists are kept.
+    fn warm(&self, query: &Query) -> Option<Warm> {
+        let warm = self.state.get(&WarmKey { query: query.hash() })?;
+        (warm.asked_at.plus(WARM_BLOCKS) >= self.env.height).then_some(warm)
+    }
+
+    /// The candidates of a query that was paid for.
+    pub(crate) fn candidates(&mut self, query: &Query, excluded: &[Address]) -> Lists {
+        let key = self.roster.normalise(query);
+        self.listed.extend([key.base(), key]);
+        self.roster.lists(query, excluded, self.env.height)
+    }
+
+    /// Drops the lists that this block built for queries that are not warm after it.
+    pub(crate) fn drop_cold_lists(&mut self) {
+        for query in core::mem::take(&mut self.listed) {
+            if self.warm(&query).is_none() {
+                self.roster.let_go(&query);
+            }
         }
     }
 
@@ -214,9 +250,7 @@ impl Exec<'_> {
         if let Some(short) = runners.iter().find(short).copied() {
             job.excluded.push(short);
             self.state.put(&JobKey { job: id }, &job);
-            // Its new lists are work, and a block does so much of that and no more.
-            self.schedule(self.env.height, &Task::Redraw { job: id, attempt: job.attempt });
-            return;
+            return self.retry_later(id, job.attempt);
         }
         for runner in &runners {
             let seat = self.seat_runner(*runner, &job, stakes);
@@ -238,12 +272,40 @@ impl Exec<'_> {
         self.state.put(&JobKey { job: id }, &job);
     }
 
-    /// Fixes new candidates for a job whose drawn runner had too little stake. Returns the work it
-    /// took.
-    pub(crate) fn redraw(&mut self, id: &JobId, attempt: u32) -> u64 {
-        let Some(job) = self.state.get(&JobKey { job: *id }) else { return 0 };
-        if !matches!(job.status, Status::Pending { .. }) || job.attempt != attempt {
+    /// A job has to draw again. Its new lists are work that nobody pays for now, so that has a queue
+    /// and a budget of its own and puts off no deadline.
+    pub(crate) fn retry_later(&mut self, job: JobId, attempt: u32) {
+        let retry = Retry { job, attempt, since: self.env.height };
+        self.state.put(&RetryKey { index: self.chain.retries_tail }, &retry);
+        self.chain.retries_tail += 1;
+    }
+
+    /// Draws again for the jobs that wait for it, within the budget. Those that have waited for too
+    /// long fail, so that the queue is never longer than its budget allows.
+    pub(crate) fn run_retries(&mut self) {
+        let mut work = 0;
+        while self.chain.retries_head < self.chain.retries_tail && work < RETRY_WORK {
+            let key = RetryKey { index: self.chain.retries_head };
+            self.chain.retries_head += 1;
+            let Some(retry) = self.state.get(&key) else { continue };
+            self.state.remove(&key);
+            work += 1 + self.retry(&retry);
+            self.keep_new_lists();
+        }
+    }
+
+    /// Returns the work it took.
+    fn retry(&mut self, retry: &Retry) -> u64 {
+        let Retry { job: id, attempt, since } = retry;
+        let Some(mut job) = self.state.get(&JobKey { job: *id }) else { return 0 };
+        let waits = matches!(job.status, Status::Pending { .. } | Status::Assigned);
+        if !waits || job.attempt != *attempt {
             return 0;
+        }
+        if self.env.height > since.plus(RETRY_BLOCKS) {
+            let (spec, reading) = self.read_spec(id);
+            self.fail_job(id, &mut job, &spec, Failure::NoRunners);
+            return reading;
         }
         self.reselect(id, job)
     }
@@ -295,7 +357,7 @@ impl Exec<'_> {
         let barred = barred(&job);
         cycles += self.selection_cycles(&query) + excluding_cycles(barred.len());
         let work = reading + work_of(cycles);
-        let lists = self.roster.lists(&query, &barred, self.env.height);
+        let lists = self.candidates(&query, &barred);
         let candidates: usize = lists.iter().map(Trie::len).sum();
         let seats = empty.min(candidates as u32);
         let least = job.n_threshold.max(spec.verification.mode.minimum() as u32);

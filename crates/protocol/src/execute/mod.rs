@@ -32,7 +32,7 @@ use crate::block::{Block, Header, SeedSignature, presence_hash, seeds_root, tran
 use crate::chain::{ChainState, EpochCommittee, Supply};
 use crate::codec::{Bytes, Encode};
 use crate::deposit::Dues;
-use crate::dispatcher::filter::Entry;
+use crate::dispatcher::filter::{Entry, Query};
 use crate::dispatcher::roster::{Lists, Roster, load_entry};
 use crate::dispatcher::spec::JobSpec;
 use crate::error::Inadmissible;
@@ -303,6 +303,8 @@ pub(crate) struct Exec<'a> {
     pub(crate) jobs_of_cause: u32,
     /// Hashes of the code that this block has paid to compile. Failed calls have paid, too.
     pub(crate) compiled: BTreeSet<B256>,
+    /// Queries that this block built lists for.
+    pub(crate) listed: Vec<Query>,
     /// Lists of jobs that this transaction submitted.
     pub(crate) new_lists: Vec<(JobId, Lists)>,
     /// Runners that were written since the roster was last brought up to date; whether their
@@ -386,6 +388,8 @@ impl<'a> Exec<'a> {
     fn finish(mut self) -> Outcome {
         self.run_timers();
         self.run_agenda();
+        self.run_retries();
+        self.drop_cold_lists();
         self.close_phase(Cause::Closing);
         self.update_roster();
         self.subsets.take_in(&self.state, self.chain.next_slot);

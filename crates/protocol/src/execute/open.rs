@@ -99,6 +99,7 @@ impl<'a> Exec<'a> {
             dues: Dues::new(),
             jobs_of_cause: 0,
             compiled: BTreeSet::new(),
+            listed: Vec::new(),
             new_lists: Vec::new(),
             changed: BTreeMap::new(),
             changing: Vec::new(),

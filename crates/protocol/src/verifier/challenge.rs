@@ -162,7 +162,7 @@ impl Exec<'_> {
     }
 
     fn judges(&mut self, query: &Query, challenged: Option<Address>) -> Judges {
-        let lists = self.roster.lists(query, challenged.as_slice(), self.env.height);
+        let lists = self.candidates(query, challenged.as_slice());
         let own = challenged
             .and_then(|runner| self.known(runner))
             .and_then(|runner| self.roster.entry(runner.slot).cloned())

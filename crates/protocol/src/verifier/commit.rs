@@ -70,7 +70,9 @@ impl Exec<'_> {
             self.close_commits(id, job);
             return 0;
         }
-        self.reselect(id, job)
+        self.state.put(&JobKey { job: *id }, &job);
+        self.retry_later(*id, attempt);
+        0
     }
 
     fn time_out_waiting(&mut self, id: &JobId, job: &mut Job) {

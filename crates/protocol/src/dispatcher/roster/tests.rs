@@ -268,7 +268,12 @@ fn a_job_that_rules_nobody_out_costs_nothing_extra() {
     };
     let quote = |limit| Some(Quote { limit: Amount(limit), ..Quote::default() });
     let mut moved = |quote, value| {
-        roster.moved(&Query { class: class.clone(), quote, value: Amount::cby(value) })
+        let key = Query { class: class.clone(), quote, value: Amount::cby(value) };
+        let moved = roster.moved(&key, u64::MAX);
+        for most in 0..8 {
+            assert_eq!(roster.moved(&key, most), moved.min(most));
+        }
+        moved
     };
     assert_eq!(moved(quote(9), 20_000), 0);
     assert_eq!(moved(quote(6), 20_000), 3);
