@@ -3,6 +3,7 @@
 use remuda_node::mempool::{Accepted, Budget, Dropped, Limits, Mempool, Refusal};
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::SecretKey;
+use remuda_protocol::deposit::{price_of, state_bytes};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{
     Callback, DataFormat, JobSpec, JobType, ResourceBounds, ResultSchema, Verification,
@@ -60,7 +61,7 @@ impl World {
             cells_limit: 0,
             cycle_bid: bid(fees.cycle),
             cell_bid: bid(fees.cell),
-            max_deposit: Amount::cby(1_000),
+            max_deposit: Amount::ZERO,
             instruction: pay(1),
         };
         tight(body)
@@ -112,6 +113,8 @@ impl World {
 
 /// The least limits that the transaction may have.
 pub(crate) fn tight(mut body: Transaction) -> Transaction {
+    let price = ChainParams::development().state_deposit_per_kib;
+    body.max_deposit = price_of(price, state_bytes(&body.instruction));
     let size = body.to_bytes().len() + SignedTransaction::SIGNATURE_BYTES;
     let least = intrinsic(&body.instruction, size);
     (body.cycles_limit, body.cells_limit) = (least.cycles, least.cells);
