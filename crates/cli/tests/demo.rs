@@ -114,7 +114,8 @@ fn everybody_has_what_the_formulas_say_to_the_unit() {
             let earned: u128 =
                 splits.iter().filter_map(|split| split.payouts.get(&runner.address)).sum();
             let start = runner.genesis.get() - runner.staked.get();
-            assert_eq!(runner.balance.get(), start + earned - runner.fees.get(), "{}", runner.name);
+            let taken = runner.fees.get() + runner.deposit.get();
+            assert_eq!(runner.balance.get(), start + earned - taken, "{}", runner.name);
             let lost = if runner.address == silent(&story).address { slash } else { 0 };
             assert_eq!(runner.stake.get(), runner.staked.get() - lost, "{}", runner.name);
             assert_eq!(runner.locked.get(), 0, "{}", runner.name);

@@ -32,6 +32,11 @@ fn a_pool_is_made_filled_looked_at_and_emptied_by_its_owner() {
     assert!(refused.stderr.contains("UnknownRunner"), "{refused:?}");
     let args = ["pool", "grant", "trusted", &runner, "--until", "100000", "--key", &owner];
     network.run(&args).ok();
+    let invited = network.json(&["pool", "show", "trusted"]);
+    assert_eq!(invited["members"], Value::from(0), "nobody joins without its own word");
+    let refused = network.run(&["pool", "accept", "trusted", "--key", &stranger]).failed(1);
+    assert!(refused.stderr.contains("invited"), "{refused:?}");
+    network.run(&["pool", "accept", "trusted", "--key", &key]).ok();
 
     // By its name and by its bytes.
     for name in ["trusted", "0x74727573746564"] {

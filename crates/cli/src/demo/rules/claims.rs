@@ -66,8 +66,8 @@ fn lost(summary: &Summary, job: &JobEnd, role: Role) -> bool {
 
 fn callback_is_free(summary: &Summary) -> bool {
     let submitter = &summary.submitter;
-    let settled = summary.jobs.iter().filter(|job| job.status == Status::Settled);
-    let spent: Amount = settled.map(|job| job.escrow).chain([submitter.fees]).sum();
+    let paid = summary.jobs.iter().filter_map(|job| job.escrow.minus(job.refunded));
+    let spent: Amount = paid.chain([submitter.fees]).sum();
     submitter.failed_callbacks == 1 && submitter.genesis.minus(spent) == Some(submitter.balance)
 }
 

@@ -97,6 +97,7 @@ fn runner_json(runner: &RunnerEnd) -> Value {
         "won": runner.won,
         "scores": runner.scores.iter().map(score).collect::<Vec<_>>(),
         "fees": money(runner.fees),
+        "deposit": money(runner.deposit),
     })
 }
 

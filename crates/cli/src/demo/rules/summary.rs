@@ -133,6 +133,8 @@ pub struct RunnerEnd {
     pub scores: Vec<Score>,
     /// What its transactions cost.
     pub fees: Amount,
+    /// What its offer is held against.
+    pub deposit: Amount,
 }
 
 /// A score and what it made of a reputation.
@@ -249,6 +251,7 @@ fn runner_ends(stage: &Stage<'_>) -> Vec<RunnerEnd> {
             won: won(&stage.log, address),
             scores: scores(&stage.log, address),
             fees: fees_of(&stage.log, address),
+            deposit: profile.held.amount(),
         });
     }
     ends

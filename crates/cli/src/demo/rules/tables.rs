@@ -36,7 +36,8 @@ fn jobs(summary: &Summary, teller: &mut Teller) {
 
 fn runners(summary: &Summary, teller: &mut Teller) {
     teller.title("The runners (money in CBY)");
-    let heads = ["name", "balance", "stake", "locked", "fees", "reputation", "jail", "jobs won"];
+    let heads =
+        ["name", "balance", "stake", "locked", "deposit", "fees", "reputation", "jail", "jobs won"];
     let rows: Vec<Vec<String>> = summary
         .runners
         .iter()
@@ -47,6 +48,7 @@ fn runners(summary: &Summary, teller: &mut Teller) {
                 exact(runner.balance),
                 exact(runner.stake),
                 exact(runner.locked),
+                exact(runner.deposit),
                 exact(runner.fees),
                 thousandths(runner.reputation_nano),
                 jail,
