@@ -115,11 +115,10 @@ impl Bench {
 
     pub(crate) async fn seen(&self, run: &str) -> (Value, String) {
         let job = self.server.get(&format!("/runs/{run}")).await.1["jobs"][0].clone();
-        let log = format!(
-            "{}/api/v1/jobs/{}/log",
-            self.server.url,
-            job["job_id"].as_str().expect("an id")
-        );
+        let id = job["job_id"].as_str().expect("an id");
+        let log = format!("{}/api/v1/jobs/{id}/log", self.server.url);
+        // A run's view leaves artifacts out.
+        let job = self.server.get(&format!("/jobs/{id}")).await.1;
         let log = self.server.http.get(log).send().await.expect("sent").text().await.expect("text");
         (job, log)
     }
