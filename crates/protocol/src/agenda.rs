@@ -11,7 +11,7 @@ use crate::key::{AgendaKey, AgendaLengthKey, MruKey};
 use crate::primitives::{Address, B256, Height, JobId};
 
 /// Units of work for one block. A unit is one task, or what else takes as long as
-/// [`CYCLES_PER_WORK`] cycles do, so a block in which everything falls due at once stays in the tens
+/// `CYCLES_PER_WORK` cycles do, so a block in which everything falls due at once stays in the tens
 /// of milliseconds. The task that exceeds the budget is finished. `remuda bench closing` measures
 /// the worst of it.
 pub const WORK_PER_BLOCK: u64 = 10_000;

@@ -1,6 +1,6 @@
 //! Deposits: what a place in the state costs for as long as it is taken.
 //!
-//! Whatever does not leave the state [by itself](crate::forget) is held against money:
+//! Whatever does not leave the state by itself is held against money:
 //! ```text
 //! a record comes, or grows         price of its bytes: from the payer of the call to the record
 //! it shrinks by b of its B bytes   deposit · b / B: from the record to its owner
@@ -10,7 +10,7 @@
 //! returned as it was paid, whatever the price has become.
 //!
 //! # When
-//! During a call, records only note what they took and gave back ([`Dues`]); money moves once, after the
+//! During a call, records only note what they took and gave back (`Dues`); money moves once, after the
 //! call has succeeded. Amounts of the same owner are set off, so a program that rewrites its data does
 //! not charge its caller.
 //!

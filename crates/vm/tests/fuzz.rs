@@ -3,6 +3,9 @@
 //!
 //! A few in every run; `REMUDA_PROGRAMS=20000` for many, `REMUDA_SEED` to begin elsewhere.
 
+// Text of tests, not of programs.
+#![allow(clippy::disallowed_methods)]
+
 use std::path::Path;
 
 use remuda_vm::{Limits, run_script};

@@ -1,5 +1,8 @@
 //! Plain scripts: what is printed, how they end, what a person is shown, where the cycles went.
 
+// Text of tests, not of programs.
+#![allow(clippy::disallowed_methods)]
+
 use remuda_vm::script::{Options, run};
 use remuda_vm::{Ending, Fatal, Limits};
 
