@@ -7,7 +7,7 @@ use remuda_protocol::agenda::WORK_PER_BLOCK;
 use remuda_protocol::chain::ChainState;
 use remuda_protocol::codec::Encode;
 use remuda_protocol::dispatcher::committee::VerificationMode;
-use remuda_protocol::dispatcher::job::{PendingSelection, Progress, Retry, Status};
+use remuda_protocol::dispatcher::job::{Failure, PendingSelection, Progress, Retry, Status};
 use remuda_protocol::dispatcher::roster::{CLASS_NODES, MOVED_NODES, WARM_BLOCKS, WARM_NODES_MAX};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::key::{ChainKey, PendingKey, RetryKey};
@@ -168,4 +168,26 @@ fn lists_beyond_the_limit_are_paid_for_each_time_and_dropped() {
     assert_eq!(kept, 40 * CLASS_NODES + 20 * MOVED_NODES);
     world.chain.steps(2 * WARM_BLOCKS);
     assert_eq!(world.chain.chain().warm_nodes, 0, "they lapse together with the queries");
+}
+
+/// Otherwise the queue of retries, and the money behind it, could wait without an end.
+#[test]
+fn a_retry_that_has_waited_too_long_ends_its_job_with_a_refund() {
+    let mut world = World::new(calm(), 10);
+    world.chain.steps(70);
+    let job = world.submit(unverified(Amount::cby(1)));
+    let due = world.job(job).commit_by;
+    world.step_to(due.minus(1));
+    idle_retries(&mut world, WORK_PER_BLOCK);
+    world.step();
+    let index = world.chain.chain().retries_head;
+    world.rewrite(&RetryKey { index }, |retry| {
+        assert_eq!(retry.job, job);
+        retry.since = retry.since.minus(64);
+    });
+    let customer = world.customer();
+    let before = world.balance(&customer);
+    world.step();
+    assert_eq!(world.status(job), Status::Failed { reason: Failure::NoRunners });
+    assert_eq!(world.balance(&customer).get() - before.get(), Amount::cby(1).get());
 }
