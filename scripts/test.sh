@@ -37,7 +37,7 @@ step() {
     skipped=$((skipped + $(sum 'skipped|ignored|filtered out' <<<"$lines")))
 }
 
-# The tests of a part are the module of its name in a test binary that is called "parts".
+# The tests of a part are the module of its name below the module "parts".
 missing=()
 for installer in scripts/parts/*.sh; do
     name=$(basename "$installer" .sh)
@@ -53,13 +53,13 @@ filter='all()' skips=()
 if [ ${#missing[@]} -gt 0 ]; then
     # By their whole names: modules of other binaries are called like parts, too.
     skips+=(--exact)
-    cargo test --workspace --test parts -- --list | sed -n 's/: test$//p' >"$work/tests"
+    cargo test --workspace --test integration -- --list | sed -n 's/: test$//p' >"$work/tests"
     for name in "${missing[@]}"; do
-        mapfile -t tests < <(grep "^$name::" "$work/tests")
+        mapfile -t tests < <(grep "^parts::$name::" "$work/tests")
         echo "test: part $name: ${#tests[@]} tests SKIPPED" >&2
         # A part that no test is named after is something that was not tried, all the same.
         [ ${#tests[@]} -gt 0 ] || skipped=$((skipped + 1))
-        filter+=" - (binary(parts) & test(/^$name::/))"
+        filter+=" - test(/^parts::$name::/)"
         skips+=(${tests[@]+"${tests[@]/#/--skip=}"})
     done
 fi
@@ -68,7 +68,8 @@ if cargo nextest --version >/dev/null 2>&1; then
     step tests '^ *Summary \[' cargo nextest run --workspace --no-fail-fast -E "$filter"
 else
     echo "test: cargo-nextest is not there, running cargo test instead" >&2
-    step tests '^test result: ' cargo test --workspace --tests --no-fail-fast -- \
+    # Networks of processes starve each other, and only nextest can keep just those apart.
+    step tests '^test result: ' cargo test --workspace --tests --no-fail-fast -- --test-threads=1 \
         ${skips[@]+"${skips[@]}"}
 fi
 step "doc tests" '^test result: ' cargo test --workspace --doc --no-fail-fast

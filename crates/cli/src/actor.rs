@@ -4,11 +4,11 @@ mod check;
 mod new;
 mod show;
 mod test;
-pub(crate) mod value;
 
 use crate::failure::Failure;
 use crate::send::{Room, SendArgs, send_within};
 use crate::session::{NodeArgs, PrintArgs, Session, read_input, run};
+use crate::value;
 use clap::Subcommand;
 use remuda_client::amount::parse_with_unit;
 use remuda_client::types::{HexAddress, HexBytes, HexHash};

@@ -1,17 +1,15 @@
 //! `remuda demo`: a network at work, told line by line.
 //!
 //! Four validators and four runners are processes of this program, the fifth runner lives in this
-//! process because it lies, and everything goes over real sockets. The worked scenario of the rules
-//! alone, without any network, is [`rules`].
+//! process because it lies, and everything goes over real sockets.
 
 mod dns;
 pub mod network;
 mod program;
 mod report;
-pub mod rules;
 mod script;
 mod teller;
-pub(crate) mod web;
+pub mod web;
 pub mod wire;
 
 use crate::failure::Failure;
@@ -28,31 +26,18 @@ use std::process::ExitCode;
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   $ remuda demo
-  $ remuda demo --json | jq .jobs
-  $ remuda demo --rules
-
-With --rules there is no network at all: the chain's rules tell a story with five runners and four jobs in
-this process, every block applied three times and all money counted.")]
+  $ remuda demo --json | jq .jobs")]
 pub struct Args {
     /// Print one JSON object that sums it up, instead of the story.
     #[arg(long)]
     json: bool,
-    /// Tell the story of the rules instead, without a network.
-    #[arg(long)]
-    rules: bool,
-    /// For --rules, any text: everybody's keys come from it, and with other keys others are drawn.
-    #[arg(long, default_value = "remuda", requires = "rules")]
-    seed: String,
     /// Keep the files and logs of the network here, instead of in a temporary directory.
-    #[arg(long, conflicts_with = "rules")]
+    #[arg(long)]
     dir: Option<std::path::PathBuf>,
 }
 
 /// Runs the command.
 pub fn main(args: &Args) -> ExitCode {
-    if args.rules {
-        return rules::main(&args.seed, args.json);
-    }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let played = match runtime {

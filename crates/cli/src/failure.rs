@@ -1,7 +1,9 @@
 //! Everything that can go wrong in a command that talks to a node, in words that say what to do.
 
-use crate::fleet::FleetFailure;
+mod fleet;
+
 use crate::style::clean;
+pub use fleet::FleetFailure;
 use remuda_client::ClientError;
 use remuda_client::client::EventsError;
 use remuda_client::types::{
@@ -313,7 +315,7 @@ fn client_words(error: &ClientError, nodes: &[String]) -> String {
         ),
         ClientError::Refused { error, .. } => {
             let hint = match error.code.as_str() {
-                "cannot_pay" => Some("Get some money first: remuda account faucet --key FILE"),
+                "cannot_pay" => Some("On a development chain: remuda account faucet --key FILE"),
                 // Its hint speaks of a header that nobody sees here.
                 code::RATE_LIMITED => Some("Try again in a minute."),
                 _ => error.hint.as_deref(),

@@ -3,16 +3,15 @@
 mod alone;
 pub(crate) mod broker;
 mod demo;
-mod failure;
 mod limits;
 mod proxy;
 mod stage;
 mod status;
 mod workers;
 
+pub use crate::failure::FleetFailure;
 pub(crate) use alone::{alone, private};
-pub use failure::FleetFailure;
-pub(crate) use stage::{Stage, failed, local};
+pub use stage::{Stage, failed, local};
 
 use crate::failure::Failure;
 use crate::session::{Output, PrintArgs};
@@ -173,7 +172,7 @@ pub(crate) fn run(
 }
 
 /// Reads a file with a token in it.
-pub(crate) fn read_token(path: &Path) -> Result<String, Failure> {
+pub fn read_token(path: &Path) -> Result<String, Failure> {
     let failed = |source| Failure::File { path: path.to_owned(), source };
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(failed)?;

@@ -4,29 +4,29 @@ use remuda_client::money::InCby;
 use remuda_protocol::primitives::Amount;
 
 /// "1,234.5 CBY": as many decimals as it takes.
-pub(crate) fn cby(amount: Amount) -> String {
+pub fn cby(amount: Amount) -> String {
     InCby(amount).to_string()
 }
 
 /// "1,234.500000000": down to the base unit, so that columns line up.
-pub(crate) fn exact(amount: Amount) -> String {
+pub fn exact(amount: Amount) -> String {
     let unit = Amount::CBY.get();
     format!("{}.{:09}", grouped(amount.get() / unit), amount.get() % unit)
 }
 
 /// Nano points or shares with three decimals, rounded down.
-pub(crate) fn thousandths(nano: u64) -> String {
+pub fn thousandths(nano: u64) -> String {
     format!("{}.{:03}", nano / 1_000_000_000, nano % 1_000_000_000 / 1_000_000)
 }
 
 /// The first bytes of a hash or an address.
-pub(crate) fn short(bytes: &[u8]) -> String {
+pub fn short(bytes: &[u8]) -> String {
     let start: String = bytes.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("0x{start}…")
 }
 
 /// "1,234,567".
-pub(crate) fn grouped(number: impl Into<u128>) -> String {
+pub fn grouped(number: impl Into<u128>) -> String {
     let digits = number.into().to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -39,13 +39,13 @@ pub(crate) fn grouped(number: impl Into<u128>) -> String {
 }
 
 /// "1 runner", "2 runners".
-pub(crate) fn count(number: usize, one: &str) -> String {
+pub fn count(number: usize, one: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {one}{plural}", grouped(number as u128))
 }
 
 /// A stretch of time in its two largest units: "0.42 s", "3 min 20 s", "2 d 4 h".
-pub(crate) fn span(ms: u64) -> String {
+pub fn span(ms: u64) -> String {
     let (seconds, minutes, hours) = (ms / 1_000, ms / 60_000, ms / 3_600_000);
     match () {
         () if minutes == 0 => format!("{seconds}.{:02} s", ms % 1_000 / 10),
@@ -56,7 +56,7 @@ pub(crate) fn span(ms: u64) -> String {
 }
 
 /// A block's time: "2026-10-01 12:00:00.250 UTC".
-pub(crate) fn utc(ms: u64) -> String {
+pub fn utc(ms: u64) -> String {
     let (days, rest) = (ms / 86_400_000, ms % 86_400_000);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60);

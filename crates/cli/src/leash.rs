@@ -7,11 +7,11 @@ use std::io;
 use std::process::Command;
 
 /// The flag by which a child is told, for whoever starts one.
-pub(crate) const FLAG: &str = "--until-stdin-ends";
+pub const FLAG: &str = "--until-stdin-ends";
 
 /// See the module.
 #[derive(clap::Args, Debug, Clone, Copy)]
-pub(crate) struct Leash {
+pub struct Leash {
     /// Stop as on SIGTERM when standard input ends: for programs that start this one and may be killed.
     #[arg(long)]
     until_stdin_ends: bool,
@@ -19,7 +19,7 @@ pub(crate) struct Leash {
 
 impl Leash {
     /// Watches from now on, if that is asked for.
-    pub(crate) fn watch(self) {
+    pub fn watch(self) {
         if !self.until_stdin_ends {
             return;
         }

@@ -4,14 +4,13 @@
 //! - `status`, `key`, `account`, `block`, `tx`, `runner`, `job`, `timer`, `actor`, `pool`: what users do, over the typed client
 //! - `node`, `dev`: what operators run
 //! - `orchestrator`, `worker`, `run`, `fleet`: jobs shared over machines under leases
-//! - `audit`, `bench`, `demo`, `sim`, `vm`: what brings all that it needs
+//! - `audit`, `demo`, `vm`: commands that need no running node
 //! - `session`, `send`, `failure`: which node, from an instruction to its receipt, what went wrong
 //! - `style`, `format`, `moment`, `timeline`: from data to words
 
 pub mod account;
 pub mod actor;
 pub mod audit;
-pub mod bench;
 pub mod block;
 pub mod demo;
 pub mod dev;
@@ -19,10 +18,10 @@ pub mod duration;
 pub mod entropy;
 pub mod failure;
 pub mod fleet;
-mod format;
+pub mod format;
 pub mod job;
 pub mod key;
-mod leash;
+pub mod leash;
 mod moment;
 pub mod node;
 pub mod orchestrator;
@@ -32,11 +31,11 @@ pub mod run;
 pub mod runner;
 mod send;
 mod session;
-pub mod sim;
 pub mod status;
 mod style;
 mod timeline;
 pub mod timer;
 pub mod tx;
+mod value;
 pub mod vm;
 pub mod worker;

@@ -2,8 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use remuda::{
-    account, actor, audit, bench, block, demo, dev, fleet, job, key, node, orchestrator, pool, run,
-    runner, sim, status, timer, tx, vm, worker,
+    account, actor, audit, block, demo, dev, fleet, job, key, node, orchestrator, pool, run,
+    runner, status, timer, tx, vm, worker,
 };
 use std::process::ExitCode;
 
@@ -23,7 +23,6 @@ enum Command {
     Account(account::Args),
     Actor(actor::Args),
     Audit(audit::Args),
-    Bench(bench::Args),
     Block(block::Args),
     Demo(demo::Args),
     Dev(dev::Args),
@@ -35,7 +34,6 @@ enum Command {
     Pool(pool::Args),
     Run(run::Args),
     Runner(runner::Args),
-    Sim(sim::Args),
     Status(status::Args),
     Timer(timer::Args),
     Tx(tx::Args),
@@ -48,7 +46,6 @@ fn main() -> ExitCode {
         Command::Account(args) => account::main(&args),
         Command::Actor(args) => actor::main(&args),
         Command::Audit(args) => audit::main(&args),
-        Command::Bench(args) => bench::main(&args),
         Command::Block(args) => block::main(&args),
         Command::Demo(args) => demo::main(&args),
         Command::Dev(args) => dev::main(&args),
@@ -60,7 +57,6 @@ fn main() -> ExitCode {
         Command::Pool(args) => pool::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Runner(args) => runner::main(&args),
-        Command::Sim(args) => sim::main(&args),
         Command::Status(args) => status::main(&args),
         Command::Timer(args) => timer::main(&args),
         Command::Tx(args) => tx::main(&args),

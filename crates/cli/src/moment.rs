@@ -5,9 +5,9 @@
 
 mod right;
 
-use crate::actor::value::shown;
 use crate::format::{cby, count, short, thousandths};
 use crate::style::{Style, Tone};
+use crate::value::shown;
 use remuda_client::types::{BigUint, EventBody, HexAddress};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::primitives::Amount;

@@ -49,7 +49,7 @@ enum Command {
   $ remuda orchestrator init fleet
   $ remuda orchestrator init fleet --listen 0.0.0.0:4400 --tls-name fleet.example.com
   $ remuda orchestrator init fleet --listen 0.0.0.0:4400 --tls-certificate fullchain.pem --tls-key privkey.pem
-  $ remuda orchestrator init fleet --postgres postgres://fleet@db/fleet --nats nats://broker:4222
+  $ remuda orchestrator init fleet --postgres postgres://fleet@db/fleet --nats tls://broker:4222
   $ remuda orchestrator init fleet --objects-mib-max 10240
   $ remuda orchestrator init fleet --s3-endpoint http://store:9000 --s3-bucket ci --s3-keys-file bucket.keys
 

@@ -7,7 +7,7 @@ use crate::session::{KeyArgs, Session};
 use crate::style::{Style, Tone};
 use rand::Rng as _;
 use remuda_client::ClientError;
-use remuda_client::amount::parse_with_unit;
+use remuda_client::amount::parse_limit;
 use remuda_client::sign::Signed;
 use remuda_client::types::{EventBody, ReceiptView, Submitted};
 use remuda_protocol::primitives::{Amount, TxHash};
@@ -30,7 +30,7 @@ pub(crate) struct SendArgs {
     pub(crate) key: KeyArgs,
     /// Highest deposit to pay for what the transaction stores in the state. A record's owner gets it back when the
     /// record is freed [default: what the instruction needs, and 4 KiB for what code writes].
-    #[arg(long, value_name = "AMOUNT", value_parser = parse_with_unit)]
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_limit)]
     pub(crate) max_deposit: Option<Amount>,
     #[command(flatten)]
     pub(crate) wait: WaitArgs,

@@ -115,7 +115,7 @@ impl Output {
         }
         let mut json =
             serde_json::to_value(value).map_err(|error| Failure::Output(error.into()))?;
-        crate::actor::value::decode_events(&mut json);
+        crate::value::decode_events(&mut json);
         self.text(&format!("{json}\n"))
     }
 

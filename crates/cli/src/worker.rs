@@ -43,7 +43,7 @@ enum Command {
   $ remuda worker init big --token-file worker.token --concurrency 4 --tag ram:64g --tag gpu
   $ remuda worker init models --token-file worker.token --executors
   $ remuda worker init boxes --token-file worker.token --images runc --images-folder /srv/images
-  $ remuda worker init far --token-file worker.token --nats nats://broker:4222 --cache-mib-max 2048
+  $ remuda worker init far --token-file worker.token --nats tls://broker:4222 --cache-mib-max 2048
 
 Flags only write worker.toml, which has a word on each setting; edit it and start again.")]
     Init {

@@ -1,6 +1,6 @@
 //! Actors as a user has them: from an empty file to an answer, on a real network.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Actors that wait for work, through real consensus and with real runners.
 
-mod support;
+use crate::support;
 
 use remuda_client::types::{EventBody, HexBytes};
 use remuda_vm::{HostValue, cbor};

@@ -1,7 +1,7 @@
 //! A runner with a fleet behind it, all of it real programs: validators, the runner, an orchestrator and two
 //! workers, of which one is killed and the other stopped in the middle of a job.
 
-mod support;
+use crate::support;
 
 use remuda::demo::network::{Network, Wish};
 use remuda_client::types::{EventBody, JobStatusView, JobView};

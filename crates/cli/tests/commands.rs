@@ -1,6 +1,6 @@
 //! The user's commands, as a user runs them: the real program against a real network.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::path::Path;
@@ -60,8 +60,6 @@ fn wrong_use_has_status_two() {
         &["node", "init", "net", "--production"],
         &["node", "init", "net", "--production", "--fee-recipient", SOMEBODY],
         &["node", "init", "net", "--balances", "no-such-file.json"],
-        &["sim", "consensus", "--seeds", "0"],
-        &["sim", "consensus", "--threads", "0"],
         &["job", "show", "7"],
         &["job", "submit", "job.json", "--key", "k", "--wait", "--no-wait"],
         &["runner", "stake", "much", "--key", "k"],

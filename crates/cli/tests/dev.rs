@@ -1,6 +1,6 @@
 //! Networks that are set up or kept wrongly, and what an operator is told.
 
-mod support;
+use crate::support;
 
 use remuda_client::Client;
 use std::fs;

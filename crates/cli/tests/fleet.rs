@@ -1,6 +1,6 @@
 //! A fleet as its users run it: the real program, as orchestrator, as worker and as client.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use std::fs;
@@ -279,7 +279,10 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     let file = fleet.file("run.toml", "steps = [\"true\"]\ntags = [\"gpu\", \"huge\"]");
     let at = |args: &[&str]| Run::of(remuda().arg("run").args(args));
     let gone = at(&["list", "--orchestrator", "http://127.0.0.1:9"]).failed(1);
-    assert!(gone.stderr.contains("no orchestrator answers at http://127.0.0.1:9"), "{gone:?}");
+    assert!(
+        gone.stderr.contains("cannot reach the orchestrator at http://127.0.0.1:9"),
+        "{gone:?}"
+    );
     assert!(gone.stderr.contains("remuda orchestrator run"), "{gone:?}");
     at(&["list", "--orchestrator", "ftp://127.0.0.1"]).failed(2);
     // No token goes to another machine in the clear.
@@ -292,9 +295,9 @@ fn whatever_goes_wrong_is_said_with_what_to_do() {
     let wrong = wrong.failed(1);
     assert_eq!(wrong.json()["error"], "wrong_token", "{wrong:?}");
     let viewer = fleet.run_as("viewer", &["submit", &file]).failed(1);
-    assert!(viewer.stderr.contains("this needs submitter"), "{viewer:?}");
+    assert!(viewer.stderr.contains("this request needs submitter"), "{viewer:?}");
     let enrol = fleet.run_as("worker", &["list"]).failed(1);
-    assert!(enrol.stderr.contains("this needs viewer"), "{enrol:?}");
+    assert!(enrol.stderr.contains("this request needs viewer"), "{enrol:?}");
     fleet.run(&["show", "nonsense"]).failed(2);
     let unknown = fleet.run(&["show", "run_nobody"]).failed(1);
     assert!(unknown.stderr.contains("no such run"), "{unknown:?}");
@@ -347,8 +350,8 @@ fn a_worker_without_its_sandbox_is_not_made_and_says_what_to_do() {
         Run::of(command.args(["--token-file", &fleet.token("worker")]).args(args))
     };
     let refused = init(&[]).failed(1);
-    assert!(refused.stderr.contains("bwrap"), "{refused:?}");
-    assert!(refused.stderr.contains("Install it, or choose --sandbox plain"), "{refused:?}");
+    assert!(refused.stderr.contains("bubblewrap"), "{refused:?}");
+    assert!(refused.stderr.contains("Choose --sandbox plain"), "{refused:?}");
     assert_eq!(init(&["--json"]).failed(1).json()["error"], "no_sandbox");
     assert!(!Path::new(&home).exists(), "nothing is made, and no key is enrolled");
     init(&["--sandbox", "plain"]).ok();
@@ -367,7 +370,10 @@ fn a_worker_that_has_other_tags_is_no_help_and_one_that_has_them_is() {
     wait("the worker", || (status(&fleet)["workers"]["total"] == 1).then_some(()));
     let file = fleet.file("run.toml", "steps = [\"true\"]\ntags = [\"gpu\"]");
     let submitted = fleet.run(&["submit", &file]).ok();
-    assert!(submitted.stderr.contains("none of the 1 workers"), "{submitted:?}");
+    assert!(
+        submitted.stderr.contains("no worker that the orchestrator has heard of lately"),
+        "{submitted:?}"
+    );
     assert_eq!(status(&fleet)["queue"]["desired_workers"], 1);
     fleet.worker("able", &["--tag", "gpu"]);
     fleet.run(&["watch", submitted.stdout.trim()]).ok();
@@ -543,32 +549,4 @@ fn the_demonstration_comes_out_as_it_should_and_leaves_nothing() {
         String::from_utf8_lossy(&line).contains(place.to_str().expect("text"))
     });
     assert!(left.is_none(), "{left:?} is left");
-}
-
-#[test]
-fn figures_of_a_small_fleet_are_taken() {
-    let _alone = alone();
-    let args = ["bench", "fleet", "--workers", "4", "--jobs", "3", "--beats", "5", "--json"];
-    let run = Run::of(remuda().args(args).args(["--idle", "40", "--hold", "1"])).ok();
-    let figures = run.json();
-    assert_eq!((&figures["workers"], &figures["jobs"]), (&4.into(), &12.into()), "{figures}");
-    assert_eq!(figures["sqlite"]["jobs"], 12, "{figures}");
-    assert_eq!(figures["idle"]["workers"], 40, "{figures}");
-    assert_eq!(figures["idle"]["watched_seconds"], 1, "{figures}");
-    let of_a_store = ["jobs_per_second", "lease_micros_p50", "lease_micros_p99"];
-    positive(&figures["sqlite"], &of_a_store);
-    positive(&figures["sqlite"], &["heartbeats_per_second"]);
-    positive(&figures["http"], &of_a_store);
-    let idle = &figures["idle"];
-    positive(idle, &["connected_millis", "resident_bytes_before", "resident_bytes"]);
-    // So few may take no memory that it had not had before, and no time that the system counts.
-    for name in ["bytes_per_worker", "cpu_permille"] {
-        assert!(idle[name].is_u64(), "{name}: {idle}");
-    }
-}
-
-fn positive(figures: &Value, names: &[&str]) {
-    for name in names {
-        assert!(figures[name].as_u64() > Some(0), "{name}: {figures}");
-    }
 }

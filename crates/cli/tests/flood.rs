@@ -1,6 +1,6 @@
 //! What strangers ask of the nodes, beside the blocks that these make.
 
-mod support;
+use crate::support;
 
 use remuda_client::Client;
 use std::net::SocketAddr;

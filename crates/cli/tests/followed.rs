@@ -1,6 +1,6 @@
 //! `remuda run logs --follow`, with an orchestrator that says what a test wants.
 
-mod support;
+use crate::support;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;

@@ -1,6 +1,6 @@
 //! Pools of runners as a user has them, on a real network.
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::Network;

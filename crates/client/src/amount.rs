@@ -22,7 +22,6 @@ pub enum AmountError {
     /// More than 128 bits.
     #[error("that is more money than there can be")]
     TooMuch,
-    /// Nothing at all.
     #[error("an amount of 0 does nothing")]
     Zero,
 }
@@ -33,6 +32,14 @@ pub fn parse_with_unit(text: &str) -> Result<Amount, AmountError> {
     let amount = parse_amount(text)?;
     let bare = text.trim().bytes().all(|byte| byte.is_ascii_digit());
     if bare { Err(AmountError::NoUnit(amount.get())) } else { Ok(amount) }
+}
+
+/// The same for a limit, where 0 means something.
+pub fn parse_limit(text: &str) -> Result<Amount, AmountError> {
+    match parse_with_unit(text) {
+        Err(AmountError::Zero) => Ok(Amount::ZERO),
+        parsed => parsed,
+    }
 }
 
 /// `1.5cby`, or base units: `1500000000`, `1500000000units`.

@@ -27,7 +27,6 @@ const TIP_DIVISOR: u128 = 10;
 /// What a transaction needs to know of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// Which chain.
     pub chain_id: u64,
     /// Nonce of the sender's next transaction.
     pub nonce: u64,
@@ -104,12 +103,10 @@ fn spare_cycles(instruction: &Instruction, size: usize) -> u64 {
 pub struct Signed {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Their hash.
     pub hash: TxHash,
 }
 
 impl Signed {
-    /// Encodes it.
     pub fn new(transaction: &SignedTransaction) -> Self {
         let bytes = transaction.to_bytes();
         Self { hash: tx_hash(&bytes), bytes }

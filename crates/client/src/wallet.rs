@@ -22,45 +22,21 @@ const FILE_BYTES_MAX: u64 = 4_096;
 pub enum WalletError {
     /// The file cannot be opened, read or written.
     #[error("{path}: {source}", path = .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// There is a file of that name.
     #[error("{path} is there already, and a key is never overwritten; choose another name", path = .path.display())]
-    Exists {
-        /// Which.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Not a file.
     #[error("{path} is a directory; name the file of a key in it", path = .path.display())]
-    Directory {
-        /// Which.
-        path: PathBuf,
-    },
-    /// Others may read it.
+    Directory { path: PathBuf },
     #[error("{path} has mode {mode:o}; others could read the key. Run: chmod 600 {path}", path = .path.display())]
-    TooOpen {
-        /// Which.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
+    TooOpen { path: PathBuf, mode: u32 },
     /// Not a key. The contents are not repeated: they may be one, misspelt.
     #[error("{path} does not hold a key: write 64 hex digits, with or without 0x", path = .path.display())]
-    NotAKey {
-        /// Which.
-        path: PathBuf,
-    },
+    NotAKey { path: PathBuf },
     /// Not even hex.
     #[error("{path} does not hold a key: a key is one line of hex digits", path = .path.display())]
-    NotHex {
-        /// Which.
-        path: PathBuf,
-    },
-    /// No randomness.
+    NotHex { path: PathBuf },
     #[error("the system gives no random bytes: {0}")]
     NoRandomness(String),
 }
@@ -88,7 +64,6 @@ pub fn write(path: &Path, key: &[u8; 32]) -> Result<SecretKey, WalletError> {
     Ok(secret)
 }
 
-/// Reads a key.
 pub fn read(path: &Path) -> Result<SecretKey, WalletError> {
     let bytes = read_secret(path)?;
     let key = <&[u8; 32]>::try_from(&bytes[..]).ok().and_then(SecretKey::from_bytes);
@@ -107,7 +82,6 @@ pub fn write_secret(path: &Path, secret: &[u8]) -> Result<(), WalletError> {
     file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(io)
 }
 
-/// Reads any secret.
 pub fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, WalletError> {
     let io = |source| WalletError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;

@@ -7,26 +7,22 @@ use crate::message::{
     AckLease, Complete, CompleteStatus, Heartbeat, JobSpec, JobSubmission, LeaseGranted,
     LeaseRequest, Retry, RunSubmission,
 };
-use crate::orchestrator::Clock;
 use crate::store::{Store, StoreError};
+use crate::time::Clock;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
-/// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     /// Runners that work at the same time, and as many who submit meanwhile.
     pub runners: u32,
-    /// Jobs of each.
     pub jobs_each: u32,
-    /// Heartbeats of each, besides.
     pub beats_each: u32,
 }
 
-/// What was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Figures {
     /// Jobs that do nothing: submitted, granted, acknowledged and completed.
@@ -41,13 +37,10 @@ pub struct Figures {
     pub heartbeats_per_second: u64,
 }
 
-/// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The rules.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// There was another answer than any that fits.

@@ -27,18 +27,12 @@ const VIEW_BYTES_MAX: usize = 16 * MESSAGE_BYTES_MAX;
 pub enum ClientError {
     /// It was understood, and not done.
     #[error("{message} ({code})")]
-    Refused {
-        /// For programs.
-        code: String,
-        /// For people.
-        message: String,
-    },
+    Refused { code: String, message: String },
     /// Nobody knows whether it was done, or it cannot be done now: the same may be sent again.
     #[error("the orchestrator at {url} cannot be reached: {why}")]
     Unreachable {
         /// Where it was looked for.
         url: String,
-        /// What went wrong.
         why: String,
     },
     /// Somebody answers, and nobody understands it: it is no orchestrator, or one of another version.
@@ -46,14 +40,12 @@ pub enum ClientError {
         "what answers at {url} is not understood ({why}); look whether it is an orchestrator, and of this version"
     )]
     Nonsense {
-        /// Where it is.
         url: String,
         /// What is wrong with it.
         why: String,
     },
 }
 
-/// An orchestrator, from outside.
 #[derive(Clone, Debug)]
 pub struct Client {
     endpoint: Endpoint,
@@ -105,19 +97,16 @@ impl Client {
         self.json(keyed(request, key)?).await
     }
 
-    /// Stops a run.
     pub async fn cancel(&self, run: &RunId) -> Result<(), ClientError> {
         let request = self.request(Method::POST, &format!("/runs/{run}/cancel"))?;
         self.read(request).await.map(drop)
     }
 
-    /// Stops a job.
     pub async fn cancel_job(&self, job: &JobId) -> Result<(), ClientError> {
         let request = self.request(Method::POST, &format!("/jobs/{job}/cancel"))?;
         self.read(request).await.map(drop)
     }
 
-    /// What the token allows.
     pub async fn token(&self) -> Result<TokenView, ClientError> {
         self.json(self.request(Method::GET, "/token")?).await
     }
@@ -187,7 +176,6 @@ impl Client {
         Ok(view)
     }
 
-    /// A job.
     pub async fn job(&self, job: &JobId) -> Result<JobView, ClientError> {
         let request = self.request(Method::GET, &format!("/jobs/{job}"))?;
         self.json(request).await

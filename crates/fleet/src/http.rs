@@ -28,13 +28,20 @@ const IDLE_MAX: Duration = Duration::from_secs(50);
 /// Largest file of certificates: the whole of Mozilla's list, and more.
 const CA_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
-/// Which servers are believed, and whether plain HTTP may leave this machine.
+/// Which servers are believed, and whether a connection without TLS may leave this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
     /// Certificates of private authorities, in PEM, believed besides Mozilla's list.
     pub ca_file: Option<PathBuf>,
-    /// Allows plain HTTP to other machines: everybody on the way can read and use what is sent.
+    /// Allows connections without TLS to other machines: everybody on the way can read and use what is sent.
     pub insecure: bool,
+}
+
+impl Trust {
+    /// Whether a server may be reached without TLS.
+    pub(crate) fn allows_plain(&self, host: &str) -> bool {
+        self.insecure || is_this_machine(host)
+    }
 }
 
 /// Why an orchestrator's URL cannot be used.
@@ -48,14 +55,8 @@ pub enum EndpointError {
         "{0} uses plain HTTP to another machine, so anyone on the network path can read tokens, leases and job variables; use https://, or allow it with --insecure (`insecure = true` in settings)"
     )]
     Plain(String),
-    /// The file of authorities.
     #[error("certificates in {path} cannot be used: {why}; name a file with certificates in PEM", path = .path.display())]
-    Ca {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Ca { path: PathBuf, why: String },
 }
 
 /// An orchestrator's address, and the way there.
@@ -74,7 +75,7 @@ impl Endpoint {
         let host = uri.as_ref().and_then(|uri| Some((uri.scheme_str()?, uri.host()?)));
         match host {
             Some(("https", _)) => {}
-            Some(("http", host)) if trust.insecure || is_this_machine(host) => {}
+            Some(("http", host)) if trust.allows_plain(host) => {}
             Some(("http", _)) => return Err(EndpointError::Plain(url.to_owned())),
             _ => return Err(EndpointError::Url(url.to_owned())),
         }
@@ -106,16 +107,7 @@ pub(crate) struct Http(Arc<Client<HttpsConnector<HttpConnector>, Body>>);
 
 impl Http {
     pub(crate) fn new(ca_file: Option<&Path>) -> Result<Self, EndpointError> {
-        let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-        if let Some(path) = ca_file {
-            add(path, &mut roots)
-                .map_err(|why| EndpointError::Ca { path: path.to_owned(), why })?;
-        }
-        let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .expect("ring has every version of TLS that is safe")
-            .with_root_certificates(roots)
-            .with_no_client_auth();
+        let tls = client_config(ca_file)?;
         let mut tcp = HttpConnector::new();
         tcp.enforce_http(false);
         tcp.set_nodelay(true);
@@ -145,6 +137,19 @@ impl Http {
     ) -> Result<Response<Incoming>, legacy::Error> {
         self.0.request(request).await
     }
+}
+
+/// TLS as a client: Mozilla's authorities, and those in a file.
+pub(crate) fn client_config(ca_file: Option<&Path>) -> Result<ClientConfig, EndpointError> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    if let Some(path) = ca_file {
+        add(path, &mut roots).map_err(|why| EndpointError::Ca { path: path.to_owned(), why })?;
+    }
+    Ok(ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("ring has every version of TLS that is safe")
+        .with_root_certificates(roots)
+        .with_no_client_auth())
 }
 
 fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), String> {
@@ -200,7 +205,7 @@ fn explain(error: &rustls::Error) -> String {
         rustls::Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => {
-            "its certificate was issued by an unknown authority; for a private authority, pass its certificate with --ca-file (`ca_file` in settings)".to_owned()
+            "no trusted authority issued its certificate; for a private authority, --ca-file (`ca_file` in settings) must name the certificate of that authority".to_owned()
         }
         rustls::Error::InvalidMessage(_) => {
             "it does not speak TLS; for plain HTTP, use an http:// URL".to_owned()

@@ -9,7 +9,7 @@
 //! - [`lease`]: every rule, as pure decisions over a few rows each; no clock, no I/O, no randomness
 //! - [`store`]: where the rows are: memory, SQLite, PostgreSQL
 //! - [`orchestrator`]: the rules behind HTTP (transport B), pages for people, `/openapi.json` for programs;
-//!   [`orchestrator::serve`], or [`orchestrator::Within`] another program
+//!   [`orchestrator::serve`]
 //! - [`broker`]: work and cancellations through NATS (transport A)
 //! - [`worker`]: asks for work, does it, says how it went; [`worker::run`]. Work is steps of a shell, or a
 //!   call of an [`worker::Executor`]

@@ -1,6 +1,10 @@
 //! Time, as an argument. Deadlines are compared with the orchestrator's database clock and nothing
 //! else; what runners say about time is kept to be shown.
 
+mod clock;
+
+pub use clock::Clock;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use utoipa::openapi::RefOr;

@@ -1,6 +1,6 @@
 //! Each rule of the leases by an example, and those of the fifteen faults that the core decides.
 
-mod common;
+use crate::common;
 
 use common::{Fleet, job, lease_id, run_id, submission};
 use remuda_fleet::lease::{
@@ -600,6 +600,7 @@ fn the_same_key_is_the_same_run_and_a_rerun_is_another() {
         run_id: run_id(n),
         key: Some("again".into()),
         priority_max: i16::MAX,
+        label: None,
     };
     assert_eq!(fleet.handle(rerun(4)).reply, submitted(4, false));
     assert_eq!(fleet.handle(rerun(5)).reply, submitted(4, true));
@@ -657,6 +658,7 @@ fn a_run_that_an_operator_repeats_stays_its_submitters() {
         run_id: run_id(n),
         key: key(who, &n.to_string()),
         priority_max: i16::MAX,
+        label: None,
     };
     fleet.handle(rerun(1, 2, "operator")).reply.expect("repeated");
     fleet.handle(rerun(2, 3, "other operator")).reply.expect("repeated");
@@ -688,11 +690,19 @@ fn one_submitters_sets_of_tags_have_a_bound_and_are_counted_while_jobs_are_open(
 }
 
 #[test]
-fn a_rerun_has_no_higher_priority_than_the_one_who_asks_may_give() {
+fn a_rerun_keeps_to_the_limits_of_the_one_who_asks() {
     let mut fleet = Fleet::new();
+    let label = Label::of_token("ada");
     let [_] = fleet.submit(vec![JobSubmission { priority: 9, ..job("a") }]);
-    let rerun = Event::Rerun { of: run_id(0), run_id: run_id(1), key: None, priority_max: 3 };
+    let rerun = Event::Rerun {
+        of: run_id(0),
+        run_id: run_id(1),
+        key: None,
+        priority_max: 3,
+        label: Some(label.clone()),
+    };
     fleet.handle(rerun).reply.expect("repeated");
     let again = fleet.tables.job(&remuda_fleet::id::JobId::of(&run_id(1), 0)).expect("a job");
     assert_eq!(again.order.priority, 3);
+    assert_eq!(again.order.labels, [label].into());
 }

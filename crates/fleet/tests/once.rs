@@ -1,7 +1,7 @@
 //! What a job may ask for besides its work: to be begun once only, and a shorter lease. And what becomes of one that
 //! is given back.
 
-mod common;
+use crate::common;
 
 use common::{Fleet, complete, job, runner_id};
 use remuda_fleet::lease::{
@@ -41,6 +41,7 @@ fn what_was_begun_once_is_not_run_again_with_its_run() {
         run_id: common::run_id(n),
         key: None,
         priority_max: i16::MAX,
+        label: None,
     };
     assert_eq!(fleet.handle(rerun(1)).reply, Err(Refusal::OnceOnly), "somebody may begin it");
     fleet.active("r1");
@@ -52,6 +53,7 @@ fn what_was_begun_once_is_not_run_again_with_its_run() {
         run_id: common::run_id(2),
         key: None,
         priority_max: i16::MAX,
+        label: None,
     };
     assert!(fleet.handle(rerun).reply.is_ok(), "nobody has begun it, and nobody will");
 }
@@ -67,6 +69,7 @@ fn what_nobody_began_is_repeated_once() {
         run_id: common::run_id(n),
         key: key.map(str::to_owned),
         priority_max: i16::MAX,
+        label: None,
     };
     let submitted = |n, before| Ok(Reply::Submitted { run_id: common::run_id(n), before });
     assert_eq!(fleet.handle(rerun(0, 1, Some("k"))).reply, submitted(1, false));

@@ -1,6 +1,6 @@
 //! The file: what was answered survives a kill, and nobody else can open it.
 
-mod common;
+use crate::common;
 
 use common::{complete, forgets, heartbeat, job, lease_id, run_id, runner_id, submission};
 use futures::FutureExt as _;
@@ -181,7 +181,7 @@ async fn works_until_it_is_killed() {
 async fn what_was_answered_survives_a_kill() {
     let path = fresh("kill");
     let mut child = Command::new(std::env::current_exe().expect("this program"))
-        .args(["--ignored", "--exact", "works_until_it_is_killed", "--nocapture"])
+        .args(["--ignored", "--exact", "sqlite::works_until_it_is_killed", "--nocapture"])
         .env("FLEET_TEST_FILE", &path)
         .stdout(Stdio::piped())
         .spawn()

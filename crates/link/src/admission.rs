@@ -16,7 +16,6 @@ const KEY_RATE: (u32, u32) = (8, 1);
 /// Addresses and keys that are remembered at a time.
 const REMEMBERED_MAX: usize = 65_536;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct Admission {
     sources: BTreeMap<IpAddr, Allowance>,
@@ -24,7 +23,6 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Somebody knocks.
     pub fn source(&mut self, now_ms: u64, source: IpAddr) -> Result<(), Parting> {
         take(&mut self.sources, network(source), SOURCE_RATE, now_ms)
     }

@@ -4,7 +4,7 @@
 //! have the names of CIP-11. Whoever decodes a frame ignores fields that it does not know, so that a
 //! later version may add some.
 
-use crate::wire::WireError;
+use crate::cbor::{self, WireError};
 use remuda_protocol::primitives::{B256, JobId};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,6 @@ pub type RunnerSignature = [u8; 65];
 /// A signature of a validator.
 pub type ValidatorSignature = [u8; 64];
 
-/// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The one that works, and that connects.
@@ -33,7 +32,6 @@ pub struct Hello {
     /// 33 bytes of a runner, 32 of a validator.
     #[serde(with = "serde_bytes")]
     pub party_pubkey: Vec<u8>,
-    /// Who speaks.
     pub party_role: Role,
     /// The newest block that the sender knows.
     pub block_height: u64,
@@ -61,14 +59,12 @@ pub struct HelloAck {
     pub block_height: u64,
 }
 
-/// A runner is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeartbeatPing {
     /// The newest block that the runner knows.
     pub block_height: u64,
     /// Rises with every ping of a connection.
     pub nonce: u64,
-    /// The runner's word.
     #[serde(with = "serde_bytes")]
     pub signed: RunnerSignature,
 }
@@ -81,7 +77,6 @@ pub struct HeartbeatPong {
     pub block_height: u64,
     /// The subset epoch of that block.
     pub subset_epoch: u64,
-    /// The validator's word.
     #[serde(with = "serde_bytes")]
     pub validator_signed: ValidatorSignature,
 }
@@ -89,13 +84,11 @@ pub struct HeartbeatPong {
 /// How busy a runner is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackpressureSignal {
-    /// Jobs it works on.
     pub active_jobs: u32,
     /// Jobs it works on at most.
     pub max_concurrent: u32,
     /// Whether it should be attested as present.
     pub accepting_new: bool,
-    /// Why, for people.
     pub reason: Option<String>,
 }
 
@@ -110,17 +103,13 @@ pub struct CapabilityDelta {
     pub removed_capabilities: Vec<String>,
     /// Entitlements that it holds again.
     pub added_entitlements: Vec<String>,
-    /// Entitlements that it lost.
     pub removed_entitlements: Vec<String>,
-    /// The runner's word.
     #[serde(with = "serde_bytes")]
     pub signed: RunnerSignature,
 }
 
-/// Work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobAssignment {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
     /// The selection that drew the runner.
@@ -132,7 +121,6 @@ pub struct JobAssignment {
     pub block_height: u64,
     /// The last block for a commit, or for the result of a single runner.
     pub deadline_block: u64,
-    /// The validator's word.
     #[serde(with = "serde_bytes")]
     pub validator_signed: ValidatorSignature,
 }
@@ -140,14 +128,11 @@ pub struct JobAssignment {
 /// What became of an assignment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobAck {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
     /// What the runner does with it.
     pub status: AckStatus,
-    /// Why, for people.
     pub reason: Option<String>,
-    /// The runner's word.
     #[serde(with = "serde_bytes")]
     pub signed: RunnerSignature,
 }
@@ -155,11 +140,9 @@ pub struct JobAck {
 /// What a runner does with an assignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckStatus {
-    /// It works on it.
     Accepted,
     /// It has it from another validator. That is the normal case.
     Duplicate,
-    /// It will not.
     Reject(RejectReason),
 }
 
@@ -183,12 +166,10 @@ pub enum RejectReason {
 /// How far the work is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobProgress {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
     /// In percent.
     pub fraction: u8,
-    /// For people.
     pub detail: Option<String>,
 }
 
@@ -196,36 +177,27 @@ pub struct JobProgress {
 /// into its mempool as if it had come in by HTTP.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobResult {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
     /// The signed transaction.
     #[serde(with = "serde_bytes")]
     pub result_data: Vec<u8>,
-    /// The runner's word.
     #[serde(with = "serde_bytes")]
     pub runner_signed: RunnerSignature,
 }
 
-/// Stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobCancel {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
-    /// Why.
     pub reason: CancelReason,
-    /// The validator's word.
     #[serde(with = "serde_bytes")]
     pub validator_signed: ValidatorSignature,
 }
 
-/// Why work stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CancelReason {
-    /// Somebody else was drawn.
     Reassigned,
-    /// Its time is over.
     Expired,
     /// The job is over without it.
     Failed,
@@ -234,16 +206,12 @@ pub enum CancelReason {
 /// A result for the job's aggregator, sealed to its key. Only the aggregator can open it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handover {
-    /// Which job.
     #[serde(with = "hash")]
     pub job_id: JobId,
-    /// Whose result.
     #[serde(with = "serde_bytes")]
     pub runner: [u8; 20],
-    /// The sealed reveal.
     #[serde(with = "serde_bytes")]
     pub sealed: Vec<u8>,
-    /// The sender's word.
     #[serde(with = "serde_bytes")]
     pub runner_signed: RunnerSignature,
 }
@@ -253,18 +221,15 @@ pub struct Handover {
 pub struct Goodbye {
     /// One of the words of [`Parting`], or one that only a later version knows.
     pub reason: String,
-    /// For people.
     pub detail: Option<String>,
 }
 
 macro_rules! partings {
     ($( $variant:ident $word:literal $about:literal; )*) => {
-        /// Why a connection ends.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Parting { $( #[doc = $about] $variant, )* }
 
         impl Parting {
-            /// All of them.
             pub const ALL: &'static [Self] = &[$( Self::$variant ),*];
 
             /// Its word in a [`Goodbye`].
@@ -272,7 +237,6 @@ macro_rules! partings {
                 match self { $( Self::$variant => $word ),* }
             }
 
-            /// What it means.
             pub const fn about(self) -> &'static str {
                 match self { $( Self::$variant => $about ),* }
             }
@@ -304,7 +268,6 @@ impl Parting {
         Frame::Goodbye(Goodbye { reason: self.word().to_owned(), detail: None })
     }
 
-    /// Reads a word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|parting| parting.word() == word)
     }
@@ -312,7 +275,6 @@ impl Parting {
 
 macro_rules! frames {
     ($( $number:literal $name:ident, )*) => {
-        /// Any frame.
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Frame {
             $( #[doc = concat!("See [`", stringify!($name), "`].")] $name($name), )*
@@ -336,7 +298,7 @@ macro_rules! frames {
 
             pub(crate) fn read(number: u8, map: &[u8]) -> Result<Self, WireError> {
                 match number {
-                    $( $number => crate::wire::map(map).map(Self::$name), )*
+                    $( $number => cbor::map(map).map(Self::$name), )*
                     other => Err(WireError::UnknownType(other)),
                 }
             }

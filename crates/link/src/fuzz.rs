@@ -99,7 +99,6 @@ pub fn key() -> &'static SecretKey {
     KEY.get_or_init(|| SecretKey::from_label("fuzz"))
 }
 
-/// Its validator.
 pub fn identity() -> &'static Arc<Identity> {
     static IDENTITY: OnceLock<Arc<Identity>> = OnceLock::new();
     IDENTITY.get_or_init(|| Arc::new(Identity::from_seed(&[5; 32]).expect("32 bytes")))

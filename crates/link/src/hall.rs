@@ -8,7 +8,6 @@ use crate::admission::network;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// Connections that wait.
 pub const STRANGERS_MAX: usize = 512;
 /// From so many on, addresses have to prove that they are theirs before anything is kept for them.
 const STRANGERS_CALM: usize = 64;
@@ -42,12 +41,10 @@ impl<T> Default for Hall<T> {
 }
 
 impl<T> Hall<T> {
-    /// How many wait.
     pub fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }

@@ -9,6 +9,7 @@
 //! - [`fuzz`]: what fuzzers call
 
 pub mod admission;
+mod cbor;
 pub mod frame;
 pub mod fuzz;
 pub mod hall;

@@ -15,17 +15,12 @@ pub type ValidatorKey = [u8; 32];
 /// a man in the middle has two sessions, and neither signature holds in the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// Which chain.
     pub chain_id: u64,
     /// Keying material of the TLS session.
     pub exporter: [u8; 32],
-    /// From the runner's Hello.
     pub nonce_runner: [u8; 32],
-    /// From the validator's Hello.
     pub nonce_validator: [u8; 32],
-    /// Who connects.
     pub runner: PublicKey,
-    /// To whom.
     pub validator: ValidatorKey,
     /// As the validator's Hello says.
     pub subset_epoch: u64,
@@ -191,7 +186,10 @@ pub fn validator_signed(key: &ValidatorKey, digest: &B256, signature: &[u8; 64])
     key.verify(digest.as_slice(), signature).is_ok()
 }
 
-/// A validator's own key.
+pub trait Signer: Send + Sync {
+    fn sign(&self, digest: &B256) -> [u8; 64];
+}
+
 pub struct Identity(ring::signature::Ed25519KeyPair);
 
 impl Identity {
@@ -207,7 +205,7 @@ impl Identity {
     }
 }
 
-impl crate::session::validator::Signer for Identity {
+impl Signer for Identity {
     fn sign(&self, digest: &B256) -> [u8; 64] {
         self.0.sign(digest.as_slice()).as_ref().try_into().expect("64 bytes")
     }

@@ -1,8 +1,7 @@
 //! Frames as bytes, with limits before anything is allocated.
 
+pub use crate::cbor::WireError;
 use crate::frame::Frame;
-use serde::de::DeserializeOwned;
-use thiserror::Error;
 
 /// What a frame of the control stream may be, type and map together.
 pub const CONTROL_LIMIT: usize = 64 * 1024;
@@ -14,30 +13,6 @@ pub const HANDOVER_LIMIT: usize = 80 * 1024;
 pub const FRAME_OVERHEAD: usize = 512;
 /// What a stream keeps between frames.
 const SPARE: usize = 1024;
-/// How deep a map may nest: no frame nests deeper than an enum in a map.
-const DEPTH: usize = 8;
-
-/// Why bytes are no frame.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum WireError {
-    /// The length is more than this stream takes.
-    #[error("a frame of {length} bytes, and {limit} are the limit here")]
-    TooLong {
-        /// What it says.
-        length: usize,
-        /// What is allowed.
-        limit: usize,
-    },
-    /// Not even a type.
-    #[error("an empty frame")]
-    Empty,
-    /// No frame has this number.
-    #[error("no frame has the type {0:#04x}")]
-    UnknownType(u8),
-    /// The map is not what the type asks for.
-    #[error("not the map of this frame: {0}")]
-    Map(String),
-}
 
 /// A frame as it travels.
 pub fn encode(frame: &Frame) -> Vec<u8> {
@@ -67,12 +42,6 @@ pub fn decode(body: &[u8]) -> Result<Frame, WireError> {
     Frame::read(*number, map)
 }
 
-pub(crate) fn map<T: DeserializeOwned>(mut bytes: &[u8]) -> Result<T, WireError> {
-    let frame = ciborium::de::from_reader_with_recursion_limit(&mut bytes, DEPTH)
-        .map_err(|error| WireError::Map(error.to_string()))?;
-    if bytes.is_empty() { Ok(frame) } else { Err(WireError::Map("bytes after it".to_owned())) }
-}
-
 /// Cuts frames out of a stream's bytes, however they come.
 #[derive(Debug)]
 pub struct Cutter {
@@ -87,7 +56,6 @@ pub enum Needs {
     Length(usize),
     /// So many bytes of a frame that is so long.
     Body {
-        /// What is missing.
         missing: usize,
         /// All of the frame, with its length.
         whole: usize,

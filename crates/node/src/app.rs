@@ -1,5 +1,7 @@
 //! What the engine asks of the chain: a block, a verdict, and to note what is final.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! Building and verifying run the same code of the rules on the same state, because a validator does
 //! not verify its own block: if they could disagree, it would certify what all others refuse.
 //! Nothing here waits for anything but the disk; whatever has to wait does so in the
@@ -50,23 +52,16 @@ pub trait Tamper: Send + Sync + 'static {
     /// Changes what is about to be built.
     fn draft(&self, _: &mut Draft, _: &MemoryState) {}
 
-    /// Changes what was built.
     fn built(&self, _: &mut remuda_protocol::block::Block) {}
 }
 
-/// See the module.
 pub struct App<E: Spawner + StorageContext> {
     /// The block of height 0.
     pub genesis: Block,
-    /// Verifies seeds and certificates.
     pub scheme: Scheme,
-    /// States in memory.
     pub chain: Chain,
-    /// Seeds and certificates.
     pub seeds: Seeds,
-    /// Receipts.
     pub history: History<E>,
-    /// Transactions.
     pub pool: Arc<dyn Pool>,
     /// How long it fills a block; see [`Patience`](crate::validator::Patience).
     pub filling: Duration,

@@ -1,11 +1,13 @@
 //! What the API reads the chain through.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! The API does not see consensus, storage or the mempool, nor their type parameters; a node, a
 //! simulation or a test gives it this one object. Everything in it is about finalised blocks.
 
-use crate::runners::Runners;
 use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
+use remuda_link::frame::Handover;
 use remuda_protocol::block::Block;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Inadmissible;
@@ -104,12 +106,42 @@ pub struct NodeStatus {
     pub peers: u32,
     /// The view that it is in.
     pub view: u64,
-    /// Transactions that wait.
     pub mempool: usize,
     /// Whether it has caught up.
     pub ready: bool,
-    /// When it started.
     pub started: Instant,
+}
+
+/// Where a validator can be reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// By runners: address and port.
+    pub link: Option<String>,
+    /// Its API, as a URL.
+    pub api: Option<String>,
+}
+
+/// How far a runner is with a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobNews {
+    pub job: JobId,
+    /// Whose word this is. Nobody else vouches for it.
+    pub runner: Address,
+    /// In percent.
+    pub percent: u8,
+    pub detail: Option<String>,
+}
+
+/// The runners with sessions at this node, as far as the API needs them.
+pub trait RunnerLinks: Send + Sync {
+    /// Where a validator can be reached; empty if its operator did not say.
+    fn reach(&self, validator: u32) -> Reach;
+
+    /// Progress that runners report, from now on.
+    fn news(&self) -> broadcast::Receiver<Arc<JobNews>>;
+
+    /// Hands a result to an aggregator. `false` if it has no session here, or none that knows the job.
+    fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool;
 }
 
 /// A chain, as far as the API needs it. Methods without a future answer from memory, at once.
@@ -171,7 +203,7 @@ pub trait Backend: Send + Sync + 'static {
     fn presence_seen(&self) -> Vec<Slot>;
 
     /// The runners of this validator.
-    fn runners(&self) -> &Runners;
+    fn runners(&self) -> &dyn RunnerLinks;
 
     /// The key that a development chain gives money away with.
     fn faucet(&self) -> Option<SecretKey>;

@@ -1,4 +1,6 @@
 //! A block as the engine moves it: the rules' block, its bytes and its name, worked out once.
+//!
+//! Consensus: a change here can fork the chain.
 
 use crate::scheme::PublicKey;
 use bytes::{BufMut, Bytes};
@@ -27,7 +29,6 @@ const TRANSACTION_BYTES_MIN: usize = 65;
 /// What consensus knows of a block when it asks for one.
 pub type BlockContext = Context<Digest, PublicKey>;
 
-/// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     rules: Arc<block::Block>,
@@ -79,7 +80,6 @@ impl Block {
         &self.rules
     }
 
-    /// Its header.
     pub fn header(&self) -> &Header {
         &self.rules.header
     }

@@ -1,5 +1,7 @@
 //! States in memory: of the newest final block, and of blocks above it that were executed.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! States share what did not change, so one more costs what its block changed. Everything here
 //! follows from the database and the blocks, and is rebuilt from them at a start.
 
@@ -14,7 +16,7 @@ use remuda_protocol::event::Receipt;
 use remuda_protocol::key::ChainKey;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::Slot;
-use remuda_protocol::state::{MemoryState, View as _, read};
+use remuda_protocol::state::{Indexed as _, MemoryState, read};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -34,7 +36,6 @@ struct Inner {
     executed: BTreeMap<(u64, Digest), Executed>,
 }
 
-/// See the module.
 #[derive(Clone)]
 pub struct Chain {
     params: Arc<ChainParams>,
@@ -43,13 +44,11 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Nothing yet.
     pub fn new(params: Arc<ChainParams>) -> Self {
         let opened = Arc::new(tokio::sync::watch::Sender::new(false));
         Self { params, inner: Arc::default(), opened }
     }
 
-    /// The parameters.
     pub fn params(&self) -> &Arc<ChainParams> {
         &self.params
     }
@@ -137,7 +136,6 @@ impl Sessions {
         self.0.read().unwrap_or_else(PoisonError::into_inner).contains(&slot)
     }
 
-    /// Everybody who has one.
     pub fn all(&self) -> Vec<Slot> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
@@ -147,9 +145,7 @@ impl Sessions {
 pub struct OwnSight {
     /// States to take the list from.
     pub chain: Chain,
-    /// Who is there.
     pub sessions: Sessions,
-    /// This validator's number.
     pub validator: u32,
 }
 

@@ -1,11 +1,13 @@
 //! The engine round an application: blocks are spread, kept, fetched and put in order, and rounds
 //! are voted on. Which application is given; ours is in [`validator`](crate::validator).
+//!
+//! Consensus: validators of one network must run the same version.
 
 use crate::block::Block;
+use crate::gate::MAX_DRIFT;
 use crate::scheme::{PublicKey, Scheme, SeedElection};
 use crate::seeds::Seeds;
 use crate::store::StoreError;
-use crate::validator::Patience;
 use commonware_broadcast::buffered;
 use commonware_consensus::simplex::types::Context as SimplexContext;
 use commonware_consensus::{
@@ -43,6 +45,30 @@ pub(crate) const MAILBOX: std::num::NonZeroUsize = NZUsize!(1024);
 /// Channels of the network that consensus uses: votes, certificates, resolver, backfill, broadcast.
 pub const CHANNELS: usize = 5;
 
+/// How long a validator waits before it gives a round up. A dead leader costs the first, a leader
+/// with a bad block the second.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For a proposal; above the block time, with a margin for the way.
+    pub leader: Duration,
+    pub certificate: Duration,
+    /// Between repeated requests to give a round up.
+    pub retry: Duration,
+    /// With a block that it fills itself. Others take about as long to execute it.
+    pub filling: Duration,
+}
+
+impl Patience {
+    /// For a block time.
+    pub fn for_block_time(block_time: Duration) -> Self {
+        // A leader may have to wait for a parent whose maker's clock is ahead, and to fill a block.
+        let margin = block_time.max(Duration::from_secs(1));
+        let leader = block_time + MAX_DRIFT + margin;
+        let certificate = leader + Duration::from_secs(1);
+        Self { leader, certificate, retry: leader, filling: margin / 2 }
+    }
+}
+
 /// Blocks, as the engine keeps them.
 pub type Blocks = MarshalMailbox<Scheme, Standard<Block>>;
 
@@ -50,11 +76,8 @@ pub type Blocks = MarshalMailbox<Scheme, Standard<Block>>;
 pub struct Wiring {
     /// Prefix of everything it stores.
     pub partition: String,
-    /// Its name.
     pub public_key: PublicKey,
-    /// Its voice.
     pub scheme: Scheme,
-    /// How long it waits.
     pub patience: Patience,
     /// The block of height 0.
     pub genesis: Block,

@@ -1,6 +1,8 @@
 //! Everything that waits, in front of what must not: while the [application](crate::app) builds a
 //! block, the engine cannot finalise any.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! A block is never made earlier than one block time after its parent. A block that seems to be from
 //! the future is not invalid, only early: saying no is for ever, so the vote is delayed instead.
 
@@ -23,11 +25,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// How far clocks of honest validators may be apart.
 pub const MAX_DRIFT: Duration = Duration::from_millis(500);
 
-/// See the module.
 pub struct Gate<E: CryptoRng + Spawner + StorageContext> {
     /// What it stands in front of.
     pub inner: Mailbox<E, App<E>>,
-    /// Seeds to wait for.
     pub seeds: Seeds,
     /// Least time between blocks; a rule of the chain.
     pub block_time_ms: u64,

@@ -1,5 +1,7 @@
 //! Transactions between nodes. Every validator is connected to every other, so whoever lets one in
 //! at its door tells all, and nobody passes on what it was told.
+//!
+//! Consensus: validators of one network must run the same version.
 
 use crate::ledger::Ledger;
 use crate::mempool::allowance::{Allowance, Rate};
@@ -22,7 +24,6 @@ const GATHER: Duration = Duration::from_millis(10);
 /// Each costs the recovery of a key.
 const RATE: Rate = Rate { burst: 4_000, per_tick: 200 };
 
-/// See the module.
 pub struct Gossip<E: CryptoRng + Spawner + StorageContext> {
     ledger: Arc<Ledger<E>>,
     outbox: mpsc::Receiver<Bytes>,
@@ -35,7 +36,6 @@ impl<E: CryptoRng + Spawner + StorageContext> Gossip<E> {
         Self { ledger, outbox, allowance: Allowance::new(RATE) }
     }
 
-    /// Starts.
     pub fn start<S, R>(self, context: E, channel: (S, R)) -> Handle<()>
     where
         S: Sender<PublicKey = PublicKey>,

@@ -1,5 +1,7 @@
 //! Final blocks and their receipts, on disk, for requests to the node.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! The engine's own archive serves consensus, one request after the other. Requests for old blocks read this store
 //! instead, so they cannot delay consensus: it has its own page cache, and its lock is fair, so a new final block
 //! waits for one read at most. Receipts are stored because they could otherwise only be computed by executing
@@ -30,7 +32,6 @@ pub type Past = (Rules, Vec<Receipt>);
 
 type Archive<E> = prunable::Archive<EightCap, E, Digest, Bytes>;
 
-/// See the module.
 pub struct History<E: Spawner + StorageContext> {
     archive: Arc<Mutex<Option<Archive<E>>>>,
     readers: Arc<Semaphore>,

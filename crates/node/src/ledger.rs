@@ -1,8 +1,12 @@
 //! What a node knows, for those who ask: the final chain, what waits, and who is there.
+//!
+//! Local: a change here needs no agreement among validators.
 
 use crate::api::index::Index;
 use crate::app::{App, Pool};
-use crate::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
+use crate::backend::{
+    Backend, Finalised, NodeStatus, ProofError, Refusal, RunnerLinks, StateProof, Tip,
+};
 use crate::block::{Block, to_hash};
 use crate::chain::{Chain, Executed, Sessions};
 use crate::gate::to_ms;
@@ -66,7 +70,6 @@ struct Parts<E: CryptoRng + Spawner + StorageContext> {
     genesis: Arc<Finalised>,
 }
 
-/// See the module.
 pub struct Ledger<E: CryptoRng + Spawner + StorageContext> {
     network: Arc<Network>,
     chain: Chain,
@@ -357,8 +360,8 @@ impl<E: CryptoRng + Spawner + StorageContext> Backend for Ledger<E> {
         self.sessions.all()
     }
 
-    fn runners(&self) -> &Runners {
-        &self.runners
+    fn runners(&self) -> &dyn RunnerLinks {
+        &*self.runners
     }
 
     fn faucet(&self) -> Option<SecretKey> {

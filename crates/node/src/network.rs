@@ -1,5 +1,7 @@
 //! The validators of a chain and their keys.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! A dealer makes them: one program that knows all shares for a moment. That is for development; who
 //! deals could sign for everybody.
 
@@ -48,15 +50,12 @@ pub enum NetworkError {
         /// What a block may have.
         cells: u64,
     },
-    /// The threshold key.
     #[error("the threshold key of the genesis is not one for its validators")]
     BadThresholdKey,
 }
 
-/// A validator's secrets.
 #[derive(Clone)]
 pub struct Secrets {
-    /// Its identity.
     pub identity: ed25519::PrivateKey,
     /// Its share of the network's key.
     pub share: Share,
@@ -78,7 +77,6 @@ impl Secrets {
         [&self.identity.encode()[..], &self.share.encode()].concat()
     }
 
-    /// From a file.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (identity, share) = bytes.split_at_checked(32)?;
         Some(Self {
@@ -171,7 +169,6 @@ impl Network {
         (network, secrets)
     }
 
-    /// The genesis.
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
     }
@@ -181,7 +178,6 @@ impl Network {
         &self.participants
     }
 
-    /// A validator's number.
     pub fn index(&self, key: &PublicKey) -> Option<u32> {
         self.participants.index(key).map(|participant| participant.get())
     }

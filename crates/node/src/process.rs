@@ -1,4 +1,6 @@
 //! A node as a process: real network, real disk, and a clean stop.
+//!
+//! Local: a change here needs no agreement among validators.
 
 use crate::chain::{Chain, OwnSight, Sessions};
 use crate::config::{FileError, GenesisFile, Peer, Settings, read_secret};
@@ -45,16 +47,12 @@ const STOP: Duration = Duration::from_secs(2);
 /// Why a node does not run.
 #[derive(Debug, Error)]
 pub enum NodeError {
-    /// A file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The genesis.
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The settings.
     #[error("{0}")]
     Settings(String),
     /// Another chain is in the data directory.
@@ -63,39 +61,21 @@ pub enum NodeError {
          give another data directory, or remove this one to start anew",
         path.display()
     )]
-    OtherChain {
-        /// The data directory.
-        path: PathBuf,
-        /// Whose chain is there.
-        found: String,
-        /// Whose should be.
-        expected: B256,
-    },
+    OtherChain { path: PathBuf, found: String, expected: B256 },
     /// The API cannot listen.
     #[error("the API cannot listen on {address}: {error}; is another node running there?")]
-    Api {
-        /// Where.
-        address: std::net::SocketAddr,
-        /// Why.
-        error: std::io::Error,
-    },
+    Api { address: std::net::SocketAddr, error: std::io::Error },
     /// Other validators cannot reach it.
     #[error(
         "cannot listen for other validators on {address}: {error}; is another node running there?"
     )]
-    Listen {
-        /// Where.
-        address: std::net::SocketAddr,
-        /// Why.
-        error: std::io::Error,
-    },
+    Listen { address: std::net::SocketAddr, error: std::io::Error },
     /// Runners cannot reach it.
     #[error(transparent)]
     Link(#[from] remuda_link::quic::server::ServerError),
     /// A part of the node ended.
     #[error("{0} has stopped; see the log")]
     Stopped(&'static str),
-    /// Too few files.
     #[error(
         "this process may have {0} files open, and a node needs {OPEN_FILES_MIN}; \
          raise the limit, for example with: ulimit -n {OPEN_FILES_MIN}"

@@ -1,5 +1,7 @@
 //! Seeds of all rounds, and the newest finalization certificates, as the engine reports them.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! A round that ends without a block has a seed too, in its nullification. Blocks must carry every
 //! seed, so none may be lost: the engine forgets old rounds, and after a drought of more than a
 //! block's worth of rounds their seeds are owed for longer than it remembers. They are on disk until
@@ -42,7 +44,6 @@ enum Write {
     Carried(u64),
 }
 
-/// See the module.
 #[derive(Clone)]
 pub struct Seeds {
     inner: Arc<Mutex<Inner>>,

@@ -1,5 +1,7 @@
 //! The state on disk: an authenticated database with a root for headers and proofs for everybody.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! Its keys are hashes of the rules' keys, so that its index stays balanced whatever keys look like;
 //! its values begin with the rules' key, so that the whole state can be read back.
 
@@ -46,7 +48,6 @@ pub type Database<E> =
 pub type Databases<E> = Shared<Database<E>>;
 /// Changes that are not sealed yet.
 pub type Batch<E> = <Databases<E> as DatabaseSet<E>>::Unmerkleized;
-/// Changes with their root.
 pub type Sealed<E> = <Databases<E> as DatabaseSet<E>>::Merkleized;
 /// Where the database is and how it works.
 pub type Config = VariableConfig<EightCap, ((), RangeCfg<usize>), Sequential>;
@@ -154,7 +155,6 @@ pub enum StoreError {
     /// The disk, or what is on it.
     #[error("the state database fails: {0}")]
     Database(String),
-    /// It holds something else.
     #[error("the state database holds an entry that is not ours; was it made by another program?")]
     Foreign,
     /// The genesis has no state.
@@ -165,7 +165,6 @@ pub enum StoreError {
     NotAValidator,
 }
 
-/// Everything in the database.
 pub async fn load<E>(databases: &Databases<E>) -> Result<Vec<(Key, Value)>, StoreError>
 where
     E: Spawner + StorageContext,
@@ -227,7 +226,6 @@ pub struct NoTransfer;
 
 /// Called with the database as soon as it is open and before anything is executed on it.
 pub trait Opened<E: Spawner + StorageContext>: Clone + Send + Sync + 'static {
-    /// Reads what it needs.
     fn opened(&self, databases: Databases<E>) -> impl Future<Output = ()> + Send;
 }
 

@@ -1,5 +1,7 @@
 //! One validator, put together: the engine's parts around our [application](crate::app).
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! ```text
 //! network ─ votes, certificates, resolver ─→ simplex engine ─ reports ─→ deferred, seeds
 //!         ─ broadcast ─→ buffer ┐               │ asks
@@ -14,7 +16,7 @@ use crate::app::{App, Pool, Tamper};
 use crate::block::Block;
 use crate::chain::{Chain, standing};
 use crate::engine::{self, Blocks, MAILBOX, Wiring};
-use crate::gate::{Gate, MAX_DRIFT};
+use crate::gate::Gate;
 use crate::history::History;
 use crate::network::Network;
 use crate::scheme::{PublicKey, Scheme};
@@ -34,9 +36,8 @@ use commonware_utils::{NZU16, NZU64, NZUsize};
 use futures::FutureExt as _;
 use rand_core::CryptoRng;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-pub use crate::engine::CHANNELS;
+pub use crate::engine::{CHANNELS, Patience};
 
 /// What one validator needs to know.
 pub struct Setup {
@@ -44,43 +45,14 @@ pub struct Setup {
     pub partition: String,
     /// The network that it is one of.
     pub network: Arc<Network>,
-    /// Its name.
     pub public_key: PublicKey,
-    /// Its voice.
     pub scheme: Scheme,
-    /// How long it waits.
     pub patience: Patience,
-    /// Its transactions.
     pub pool: Arc<dyn Pool>,
     /// States in memory; made by the caller, who may read them.
     pub chain: Chain,
     /// See [`Tamper`].
     pub tamper: Option<Arc<dyn Tamper>>,
-}
-
-/// How long a validator waits before it gives a round up. A dead leader costs the first, a leader
-/// with a bad block the second.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
-    /// For a proposal; above the block time, with a margin for the way.
-    pub leader: Duration,
-    /// For a certificate.
-    pub certificate: Duration,
-    /// Between repeated requests to give a round up.
-    pub retry: Duration,
-    /// With a block that it fills itself. Others take about as long to execute it.
-    pub filling: Duration,
-}
-
-impl Patience {
-    /// For a block time.
-    pub fn for_block_time(block_time: Duration) -> Self {
-        // A leader may have to wait for a parent whose maker's clock is ahead, and to fill a block.
-        let margin = block_time.max(Duration::from_secs(1));
-        let leader = block_time + MAX_DRIFT + margin;
-        let certificate = leader + Duration::from_secs(1);
-        Self { leader, certificate, retry: leader, filling: margin / 2 }
-    }
 }
 
 /// What the outside may use.
@@ -89,13 +61,9 @@ pub struct Validator<E: CryptoRng + Spawner + StorageContext> {
     pub engine: Handle<()>,
     /// Blocks.
     pub marshal: Blocks,
-    /// The database.
     pub state: Mailbox<E, App<E>>,
-    /// Seeds and certificates.
     pub seeds: Seeds,
-    /// Receipts.
     pub history: History<E>,
-    /// States in memory.
     pub chain: Chain,
     /// The block of height 0.
     pub genesis: Block,
@@ -109,7 +77,6 @@ pub fn max_message_size(participants: u32) -> u32 {
     ])
 }
 
-/// Starts a validator.
 pub async fn start<E, S, R>(
     context: E,
     setup: Setup,

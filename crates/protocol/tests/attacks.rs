@@ -2,7 +2,7 @@
 //! when nobody tries anything. Every block of every test is replayed, replayed after a restart, and
 //! all money counted.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, STAKE, World, brisk, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;
@@ -68,7 +68,7 @@ impl World {
     }
 
     /// Everybody who has committed but one runner reveals the answer; the deadline passes.
-    fn all_but_one_reveal(&mut self, job: JobId, silent: &SecretKey) -> Vec<Event> {
+    pub(crate) fn all_but_one_reveal(&mut self, job: JobId, silent: &SecretKey) -> Vec<Event> {
         let deadline = self.job(job).reveal_by;
         for key in self.awaited(job) {
             if key.address() != silent.address() {

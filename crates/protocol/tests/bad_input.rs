@@ -3,7 +3,7 @@
 
 #[path = "bad_input/actors.rs"]
 mod actors;
-mod common;
+use crate::common;
 #[path = "bad_input/entitlements.rs"]
 mod entitlements;
 #[path = "bad_input/timers.rs"]
@@ -174,7 +174,7 @@ impl World {
         self.signed(key, Instruction::CrashAttestation { job, signal: CrashSignal::Oom })
     }
 
-    fn challenge(&self, key: &SecretKey, job: JobId) -> Signed {
+    fn signed_challenge(&self, key: &SecretKey, job: JobId) -> Signed {
         self.signed(key, Instruction::ChallengeResult { job })
     }
 
@@ -711,7 +711,7 @@ fn text_cases() -> Vec<Case> {
             let job = w.settled(single_job(VerificationMode::EconomicBond, Amount::cby(10)));
             let amount = Amount(w.balance(&w.stranger()).get() - Amount::cby(50).get());
             w.ok(&w.stranger(), Instruction::Transfer { to: PROPOSER, amount });
-            w.challenge(&w.stranger(), job)
+            w.signed_challenge(&w.stranger(), job)
         }),
         case(TipWithoutPrice, "a tip on unpaid work", |w| {
             w.spoiled_vote(|spec| (spec.max_price, spec.tip) = (Amount::ZERO, Amount(1)))
@@ -726,7 +726,7 @@ fn job_cases() -> Vec<Case> {
         case(UnknownJob, "cancelling no job", |w| w.cancel(&w.customer(), NOWHERE)),
         case(UnknownJob, "a commit to no job", |w| w.commit(&w.runner(0), NOWHERE)),
         case(UnknownJob, "a crash in no job", |w| w.crash(&w.runner(0), NOWHERE)),
-        case(UnknownJob, "a challenge of no job", |w| w.challenge(&w.stranger(), NOWHERE)),
+        case(UnknownJob, "a challenge of no job", |w| w.signed_challenge(&w.stranger(), NOWHERE)),
         case(UnknownJob, "a reveal for no job", |w| {
             let (job, seated) = w.committed();
             let (_, reveal) = w.chain.sealed(&seated[0], job, ANSWER).unwrap();
@@ -917,23 +917,23 @@ fn result_cases() -> Vec<Case> {
         }),
         case(NotChallengeable, "a voted result", |w| {
             let job = w.settled(vote_job(3, Amount::cby(1)));
-            w.challenge(&w.stranger(), job)
+            w.signed_challenge(&w.stranger(), job)
         }),
         case(NotChallengeable, "a bonded result that is not there yet", |w| {
             let (job, _) = w.single(EconomicBond);
-            w.challenge(&w.stranger(), job)
+            w.signed_challenge(&w.stranger(), job)
         }),
         case(NotChallengeable, "a bonded result after its window", |w| {
             let job = w.settled(single_job(EconomicBond, Amount::cby(1)));
             let until = w.bond(job).unwrap().until;
             w.step_to(until);
             assert!(w.bond(job).is_some());
-            w.challenge(&w.stranger(), job)
+            w.signed_challenge(&w.stranger(), job)
         }),
         case(AlreadyChallenged, "a second challenge", |w| {
             let job = w.settled(single_job(EconomicBond, Amount::cby(10)));
             w.ok(&w.customer(), Instruction::ChallengeResult { job });
-            w.challenge(&w.stranger(), job)
+            w.signed_challenge(&w.stranger(), job)
         }),
         case(CommitFirst, "a result without a commit", |w| {
             let (job, seated) = w.vote();

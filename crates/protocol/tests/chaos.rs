@@ -3,7 +3,7 @@
 //! After every block: all money is where the rules say, a node that applies the block gets the same
 //! bytes, and so does a node that has just restarted from the state alone.
 
-mod common;
+use crate::common;
 
 use common::{Choices, brisk, callback, offer, single_job, vote_job, with_seeds};
 use remuda_protocol::crypto::SecretKey;

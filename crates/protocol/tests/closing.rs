@@ -1,7 +1,7 @@
 //! Work that a block does by itself is bounded by what it takes: nobody gets nodes to do more of it
 //! than the agenda counts.
 
-mod common;
+use crate::common;
 use common::*;
 use remuda_protocol::agenda::WORK_PER_BLOCK;
 use remuda_protocol::chain::ChainState;

@@ -3,7 +3,7 @@
 //!
 //! Code and what it stores are tested where there is a machine: `crates/vm/tests/chain/deposits.rs`.
 
-mod common;
+use crate::common;
 
 use common::{STAKE, World, calm, full_constraints, full_offer, offer, vote_job};
 use remuda_protocol::codec::{Bytes, Encode};

@@ -2,7 +2,7 @@
 //! no job in the work of runners, without consent. Every block of every test is replayed, replayed
 //! after a restart, and all money counted.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, STAKE, World, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;

@@ -1,7 +1,7 @@
 //! One hash per encoded type and per key, kept in `encodings.txt`, so that no encoding changes by
 //! accident. On a chain that runs, a changed line is a fork.
 
-mod common;
+use crate::common;
 
 use common::{
     STAKE, callback, every_instruction, full_constraints, full_offer, full_spec, full_timer,
@@ -931,14 +931,14 @@ fn no_encoding_has_changed() {
     assert!(
         changes.is_empty(),
         "encodings have changed, which forks every chain that runs:\n{changes}\
-         If that is meant: REMUDA_PIN=1 cargo test -p remuda-protocol --test encodings"
+         If that is meant: REMUDA_PIN=1 cargo test -p remuda-protocol --test integration encodings"
     );
 }
 
 /// The table of keys has no list of its own, so its source is asked.
 #[test]
 fn every_key_of_the_state_is_pinned() {
-    let source = include_str!("../src/key.rs");
+    let source = include_str!("../src/rules/key.rs");
     let rows = source.lines().filter_map(|line| line.trim().split_once(" => "));
     let rows = rows.filter(|(tag, _)| tag.parse::<u8>().is_ok());
     let mut keys: BTreeSet<String> =

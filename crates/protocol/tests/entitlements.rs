@@ -3,7 +3,7 @@
 
 #[path = "entitlements/attacks.rs"]
 mod attacks;
-mod common;
+use crate::common;
 #[path = "entitlements/model.rs"]
 mod model;
 #[path = "entitlements/pools.rs"]

@@ -1,7 +1,7 @@
 //! Excuses: a runner that cannot do a job says so in one signed word, and nobody earns by it.
 //! Every block of every test is replayed, replayed after a restart, and all money counted.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, STAKE, World, calm, offer, single_job, vote_job};
 use remuda_protocol::crypto::SecretKey;

@@ -1,6 +1,6 @@
 //! What leaves the state by itself, and that a chain under steady load does not grow.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, World, calm, single_job, vote_job};
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -238,7 +238,7 @@ fn a_finished_job_holds_what_the_architecture_says() {
 fn every_record_of_the_state_has_a_row_in_the_architecture() {
     let table = include_str!("../../../ARCHITECTURE.md");
     let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| `")).collect();
-    let source = include_str!("../src/key.rs");
+    let source = include_str!("../src/rules/key.rs");
     let kinds = source.lines().filter_map(|line| line.trim().split_once(" => "));
     let kinds = kinds.filter(|(tag, _)| tag.parse::<u8>().is_ok());
     let mut names: Vec<&str> = kinds.filter_map(|(_, kind)| kind.split(' ').next()).collect();

@@ -3,7 +3,7 @@
 //! They are committed under `fuzz/seeds`; this test makes them anew and compares, so that they
 //! stay valid. After a change of an encoding or of the fuzzed world run it once with REMUDA_PIN=1.
 
-mod common;
+use crate::common;
 
 use common::{offer, single_job, vote_job};
 use remuda_protocol::codec::{Bytes, Encode};

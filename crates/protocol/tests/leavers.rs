@@ -1,7 +1,7 @@
 //! Who pays a slash, and what a share is worth. Every block of every test is replayed, replayed
 //! after a restart, and all money counted.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, STAKE, World, calm, offer, single_job, vote_job};
 use remuda_protocol::crypto::SecretKey;
@@ -14,7 +14,7 @@ use remuda_protocol::transaction::Instruction;
 const MINE: Amount = Amount::cby(10_000);
 
 impl World {
-    fn delegate(&mut self, by: &SecretKey, to: &SecretKey, amount: Amount) -> u128 {
+    fn delegate_stake(&mut self, by: &SecretKey, to: &SecretKey, amount: Amount) -> u128 {
         let delegate = Instruction::Delegate { runner: to.address(), amount, min_shares: 0 };
         let receipt = self.ok(by, delegate);
         let shares = receipt.events.iter().find_map(|event| match event {
@@ -57,7 +57,7 @@ impl World {
 fn world() -> (World, SecretKey, SecretKey, u128) {
     let mut world = World::with_runners(calm(), vec![(MINE, offer()); 3]);
     let (runner, delegator) = (world.runner(0), world.stranger());
-    let shares = world.delegate(&delegator, &runner, Amount::cby(90_000));
+    let shares = world.delegate_stake(&delegator, &runner, Amount::cby(90_000));
     (world, runner, delegator, shares)
 }
 
@@ -88,7 +88,7 @@ fn a_delegator_that_leaves_after_the_draw_pays_its_part() {
 fn each_slash_reaches_those_who_left_after_its_own_draw() {
     let (mut world, runner, early, shares) = world();
     let late = world.customers[2].clone();
-    let more = world.delegate(&late, &runner, Amount::cby(90_000));
+    let more = world.delegate_stake(&late, &runner, Amount::cby(90_000));
     let mut first = vote_job(3, Amount::cby(1));
     first.timeout_blocks = 40;
     let first = world.assigned(first);
@@ -135,7 +135,7 @@ fn a_first_share_cannot_be_inflated() {
     let (attacker, victim) = (world.runner(0), world.customers[2].clone());
     let puppet = world.stranger();
     // The puppet is nearly all of the stake at the draw, so nearly all of the pay is the pool's.
-    let shares = world.delegate(&puppet, &attacker, Amount::cby(90_000));
+    let shares = world.delegate_stake(&puppet, &attacker, Amount::cby(90_000));
     let job = world.assigned(single_job(VerificationMode::None, Amount::cby(10_000)));
     world.leave(&puppet, &attacker, shares - 1);
     world.chain.send_result(&attacker, job, ANSWER);
@@ -143,7 +143,7 @@ fn a_first_share_cannot_be_inflated() {
     let pool = world.standing(&attacker).delegated;
     assert!(pool.amount > Amount::cby(7_000) && pool.shares == 1, "{pool:?}");
     let amount = Amount::cby(5_000);
-    let got = world.delegate(&victim, &attacker, amount);
+    let got = world.delegate_stake(&victim, &attacker, amount);
     let worth = world.standing(&attacker).delegated.worth(got);
     assert!(worth.get() > amount.get() / 1_000 * 998, "{worth} of {amount}");
     let left = world.standing(&attacker).delegated.worth(1);
@@ -166,7 +166,7 @@ fn a_delegation_names_the_fewest_shares_that_it_accepts() {
 fn leaving_stake_is_kept_in_a_handful_of_batches() {
     let mut world = World::with_runners(calm(), vec![(STAKE, offer())]);
     let (runner, delegator) = (world.runner(0), world.stranger());
-    let shares = world.delegate(&delegator, &runner, Amount::cby(1_000));
+    let shares = world.delegate_stake(&delegator, &runner, Amount::cby(1_000));
     for _ in 0..18 {
         world.leave(&delegator, &runner, shares / 18);
         assert!(world.standing(&runner).unbonding.batches.len() <= 2);

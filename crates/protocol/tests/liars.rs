@@ -4,7 +4,7 @@
 //! did, or freedom; no honest delegator loses a unit that it put in; no liar's coalition gains by
 //! trials. A few seeds run by default; `REMUDA_SEEDS=500` runs as many.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, Choices, World, calm, offer, single_job, vote_job};
 use remuda_protocol::codec::Bytes;

@@ -1,6 +1,6 @@
 //! Loopholes that reviews found. Each test names what holds since they were closed.
 
-mod common;
+use crate::common;
 use common::*;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::crypto::SecretKey;
@@ -12,7 +12,7 @@ use remuda_protocol::error::Refusal;
 use remuda_protocol::event::*;
 use remuda_protocol::primitives::*;
 use remuda_protocol::registry::runner::Offer;
-use remuda_protocol::state::{MemoryState, View};
+use remuda_protocol::state::{Indexed, MemoryState};
 use remuda_protocol::transaction::*;
 
 fn unverified(price: Amount) -> JobSpec {
@@ -24,16 +24,6 @@ fn bonded(price: Amount) -> JobSpec {
 }
 
 impl World {
-    fn all_but_one_reveal(&mut self, job: JobId, silent: &SecretKey) -> Vec<Event> {
-        let deadline = self.job(job).reveal_by;
-        for key in self.awaited(job) {
-            if key.address() != silent.address() {
-                self.chain.send_reveal(&key, job, ANSWER);
-            }
-        }
-        self.step_to(deadline)
-    }
-
     fn bad_result(&self, runner: &SecretKey, job: JobId) -> Instruction {
         let (_, reveal) = self.chain.sealed(runner, job, b"no json").unwrap();
         Instruction::SubmitResult { job, result: reveal.result, result_sig: reveal.result_sig }

@@ -1,7 +1,7 @@
 //! Presence on chains of several validators: what the state says of every runner after every block
 //! is what the plain rule says, computed from the beginning each time.
 
-mod common;
+use crate::common;
 
 use common::{Choices, STAKE, brisk, offer};
 use proptest::prelude::*;
@@ -21,7 +21,7 @@ use remuda_protocol::presence::{
 use remuda_protocol::primitives::{Address, Amount, B256, Height, Slot};
 use remuda_protocol::registry::runner::{Profile, SlotRecord};
 use remuda_protocol::registry::versioned::{Stamp, Versioned};
-use remuda_protocol::state::{MemoryState, StateKey, View, read};
+use remuda_protocol::state::{Indexed, MemoryState, StateKey, read};
 use remuda_protocol::transaction::Instruction;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,7 +2,7 @@
 //! and cannot do to a runner, on a chain; what the same lies do to the threshold of CIP-11 as it is
 //! written; and how often a subset is hostile by chance.
 
-mod common;
+use crate::common;
 
 use common::{Choices, STAKE, brisk, offer, with_seeds};
 use remuda_protocol::codec::Bytes;
@@ -12,7 +12,7 @@ use remuda_protocol::presence::{
     Attestation, PRESENCE_TIMEOUT_BLOCKS, presence_threshold, quorum, subset_size,
 };
 use remuda_protocol::primitives::{Address, Amount, Slot};
-use remuda_protocol::state::View;
+use remuda_protocol::state::Indexed;
 use remuda_protocol::transaction::Instruction;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The index of due timers against the plain rule: `order` sorts everything in every block, the
 //! index must fire the same timers in the same order.
 
-mod common;
+use crate::common;
 
 use common::{Choices, with_seeds};
 use remuda_protocol::primitives::{Address, B256, Height, keccak256};

@@ -6,7 +6,7 @@ mod agents;
 mod attacks;
 #[path = "timers/chaos.rs"]
 mod chaos;
-mod common;
+use crate::common;
 #[path = "timers/ends.rs"]
 mod ends;
 #[path = "timers/lives.rs"]

@@ -2,13 +2,14 @@
 //! Every block of every test is replayed, replayed after a restart, and all money counted, but in
 //! the search, which only counts the money.
 
-mod common;
+use crate::common;
 
 use common::{ANSWER, Choices, STAKE, World, calm, offer, single_job, with_seeds};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::judging::bonded_stake;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::entitlements::constraints::Constraints;
 use remuda_protocol::entitlements::scope::Scope;
@@ -18,7 +19,7 @@ use remuda_protocol::primitives::{Address, Amount, JobId};
 use remuda_protocol::registry::runner::{Offer, RateCard};
 use remuda_protocol::supply::recorded;
 use remuda_protocol::transaction::Instruction;
-use remuda_protocol::verifier::challenge::{JUDGES, JUDGES_NEEDED, TRIALS_MAX, bonded_stake};
+use remuda_protocol::verifier::challenge::{JUDGES, JUDGES_NEEDED, TRIALS_MAX};
 use remuda_protocol::verifier::excuse::{Delivery, Excuse};
 
 const LIE: &[u8] = br#"{"answer":"a lie"}"#;

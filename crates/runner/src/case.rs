@@ -33,39 +33,30 @@ pub enum Held {
 /// Results of others that an aggregator has, checked against their commitments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// Whose.
     pub from: Vec<Address>,
 }
 
-/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Do the work.
     Execute,
-    /// Nothing for now.
     Wait,
     /// Deliver the result as the only runner.
     Submit,
-    /// Commit to the result.
     Commit,
     /// Give the result to the aggregator.
     HandOver(Address),
     /// Open these results, as the aggregator; the own one among them.
     RevealAll(Vec<Address>),
-    /// Open the own result.
     RevealOwn,
     /// Say that the result is lost.
     AttestCrash,
-    /// It is over.
     Close(End),
 }
 
-/// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The job was settled; in the winning group or not, the receipt says.
     Settled,
-    /// The job failed.
     Failed(Failure),
     /// The submitter called it off.
     Cancelled,

@@ -21,13 +21,10 @@ use thiserror::Error;
 /// What is known of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which job.
     pub job_id: JobId,
     /// The selection that drew this runner.
     pub attempt: u32,
-    /// What is asked for.
     pub spec: JobSpec,
-    /// How far it is.
     pub stage: Stage,
 }
 
@@ -51,22 +48,14 @@ pub struct Outcome {
     pub delivery: Delivery,
     /// Hides it in the commitment.
     pub salt: B256,
-    /// The runner's word.
     pub result_sig: Signature,
 }
 
 /// The journal cannot be kept; then no job may be taken.
 #[derive(Debug, Error)]
 pub enum JournalError {
-    /// The disk.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Others can read it.
+    Io { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Private(#[from] PrivateError),
 }
@@ -99,7 +88,6 @@ const FREE_BYTES_MIN: u64 = 16 * 1024 * 1024;
 /// A file is at most this long: a specification and a result in hex, and some.
 const FILE_MAX: u64 = 8 * 1024 * 1024;
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct Journal {
     directory: PathBuf,
@@ -173,7 +161,6 @@ impl Journal {
         Ok((entries, unreadable))
     }
 
-    /// A job is over.
     pub fn remove(&self, job_id: JobId, attempt: u32) -> Result<(), JournalError> {
         let path = self.path(job_id, attempt);
         match fs::remove_file(&path) {

@@ -26,9 +26,7 @@ const OTHERS: u32 = 0o077;
      run: chmod go= {}", path.display(), path.display()
 )]
 pub struct PrivateError {
-    /// Which.
     pub path: PathBuf,
-    /// Its mode.
     pub mode: u32,
     /// Why the mode cannot be changed.
     pub error: io::Error,

@@ -1,5 +1,7 @@
 //! Where the machine is entered: what is wrong with it stays inside, and the thread does not matter.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! Block execution is the same everywhere, so a panic would end every validator that executes the block,
 //! and again whoever replays it. A stack that is too small would end some of them. Parts of the machine
 //! run in here; what they ask of the chain in between does not, as nobody could say in which state a
@@ -82,9 +84,9 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::{contained, keep_quiet_inside};
+    use crate::limits::Fatal;
     use crate::limits::Limits;
     use crate::run::Vm;
-    use crate::run::fault::Fatal;
     use crate::run::interp::Stop;
 
     #[test]

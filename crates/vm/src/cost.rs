@@ -1,7 +1,9 @@
 //! Prices, in cycles. One cycle is about what the cheapest instruction takes on a slow validator, some
 //! five nanoseconds. Work that grows with its data is charged before it is done, by the functions below.
+//!
+//! Consensus: a change here can fork the chain.
 
-use crate::front::code::Op;
+use crate::code::Op;
 use crate::heap::value::Value;
 
 /// Base price of an instruction; what depends on sizes comes on top when it runs.
@@ -225,7 +227,6 @@ pub(crate) const fn handlers(count: usize) -> u64 {
 pub(crate) const CLASS_LOOKUP: u64 = 8;
 /// A text is looked for among the names that are known.
 pub(crate) const NAME_LOOKUP: u64 = 8;
-/// Objects that are visited.
 pub(crate) const fn objects(count: usize) -> u64 {
     count as u64
 }

@@ -1,5 +1,7 @@
 //! What a program can ask of the world around it. `HOST.md` beside this crate's manifest lists the calls,
 //! `SDK.md` what the names of the public SDK become.
+//!
+//! Consensus: a change here can fork the chain.
 
 /// The host's answer to a call.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,7 +12,6 @@ pub enum HostReply {
     Pending(u64),
 }
 
-/// Why the host refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
     /// Decides which exception the program sees.
@@ -53,7 +54,6 @@ pub enum HostErrorKind {
 }
 
 impl HostErrorKind {
-    /// All of them.
     pub const ALL: [Self; 10] = [
         Self::Refused,
         Self::ReadOnly,
@@ -110,19 +110,15 @@ impl HostErrorKind {
 pub enum HostValue {
     /// None.
     None,
-    /// A truth value.
     Bool(bool),
     /// An integer of up to 64 bits.
     Int(i64),
     /// A larger integer, big-endian two's complement.
     Big(Vec<u8>),
-    /// A float.
     Float(f64),
-    /// Text.
     Str(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// A list or tuple.
     List(Vec<HostValue>),
     /// A dict, in its order.
     Dict(Vec<(HostValue, HostValue)>),
@@ -132,6 +128,5 @@ pub enum HostValue {
 pub trait Host: Send {
     /// What a call costs in cycles, by its name and arguments; charged before `call`.
     fn price(&self, name: &str, args: &[HostValue]) -> u64;
-    /// Does it.
     fn call(&mut self, name: &str, args: &[HostValue]) -> Result<HostReply, HostError>;
 }

@@ -76,6 +76,7 @@
 //! Running out of cycles or memory ends the run; no `except` sees it.
 pub mod cbor;
 pub mod chain;
+mod code;
 mod contain;
 mod cost;
 mod front;
@@ -94,8 +95,7 @@ mod unicode;
 pub use front::{CompileError, Program, compile};
 pub use frozen::{FROZEN_BYTES_MAX, FreezeError, ThawError};
 pub use host::{Host, HostError, HostErrorKind, HostReply, HostValue};
-pub use limits::Limits;
+pub use limits::{Fatal, Limits};
 pub use run::Vm;
 pub use run::attend::{Ask, Unanswered, World};
 pub use run::embed::{Ending, Output, Raised, run_script};
-pub use run::fault::Fatal;

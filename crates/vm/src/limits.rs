@@ -1,4 +1,6 @@
 //! Bounds that hold for every program, whoever pays. All of them are part of consensus.
+//!
+//! Consensus: a change here can fork the chain.
 
 /// Bytes of source text in one program.
 pub(crate) const SOURCE_BYTES_MAX: usize = 256 * 1024;
@@ -38,7 +40,6 @@ pub(crate) const COMPILE_STACK_BYTES: usize = 16 * 1024 * 1024;
 pub(crate) const CONSTANTS_MAX: usize = 1 << 16;
 /// Digits of an integer literal: 4,096 bits in decimal, hexadecimal, octal or binary.
 pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
-/// Bits of an integer.
 pub(crate) const INT_BITS_MAX: u64 = 4_096;
 /// Python frames on the stack of an actor.
 pub(crate) const FRAME_DEPTH_MAX: usize = 256;
@@ -77,4 +78,15 @@ impl Default for Limits {
     fn default() -> Self {
         Self { cycles: 10_000_000, heap_bytes: 10 * 1024 * 1024, output_bytes: 1024 * 1024 }
     }
+}
+
+/// Ends the run; no program can catch it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fatal {
+    /// The cycles are used up.
+    Cycles,
+    /// The heap, the stack or the output is at its cap.
+    Memory,
+    /// A rule of the interpreter itself was broken: a bug, stopped without harm.
+    Internal,
 }

@@ -1,5 +1,7 @@
 //! What characters are, and their other case: Unicode's tables, from crates of a pinned version.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! The standard library has the same tables in the version that the compiler brings, and what a program
 //! makes of a text is consensus: nodes that were built by different compilers would disagree. So nothing
 //! in this crate asks the standard library about a character beyond ASCII; `clippy.toml` says so.

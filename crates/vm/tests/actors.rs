@@ -1,6 +1,6 @@
 //! How actors are called (`HOST.md`), and what the module `cowboy` asks of the host.
 
-mod world;
+use crate::world;
 
 use remuda_vm::HostErrorKind as Kind;
 use remuda_vm::{Ending, HostError, HostValue};

@@ -1,6 +1,6 @@
 //! Actors written for `cowboy-sdk` that wait: each goes on from bytes, in a machine that has read them.
 
-mod world;
+use crate::world;
 
 use remuda_vm::HostErrorKind as Kind;
 use remuda_vm::{Ending, HostError, HostValue};

@@ -303,9 +303,10 @@ fn another_process_goes_on_with_the_call() {
     let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     assert!(token > 0);
     let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "another_process_goes_on_with_the_call"])
+        .args(["--exact", "frozen::another_process_goes_on_with_the_call"])
         .env(CARRIED, text)
         .output()
         .unwrap();
-    assert!(status.status.success(), "{}", String::from_utf8_lossy(&status.stdout));
+    let told = String::from_utf8_lossy(&status.stdout);
+    assert!(status.status.success() && told.contains("1 passed"), "{told}");
 }

@@ -3,7 +3,7 @@
 //! A few in every run; `REMUDA_PROGRAMS=5000` for many. A failure prints the seed, the program and the
 //! first line that differs; `REMUDA_SEED` starts there again.
 
-mod writer;
+use crate::writer;
 
 use std::process::Command;
 

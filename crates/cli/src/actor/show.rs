@@ -1,11 +1,11 @@
 //! `remuda actor show|state|logs`.
 
-use super::value::{shown, to_json};
 use crate::failure::Failure;
 use crate::format::{cby, count, grouped};
 use crate::moment;
 use crate::session::Session;
 use crate::style::{Card, Style, clean};
+use crate::value::{shown, to_json};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
 use remuda_client::types::{ActorState, ActorView, EventBody, HexAddress, HexBytes, HistoryEntry};

@@ -1,6 +1,6 @@
-//! How the story is put on the screen: heights on the left, reasons below, tables at the end.
+//! How the story is printed: titles, lines, and reasons below them.
 
-use crate::style::{Align, Cell, Style, Table, Tone};
+use crate::style::{Style, Tone};
 use std::io::{self, Write};
 
 /// Columns that a line of the story may take.
@@ -8,7 +8,7 @@ const WIDTH: usize = 100;
 /// Columns before the text of a line.
 const INDENT: usize = 7;
 
-/// Writes lines. After a failed write it is silent, and `finish` says what went wrong.
+/// Writes lines. After a failed write it is silent.
 pub(in crate::demo) struct Teller {
     out: Box<dyn Write>,
     colours: bool,
@@ -25,18 +25,9 @@ impl Teller {
         Self { out: Box::new(io::sink()), colours: false, result: Ok(()) }
     }
 
-    pub(in crate::demo) fn finish(&mut self) -> io::Result<()> {
-        core::mem::replace(&mut self.result, Ok(())).and_then(|()| self.out.flush())
-    }
-
     pub(in crate::demo) fn title(&mut self, text: &str) {
         self.line("");
         self.paint(Tone::Title, "", text);
-    }
-
-    /// Something that happened in a block.
-    pub(in crate::demo) fn at(&mut self, height: u64, tone: Tone, text: &str) {
-        self.wrapped(tone, &format!("{height:>5}  "), text);
     }
 
     /// Why it did. The dot tells reasons from events where there are no colours.
@@ -62,21 +53,6 @@ impl Teller {
         for (i, line) in wrap(text, WIDTH - INDENT).iter().enumerate() {
             let before = if i == 0 { first.to_owned() } else { " ".repeat(INDENT) };
             self.paint(tone, &before, line);
-        }
-    }
-
-    /// A table. Columns named in `words` go to the left, numbers to the right.
-    pub(in crate::demo) fn table(&mut self, heads: &[&str], words: &[&str], rows: &[Vec<String>]) {
-        let heads: Vec<(&str, Align)> = heads
-            .iter()
-            .map(|head| (*head, if words.contains(head) { Align::Left } else { Align::Right }))
-            .collect();
-        let mut table = Table::new(&heads);
-        for row in rows {
-            table.row(row.iter().map(Cell::plain));
-        }
-        for line in table.aligned(self.colours).lines() {
-            self.line(line);
         }
     }
 }

@@ -11,16 +11,16 @@ use tokio::sync::watch;
 const PRICE: &str = r#"{"item":"oats","price":"42.17","unit":"sack"}"#;
 
 /// A server that answers until it is dropped.
-pub(crate) struct Web {
+pub struct Web {
     /// Where it is.
-    pub(crate) address: SocketAddr,
+    pub address: SocketAddr,
     open: watch::Sender<bool>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Web {
     /// Starts one on a free port.
-    pub(crate) async fn start() -> std::io::Result<Self> {
+    pub async fn start() -> std::io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = listener.local_addr()?;
         let (open, gate) = watch::channel(false);
@@ -41,12 +41,12 @@ impl Web {
     }
 
     /// The address of a page.
-    pub(crate) fn url(&self, page: &str) -> String {
+    pub fn url(&self, page: &str) -> String {
         format!("http://{}{page}", self.address)
     }
 
     /// Lets those go who wait for `/slow`.
-    pub(crate) fn release(&self) {
+    pub fn release(&self) {
         let _ = self.open.send(true);
     }
 }

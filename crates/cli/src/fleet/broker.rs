@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use remuda_fleet::broker::Config;
+use remuda_fleet::http::Trust;
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -45,8 +46,9 @@ impl Broker {
     }
 
     /// As the library wants it.
-    pub(crate) fn config(&self, look_again: Option<Duration>) -> Config {
+    pub(crate) fn config(&self, trust: Trust, look_again: Option<Duration>) -> Config {
         let mut config = Config::new(&self.url);
+        config.trust = trust;
         config.prefix.clone_from(&self.prefix);
         config.look_again = look_again.unwrap_or(config.look_again);
         config
@@ -80,7 +82,7 @@ pub(crate) fn template(url: Option<&str>) -> String {
     format!(
         "# A NATS server (with JetStream) that announces work at once. Orchestrator and workers name the same;\n\
          # while it is away, workers ask the orchestrator as they do without. A name and a password may be in\n\
-         # the URL: nats://NAME:PASSWORD@HOST:4222.\n\
+         # the URL: tls://NAME:PASSWORD@HOST:4222. On other machines it must speak TLS, unless `insecure` is set.\n\
          {}\
          # What all names there begin with: fleets that share a server have different ones.\n\
          {mark}prefix = \"{PREFIX}\"\n",
@@ -109,7 +111,7 @@ mod tests {
         assert!(broker(&template(None)).is_none());
         let found = broker(&template(Some("nats://a:1"))).expect("a broker");
         found.check().expect("sound");
-        assert_eq!(found.config(None), Config::new("nats://a:1"));
+        assert_eq!(found.config(Trust::default(), None), Config::new("nats://a:1"));
         assert!(!format!("{found:?}").contains("nats://"));
     }
 }

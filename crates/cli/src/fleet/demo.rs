@@ -50,7 +50,8 @@ pub(super) fn main(args: &Args) -> ExitCode {
 async fn play(json: bool) -> Result<Report, Failure> {
     let mut asked = std::pin::pin!(crate::dev::stop_asked());
     let stopped = || Err(Failure::Usage("stopped before the end"));
-    let start = Stage::start("remuda-fleet-demo-", |text| {
+    let program = std::env::current_exe().map_err(Failure::Start)?;
+    let start = Stage::start(program, "remuda-fleet-demo-", |text| {
         // Leases that end while somebody watches.
         text.replace("ttl_seconds = 120", "ttl_seconds = 5")
             .replace("heartbeat_seconds = 20", "heartbeat_seconds = 1")

@@ -21,23 +21,24 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a process may take to stop in order.
 const STOP: Duration = Duration::from_secs(10);
 
-pub(crate) fn failed(error: impl std::fmt::Display) -> Failure {
+/// A failure in the words of something else.
+pub fn failed(error: impl std::fmt::Display) -> Failure {
     FleetFailure::Demo(error.to_string()).into()
 }
 
 /// A part of the fleet.
-pub(crate) struct Part {
+pub struct Part {
     child: Child,
 }
 
 impl Part {
     /// Its process.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id().unwrap_or(0)
     }
 
     /// Ends it at once, without a word.
-    pub(crate) async fn kill(&mut self) {
+    pub async fn kill(&mut self) {
         let _ = self.child.kill().await;
     }
 
@@ -49,26 +50,28 @@ impl Part {
 }
 
 /// What runs, and where.
-pub(crate) struct Stage {
+pub struct Stage {
     /// Where the orchestrator is.
-    pub(crate) url: String,
+    pub url: String,
     /// Asks it, and may do everything that people may.
-    pub(crate) client: Client,
+    pub client: Client,
     /// The orchestrator first.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
     program: PathBuf,
     // The last: files go when nobody uses them any more.
     home: Home,
 }
 
 /// A way to an orchestrator of this machine.
-pub(crate) fn local(url: &str) -> Result<Endpoint, Failure> {
+pub fn local(url: &str) -> Result<Endpoint, Failure> {
     Ok(Endpoint::new(url, &Trust::default()).map_err(FleetFailure::from)?)
 }
 
 impl Stage {
-    /// An orchestrator in a directory that is gone afterwards. `settings` changes its settings.
-    pub(crate) async fn start(
+    /// An orchestrator in a directory that is gone afterwards. `program` is `remuda`; `settings` changes its
+    /// settings.
+    pub async fn start(
+        program: PathBuf,
         prefix: &str,
         settings: impl FnOnce(String) -> String,
     ) -> Result<Self, Failure> {
@@ -76,7 +79,6 @@ impl Stage {
         // Of an earlier process with this number, which was killed.
         let _ = fs::remove_dir_all(&path);
         let home = Home { path, temporary: true };
-        let program = std::env::current_exe().map_err(Failure::Start)?;
         let place = home.path.join("orchestrator");
         let init = ["orchestrator", "init", "--listen", "127.0.0.1:0", "--json"];
         call(&program, &init, &place).await?;
@@ -102,7 +104,7 @@ impl Stage {
     }
 
     /// Waits for something.
-    pub(crate) async fn wait<T>(
+    pub async fn wait<T>(
         &self,
         what: &str,
         look: impl AsyncFn() -> Option<T>,
@@ -112,12 +114,12 @@ impl Stage {
     }
 
     /// A file of the orchestrator's.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.home.path.join("orchestrator").join(name)
     }
 
     /// Makes a worker's directory, and enrols its key. Returns the directory and the key's name.
-    pub(crate) async fn equip(&self, name: &str, url: &str) -> Result<(PathBuf, String), Failure> {
+    pub async fn equip(&self, name: &str, url: &str) -> Result<(PathBuf, String), Failure> {
         let place = self.home.path.join(name);
         let token = self.file("worker.token");
         let token = token.to_str().ok_or_else(|| failed("the temporary directory is no text"))?;
@@ -132,13 +134,13 @@ impl Stage {
     }
 
     /// Runs a worker. Returns its number among the parts.
-    pub(crate) fn run(&mut self, place: &Path) -> Result<usize, Failure> {
+    pub fn run(&mut self, place: &Path) -> Result<usize, Failure> {
         self.parts.push(spawn(&self.program, &["worker", "run"], place)?);
         Ok(self.parts.len() - 1)
     }
 
     /// Stops everything in order, workers first.
-    pub(crate) async fn stop(&mut self) {
+    pub async fn stop(&mut self) {
         let mut parts = std::mem::take(&mut self.parts);
         let orchestrator = (!parts.is_empty()).then(|| parts.remove(0));
         parts.iter().for_each(Part::ask_to_stop);

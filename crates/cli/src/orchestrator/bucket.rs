@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::fleet::FleetFailure;
+use remuda_fleet::http::Trust;
 use remuda_fleet::object::BucketConfig;
 use serde::Deserialize;
 use std::os::unix::fs::PermissionsExt as _;
@@ -53,7 +54,7 @@ impl Bucket {
     }
 
     /// As the library wants it, with the keys.
-    pub(super) fn config(&self, directory: &Path) -> Result<BucketConfig, Failure> {
+    pub(super) fn config(&self, directory: &Path, trust: Trust) -> Result<BucketConfig, Failure> {
         let (access_key, secret_key) = match &self.keys_file {
             Some(file) => from_file(&directory.join(file))?,
             None => from_environment(|name| std::env::var(name).ok())?,
@@ -65,6 +66,7 @@ impl Bucket {
             prefix: self.prefix.clone(),
             access_key,
             secret_key,
+            trust,
         })
     }
 }

@@ -19,12 +19,15 @@ pub(super) fn make(directory: &Path, names: &[String]) -> Result<PathBuf, Failur
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().map_err(failed)?);
     let authority = authority.map_err(failed)?;
     let key = KeyPair::generate().map_err(failed)?;
-    let certificate = CertificateParams::new(names.to_vec())
+    let mut certificate = CertificateParams::new(names.to_vec())
         .map_err(|_| Failure::Usage("--tls-name is a host name or an IP address"))?;
+    certificate.distinguished_name.push(DnType::CommonName, names[0].clone());
     let certificate = certificate.signed_by(&key, &authority).map_err(failed)?;
     secret_file(&directory.join(KEY), &key.serialize_pem())?;
     secret_file(&directory.join(CERTIFICATE), &certificate.pem())?;
     let path = directory.join(AUTHORITY);
-    secret_file(&path, &authority.pem())?;
+    // Every client needs it.
+    std::fs::write(&path, authority.pem())
+        .map_err(|source| Failure::File { path: path.clone(), source })?;
     Ok(path)
 }

@@ -9,6 +9,7 @@ use crate::fleet::{FleetFailure, private, secret_file};
 use crate::session::Output;
 use crate::style::Card;
 use remuda_fleet::auth::Access;
+use remuda_fleet::orchestrator::TlsFiles;
 use serde_json::{Map, json};
 use std::path::Path;
 
@@ -19,6 +20,10 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
     if settings.exists() {
         let advice = "run it, or name another directory";
         return Err(FleetFailure::Exists { path: settings, advice }.into());
+    }
+    if let (Some(certificate), Some(key)) = (&wish.tls_certificate, &wish.tls_key) {
+        let files = TlsFiles { certificate: certificate.clone(), key: key.clone() };
+        files.check().map_err(|error| FleetFailure::Serve(error.into()))?;
     }
     private(directory)?;
     let mut files = Map::new();
@@ -51,6 +56,7 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
         let home = directory.display();
         let ca = match &authority {
             Some(authority) => format!(" --ca-file {}", authority.display()),
+            None if wish.has_tls() => " [--ca-file CA.pem]".to_owned(),
             None if wish.insecure && !listen.ip().is_loopback() => " --insecure".to_owned(),
             None => String::new(),
         };
@@ -64,7 +70,8 @@ pub(super) fn init(out: Output, directory: &Path, wish: &Wish) -> Result<(), Fai
             0 => "URL".to_owned(),
             port => match (wish.has_tls(), wish.tls_names.first()) {
                 (true, Some(name)) => format!("https://{name}:{port}"),
-                (true, None) => format!("https://HOST:{port}"),
+                (true, None) if listen.ip().is_unspecified() => format!("https://HOST:{port}"),
+                (true, None) => format!("https://{listen}"),
                 (false, _) => format!("http://{listen}"),
             },
         };

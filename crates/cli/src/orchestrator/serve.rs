@@ -4,7 +4,7 @@ use super::settings::Settings;
 use crate::failure::Failure;
 use crate::fleet::{FleetFailure, alone};
 use crate::session::Output;
-use remuda_fleet::orchestrator::{self, ServeError};
+use remuda_fleet::orchestrator::{self, ServeError, TlsFiles};
 use serde_json::json;
 use std::path::Path;
 use tokio::net::TcpListener;
@@ -18,9 +18,11 @@ pub(super) fn serve(
     json_logs: bool,
     insecure: bool,
 ) -> Result<(), Failure> {
-    let settings = Settings::read(path)?;
-    let mut config = settings.config()?;
-    config.insecure |= insecure;
+    let mut settings = Settings::read(path)?;
+    settings.insecure |= insecure;
+    let config = settings.config()?;
+    let checked = config.tls.as_ref().map_or(Ok(()), TlsFiles::check);
+    checked.map_err(|error| FleetFailure::Serve(error.into()))?;
     let _alone = alone(settings.directory(), "an orchestrator")?;
     crate::node::log(json_logs);
     // As many as the system gives.

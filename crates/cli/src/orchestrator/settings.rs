@@ -4,6 +4,7 @@ use super::bucket::Bucket;
 use crate::failure::Failure;
 use crate::fleet::FleetFailure;
 use crate::fleet::broker::Broker;
+use remuda_fleet::http::Trust;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::orchestrator::{Config, StoreConfig, TlsFiles};
 use serde::Deserialize;
@@ -31,6 +32,7 @@ pub(crate) struct Settings {
     pub(crate) open: bool,
     #[serde(default)]
     pub(crate) insecure: bool,
+    ca_file: Option<PathBuf>,
     tls: Option<Tls>,
     #[serde(default = "thirty")]
     keep_days: u32,
@@ -122,7 +124,7 @@ impl Settings {
         }
         let text = crate::session::read_input(&file)?;
         let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is no text".to_owned()))?;
+        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
         let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         read.directory = file.parent().map(Path::to_owned).unwrap_or_default();
         read.check().map_err(|why| wrong(why.to_owned()))?;
@@ -197,9 +199,14 @@ impl Settings {
         };
         config.objects_bytes_max = self.objects_mib_max.saturating_mul(1 << 20);
         let again = Duration::from_secs(self.announce_seconds.into());
-        config.broker = self.broker.as_ref().map(|broker| broker.config(Some(again)));
-        config.bucket =
-            self.bucket.as_ref().map(|bucket| bucket.config(&self.directory)).transpose()?;
+        let trust = Trust {
+            ca_file: self.ca_file.as_ref().map(|file| self.directory.join(file)),
+            insecure: self.insecure,
+        };
+        let broker = self.broker.as_ref();
+        config.broker = broker.map(|broker| broker.config(trust.clone(), Some(again)));
+        let bucket = self.bucket.as_ref();
+        config.bucket = bucket.map(|bucket| bucket.config(&self.directory, trust)).transpose()?;
         Ok(config)
     }
 }
@@ -242,7 +249,8 @@ mod tests {
         wish.s3_keys_file = Some("bucket.keys".into());
         let settings = read(&wish.text()).unwrap_or_else(|why| panic!("{why}\n{}", wish.text()));
         let again = Duration::from_secs(5);
-        let broker = settings.broker.as_ref().expect("a broker").config(Some(again));
+        let broker =
+            settings.broker.as_ref().expect("a broker").config(Trust::default(), Some(again));
         assert_eq!(broker, remuda_fleet::broker::Config::new("nats://127.0.0.1:4222"));
         let bucket = settings.bucket.as_ref().expect("a bucket");
         assert_eq!((bucket.bucket.as_str(), bucket.prefix.as_str()), ("artifacts", "fleet/"));

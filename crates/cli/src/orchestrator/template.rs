@@ -41,7 +41,7 @@ pub(super) struct Wish {
     /// Allow plain HTTP for other machines: anyone on the network path can read tokens, leases and job variables.
     #[arg(long)]
     pub(super) insecure: bool,
-    /// Announce work through a NATS server with JetStream, nats://HOST:4222, so that it is taken at
+    /// Announce work through a NATS server with JetStream, tls://HOST:4222, so that it is taken at
     /// once; workers name the same.
     #[arg(long, value_name = "URL")]
     pub(super) nats: Option<String>,
@@ -156,7 +156,9 @@ impl Wish {
              open = {open}\n\
              # Without [tls] it listens on an address of this machine only, unless `insecure` is set. Then anyone\n\
              # on the network path can read tokens, leases and job variables.\n\
-             insecure = {insecure}\n\n\
+             insecure = {insecure}\n\
+             # PEM file of private certificate authorities to trust for the broker and the bucket.\n\
+             # ca_file = \"ca.pem\"\n\n\
              # Runs that ended so long ago are forgotten, with their logs and objects. Nothing else is ever\n\
              # removed: while objects are at their bound, new ones are refused.\n\
              keep_days = {}\n\

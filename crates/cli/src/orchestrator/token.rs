@@ -115,6 +115,11 @@ enum Command {
 pub(super) fn token(out: Output, args: &Args) -> Result<(), Failure> {
     match &args.command {
         Command::New { directory, name, scope, priority_max, running_max, out: file } => {
+            let submits = matches!(scope, Wish::Submitter | Wish::Operator);
+            if !submits && (priority_max.is_some() || running_max.is_some()) {
+                let text = "--priority-max and --running-max are for tokens of scope submitter or operator";
+                return Err(Failure::Usage(text));
+            }
             let path = Settings::read(directory)?.tokens();
             let file = file.clone().unwrap_or_else(|| directory.join(format!("{name}.token")));
             let mut access = read(&path)?;

@@ -115,7 +115,7 @@ pub(super) fn read(path: &Path) -> Result<RunSubmission, Failure> {
 
 /// JSON begins with a brace, and TOML never does.
 pub(super) fn parse(bytes: &[u8]) -> Result<RunSubmission, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let file: RunFile = match text.trim_start().starts_with('{') {
         true => {
             let mut json = serde_json::Deserializer::from_str(text);

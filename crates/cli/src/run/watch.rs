@@ -174,8 +174,8 @@ async fn shortage(session: &Session, view: &RunView, warned: &mut BTreeSet<JobId
             ),
             (_, true) => format!("{name} waits: the orchestrator has heard of no worker lately"),
             (known, false) => format!(
-                "{name} waits: none of the {known} workers that the orchestrator has heard of lately \
-                 has the tags {}. Start one that has: remuda worker init DIR{flags}",
+                "{name} waits: no worker that the orchestrator has heard of lately ({known}) has the tags \
+                 {}. Start one that has: remuda worker init DIR{flags}",
                 tags.join(", ")
             ),
         });
@@ -196,9 +196,15 @@ fn verdict(session: &Session, view: &RunView) -> Result<(), Failure> {
             && status == RunStatus::Failed
     };
     let run = view.summary.run_id.clone();
-    let why = match view.jobs.iter().find(bad) {
-        Some(job) => format!(": {}. See its log: remuda run logs {}", clean(&job.name), job.job_id),
-        None => String::new(),
+    let failed: Vec<&JobView> = view.jobs.iter().filter(bad).collect();
+    let why = match failed.as_slice() {
+        [] => String::new(),
+        [job] => format!(": {}. See its log: remuda run logs {}", clean(&job.name), job.job_id),
+        [first, ..] => {
+            let (bad, all) = (failed.len(), view.jobs.len());
+            let (name, job) = (clean(&first.name), &first.job_id);
+            format!(": {bad} of {all} jobs, {name} first. See its log: remuda run logs {job}")
+        }
     };
     Err(FleetFailure::Ended { run, status, why }.into())
 }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::fleet::{FleetArgs, FleetFailure, private, read_token, secret_file};
 use remuda_fleet::auth::KeyPair;
 use remuda_fleet::message::Tag;
-use remuda_fleet::orchestrator::Clock;
+use remuda_fleet::time::Clock;
 use remuda_fleet::worker::{Link, LinkError, Network, Runc};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -33,6 +33,8 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(Failure::Start)?;
     let mut wish = wish.clone();
+    // A missing sandbox comes first: without it the network does not matter.
+    wish.sandbox.find(&Network::None)?;
     let network = network(&mut wish, &runtime)?;
     wish.sandbox.find(&network)?;
     if wish.images == ImagesWish::Runc {
@@ -67,9 +69,10 @@ pub(super) fn init(fleet: &FleetArgs, directory: &Path, wish: &Wish) -> Result<(
     let shown = json!({ "key": key_id.as_str(), "settings": settings, "tags": tags });
     fleet.out().show(&shown, |_, _| {
         let words: Vec<&str> = tags.iter().map(Tag::as_str).collect();
+        let network = wish.network.unwrap_or(NetworkWish::Host).name();
         let (settings, home) = (settings.display(), directory.display());
         format!(
-            "enrolled {key_id} at {url}\ntags     {}\nsettings {settings}\n\nThen:\n  \
+            "enrolled {key_id} at {url}\ntags     {}\nnetwork  {network}\nsettings {settings}\n\nThen:\n  \
              remuda worker run {home}\n",
             words.join(" ")
         )
@@ -91,7 +94,7 @@ fn network(wish: &mut Wish, runtime: &Runtime) -> Result<Network, FleetFailure> 
     });
     let network = match tried {
         Err(error) if wish.network.is_none() => {
-            eprintln!("jobs have no network: {error}");
+            eprintln!("the settings get network = \"none\", so jobs have no network: {error}");
             wish.network = Some(NetworkWish::None);
             return Ok(Network::None);
         }

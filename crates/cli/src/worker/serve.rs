@@ -18,7 +18,7 @@ pub(super) fn serve(
     one_shot: bool,
     json_logs: bool,
 ) -> Result<(), Failure> {
-    let settings = Settings::read(path)?;
+    let settings = Settings::read(path, fleet.trust())?;
     if fleet.names_another(settings.orchestrator()) {
         // Whoever set a variable for other commands is not to be stopped by it.
         let own = settings.orchestrator();

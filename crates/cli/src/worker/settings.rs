@@ -7,8 +7,8 @@ use clap::ValueEnum;
 use remuda_fleet::http::{Endpoint, Trust};
 use remuda_fleet::message::Tag;
 use remuda_fleet::worker::{Config, Images, Internet, Network, Runc, Sandbox};
-use remuda_runner::executor::ExecutorSettings;
-use remuda_runner::fleet::{Means, calls, tags};
+use remuda_runner::executor::{Capabilities, ExecutorSettings};
+use remuda_runner::fleet::{calls, tags};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -190,8 +190,8 @@ impl Settings {
         &self.directory
     }
 
-    /// Reads a file, or the one in a directory.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+    /// Reads a file, or the one in a directory. The trust of the command line holds where the file has none.
+    pub(crate) fn read(path: &Path, trust: Trust) -> Result<Self, Failure> {
         let file = if path.is_dir() { path.join(SETTINGS) } else { path.to_owned() };
         if !file.exists() {
             let (path, command) = (path.to_owned(), "worker");
@@ -199,7 +199,7 @@ impl Settings {
         }
         let text = crate::session::read_input(&file)?;
         let wrong = |why: String| FleetFailure::Content { path: file.clone(), why };
-        let text = String::from_utf8(text).map_err(|_| wrong("it is no text".to_owned()))?;
+        let text = String::from_utf8(text).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
         let mut read: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string()))?;
         read.check().map_err(|why| wrong(why.to_owned()))?;
         // Absolute: jobs begin elsewhere.
@@ -209,6 +209,8 @@ impl Settings {
         if let Some(executors) = &mut read.executors {
             executors.below(&read.directory);
         }
+        read.ca_file = read.ca_file.or(trust.ca_file);
+        read.insecure |= trust.insecure;
         // What would end each worker is said before the first.
         let checked = Endpoint::new(&read.orchestrator, &read.trust());
         checked.map_err(FleetFailure::from)?;
@@ -257,7 +259,7 @@ impl Settings {
         let mut capabilities = self.tags.clone();
         let executor = match &self.executors {
             Some(executors) => {
-                capabilities.extend(tags::offered(&Means::of(executors)));
+                capabilities.extend(tags::offered(&Capabilities::of(executors)));
                 Some(calls(executors).map_err(FleetFailure::Executor)?)
             }
             None => None,
@@ -285,7 +287,7 @@ impl Settings {
             config.disk_bytes_max = mib(self.disk_mib_max);
             config.files_max = self.files_max;
             config.cache_bytes_max = cache_bytes_max;
-            config.broker = self.broker.as_ref().map(|broker| broker.config(None));
+            config.broker = self.broker.as_ref().map(|broker| broker.config(self.trust(), None));
             config.secrets = self.secrets.clone();
             config.drain = Duration::from_secs(self.drain_seconds.into());
             config.one_shot = one_shot;
@@ -344,7 +346,8 @@ mod tests {
         assert_eq!(configs[0].images, Images::Refuse);
         assert_eq!(configs[0].cache_bytes_max, 2 << 20, "a third each");
         assert_eq!(configs[0].memory_bytes_max, Some(512 << 20));
-        let broker = remuda_fleet::broker::Config::new("nats://127.0.0.1:4222");
+        let mut broker = remuda_fleet::broker::Config::new("nats://127.0.0.1:4222");
+        broker.trust = trust;
         assert_eq!(configs[0].broker, Some(broker));
     }
 

@@ -52,7 +52,7 @@ pub(super) struct Wish {
     /// Most files, directories and links of a job.
     #[arg(long, value_name = "N", default_value_t = million())]
     pub(super) files_max: u64,
-    /// Hear of work through the orchestrator's NATS server, nats://HOST:4222, instead of asking for it.
+    /// Hear of work through the orchestrator's NATS server, tls://HOST:4222, instead of asking for it.
     #[arg(long, value_name = "URL")]
     pub(super) nats: Option<String>,
     /// Jobs of a runner, too: adds [executors.…] to worker.toml, to be filled in.

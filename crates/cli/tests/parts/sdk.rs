@@ -1,7 +1,7 @@
 //! The actor on the page of PyPI's `cowboy-sdk`, as it stands there, with a language model on this machine.
 
-use crate::started::{Folder, Running, own_address, part, status};
-use crate::support::ranch::{Ranch, text};
+use crate::parts::started::{Folder, Running, own_address, part, status};
+use crate::parts::support::ranch::{Ranch, text};
 use remuda_vm::HostValue;
 use std::path::Path;
 use std::process::Command;

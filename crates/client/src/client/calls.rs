@@ -26,7 +26,6 @@ pub enum BlockId {
     Latest,
     /// By height.
     Height(Height),
-    /// By hash.
     Hash(B256),
 }
 
@@ -43,9 +42,7 @@ impl core::fmt::Display for BlockId {
 /// Which events of each block are wanted. Everything, if nothing is said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
-    /// Events about this job.
     pub job: Option<JobId>,
-    /// Events about this runner.
     pub runner: Option<Address>,
     /// Kinds: `job`, `runner`, `money`.
     pub kinds: Vec<String>,
@@ -103,7 +100,6 @@ impl Client {
         self.get(format!("/transaction/{}", HexHash(hash))).await
     }
 
-    /// How a transaction ended.
     pub async fn receipt(&self, hash: TxHash) -> Result<ReceiptView, ClientError> {
         self.get(format!("/transaction/{}/receipt", HexHash(hash))).await
     }
@@ -162,12 +158,10 @@ impl Client {
         }
     }
 
-    /// An account.
     pub async fn account(&self, address: Address) -> Result<AccountView, ClientError> {
         self.get(format!("/account/{}", HexAddress(address))).await
     }
 
-    /// An actor.
     pub async fn actor(&self, actor: Address) -> Result<ActorView, ClientError> {
         self.get(format!("/actor/{}", HexAddress(actor))).await
     }
@@ -228,7 +222,6 @@ impl Client {
         self.get(format!("/runners?limit={limit}{after}")).await
     }
 
-    /// A runner.
     pub async fn runner(&self, address: Address) -> Result<RunnerView, ClientError> {
         self.get(format!("/runner/{}", HexAddress(address))).await
     }
@@ -246,7 +239,6 @@ impl Client {
         self.get(format!("/runner/{}/validators", HexAddress(address))).await
     }
 
-    /// A job.
     pub async fn job(&self, job: JobId) -> Result<JobView, ClientError> {
         self.get(format!("/job/{}", HexHash(job))).await
     }
@@ -284,7 +276,6 @@ impl Client {
         self.get(format!("/presence?limit={limit}{after}")).await
     }
 
-    /// The chain's parameters.
     pub async fn params(&self) -> Result<ParamsView, ClientError> {
         self.get("/params".to_owned()).await
     }
@@ -294,7 +285,6 @@ impl Client {
         self.get(format!("/proof/{}", HexBytes(key.bytes()))).await
     }
 
-    /// The API's own description.
     pub async fn openapi(&self) -> Result<serde_json::Value, ClientError> {
         self.get("/openapi.json".to_owned()).await
     }

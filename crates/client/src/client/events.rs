@@ -55,13 +55,11 @@ impl Stream for Events {
     }
 }
 
-/// An open connection.
 struct Connection {
     bytes: BoxStream<'static, Result<Bytes, reqwest::Error>>,
     parser: Parser,
 }
 
-/// Where a reader is.
 struct Follower {
     client: Client,
     filter: EventFilter,
@@ -122,7 +120,6 @@ impl Follower {
         }
     }
 
-    /// What a message means.
     fn take(&mut self, message: &Message) -> Result<Option<EventView>, EventsError> {
         match message.event.as_str() {
             message::BLOCK => self.take_block(message),

@@ -34,11 +34,9 @@ pub struct Config {
     pub nodes: Vec<String>,
     /// Patience with one connection attempt.
     pub connect_timeout: Duration,
-    /// Patience with one answer.
     pub timeout: Duration,
     /// Patience with an answer that the node gives only when a transaction is in a block.
     pub wait_timeout: Duration,
-    /// Pauses between attempts.
     pub retry: RetryPolicy,
 }
 
@@ -55,7 +53,6 @@ impl Config {
     }
 }
 
-/// Why a call failed.
 #[derive(Debug, Error)]
 pub enum ClientError {
     /// No nodes were given, or a URL is none.
@@ -67,12 +64,9 @@ pub enum ClientError {
     /// The answer did not come, or broke off.
     #[error("the node did not answer: {0}")]
     Transport(#[source] reqwest::Error),
-    /// The node says no.
     #[error("{status}: {error}")]
     Refused {
-        /// HTTP status.
         status: u16,
-        /// What it says.
         error: ApiError,
         /// When it may be asked again, if it says so: `Retry-After` of a 429 or 503.
         retry_after: Option<Duration>,
@@ -122,7 +116,6 @@ enum Repeat {
     IfNotTaken,
 }
 
-/// A call to make.
 struct Call {
     method: Method,
     path: String,
@@ -179,7 +172,6 @@ impl Client {
         Ok(Self { http, config: Arc::new(config), preferred: Arc::default() })
     }
 
-    /// The nodes' base URLs.
     pub fn nodes(&self) -> &[String] {
         &self.config.nodes
     }

@@ -7,7 +7,6 @@ use thiserror::Error;
 /// A message may be this long. A full block of events is about a MiB.
 const MESSAGE_BYTES_MAX: usize = 32 * 1024 * 1024;
 
-/// A message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) event: String,

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A line.
 #[derive(Clone, Debug, Serialize)]
 pub struct Entry<'a> {
     /// By the orchestrator's clock.
@@ -38,7 +37,6 @@ const REFUSALS_EVERY: Duration = Duration::from_secs(1);
 /// How a line says that it was done.
 pub const OK: &str = "ok";
 
-/// Who is nobody.
 pub const NOBODY: &str = "nobody";
 
 /// The file, if there is one.

@@ -15,20 +15,11 @@ use std::path::{Path, PathBuf};
 /// Why there is no key.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// Its file.
     #[error("the key file {path} cannot be used: {error}", path = .path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    File { path: PathBuf, error: std::io::Error },
     /// What is in its file.
     #[error("{path} has no key in it; remove it, and enrol again", path = .path.display())]
-    Content {
-        /// Which.
-        path: PathBuf,
-    },
+    Content { path: PathBuf },
 }
 
 /// Both halves of a key. Prints as its name only.
@@ -44,7 +35,6 @@ impl fmt::Debug for KeyPair {
 }
 
 impl KeyPair {
-    /// A new one.
     pub fn generate() -> Self {
         let mut seed = [0; 32];
         SystemRandom::new().fill(&mut seed).expect("the system has randomness");
@@ -86,12 +76,10 @@ impl KeyPair {
         &self.public
     }
 
-    /// The key's name.
     pub fn id(&self) -> KeyId {
         self.public.id()
     }
 
-    /// Signs a request.
     pub fn sign(&self, time: Millis, nonce: String, request: Signed<'_>) -> Signature {
         let text = request.text(time, &nonce);
         let signature = HEXLOWER.encode(self.pair.sign(text.as_bytes()).as_ref());

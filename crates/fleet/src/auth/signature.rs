@@ -41,7 +41,6 @@ pub enum SignatureError {
 /// What of a request is signed.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<'a> {
-    /// Its method.
     pub method: &'a str,
     /// Its path with its query.
     pub path: &'a str,
@@ -56,7 +55,6 @@ impl Signed<'_> {
     }
 }
 
-/// Of a body.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     HEXLOWER.encode(digest(&SHA256, bytes).as_ref())
 }
@@ -75,7 +73,6 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// As it is sent.
     pub fn header(&self) -> String {
         let Self { key, time, nonce, signature } = self;
         format!("{SCHEME}key={key},time={},nonce={nonce},sig={signature}", time.0)
@@ -86,7 +83,6 @@ impl Signature {
         header.starts_with(SCHEME)
     }
 
-    /// Reads a header.
     pub fn parse(header: &str) -> Result<Self, SignatureError> {
         let short = (header.len() <= HEADER_BYTES_MAX).then_some(header);
         let fields = short.and_then(|header| header.strip_prefix(SCHEME));

@@ -24,6 +24,16 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The name that operators use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Submitter => "submitter",
+            Self::Operator => "operator",
+            Self::Enrol => "worker",
+        }
+    }
+
     /// Whether this is enough.
     pub fn allows(self, wanted: Self) -> bool {
         match (self, wanted) {

@@ -168,7 +168,7 @@ async fn main() {
         }
         Settings::Bench { postgres, folder, runners, jobs_each, beats_each } => {
             let (policy, load) = (Policy::default(), Load { runners, jobs_each, beats_each });
-            let now = orchestrator::Clock::default().now();
+            let now = remuda_fleet::time::Clock::default().now();
             let figures = match postgres {
                 Some(url) => {
                     let store = Postgres::open(&url, policy, Time::Database, now).await;

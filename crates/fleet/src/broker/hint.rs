@@ -128,7 +128,6 @@ impl Hints {
     }
 }
 
-/// Requests to stop.
 #[derive(Debug)]
 pub struct Cancels(async_nats::Subscriber);
 

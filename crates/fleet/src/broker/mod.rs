@@ -23,11 +23,15 @@ pub use hint::{Cancels, Hints, Taken};
 pub use publish::{LOOK_MAX, Publisher, Telling};
 
 use crate::auth::sha256_hex;
+use crate::http::{self, Trust};
 use crate::id::{JobId, RunnerId};
 use crate::message::Tag;
+use async_nats::ServerAddr;
 use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy};
 use async_nats::jetstream::{self, consumer::AckPolicy};
+use axum::http::Uri;
+use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -49,11 +53,12 @@ const POOL_IDLE_MAX: Duration = Duration::from_secs(300);
 /// The time that a broker has to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where the broker is.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Config {
-    /// `nats://host:4222`, with a name and a password in it if the server wants one.
+    /// `nats://host:4222`, or `tls://host:4222`, with a name and a password in it if the server wants one.
     pub url: String,
+    /// Which servers are believed, and whether `nats://` may name another machine.
+    pub trust: Trust,
     /// What all names begin with: fleets that share a broker have different ones.
     pub prefix: String,
     /// How often an orchestrator looks for work that no runner heard of.
@@ -64,7 +69,17 @@ impl Config {
     /// A broker at this URL.
     pub fn new(url: &str) -> Self {
         let (url, prefix) = (url.to_owned(), "remuda".to_owned());
-        Self { url, prefix, look_again: Duration::from_secs(5) }
+        Self { url, prefix, trust: Trust::default(), look_again: Duration::from_secs(5) }
+    }
+
+    /// Refuses a broker whose messages, cancel tokens among them, others on the network path could read.
+    pub fn check(&self) -> Result<(), BrokerError> {
+        let uri: Uri = self.url.parse().map_err(broken)?;
+        let host = uri.host().unwrap_or_default();
+        match uri.scheme_str() == Some("tls") || self.trust.allows_plain(host) {
+            true => Ok(()),
+            false => Err(BrokerError::Plain(host.to_owned())),
+        }
     }
 
     fn stream(&self) -> stream::Config {
@@ -106,13 +121,30 @@ impl Config {
     }
 
     async fn connect(&self) -> Result<(async_nats::Client, jetstream::Context), BrokerError> {
-        let options = async_nats::ConnectOptions::new()
+        self.check()?;
+        let tls = http::client_config(self.trust.ca_file.as_deref()).map_err(broken)?;
+        let address: ServerAddr = self.url.parse().map_err(broken)?;
+        let encrypted = address.tls_required();
+        let mut options = async_nats::ConnectOptions::new()
+            .tls_client_config(tls)
+            // Servers of its cluster that the broker names are no exception.
+            .require_tls(encrypted)
             .name("remuda-fleet")
             .connection_timeout(ANSWER_TIMEOUT)
             .request_timeout(Some(ANSWER_TIMEOUT))
             // A broker that is away may come back: neither side needs it to begin.
             .retry_on_initial_connect();
-        let client = options.connect(&self.url).await.map_err(broken)?;
+        if !encrypted && !self.trust.insecure {
+            // They may be on other machines, and would be reached in the clear.
+            options = options.ignore_discovered_servers();
+        }
+        // async-nats ignores a name and a password in the URL.
+        if let Some(name) = address.username() {
+            let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+            let password = address.password().unwrap_or_default();
+            options = options.user_and_password(decoded(name), decoded(password));
+        }
+        let client = options.connect(address).await.map_err(broken)?;
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER_TIMEOUT);
         Ok((client, context))
@@ -130,13 +162,21 @@ impl std::fmt::Debug for Config {
     }
 }
 
-/// The broker did not do what it was asked.
+/// Why the broker is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the broker cannot be used: {0}; see that it runs, and that JetStream is on")]
-pub struct BrokerError(String);
+pub enum BrokerError {
+    /// In the clear to another machine.
+    #[error(
+        "the broker at {0} would be reached without TLS, so anyone on the network path could read cancel tokens; use a tls:// URL, or allow it with `insecure = true` in settings"
+    )]
+    Plain(String),
+    /// It did not do what it was asked.
+    #[error("the broker cannot be used: {0}; check that it runs with JetStream enabled")]
+    Failed(String),
+}
 
 fn broken(error: impl std::fmt::Display) -> BrokerError {
-    BrokerError(error.to_string())
+    BrokerError::Failed(error.to_string())
 }
 
 /// What a hint says. Nothing is decided by it.

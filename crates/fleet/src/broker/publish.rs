@@ -18,17 +18,13 @@ const LIST_PAUSE: Duration = Duration::from_millis(250);
 /// Jobs that are looked up in one look at the rows.
 pub const LOOK_MAX: usize = 256;
 
-/// Something to tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Telling {
-    /// A job waits.
     Ready {
-        /// The job.
         job_id: JobId,
         /// What a runner must have.
         tags: BTreeSet<Tag>,
     },
-    /// A runner should stop.
     Cancel(RunnerId, CancelRequested),
 }
 
@@ -176,7 +172,6 @@ impl Desk {
         Ok(true)
     }
 
-    /// Which pools there are.
     async fn list(&mut self) -> Result<(), BrokerError> {
         if self.listed.is_some_and(|listed| listed.elapsed() < LIST_PAUSE) {
             return Ok(());

@@ -35,7 +35,6 @@ pub(super) fn ack(
     })
 }
 
-/// The lease is live.
 pub(super) fn heartbeat(
     policy: &Policy,
     now: Millis,

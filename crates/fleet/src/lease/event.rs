@@ -24,39 +24,32 @@ pub enum Event {
     },
     /// Time has passed. Comes often: a long silence is taken for an outage.
     Sweep,
-    /// Somebody submits a run.
     Submit {
-        /// Its id, new.
         run_id: RunId,
         /// The submitter's key: the same key with the same submission is the same run.
         key: Option<String>,
-        /// The run.
         submission: RunSubmission,
     },
     /// Somebody wants a run again.
     Rerun {
-        /// The run.
         of: RunId,
-        /// The new one's id.
         run_id: RunId,
-        /// The submitter's key.
         key: Option<String>,
         /// Jobs that had a higher priority get this one.
         priority_max: i16,
+        /// A label that all jobs get.
+        label: Option<Label>,
     },
     /// Somebody wants a run stopped.
     CancelRun {
-        /// The run.
         run_id: RunId,
     },
     /// Somebody wants a job stopped.
     CancelJob {
-        /// The job.
         job_id: JobId,
     },
     /// An operator sets how many jobs with a label may be granted at a time.
     SetLimit {
-        /// The label.
         label: Label,
         /// None: as many as there are.
         limit: Option<u32>,
@@ -67,18 +60,12 @@ pub enum Event {
         lease_id: LeaseId,
         /// The lease's token, if one is granted.
         cancel_token: Option<CancelToken>,
-        /// What it sent.
         request: LeaseRequest,
     },
-    /// A runner accepts.
     Ack(AckLease),
-    /// A runner is alive.
     Heartbeat(Heartbeat),
-    /// A runner is done.
     Complete(Complete),
-    /// A runner has stopped.
     CancelAck(CancelAck),
-    /// A runner has log.
     Log(LogChunk),
     /// A runner has an object.
     Upload(UploadRequest),
@@ -86,9 +73,7 @@ pub enum Event {
     Store {
         /// The lease that they were allowed under.
         lease_id: LeaseId,
-        /// Who sends them.
         runner_id: RunnerId,
-        /// Where they should go.
         path: String,
     },
     /// Runs that ended so long ago are not kept any longer.
@@ -115,18 +100,15 @@ impl Event {
 /// The answer to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// Nothing to say.
     Done,
     /// To [`Event::Sweep`].
     Swept {
-        /// Leases that it ended.
         lapsed: usize,
         /// Whether others were due too: sweep again soon.
         more: bool,
     },
     /// To [`Event::Forget`].
     Forgot {
-        /// Runs that are gone.
         runs: Vec<RunId>,
         /// Those of them that may have left objects.
         with_objects: Vec<RunId>,
@@ -137,20 +119,13 @@ pub enum Reply {
     Submitted {
         /// The run; an earlier one, if it was submitted before.
         run_id: RunId,
-        /// Whether it was.
         before: bool,
     },
-    /// Work.
     Granted(Box<LeaseGranted>),
-    /// No work.
     NoWork(NoWork),
-    /// To an acknowledgement.
     Acked(AckLeaseAck),
-    /// To a heartbeat.
     Beat(HeartbeatAck),
-    /// To a result.
     Completed(CompleteAck),
-    /// To a stop.
     Canceled(CancelAckAck),
     /// To a piece of log.
     Logged(LogAck),
@@ -168,7 +143,6 @@ pub enum Reply {
 pub enum Action {
     /// A job waits for a runner: wake one that asks.
     Ready {
-        /// The job.
         job_id: JobId,
         /// What the runner must have.
         tags: BTreeSet<Tag>,
@@ -179,17 +153,13 @@ pub enum Action {
     Room,
     /// Tell the runner now; its next heartbeat would.
     Cancel(RunnerId, CancelRequested),
-    /// A job ended.
     JobEnded(JobId, Outcome),
-    /// A run ended.
     RunEnded(RunId, RunStatus),
 }
 
 /// The outcome of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handled {
-    /// To whoever caused it.
     pub reply: Result<Reply, Refusal>,
-    /// To others.
     pub actions: Vec<Action>,
 }

@@ -17,7 +17,6 @@ use std::sync::Arc;
 pub struct BodyHash([u8; 32]);
 
 impl BodyHash {
-    /// Of a message.
     pub fn of<B: Body>(message: &B) -> Self {
         Self(keccak256(encode(message)).0)
     }
@@ -137,7 +136,6 @@ pub(super) fn complete(
     Ok(())
 }
 
-/// The lease is live.
 pub(super) fn cancel_ack(
     now: Millis,
     lease: &mut LeaseRecord,

@@ -62,8 +62,8 @@ impl<R: Rows> Desk<'_, R> {
             }
             Event::Sweep => Ok(self.sweep()),
             Event::Submit { run_id, key, submission } => self.submit(run_id, None, key, submission),
-            Event::Rerun { of, run_id, key, priority_max } => {
-                self.rerun(of, run_id, key, priority_max)
+            Event::Rerun { of, run_id, key, priority_max, label } => {
+                self.rerun(of, run_id, key, priority_max, label)
             }
             Event::CancelRun { run_id } => {
                 self.rows.run(&run_id).ok_or(Refusal::UnknownRun)?;

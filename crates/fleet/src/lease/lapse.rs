@@ -9,12 +9,9 @@ use super::retry;
 use super::state::{AttemptState, LeaseState};
 use crate::time::Millis;
 
-/// Which deadline passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lapse {
-    /// Nobody acknowledged.
     NeverAcked,
-    /// No heartbeat.
     Expired,
     /// `max_runtime_seconds` and the buffer.
     RuntimeOver,

@@ -43,12 +43,9 @@ impl Place {
     }
 }
 
-/// A job that waits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Waiting {
-    /// The job.
     pub job_id: JobId,
-    /// Its place.
     pub place: Place,
     /// What a runner must have.
     pub tags: Arc<BTreeSet<Tag>>,
@@ -84,14 +81,12 @@ impl LaneKey {
     }
 }
 
-/// Jobs by their places.
 type Line = BTreeMap<Place, JobId>;
 /// The first of them.
 type Head = (Place, JobId);
 /// The first of each group whose labels have room, by what a runner must have.
 type Heads = BTreeMap<Arc<BTreeSet<Tag>>, Line>;
 
-/// Every job that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Queue {
     lanes: BTreeMap<LaneKey, Line>,

@@ -29,19 +29,14 @@ pub enum Refusal {
     /// Nobody asked for a stop.
     #[error("nobody requested a cancellation of this lease; report with Complete")]
     NotCanceled,
-    /// The runner has work.
     #[error("this runner holds a lease; complete it first, or wait until it expires")]
     RunnerBusy,
-    /// No such run.
     #[error("there is no such run; look it up in the list of runs")]
     UnknownRun,
-    /// No such job.
     #[error("there is no such job; look it up in its run")]
     UnknownJob,
-    /// No such key.
     #[error("there is no such worker; look it up in the list of workers")]
     UnknownWorker,
-    /// The key was expelled.
     #[error("this key was expelled; make a new one, and ask the operator for a new token")]
     Expelled,
     /// The path is not one that this lease may write.
@@ -88,7 +83,6 @@ impl Refusal {
         }
     }
 
-    /// Over HTTP.
     pub fn status(&self) -> u16 {
         match self {
             Self::WrongRunner | Self::WrongPath | Self::Expelled => 403,

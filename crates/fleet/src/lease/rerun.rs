@@ -6,7 +6,7 @@ use super::record::JobRecord;
 use super::refusal::Refusal;
 use super::rows::Rows;
 use crate::id::{Fence, RunId};
-use crate::message::{JobSubmission, RunSubmission};
+use crate::message::{JobSubmission, Label, RunSubmission};
 
 impl<R: Rows> Desk<'_, R> {
     /// It stays whose it was, whoever asks for it: its steps are theirs, and so is what they find in caches.
@@ -16,6 +16,7 @@ impl<R: Rows> Desk<'_, R> {
         run_id: RunId,
         key: Option<String>,
         priority_max: i16,
+        label: Option<Label>,
     ) -> Result<Reply, Refusal> {
         let mut old = self.rows.run(&of).ok_or(Refusal::UnknownRun)?;
         // The same request again. Orders never change, so nothing of them need be looked at.
@@ -35,8 +36,10 @@ impl<R: Rows> Desk<'_, R> {
         }
         // Whoever submitted it may have been allowed more.
         let orders = jobs.iter().map(|job| {
-            let order = &*job.order;
-            JobSubmission { priority: order.priority.min(priority_max), ..order.clone() }
+            let mut order = JobSubmission::clone(&job.order);
+            order.priority = order.priority.min(priority_max);
+            order.labels.extend(label.clone());
+            order
         });
         let submission = RunSubmission {
             name: old.name.clone(),

@@ -10,7 +10,6 @@ use crate::time::Millis;
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryClass {
-    /// Would fail again.
     Permanent,
     /// May go away: a new attempt, as often as the job's order says.
     Retryable,

@@ -14,14 +14,11 @@ use std::collections::BTreeSet;
 pub trait Rows {
     /// The latest time of any event.
     fn seen(&self) -> Millis;
-    /// Moves it.
     fn set_seen(&mut self, now: Millis);
     /// A number higher than every one before it.
     fn next_seq(&mut self) -> u64;
 
-    /// A run.
     fn run(&self, id: &RunId) -> Option<RunRecord>;
-    /// Writes it.
     fn put_run(&mut self, run: RunRecord);
     /// The run that was submitted with this key.
     fn run_by_key(&self, key: &str) -> Option<RunRecord>;
@@ -48,9 +45,7 @@ pub trait Rows {
     /// Removes a run that ended, and all that is its own: jobs, leases, logs.
     fn remove_run(&mut self, id: &RunId);
 
-    /// A job.
     fn job(&self, id: &JobId) -> Option<JobRecord>;
-    /// Writes it.
     fn put_job(&mut self, job: JobRecord);
     /// A run's jobs, in the order of their submission.
     fn jobs_of(&self, run: &RunId) -> Vec<JobId>;
@@ -63,25 +58,19 @@ pub trait Rows {
     /// The job that is next for a runner with these tags: see [`super::Queue`].
     fn pick(&mut self, now: Millis, capabilities: &BTreeSet<Tag>) -> Option<JobId>;
 
-    /// A lease.
     fn lease(&self, id: &LeaseId) -> Option<LeaseRecord>;
-    /// Writes it.
     fn put_lease(&mut self, lease: LeaseRecord);
     /// The live lease of a runner. It has one at most.
     fn live_lease_of(&self, runner: &RunnerId) -> Option<LeaseRecord>;
-    /// Live leases.
     fn live_leases(&self) -> Vec<LeaseId>;
     /// Leases that are due ([`LeaseRecord::due_at`]), the earliest first, at most so many.
     fn due(&self, now: Millis, most: usize) -> Vec<LeaseId>;
 
     /// A label; one that nobody set has no limit.
     fn label(&self, label: &Label) -> LabelRecord;
-    /// Writes it.
     fn put_label(&mut self, label: LabelRecord);
 
-    /// A machine's key.
     fn worker(&self, id: &KeyId) -> Option<WorkerRecord>;
-    /// Writes it.
     fn put_worker(&mut self, worker: WorkerRecord);
 
     /// Keeps a piece of log.

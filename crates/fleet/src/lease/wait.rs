@@ -10,11 +10,9 @@ use crate::time::Millis;
 /// A limit that is reached: until one of the jobs under it ends, no other is granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reached {
-    /// Which.
     pub gate: Gate,
     /// How many jobs it allows.
     pub limit: u32,
-    /// How many somebody has.
     pub in_use: u32,
 }
 
@@ -39,11 +37,9 @@ impl Reached {
 /// What a job that nobody has waits for. In this order: what comes later may be so, too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Others of its run.
     Needs,
     /// The end of the pause before its next attempt.
     Pause(Millis),
-    /// Room under a limit.
     Limit(Reached),
     /// Nothing but a worker: it is granted to the next that has its tags, after those before it.
     Turn,
@@ -63,7 +59,6 @@ pub fn wait(now: Millis, job: &JobRecord, reached: Option<&Reached>) -> Option<W
 /// Nothing was heard of who has a lease, for longer than it should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Silence {
-    /// For how long.
     pub seconds: u32,
     /// Until the lease ends, if it goes on.
     pub ends_in_seconds: u32,

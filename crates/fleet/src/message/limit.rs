@@ -4,15 +4,11 @@ use std::collections::BTreeMap;
 
 /// Texts for people: summaries, messages.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
-/// Names, kinds, steps' titles.
 pub(super) const NAME_BYTES_MAX: usize = 256;
-/// Addresses and paths.
 pub(super) const URI_BYTES_MAX: usize = 2 * 1024;
 /// A step's script, or a variable's value.
 pub(super) const SCRIPT_BYTES_MAX: usize = 32 * 1024;
-/// Things in any list.
 pub(super) const LIST_LENGTH_MAX: usize = 256;
-/// Jobs of one run.
 pub const RUN_JOBS_MAX: usize = 1_000;
 /// A week: longest runtime, and longest of any other time that a message can ask for.
 pub(super) const SECONDS_MAX: u32 = 7 * 24 * 60 * 60;
@@ -20,50 +16,34 @@ pub(super) const SECONDS_MAX: u32 = 7 * 24 * 60 * 60;
 /// A value that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// A text.
     #[error("`{field}` has {found} bytes; at most {limit} fit, shorten it")]
     Long {
-        /// Where.
         field: &'static str,
-        /// How long it is.
         found: usize,
         /// How long it may be.
         limit: usize,
     },
-    /// A list.
     #[error("`{field}` has {found} entries; at most {limit} fit, send fewer")]
     Many {
-        /// Where.
         field: &'static str,
-        /// How many there are.
         found: usize,
         /// How many there may be.
         limit: usize,
     },
-    /// A number.
     #[error("`{field}` is {found}; it must lie between {low} and {high}")]
     Range {
-        /// Where.
         field: &'static str,
-        /// What it is.
         found: u64,
         /// The least that it may be.
         low: u64,
         /// The most that it may be.
         high: u64,
     },
-    /// Anything else.
     #[error("`{field}` {why}")]
-    Invalid {
-        /// Where.
-        field: &'static str,
-        /// What must hold.
-        why: &'static str,
-    },
+    Invalid { field: &'static str, why: &'static str },
 }
 
 impl Problem {
-    /// For programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Long { .. } | Self::Many { .. } => "FIELD_TOO_LARGE",
@@ -72,7 +52,6 @@ impl Problem {
     }
 }
 
-/// A text.
 pub(super) fn text(field: &'static str, text: &str, limit: usize) -> Result<(), Problem> {
     long(field, text.len(), limit)
 }
@@ -106,7 +85,6 @@ pub(super) fn word(field: &'static str, value: &str, limit: usize) -> Result<(),
     Ok(())
 }
 
-/// How many.
 pub(super) fn list(field: &'static str, found: usize, limit: usize) -> Result<(), Problem> {
     if found > limit {
         return Err(Problem::Many { field, found, limit });
@@ -128,7 +106,6 @@ pub(super) fn range(
     Err(Problem::Range { field, found, low, high })
 }
 
-/// Variables of an environment.
 pub(super) fn env(field: &'static str, env: &BTreeMap<String, String>) -> Result<(), Problem> {
     list(field, env.len(), LIST_LENGTH_MAX)?;
     for (name, value) in env {

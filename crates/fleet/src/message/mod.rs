@@ -39,7 +39,7 @@ pub use spec::{ArtifactSpec, CacheSpec, JobSpec, Work};
 pub use stale::{StaleLease, StaleReason};
 pub use submit::{ATTEMPTS_MAX, JobSubmission, Retry, RunSubmission};
 pub use text::{Label, Tag};
-pub use upload::{OBJECT_BYTES_MAX, UploadGranted, UploadRequest};
+pub use upload::{OBJECT_BYTES_MAX, UploadGranted, UploadRequest, is_object_path};
 
 use serde::Serialize;
 use serde::de::{Deserialize, DeserializeOwned};
@@ -50,7 +50,6 @@ pub const MESSAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A message: a JSON object whose `type` is its name.
 pub trait Body: Serialize + DeserializeOwned {
-    /// Its name.
     const TYPE: &'static str;
 
     /// Whether every part has a size that can be worked with and none contradicts another.
@@ -69,7 +68,6 @@ pub fn decode<B: Body>(bytes: &[u8]) -> Result<B, MessageError> {
     }
 }
 
-/// Writes a message.
 pub fn encode<B: Body>(body: &B) -> Vec<u8> {
     // Only maps with keys that are no strings, or writers that fail, make this fail; there are none.
     serde_json::to_vec(body).unwrap_or_default()
@@ -126,7 +124,6 @@ macro_rules! messages {
         }
 
         impl Message {
-            /// Every name there is.
             pub const TYPES: &'static [&'static str] = &[$($name::TYPE),+];
 
             /// Reads whatever message this is.
@@ -138,7 +135,6 @@ macro_rules! messages {
                 }
             }
 
-            /// Writes it.
             pub fn encode(&self) -> Vec<u8> {
                 match self {
                     $(Self::$name(body) => encode(body),)+

@@ -3,7 +3,6 @@
 use crate::auth::sha256_hex;
 use crate::text::{bounded_text, plain};
 
-/// Longest tag or label.
 const WORD_BYTES_MAX: usize = 128;
 
 fn check(text: &str) -> Result<(), &'static str> {

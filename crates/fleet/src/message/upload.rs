@@ -3,7 +3,6 @@
 use super::limit::{self, NAME_BYTES_MAX, SECONDS_MAX, URI_BYTES_MAX};
 use super::{Body, Problem};
 use crate::id::{Attempt, Fence, LeaseId, RunnerId};
-use crate::object::is_path;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -29,7 +28,7 @@ impl Body for UploadRequest {
 
     fn check(&self) -> Result<(), Problem> {
         limit::word("name", &self.name, NAME_BYTES_MAX)?;
-        if !is_path(&self.name) {
+        if !is_object_path(&self.name) {
             return Err(Problem::Invalid {
                 field: "name",
                 why: "must be parts of letters, digits and -_.+@= with `/` between them",
@@ -66,5 +65,29 @@ impl Body for UploadGranted {
     fn check(&self) -> Result<(), Problem> {
         limit::word("path", &self.path, URI_BYTES_MAX)?;
         limit::range("expires_seconds", self.expires_seconds, 0, SECONDS_MAX.into())
+    }
+}
+
+/// Whether a path is one of an object: parts that are no way out of the folder.
+pub fn is_object_path(path: &str) -> bool {
+    let fine = |part: &str| {
+        !part.is_empty()
+            && part != "."
+            && part != ".."
+            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+@=".contains(&b))
+    };
+    path.len() <= 1_024 && path.split('/').all(fine)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_object_path;
+
+    #[test]
+    fn no_path_leads_out_of_the_folder() {
+        assert!(is_object_path("runs/run_1/jobs/job_1-0/1-2/test.trx"));
+        for bad in ["", "/etc/passwd", "a//b", "a/../b", "..", "a/./b", "a\\b", "a/b\0", "a b"] {
+            assert!(!is_object_path(bad), "{bad:?}");
+        }
     }
 }

@@ -7,10 +7,10 @@
 
 use super::ObjectError;
 use crate::auth::random_hex;
-use crate::http::Http;
+use crate::http::{Http, Trust};
 use async_trait::async_trait;
 use axum::body::Body;
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, Uri, header};
 use futures::{StreamExt, TryStreamExt};
 use http_body_util::BodyExt;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
@@ -49,16 +49,15 @@ const REMOVED_AT_ONCE: usize = 8;
 pub struct BucketConfig {
     /// `http://host:9000` or `https://…`. The bucket comes after it, as a path.
     pub endpoint: String,
-    /// The bucket.
     pub bucket: String,
     /// What the store calls its place; `us-east-1` where there is none.
     pub region: String,
-    /// The key's name.
     pub access_key: String,
-    /// The key.
     pub secret_key: String,
     /// What all names in the bucket begin with, if it is shared: `fleet/`.
     pub prefix: String,
+    /// Which servers are believed, and whether `http://` may name another machine.
+    pub trust: Trust,
 }
 
 // Not the key.
@@ -74,7 +73,6 @@ impl std::fmt::Debug for BucketConfig {
     }
 }
 
-/// A bucket.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     store: Arc<AmazonS3>,
@@ -91,6 +89,11 @@ fn failed(why: impl std::fmt::Display) -> ObjectError {
 impl Bucket {
     /// A bucket that is there, can be written, and never overwrites.
     pub async fn open(config: BucketConfig) -> Result<Self, ObjectError> {
+        let uri: Uri = config.endpoint.parse().map_err(failed)?;
+        let host = uri.host().unwrap_or_default();
+        if uri.scheme_str() != Some("https") && !config.trust.allows_plain(host) {
+            return Err(ObjectError::Plain(host.to_owned()));
+        }
         let retry = RetryConfig {
             backoff: BackoffConfig::default(),
             max_retries: 3,
@@ -108,7 +111,9 @@ impl Bucket {
             // Not all stores can remove many objects in one request.
             .with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
             .with_retry(retry)
-            .with_http_connector(Connector(Http::new(None).map_err(failed)?))
+            .with_http_connector(Connector(
+                Http::new(config.trust.ca_file.as_deref()).map_err(failed)?,
+            ))
             .build()
             .map_err(failed)?;
         let (store, in_memory) = (Arc::new(store), Arc::new(Semaphore::new(PARTS_MAX)));
@@ -281,7 +286,6 @@ async fn part(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The fleet's own HTTP.
 #[derive(Clone, Debug)]
 struct Connector(Http);
 

@@ -3,9 +3,9 @@
 //! Bytes go into a file that has no name anybody looks for; when they are whole and on the disk, the
 //! file gets its name, if nobody has it. So an object is never seen half, and never changes.
 
-use super::is_path;
 use super::room::{Promise, Room, Usage, tree};
 use crate::auth::random_hex;
+use crate::message::is_object_path;
 use data_encoding::HEXLOWER;
 use ring::digest::{Context, SHA256};
 use std::io::{self, ErrorKind};
@@ -24,15 +24,19 @@ const ABANDONED_AFTER: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 /// Why an object was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// See [`is_path`].
+    /// See [`is_object_path`].
     #[error("this is no path of an object; use the one of UploadGranted")]
     Path,
+    /// A bucket in the clear on another machine.
+    #[error(
+        "the bucket at {0} would be reached over plain HTTP, so anyone on the network path could read its objects; use an https:// endpoint, or allow it with `insecure = true` in settings"
+    )]
+    Plain(String),
     /// More bytes than were granted, or fewer than were announced.
     #[error("{found} bytes came, {expected} were granted; ask for what will be sent")]
     Size {
         /// How many came, at least.
         found: u64,
-        /// How many were granted.
         expected: u64,
     },
     /// Another hash than was announced.
@@ -41,7 +45,6 @@ pub enum ObjectError {
     /// Something else has this path.
     #[error("another object has this path; objects are written once")]
     Exists,
-    /// No room.
     #[error("the orchestrator's disk is full; tell its operator, and try again later")]
     Full,
     /// The bound that the operator set.
@@ -82,7 +85,6 @@ impl From<io::Error> for ObjectError {
     }
 }
 
-/// The folder.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -227,7 +229,7 @@ impl Disk {
     }
 
     fn locate(&self, path: &str) -> Result<PathBuf, ObjectError> {
-        is_path(path).then(|| self.folder.join(path)).ok_or(ObjectError::Path)
+        is_object_path(path).then(|| self.folder.join(path)).ok_or(ObjectError::Path)
     }
 }
 

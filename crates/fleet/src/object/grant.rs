@@ -24,7 +24,6 @@ fn text(lease: &LeaseId, path: &str, bytes: u64) -> String {
 }
 
 impl Grants {
-    /// Adds the proof.
     pub fn seal(&self, granted: UploadGranted) -> UploadGranted {
         let text = text(&granted.lease_id, &granted.path, granted.bytes);
         let proof = HEXLOWER.encode(sign(&self.0, text.as_bytes()).as_ref());

@@ -10,6 +10,7 @@ pub use bucket::{Bucket, BucketConfig};
 pub use disk::{Disk, Incoming, ObjectError, Sent};
 pub use grant::Grants;
 
+use crate::message::is_object_path;
 use axum::body::Body;
 use std::path::Path;
 use std::time::Duration;
@@ -58,7 +59,7 @@ impl Objects {
     /// Gives an object its name. The same object again is no error: its answer was lost.
     pub async fn keep(&self, sent: Sent, path: &str) -> Result<(), ObjectError> {
         let Some(bucket) = &self.bucket else { return self.disk.keep(sent, path).await };
-        if !is_path(path) {
+        if !is_object_path(path) {
             return Err(ObjectError::Path);
         }
         bucket.keep(path, File::open(&sent.at).await?, &sent.sha256).await
@@ -66,7 +67,7 @@ impl Objects {
 
     /// An object that a job left behind, to be read, and its size.
     pub async fn read(&self, path: &str) -> Result<Option<(Body, u64)>, ObjectError> {
-        if !is_path(path) {
+        if !is_object_path(path) {
             return Err(ObjectError::Path);
         }
         if !path.starts_with(OF_RUNS) {
@@ -91,7 +92,7 @@ impl Objects {
     /// Removes all objects below a path.
     pub async fn forget(&self, path: &str) -> Result<(), ObjectError> {
         match &self.bucket {
-            Some(bucket) if is_path(path) => bucket.forget(path).await,
+            Some(bucket) if is_object_path(path) => bucket.forget(path).await,
             Some(_) => Err(ObjectError::Path),
             None => self.disk.forget(path).await,
         }
@@ -106,28 +107,4 @@ fn file_body(file: File) -> Body {
         piece.truncate(read);
         Ok::<_, std::io::Error>((read > 0).then_some((piece, file)))
     }))
-}
-
-/// Whether a path is one of an object: parts that are no way out of the folder.
-pub fn is_path(path: &str) -> bool {
-    let fine = |part: &str| {
-        !part.is_empty()
-            && part != "."
-            && part != ".."
-            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+@=".contains(&b))
-    };
-    path.len() <= 1_024 && path.split('/').all(fine)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_path;
-
-    #[test]
-    fn no_path_leads_out_of_the_folder() {
-        assert!(is_path("runs/run_1/jobs/job_1-0/1-2/test.trx"));
-        for bad in ["", "/etc/passwd", "a//b", "a/../b", "..", "a/./b", "a\\b", "a/b\0", "a b"] {
-            assert!(!is_path(bad), "{bad:?}");
-        }
-    }
 }

@@ -51,7 +51,6 @@ pub(super) struct Room {
     kept: AsyncMutex<Kept>,
 }
 
-/// What has its name.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) usage: Usage,

@@ -98,7 +98,7 @@ impl From<ObjectError> for Failure {
             ObjectError::NoRoom { .. } | ObjectError::TooMany { .. } => {
                 (StatusCode::INSUFFICIENT_STORAGE, "OBJECTS_FULL")
             }
-            ObjectError::Store(_) | ObjectError::Overwrites => {
+            ObjectError::Store(_) | ObjectError::Overwrites | ObjectError::Plain(_) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "OBJECTS_UNAVAILABLE")
             }
             ObjectError::Disk(_) => (StatusCode::SERVICE_UNAVAILABLE, "DISK_FAILED"),
@@ -155,12 +155,10 @@ pub(super) fn said<B: Body>(body: &B) -> Response {
     json(StatusCode::OK, message::encode(body))
 }
 
-/// Anything else.
 pub(super) fn shown<T: Serialize>(value: &T) -> Response {
     json(StatusCode::OK, serde_json::to_vec(value).unwrap_or_default())
 }
 
-/// What the rules answered.
 pub(super) fn reply(reply: Reply) -> Response {
     match reply {
         Reply::Done | Reply::Swept { .. } | Reply::Forgot { .. } | Reply::MayStore { .. } => {

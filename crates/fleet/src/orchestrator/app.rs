@@ -16,12 +16,10 @@ use super::sight::Crew;
 use super::waiters::Waiters;
 use super::wake::Wake;
 use super::watch::{Lookouts, WATCHED_MAX};
-use super::within::Ends;
 use crate::auth::{Audit, Entry, OK, Replays};
 use crate::broker::Publisher;
-use crate::id::{JobId, RunId, RunnerId};
+use crate::id::{JobId, RunId};
 use crate::lease::{Action, Event, Policy, Reply};
-use crate::message::CancelRequested;
 use crate::object::{Grants, Objects};
 use crate::store::{AnyStore, Memory, Postgres, Sqlite, Store, StoreError, Time};
 use crate::time::Millis;
@@ -54,13 +52,9 @@ pub(super) struct Inner {
     pub(super) pages: Pages,
     pub(super) waiters: Waiters,
     pub(super) news: broadcast::Sender<RunId>,
-    pub(super) ends: Ends,
-    /// Requests to stop, for runners in this process.
-    cancels: broadcast::Sender<(RunnerId, CancelRequested)>,
     pub(super) keys: KnownKeys,
     /// Places for those who watch runs.
     pub(super) watchers: Places,
-    /// What they see.
     pub(super) lookouts: Lookouts,
     pub(super) replays: Mutex<Replays>,
     pub(super) metrics: Metrics,
@@ -107,8 +101,6 @@ impl App {
             pages: Pages::default(),
             waiters: Waiters::default(),
             news: broadcast::channel(NEWS_MAX).0,
-            ends: Ends::default(),
-            cancels: broadcast::channel(NEWS_MAX).0,
             keys: KnownKeys::default(),
             watchers: Places::new(WATCHED_MAX),
             lookouts: Lookouts::default(),
@@ -149,7 +141,6 @@ impl App {
         Ok(handled.reply)
     }
 
-    /// The same, for handlers.
     pub(super) async fn ask(&self, event: Event) -> Result<Reply, Failure> {
         Ok(self.handle(event).await??)
     }
@@ -162,13 +153,9 @@ impl App {
             }
             Action::Room => self.0.waiters.wake(&BTreeSet::new()),
             // A broker tells the runner at once, the next heartbeat otherwise.
-            Action::Cancel(runner, message) => {
-                self.tell(&message.job_id);
-                let _ = self.0.cancels.send((runner, message));
-            }
+            Action::Cancel(_, message) => self.tell(&message.job_id),
             Action::JobEnded(job_id, outcome) => {
                 self.0.metrics.job_ended(&outcome);
-                self.0.ends.tell(&job_id);
                 self.tell(&job_id);
             }
             Action::RunEnded(run_id, _) => self.tell_run(run_id),
@@ -207,11 +194,6 @@ impl App {
     pub(super) fn note(&self, who: &str, action: &str, of: &str, outcome: Result<(), &Failure>) {
         let outcome = outcome.map_or_else(|failure| failure.code, |()| OK);
         self.0.audit.write(&Entry { at: self.now().timestamp(), who, action, of, outcome });
-    }
-
-    /// Requests to stop that come from now on.
-    pub(crate) fn cancels(&self) -> broadcast::Receiver<(RunnerId, CancelRequested)> {
-        self.0.cancels.subscribe()
     }
 
     /// Becomes true when the orchestrator stops.

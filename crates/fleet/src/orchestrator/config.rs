@@ -1,15 +1,14 @@
 //! What an operator chooses.
 
-use super::clock::Clock;
 use super::tls::TlsFiles;
 use crate::auth::Access;
 use crate::broker;
 use crate::lease::Policy;
 use crate::object::BucketConfig;
+use crate::time::Clock;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where the rows are.
 #[derive(Clone, Debug)]
 pub enum StoreConfig {
     /// Nowhere: gone with the process.
@@ -20,10 +19,8 @@ pub enum StoreConfig {
     Postgres(String),
 }
 
-/// An orchestrator.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the rows are.
     pub store: StoreConfig,
     /// Where objects are; if they are in a bucket, where they are on their way to it.
     pub objects: PathBuf,
@@ -43,7 +40,6 @@ pub struct Config {
     pub access: Access,
     /// Where to look for changes of it: a file that has an [`Access`] in JSON.
     pub access_file: Option<PathBuf>,
-    /// How patient it is.
     pub policy: Policy,
     /// How often it looks for leases that are over.
     pub sweep_every: Duration,
@@ -51,7 +47,6 @@ pub struct Config {
     pub keep_seconds: u32,
     /// How often runners that wait look again, in case nobody woke them.
     pub look_again: Duration,
-    /// Connections at a time.
     pub connections_max: usize,
     /// The time that a peer may take over a request's head, and over its body if that is a message.
     pub request_timeout: Duration,

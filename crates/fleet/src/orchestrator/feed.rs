@@ -20,7 +20,6 @@ pub(super) const LOOK: Duration = Duration::from_secs(1);
 /// What is watched as it is now.
 #[derive(Clone)]
 pub(super) struct Seen {
-    /// An event's data.
     pub(super) text: String,
     /// It will not change any more.
     pub(super) ended: bool,

@@ -19,7 +19,6 @@ use std::time::{Duration, Instant};
 
 /// A key that was looked up is believed so long: an expulsion by another orchestrator is noticed then.
 const KNOWN_FOR: Duration = Duration::from_secs(10);
-/// Keys that are remembered.
 const KNOWN_MAX: usize = 100_000;
 /// A hash of bytes that are not read at once.
 pub(super) const CONTENT_HASH: &str = "remuda-content-sha256";
@@ -82,8 +81,11 @@ impl App {
         }
         let token = self.token(headers)?;
         if !token.scope.allows(wanted) {
-            let text =
-                format!("the scope of this token is {}, and this needs {wanted}", token.scope);
+            let text = format!(
+                "this token has the scope {}; this request needs {}",
+                token.scope.name(),
+                wanted.name()
+            );
             return Err(Failure::new(StatusCode::FORBIDDEN, "FORBIDDEN", text));
         }
         Ok(token.name)
@@ -144,7 +146,6 @@ impl App {
         Ok(Machine(Some(signature.key.id())))
     }
 
-    /// A worker's message.
     pub(super) async fn message<B: Body>(&self, request: Request) -> Result<(B, Machine), Failure> {
         let (parts, body) = request.into_parts();
         let claimed = self.claimed(&parts.headers).await?;

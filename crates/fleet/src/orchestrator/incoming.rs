@@ -16,7 +16,6 @@ const WINDOW: Duration = Duration::from_secs(60);
 
 type Key = (LeaseId, String);
 
-/// Which are under way.
 #[derive(Clone, Default)]
 pub(super) struct UnderWay(Arc<Mutex<BTreeSet<Key>>>);
 

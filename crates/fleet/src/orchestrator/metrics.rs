@@ -14,7 +14,6 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What is counted.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     messages: Mutex<BTreeMap<&'static str, u64>>,

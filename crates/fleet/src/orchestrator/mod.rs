@@ -10,7 +10,6 @@
 mod answer;
 mod app;
 mod browser;
-mod clock;
 mod config;
 mod door;
 mod elsewhere;
@@ -33,14 +32,11 @@ mod upload;
 mod waiters;
 mod wake;
 mod watch;
-mod within;
 mod workers;
 
 pub use app::App;
-pub use clock::Clock;
 pub use config::{Config, StoreConfig};
 pub(crate) use people::RUN_ID;
 pub use router::router;
 pub use server::{ServeError, serve};
 pub use tls::{TlsError, TlsFiles};
-pub use within::{Placed, Within, WithinError};

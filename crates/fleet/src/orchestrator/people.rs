@@ -17,7 +17,6 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs on a page.
 const PAGE_MAX: usize = 200;
 /// Bytes of log in one answer, about.
 const LOG_BYTES_MAX: usize = 1024 * 1024;
@@ -158,21 +157,27 @@ impl App {
                 "labels that begin with `token:` are reserved for the orchestrator; choose others";
             return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "RESERVED_LABEL", text));
         }
+        let label = self.token_label(headers).await?;
+        for job in &mut submission.jobs {
+            job.labels.extend(label.clone());
+        }
+        Ok(())
+    }
+
+    /// The label that counts the jobs of a token with a `running_max`, once its limit is set.
+    async fn token_label(&self, headers: &HeaderMap) -> Result<Option<Label>, Failure> {
         if self.0.door.is_open() {
-            return Ok(());
+            return Ok(None);
         }
         let token = self.token(headers)?;
-        let Some(running_max) = token.running_max else { return Ok(()) };
+        let Some(running_max) = token.running_max else { return Ok(None) };
         let label = Label::of_token(&token.name);
         if self.0.ceilings.changes(&label, running_max) {
             let limit = Some(running_max);
             self.ask(Event::SetLimit { label: label.clone(), limit }).await?;
             self.0.ceilings.is(label.clone(), running_max);
         }
-        for job in &mut submission.jobs {
-            job.labels.insert(label.clone());
-        }
-        Ok(())
+        Ok(Some(label))
     }
 }
 
@@ -325,7 +330,8 @@ pub(super) async fn rerun(State(app): State<App>, headers: HeaderMap, Named(run)
     let run_id = random_id(RunId::PREFIX, RunId::new);
     let key = Some(key(&headers, &who, &run_id)?);
     let priority_max = app.priority_max(&headers)?;
-    app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key, priority_max }).await
+    let label = app.token_label(&headers).await?;
+    app.cause(&who, "rerun", &run, Event::Rerun { of, run_id, key, priority_max, label }).await
 }
 
 #[derive(Debug, Deserialize)]

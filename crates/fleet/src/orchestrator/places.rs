@@ -15,7 +15,6 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// So many.
     pub(super) fn new(most: usize) -> Self {
         Self { most, taken: Arc::default() }
     }

@@ -51,7 +51,6 @@ reports!(
     UploadRequest => Upload,
 );
 
-/// Any of them.
 pub(super) async fn report<B: Report>(
     State(app): State<App>,
     request: Request,

@@ -15,7 +15,6 @@ const RUNNERS_MAX: usize = 50_000;
 /// Bytes of all their tags. Beyond it, of those that come it is not remembered what they can do.
 const TAG_BYTES_MAX: usize = 64 << 20;
 
-/// Somebody.
 #[derive(Clone, Debug)]
 pub(super) struct Heard {
     /// What it can do. None: it has not asked for work here yet.
@@ -36,11 +35,9 @@ fn bytes(tags: &BTreeSet<Tag>) -> usize {
     tags.iter().map(|tag| tag.as_str().len() + 32).sum()
 }
 
-/// Everybody.
 #[derive(Debug, Default)]
 struct Known {
     runners: BTreeMap<RunnerId, Heard>,
-    /// Of all their tags.
     tag_bytes: usize,
 }
 

@@ -82,7 +82,6 @@ fn anybody(id: &str, text: &str) -> About {
     About::new(id, Who::Anybody, text)
 }
 
-/// What workers send.
 fn internal(api: Api) -> Api {
     let about = About::new("enrol", Who::Token("enrol"), "Bring a machine's key");
     let api = api

@@ -4,6 +4,7 @@ use super::app::App;
 use super::config::Config;
 use super::router::router;
 use super::tls::{Certificate, TlsError};
+use crate::broker::{self, BrokerError};
 use crate::object::ObjectError;
 use crate::store::StoreError;
 use axum::Router;
@@ -39,16 +40,12 @@ const NOT_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: application/jso
 /// Why there is no orchestrator.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Its rows.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Its objects.
     #[error("objects cannot be kept: {0}")]
     Objects(ObjectError),
-    /// Its audit log.
     #[error("the audit log cannot be written: {0}")]
     Audit(io::Error),
-    /// Its socket.
     #[error(
         "the socket cannot be used: {0}; another program may have the address, change `listen`"
     )]
@@ -56,10 +53,10 @@ pub enum ServeError {
     /// Nobody looks after leases any more, or nobody keeps rows: a mistake in this program.
     #[error("a part of it broke down, and leases would never end; start it again")]
     Broken,
-    /// Its certificate.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// Credentials in the clear.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
     #[error(
         "without TLS the orchestrator serves this machine only, because anyone on the network path could read tokens, leases and job variables; set a certificate and its key under [tls], or allow it with --insecure"
     )]
@@ -83,6 +80,7 @@ pub async fn serve(
     if config.tls.is_none() && !config.insecure && !address.ip().is_loopback() {
         return Err(ServeError::Plain);
     }
+    config.broker.as_ref().map_or(Ok(()), broker::Config::check)?;
     let certificate = config.tls.clone().map(Certificate::open).transpose()?;
     let app = App::open(config).await?;
     let mut beside = JoinSet::new();
@@ -196,7 +194,6 @@ async fn handshake(
     tokio::time::timeout(patience, shaking).await.ok()?
 }
 
-/// What a connection needs.
 struct Talk {
     service: Router,
     open: Watcher,

@@ -19,7 +19,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Longest chain of certificates, or key, in bytes.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
-/// Where the certificate is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
     /// The certificate in PEM, and after it those that it was issued with.
@@ -28,18 +27,18 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
+impl TlsFiles {
+    /// Whether the key and the certificate can be read and match.
+    pub fn check(&self) -> Result<(), TlsError> {
+        read(self).map(drop)
+    }
+}
+
 /// Why there is no TLS.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// One of the files.
     #[error("{path} cannot be used: {why}", path = .path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// Both of them.
+    File { path: PathBuf, why: String },
     #[error("the key does not match the certificate, or its type is not supported: {0}")]
     Pair(rustls::Error),
 }

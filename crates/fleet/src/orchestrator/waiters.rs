@@ -47,7 +47,6 @@ impl Waiters {
         }
     }
 
-    /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.lock().by_number.len()
     }

@@ -8,6 +8,7 @@ use super::sight::NOW;
 use crate::auth::Scope;
 use crate::id::RunnerId;
 use crate::lease::{AttemptState, JobRecord, Standing, wait};
+use crate::message::Tag;
 use crate::store::{JobRows, Store};
 use crate::time::Millis;
 use crate::view::{
@@ -21,8 +22,9 @@ use std::collections::BTreeMap;
 
 /// Jobs of each kind in one answer.
 const JOBS_MAX: usize = 200;
-/// Workers in one answer.
 const WORKERS_MAX: usize = 1_000;
+/// Bytes of tags in one list. It ends at the first row whose tags no longer fit.
+const TAG_BYTES_MAX: usize = 1024 * 1024;
 /// Machines or labels in one answer.
 const ROWS_MAX: usize = 10_000;
 
@@ -43,7 +45,14 @@ impl App {
         // Those that have work first: they are what somebody looks for.
         let (busy, idle): (Vec<_>, Vec<_>) =
             workers.into_iter().partition(|(_, (_, job))| job.is_some());
-        let shown = busy.into_iter().chain(idle).take(WORKERS_MAX);
+        let mut left = Some(TAG_BYTES_MAX);
+        let fit = |(_, (heard, job)): &(RunnerId, (Option<Heard>, Option<OpenJob>))| {
+            let own = heard.iter().filter_map(|heard| heard.capabilities.as_deref()).flatten();
+            left = left
+                .and_then(|left| without(left, own.chain(job.iter().flat_map(|job| &job.tags))));
+            left.is_some()
+        };
+        let shown = busy.into_iter().chain(idle).take(WORKERS_MAX).filter(fit);
         let view = |(runner_id, (heard, job)): (RunnerId, (Option<Heard>, _))| WorkerView {
             runner_id,
             seen_at: heard.as_ref().map(|heard| heard.at.timestamp()),
@@ -60,7 +69,14 @@ impl App {
         let counts = self.0.store.counts().await?;
         let jobs = self.0.store.open_jobs(JOBS_MAX).await?;
         let now = self.store_time().await?;
-        let mut jobs: Vec<OpenJob> = jobs.iter().map(|rows| open(now, rows)).collect();
+        // Each list ends where its tags no longer fit: its order is told, not a selection.
+        let mut left = [Some(TAG_BYTES_MAX); 2];
+        let jobs = jobs.iter().filter(|rows| {
+            let left = &mut left[usize::from(rows.job.standing == Standing::Queued)];
+            *left = left.and_then(|left| without(left, &rows.job.order.tags));
+            left.is_some()
+        });
+        let mut jobs: Vec<OpenJob> = jobs.map(|rows| open(now, rows)).collect();
         let waiting = jobs.iter_mut().map(|job| (&job.tags, &mut job.waits)).collect();
         self.who_could(waiting, NOW).await?;
         let (next, running) = jobs.into_iter().partition(|job| job.state == AttemptState::Queued);
@@ -72,6 +88,11 @@ impl App {
             running,
         })
     }
+}
+
+/// The bytes that are left for an answer after a row's tags, if they fit.
+fn without<'a>(left: usize, tags: impl IntoIterator<Item = &'a Tag>) -> Option<usize> {
+    left.checked_sub(tags.into_iter().map(|tag| tag.as_str().len()).sum())
 }
 
 fn open(now: Millis, JobRows { job, lease, reached }: &JobRows) -> OpenJob {

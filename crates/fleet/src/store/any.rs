@@ -9,12 +9,9 @@ use crate::message::Tag;
 use crate::time::Millis;
 use std::collections::BTreeSet;
 
-/// Any of the stores.
 #[derive(Debug)]
 pub enum AnyStore {
-    /// Gone with the process.
     Memory(Box<Memory>),
-    /// A file.
     Sqlite(Sqlite),
     /// A server, which other orchestrators may share.
     Postgres(Postgres),

@@ -23,7 +23,6 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Whether nothing was written.
     pub(super) fn is_empty(&self) -> bool {
         self.runs.is_empty()
             && self.jobs.is_empty()
@@ -35,7 +34,6 @@ impl Changes {
     }
 }
 
-/// The tables, watched.
 pub(super) struct Journal<'a> {
     pub(super) tables: &'a mut Tables,
     pub(super) changes: &'a mut Changes,

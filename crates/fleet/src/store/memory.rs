@@ -16,7 +16,6 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Nothing in it.
     pub fn new(policy: Policy) -> Self {
         Self { policy, tables: Mutex::default() }
     }

@@ -44,27 +44,19 @@ pub enum StoreError {
     Database(String),
     /// The database has something that no version of this program wrote.
     #[error("a row of `{table}` cannot be read: {why}; restore the database from a copy")]
-    Corrupt {
-        /// Where.
-        table: &'static str,
-        /// What is wrong.
-        why: String,
-    },
+    Corrupt { table: &'static str, why: String },
 }
 
 /// A run and its jobs, in the order of their submission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunRows {
-    /// The run.
     pub run: RunRecord,
-    /// Its jobs.
     pub jobs: Vec<JobRows>,
 }
 
 /// A job and the newest of its leases.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobRows {
-    /// The job.
     pub job: JobRecord,
     /// Who has it, or had it last.
     pub lease: Option<Arc<LeaseRecord>>,
@@ -136,7 +128,6 @@ pub trait Store {
         most: usize,
     ) -> impl Future<Output = Result<Vec<RunRecord>, StoreError>> + Send;
 
-    /// A job.
     fn job(&self, id: &JobId) -> impl Future<Output = Result<Option<JobRows>, StoreError>> + Send;
 
     /// A machine that was let in.

@@ -21,7 +21,6 @@ struct Fixed<'a> {
     not_after: Option<Millis>,
 }
 
-/// The rest.
 #[derive(Serialize, Deserialize)]
 struct Changing<'a> {
     needs_open: u32,
@@ -38,17 +37,14 @@ fn corrupt(table: &'static str) -> impl Fn(serde_json::Error) -> StoreError {
     move |error| StoreError::Corrupt { table, why: error.to_string() }
 }
 
-/// Writes a row.
 pub(super) fn text<T: Serialize>(table: &'static str, value: &T) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(corrupt(table))
 }
 
-/// Reads a row.
 pub(super) fn read<T: DeserializeOwned>(table: &'static str, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(corrupt(table))
 }
 
-/// As SQL has numbers.
 pub(super) fn number(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -74,7 +70,6 @@ pub(super) fn changing(job: &JobRecord) -> Result<String, StoreError> {
     text("job", &changing)
 }
 
-/// Both together.
 pub(super) fn read_job(seq: i64, fixed: &str, changing: &str) -> Result<JobRecord, StoreError> {
     let Fixed { job_id, run_id, order, needs, not_after } = read("job", fixed)?;
     let Changing { needs_open, attempt, fence, losses, returns, not_before, standing } =

@@ -71,7 +71,6 @@ fn share(shares: &mut BTreeMap<String, Bytes>, submitter: &str, old: Bytes, new:
 }
 
 impl Sizes {
-    /// Memory that rows take.
     pub(super) fn total(&self) -> u64 {
         self.total.rows
     }
@@ -81,7 +80,6 @@ impl Sizes {
         self.total.logs
     }
 
-    /// Of a run's logs.
     pub(super) fn logs_of(&self, run: &RunId) -> u64 {
         self.runs.get(run).map_or(0, |size| size.bytes.logs)
     }

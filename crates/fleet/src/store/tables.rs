@@ -45,17 +45,14 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Every run.
     pub fn runs(&self) -> impl Iterator<Item = &RunRecord> {
         self.runs.values()
     }
 
-    /// Every job.
     pub fn jobs(&self) -> impl Iterator<Item = &JobRecord> {
         self.jobs.values()
     }
 
-    /// Every lease.
     pub fn leases(&self) -> impl Iterator<Item = &LeaseRecord> {
         self.leases.values()
     }

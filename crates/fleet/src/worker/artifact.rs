@@ -19,9 +19,7 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(60);
 /// A file that fits a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Found {
-    /// What it is.
     pub(super) kind: String,
-    /// Where it is.
     pub(super) at: PathBuf,
     /// What it will be called.
     pub(super) name: String,
@@ -213,7 +211,7 @@ mod tests {
         let found = find(&place, &specs, &Wanted::default()).expect("looked at");
         let names: Vec<_> = found.iter().map(|found| found.name.as_str()).collect();
         assert_eq!(names, ["junit/a/TestResults/x_y.trx", "all/b.txt"]);
-        assert!(found.iter().all(|found| crate::object::is_path(&found.name)));
+        assert!(found.iter().all(|found| crate::message::is_object_path(&found.name)));
     }
 
     #[test]
@@ -273,7 +271,7 @@ mod tests {
         assert_eq!(names.len(), files.len(), "{names:?}");
         for name in &names {
             assert!(folders(name).all(|folder| !names.contains(folder)), "{names:?}");
-            assert!(crate::object::is_path(name), "{name}");
+            assert!(crate::message::is_object_path(name), "{name}");
         }
         // However many meet.
         let mut names = Names::default();
@@ -287,6 +285,6 @@ mod tests {
     #[test]
     fn long_names_become_names_that_can_be() {
         let name = object_name("kind", Path::new(&"x".repeat(250)));
-        assert!(name.len() <= 200 && crate::object::is_path(&name), "{name}");
+        assert!(name.len() <= 200 && crate::message::is_object_path(&name), "{name}");
     }
 }

@@ -8,7 +8,7 @@ use super::status::{Control, Status};
 use super::trouble::Trouble;
 use crate::id::RunnerId;
 use crate::message::{Heartbeat, HeartbeatAck, LeaseGranted, LogCursor, Phase, Progress};
-use crate::orchestrator::Clock;
+use crate::time::Clock;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -33,11 +33,8 @@ fn tenths(percent: Option<u8>) -> u8 {
 pub(super) struct Beats {
     /// The way to the orchestrator.
     pub(super) link: Link,
-    /// Who beats.
     pub(super) runner_id: RunnerId,
-    /// What for.
     pub(super) granted: LeaseGranted,
-    /// What to tell.
     pub(super) status: watch::Receiver<Status>,
     /// What must not be told with it.
     pub(super) mask: Mask,

@@ -12,7 +12,6 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether it is.
     pub(super) fn still(&self) -> bool {
         !self.given_up.load(Ordering::Relaxed)
     }
@@ -25,7 +24,6 @@ impl Wanted {
         }
     }
 
-    /// Nobody waits any more.
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }

@@ -20,14 +20,12 @@ pub type Report<'a> = &'a (dyn Fn(u8, &str) + Send + Sync);
 pub struct CallError {
     /// What that means for the job: whether others may try.
     pub failure: Failure,
-    /// For people.
     pub why: String,
 }
 
 /// Does calls. What it does ends when its future is dropped: the lease is lost then, or nobody wants the
 /// result any more.
 pub trait Executor: Send + Sync {
-    /// Does one.
     fn execute<'a>(
         &'a self,
         call: &'a Call,

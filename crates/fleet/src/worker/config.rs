@@ -6,7 +6,7 @@ use super::sandbox::Sandbox;
 use crate::broker;
 use crate::http::Trust;
 use crate::message::Tag;
-use crate::orchestrator::Clock;
+use crate::time::Clock;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,6 @@ pub enum Images {
 /// A container runtime that is called like `runc`, and images for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runc {
-    /// The program.
     pub program: PathBuf,
     /// Where images are found: folders in the OCI's image layout, and archives of such.
     pub from: PathBuf,
@@ -51,10 +50,8 @@ impl Runc {
     }
 }
 
-/// A worker.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the orchestrator is.
     pub orchestrator: String,
     /// Whether its certificate is believed.
     pub trust: Trust,
@@ -73,9 +70,7 @@ pub struct Config {
     pub beside: Option<PathBuf>,
     /// Its key; made if it is not there. Workers side by side on one machine may share one.
     pub key: PathBuf,
-    /// What it can do.
     pub capabilities: BTreeSet<Tag>,
-    /// What jobs run in.
     pub sandbox: Sandbox,
     /// What becomes of jobs that want an image.
     pub images: Images,
@@ -106,7 +101,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// A worker with defaults.
     pub fn new(orchestrator: &str, folder: PathBuf, sandbox: Sandbox) -> Self {
         Self {
             orchestrator: orchestrator.to_owned(),

@@ -12,18 +12,15 @@ use std::path::{Path, PathBuf};
 
 /// Where marks of jobs are, in the worker's folder: not where a job in a sandbox can write.
 const MARKS: &str = "marks";
-/// Where jobs work.
 pub(super) const JOBS: &str = "jobs";
 /// What the name of a folder begins with that could not be removed.
 const LEFT: &str = ".left-";
-/// Digits of a mark.
 const MARK_LENGTH: usize = 32;
 
 /// A job's mark, kept while there is something to find by it.
 #[derive(Debug)]
 pub(super) struct Noted(PathBuf);
 
-/// Keeps a mark.
 pub(super) fn note(worker: &Path, mark: &str) -> io::Result<Noted> {
     let marks = worker.join(MARKS);
     fs::create_dir_all(&marks)?;

@@ -1,5 +1,6 @@
 //! The life of one lease, from its grant to the answer to its last message.
 
+use super::IDLE_PAUSE;
 use super::beat::{Beats, insist};
 use super::blocking::blocking;
 use super::cache::{self, Caches};
@@ -14,7 +15,6 @@ use super::place::Place;
 use super::status::{Control, SAYING, Status};
 use super::steps::{Ended, Steps};
 use super::trouble::PATIENCE;
-use super::{IDLE_PAUSE, WITHIN_PAUSE};
 use crate::auth::random_hex;
 use crate::broker::Cancels;
 use crate::id::RunnerId;
@@ -60,19 +60,15 @@ async fn unheard(
 
 /// What a worker has for all of its leases.
 pub(super) struct Workshop {
-    /// Its settings.
     pub(super) config: Config,
     /// Its way to the orchestrator.
     pub(super) link: Link,
-    /// Who it is.
     pub(super) runner_id: RunnerId,
-    /// Its caches. None: it has no folder, and does calls only.
-    pub(super) caches: Option<Caches>,
+    pub(super) caches: Caches,
     /// Images, if it can have containers.
     pub(super) images: Option<Arc<image::Store>>,
 }
 
-/// One lease.
 pub(super) struct Life<'a> {
     pub(super) shop: &'a Workshop,
     pub(super) granted: &'a LeaseGranted,
@@ -160,13 +156,9 @@ impl Workshop {
             tracing::warn!(job = %granted.job_id, "nobody hears how a job went");
         };
         let stops = async {
-            let told = async {
-                match cancels {
-                    Some(cancels) => cancels.next(&granted).await,
-                    None => Some(self.link.cancelled(&granted.lease_id).await),
-                }
-            };
-            if let Some(cancel) = told.await {
+            // Without a broker the answer to the next heartbeat tells.
+            let Some(cancels) = cancels else { return };
+            if let Some(cancel) = cancels.next(&granted).await {
                 let until = Instant::now() + Duration::from_secs(cancel.deadline_seconds.into());
                 life.control.send_if_modified(|control| control.raise(Control::Cancel { until }));
             }
@@ -188,14 +180,9 @@ impl Workshop {
         tokio::time::sleep(self.config.drain).await;
     }
 
-    /// The time between two questions. A little more or less keeps those that wait apart. Within a process
-    /// nobody is in the way, but an orchestrator that stops answers at once, and without a pause the worker
-    /// would never let go of its thread.
+    /// The time between two questions. A little more or less keeps those that wait apart.
     pub(super) fn pause(&self) -> Duration {
-        match self.link.is_within() {
-            true => WITHIN_PAUSE,
-            false => pace::beat_pause(IDLE_PAUSE, pace::random()),
-        }
+        pace::beat_pause(IDLE_PAUSE, pace::random())
     }
 
     pub(super) fn time(&self) -> Timestamp {
@@ -214,10 +201,7 @@ impl Life<'_> {
         if let Some(call) = &spec.call {
             return self.call(call, until).await;
         }
-        let Some(caches) = &self.shop.caches else {
-            return self.broken("this worker does calls only", None).await;
-        };
-        let caches = &caches.of(self.granted.cache_scope.as_deref());
+        let caches = &self.shop.caches.of(self.granted.cache_scope.as_deref());
         let image = match self.image(spec).await {
             Ok(image) => image,
             Err(why) => return self.broken(&why, Some(Failure::ImageUnavailable)).await,
@@ -295,7 +279,7 @@ impl Life<'_> {
             (Images::Ignore, _) => return Ok(None),
             (Images::Runc(_), Some(images)) => images.clone(),
             _ => {
-                let why = "this worker has no container runtime; give it `images = \"runc\"`, or \"ignore\", or the job tags of one that has";
+                let why = "this worker does not run images; set `images` to \"runc\" or \"ignore\" in its settings, or give the job a tag that only workers with images have";
                 return Err(why.to_owned());
             }
         };

@@ -4,12 +4,9 @@ use crate::auth::{KeyPair, Signed, random_hex, sha256_hex};
 use crate::http::{Endpoint, reason};
 use crate::id::{LeaseId, RunnerId};
 use crate::message::{
-    self, Body, CancelRequested, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message,
-    MessageError, StaleLease,
+    self, Body, Enrol, Enrolled, ErrorBody, MESSAGE_BYTES_MAX, Message, MessageError, StaleLease,
 };
-use crate::orchestrator::{App, Clock};
-use crate::time::Millis;
-use axum::Router;
+use crate::time::{Clock, Millis};
 use axum::body::Body as Bytes;
 use axum::http::{Method, Request, Response, StatusCode, header};
 use futures::{Stream, StreamExt as _};
@@ -18,8 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
-use tokio::sync::broadcast::error::RecvError;
-use tower::ServiceExt as _;
 
 /// The time that an answer may take, besides what it was asked to wait.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -41,20 +36,10 @@ pub enum LinkError {
     Stale(StaleLease),
     /// The orchestrator does not take this message, and will not if it comes again.
     #[error("the orchestrator refuses: {code}: {message}")]
-    Refused {
-        /// For programs.
-        code: String,
-        /// For people.
-        message: String,
-    },
+    Refused { code: String, message: String },
     /// The orchestrator cannot do it now. It can be sent again.
     #[error("the orchestrator cannot do it now: {code}: {message}")]
-    Failing {
-        /// For programs.
-        code: String,
-        /// For people.
-        message: String,
-    },
+    Failing { code: String, message: String },
     /// What was to be sent cannot be read: this side's trouble.
     #[error("the file cannot be read: {0}")]
     Own(String),
@@ -83,18 +68,10 @@ impl LinkError {
     }
 }
 
-/// How a request gets there.
-#[derive(Clone)]
-enum Way {
-    Http(Endpoint),
-    /// To the handlers of an orchestrator in this process.
-    Within(App, Router),
-}
-
 /// A worker's way to its orchestrator.
 #[derive(Clone)]
 pub struct Link {
-    way: Way,
+    endpoint: Endpoint,
     key: Arc<KeyPair>,
     /// How far the orchestrator's clock is ahead of ours, by its last answer.
     ahead: Arc<AtomicI64>,
@@ -103,68 +80,24 @@ pub struct Link {
 
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let url = match &self.way {
-            Way::Http(endpoint) => endpoint.url(),
-            Way::Within(..) => "this process",
-        };
-        write!(f, "Link({:?} to {url})", self.key)
+        write!(f, "Link({:?} to {})", self.key, self.endpoint.url())
     }
 }
 
 impl Link {
     /// A way to the orchestrator at this address.
     pub fn new(endpoint: Endpoint, key: Arc<KeyPair>, clock: Clock) -> Self {
-        Self { way: Way::Http(endpoint), key, ahead: Arc::default(), clock }
-    }
-
-    /// A way to an orchestrator in this process, whose handlers these are.
-    pub(crate) fn within(app: App, handlers: Router) -> Self {
-        let (key, clock) = (Arc::new(KeyPair::generate()), Clock::default());
-        let way = Way::Within(app, handlers);
-        Self { way, key, ahead: Arc::default(), clock }
-    }
-
-    /// Whether the orchestrator is in this process: then nothing that it says is lost.
-    pub(super) fn is_within(&self) -> bool {
-        matches!(self.way, Way::Within(..))
-    }
-
-    /// Until the holder of this lease is asked to stop, if that is told otherwise than by the answer to a
-    /// heartbeat.
-    pub(super) async fn cancelled(&self, lease: &LeaseId) -> CancelRequested {
-        if let Way::Within(app, _) = &self.way {
-            let mut cancels = app.cancels();
-            loop {
-                match cancels.recv().await {
-                    Ok((_, cancel)) if cancel.lease_id == *lease => return cancel,
-                    // What was missed the next heartbeat tells.
-                    Ok(_) | Err(RecvError::Lagged(_)) => {}
-                    Err(RecvError::Closed) => break,
-                }
-            }
-        }
-        std::future::pending().await
-    }
-
-    fn endpoint(&self) -> Result<&Endpoint, LinkError> {
-        match &self.way {
-            Way::Http(endpoint) => Ok(endpoint),
-            Way::Within(..) => Err(LinkError::Refused {
-                code: "WITHIN".to_owned(),
-                message: "an orchestrator in the same process takes messages only".to_owned(),
-            }),
-        }
+        Self { endpoint, key, ahead: Arc::default(), clock }
     }
 
     /// Brings the key, with a token that allows it to.
     pub async fn enrol(&self, token: &str) -> Result<Enrolled, LinkError> {
         let body = message::encode(&Enrol { key: self.key.public().clone() });
-        let endpoint = self.endpoint()?;
-        let request = Request::post(format!("{}/api/v1/internal/enrol", endpoint.url()))
+        let request = Request::post(format!("{}/api/v1/internal/enrol", self.endpoint.url()))
             .header(header::CONTENT_TYPE, JSON)
             .header(header::AUTHORIZATION, format!("Bearer {token}"));
         let request = request.body(Bytes::from(body)).map_err(own)?;
-        let bytes = self.exchange(endpoint, request, ANSWER_TIMEOUT).await?;
+        let bytes = self.exchange(request, ANSWER_TIMEOUT).await?;
         message::decode(&bytes).map_err(nonsense)
     }
 
@@ -193,26 +126,15 @@ impl Link {
     ) -> Result<Vec<u8>, LinkError> {
         let bytes = message::encode(body);
         let path = format!("/api/v1/internal/{path}");
-        let endpoint = match &self.way {
-            Way::Http(endpoint) => endpoint,
-            // Nobody else is here, so nothing is signed.
-            Way::Within(_, handlers) => {
-                let request =
-                    Request::post(&path).header("content-type", JSON).body(Bytes::from(bytes));
-                let request = request.map_err(|error| LinkError::Unreachable(error.to_string()))?;
-                let Ok(answer) = handlers.clone().oneshot(request).await;
-                return self.read(answer).await;
-            }
-        };
         let hash = sha256_hex(&bytes);
         let mut first = true;
         loop {
-            let request = Request::post(format!("{}{path}", endpoint.url()))
+            let request = Request::post(format!("{}{path}", self.endpoint.url()))
                 .header(header::CONTENT_TYPE, JSON)
                 .header(header::AUTHORIZATION, self.signature(&Method::POST, &path, &hash))
                 .body(Bytes::from(bytes.clone()))
                 .map_err(own)?;
-            match self.exchange(endpoint, request, ANSWER_TIMEOUT + wait).await {
+            match self.exchange(request, ANSWER_TIMEOUT + wait).await {
                 // The answer said what time it is there.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
                 read => return read,
@@ -230,13 +152,12 @@ impl Link {
         file: tokio::fs::File,
     ) -> Result<(), LinkError> {
         let path = format!("/api/v1/internal/objects/{path}");
-        let endpoint = self.endpoint()?;
         let bytes = file.metadata().await.map_err(own)?.len();
         let mut first = true;
         loop {
             let mut again = file.try_clone().await.map_err(own)?;
             again.rewind().await.map_err(own)?;
-            let request = Request::put(format!("{}{path}", endpoint.url()))
+            let request = Request::put(format!("{}{path}", self.endpoint.url()))
                 .header(header::AUTHORIZATION, self.signature(&Method::PUT, &path, sha256))
                 .header("remuda-lease", lease.0.as_str())
                 .header("remuda-runner", lease.1.as_str())
@@ -245,7 +166,8 @@ impl Link {
                 .header(header::CONTENT_LENGTH, bytes)
                 .body(Bytes::from_stream(pieces(again)))
                 .map_err(own)?;
-            let answer = endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
+            let answer =
+                self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             match self.read(answer).await {
                 // The answer said what time it is there.
                 Err(LinkError::Refused { code, .. }) if code == BAD_CLOCK && first => first = false,
@@ -257,12 +179,12 @@ impl Link {
     /// Sends a request, and reads its answer within a time.
     async fn exchange(
         &self,
-        endpoint: &Endpoint,
         request: Request<Bytes>,
         patience: Duration,
     ) -> Result<Vec<u8>, LinkError> {
         let exchange = async {
-            let answer = endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
+            let answer =
+                self.endpoint.http().send(request).await.map_err(LinkError::Unreachable)?;
             self.read(answer).await
         };
         let silent = |_| Err(LinkError::Unreachable("it does not answer".to_owned()));

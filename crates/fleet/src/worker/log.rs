@@ -22,9 +22,7 @@ const READ_BYTES: usize = 64 * 1024;
 pub(super) struct Log {
     /// The way to the orchestrator.
     pub(super) link: Link,
-    /// Whose log it is.
     pub(super) lease_id: LeaseId,
-    /// Who sends it.
     pub(super) runner_id: RunnerId,
     /// What must not be in it.
     pub(super) mask: Mask,
@@ -110,7 +108,7 @@ mod tests {
     use super::*;
     use crate::auth::KeyPair;
     use crate::http::{Endpoint, Trust};
-    use crate::orchestrator::Clock;
+    use crate::time::Clock;
     use axum::Router;
     use axum::http::StatusCode;
     use std::io::Write as _;

@@ -26,7 +26,6 @@ struct Node {
     secret: usize,
 }
 
-/// All secrets.
 #[derive(Debug)]
 struct Automaton {
     nodes: Vec<Node>,

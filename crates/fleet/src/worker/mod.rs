@@ -45,27 +45,23 @@ pub use outbox::{Outbox, Piece};
 pub use sandbox::{Able, Sandbox};
 
 use crate::auth::{KeyError, KeyPair, random_hex};
-use crate::broker::{BrokerError, Cancels, Hints, Taken};
+use crate::broker::{self, BrokerError, Cancels, Hints, Taken};
 use crate::http::{Endpoint, EndpointError};
 use crate::id::RunnerId;
-use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork, Tag};
+use crate::message::{LeaseGranted, LeaseRequest, Leave, Left, Message, NoWork};
 use beat::insist;
 use cache::Caches;
 use life::Workshop;
-use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::future::Future;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// Between two questions, if nothing else says how long.
 const IDLE_PAUSE: Duration = Duration::from_secs(1);
-/// The same within a process.
-const WITHIN_PAUSE: Duration = Duration::from_millis(20);
 /// How long a goodbye may take.
 const GOODBYE: Duration = Duration::from_secs(2);
 /// How long the orchestrator is asked for work before it is looked for the broker again.
@@ -74,13 +70,12 @@ const UNHEARD_SECONDS: u32 = 5;
 /// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkerError {
-    /// Its key.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The orchestrator's address.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// Its folder.
+    #[error(transparent)]
+    Broker(#[from] BrokerError),
     #[error("the worker's folder cannot be used: {0}")]
     Folder(io::Error),
     /// The configured job network cannot be enforced.
@@ -96,6 +91,7 @@ pub enum WorkerError {
 pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Result<(), WorkerError> {
     let mut config = config;
     let endpoint = Endpoint::new(&config.orchestrator, &config.trust)?;
+    config.broker.as_ref().map_or(Ok(()), broker::Config::check)?;
     std::fs::create_dir_all(&config.folder).map_err(WorkerError::Folder)?;
     // Whole, and by no link: jobs and containers begin elsewhere, and it is hidden from them by its name.
     config.folder = config.folder.canonicalize().map_err(WorkerError::Folder)?;
@@ -129,7 +125,7 @@ pub async fn run(config: Config, stop: impl Future<Output = ()> + Send) -> Resul
     // A process that starts anew is a new runner: the lease of the old one is lost, not in its way.
     let runner_id = RunnerId::of(&key.id(), &random_hex::<4>()).expect("hex digits are an id");
     let (draining, drain) = watch::channel(false);
-    let shop = Workshop { config, link, runner_id, caches: Some(caches), images };
+    let shop = Workshop { config, link, runner_id, caches, images };
     let ended = {
         let work = work(&shop, drain);
         tokio::pin!(work);
@@ -158,22 +154,6 @@ async fn leave(shop: &Workshop) {
         Ok(Ok(_)) => tracing::info!(runner = %shop.runner_id, "the worker leaves"),
         _ => tracing::info!(runner = %shop.runner_id, "the worker leaves, and is not heard"),
     }
-}
-
-/// Does calls for an orchestrator in the same process, until this is dropped. It needs neither key nor
-/// folder; what it has in hand when it ends is lost with the process, like the orchestrator's rows.
-pub async fn run_within(
-    link: Link,
-    capabilities: BTreeSet<Tag>,
-    executor: Calls,
-) -> Result<(), WorkerError> {
-    let mut config = Config::new("", PathBuf::new(), Sandbox::Process);
-    (config.capabilities, config.executor) = (capabilities, Some(executor));
-    let process = format!("{}within-{}", RunnerId::PREFIX, random_hex::<8>());
-    let runner_id = RunnerId::new(&process).expect("hex digits are an id");
-    let shop = Workshop { config, link, runner_id, caches: None, images: None };
-    let (_never, drain) = watch::channel(false);
-    work(&shop, drain).await
 }
 
 async fn work(shop: &Workshop, mut drain: watch::Receiver<bool>) -> Result<(), WorkerError> {
@@ -279,7 +259,6 @@ async fn follow(
 
 /// What a question for work came to.
 enum Asked {
-    /// There is work.
     Granted(Box<LeaseGranted>),
     /// There is none, and none is to be asked for until so much later.
     Nothing(Duration),
@@ -295,14 +274,12 @@ async fn ask(shop: &Workshop, max_wait_seconds: u32) -> Result<Asked, WorkerErro
     let wait = Duration::from_secs(max_wait_seconds.into());
     match insist(|| shop.link.ask("lease", &request, wait)).await {
         Ok(Message::LeaseGranted(granted)) => return Ok(Asked::Granted(Box::new(granted))),
-        // Within one process nobody is spared by waiting.
-        Ok(Message::NoWork(NoWork { retry_after_seconds })) if !shop.link.is_within() => {
+        Ok(Message::NoWork(NoWork { retry_after_seconds })) => {
             // A pause is up to a fifth shorter than it is said to be; this one is not to be.
             let wished = Duration::from_secs(retry_after_seconds.into()) * 5 / 4;
             let pause = pace::beat_pause(wished, pace::random());
             return Ok(Asked::Nothing(pause.max(shop.pause())));
         }
-        Ok(Message::NoWork(_)) => {}
         Ok(_) => tokio::time::sleep(IDLE_PAUSE).await,
         // Its last lease is not over there yet: it ends by itself.
         Err(LinkError::Refused { code, .. }) if code == "RUNNER_BUSY" => {

@@ -67,29 +67,18 @@ pub enum Network {
 /// Why `Internet` cannot be enforced on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum NetworkError {
-    /// A helper program is not installed.
+    /// Helper programs are not installed; these packages contain them.
     #[error(
-        "network = \"internet\" requires {program}, which is not installed (Debian: {package}); install it, or \
-         set network to \"none\" or \"host\""
+        "network = \"internet\" requires programs that are not installed; install the Debian packages {0}, or set \
+         network to \"none\" or \"host\""
     )]
-    Missing {
-        /// The program.
-        program: &'static str,
-        /// The Debian package that contains it.
-        package: &'static str,
-    },
+    Missing(String),
     /// A helper program failed.
     #[error(
-        "network = \"internet\" is not supported here: {program} failed: {why}. It requires /dev/net/tun and \
-         user and network namespaces; enable them, or set network to \"none\" or \"host\""
+        "network = \"internet\" is not supported here: {program} failed: {why}. The network requires \
+         /dev/net/tun and user and network namespaces. Otherwise set network to \"none\" or \"host\""
     )]
-    Fails {
-        /// The program.
-        program: &'static str,
-        /// Its error output.
-        why: String,
-    },
-    /// A system call failed.
+    Fails { program: &'static str, why: String },
     #[error("the job network cannot be created: {0}")]
     Machine(#[from] io::Error),
 }
@@ -99,7 +88,6 @@ pub enum NetworkError {
 pub struct Internet {
     /// slirp4netns.
     pub slirp: PathBuf,
-    /// nftables.
     pub nft: PathBuf,
 }
 
@@ -136,11 +124,15 @@ pub(super) fn enter(joined: Option<&Joined>, program: &Path) -> Command {
 }
 
 impl Internet {
-    /// Finds the programs.
     pub fn find() -> Result<Self, NetworkError> {
-        let found =
-            |name, package| program(name).ok_or(NetworkError::Missing { program: name, package });
-        Ok(Self { slirp: found("slirp4netns", "slirp4netns")?, nft: found("nft", "nftables")? })
+        match (program("slirp4netns"), program("nft")) {
+            (Some(slirp), Some(nft)) => Ok(Self { slirp, nft }),
+            (slirp, nft) => {
+                let missing = [(slirp, "slirp4netns"), (nft, "nftables")].into_iter();
+                let missing = missing.filter(|(found, _)| found.is_none()).map(|(_, name)| name);
+                Err(NetworkError::Missing(missing.collect::<Vec<_>>().join(" and ")))
+            }
+        }
     }
 
     /// Creates and drops a network, to find out whether this machine supports it.

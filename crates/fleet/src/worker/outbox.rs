@@ -16,7 +16,6 @@ pub struct Outbox {
 /// A piece that can be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Its number.
     pub number: u64,
     /// Bytes before it.
     pub offset: u64,
@@ -25,7 +24,6 @@ pub struct Piece<'a> {
 }
 
 impl Outbox {
-    /// The job wrote something.
     pub fn push(&mut self, bytes: &[u8]) {
         self.waiting.extend_from_slice(bytes);
     }

@@ -17,7 +17,6 @@ pub(super) fn retry_pause(failures: u32, random: u16) -> Duration {
     longest / 4 + longest * 3 / 4 * u32::from(random) / u32::from(u16::MAX)
 }
 
-/// For both.
 pub(super) fn random() -> u16 {
     let mut bytes = [0; 2];
     // Without randomness the pace is only less even.

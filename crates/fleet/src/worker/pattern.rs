@@ -8,11 +8,9 @@ use super::place::inside;
 enum Part {
     /// `**`: any folders, also none.
     Folders,
-    /// A name.
     Name(glob::Pattern),
 }
 
-/// A pattern.
 #[derive(Debug)]
 pub(super) struct PathPattern(Vec<Part>);
 

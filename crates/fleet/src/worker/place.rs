@@ -36,11 +36,9 @@ const LEAVING_PAUSE: Duration = Duration::from_millis(10);
 /// Where a job works. Removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Place {
-    /// All of it.
     pub(super) folder: PathBuf,
     /// Its `$HOME`.
     pub(super) home: PathBuf,
-    /// Where steps begin.
     pub(super) start: PathBuf,
     /// Beside it, what is `/tmp` to a step in a sandbox.
     pub(super) temporary: PathBuf,

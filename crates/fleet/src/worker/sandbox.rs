@@ -19,7 +19,6 @@ use std::process::{Command, Stdio};
 pub enum Sandbox {
     /// Bubblewrap: namespaces of their own, a root that they cannot write, no capabilities.
     Bubblewrap {
-        /// The program.
         program: PathBuf,
         /// What it can do besides.
         able: Able,
@@ -124,19 +123,16 @@ pub(super) fn renew(temporary: &Path) -> io::Result<()> {
 
 /// What a step in bubblewrap sees of the machine.
 pub(super) struct View<'a> {
-    /// The job's own folder.
     pub(super) folder: &'a Path,
     /// What was made by [`renew`].
     pub(super) temporary: &'a Path,
     /// What it must not see; reached by no links, and none is within another.
     pub(super) hidden: &'a [PathBuf],
-    /// The job's network.
     pub(super) network: &'a Network,
     /// The namespace that bubblewrap is started in, if not the host's.
     pub(super) joined: Option<&'a Joined>,
 }
 
-/// Arguments of bubblewrap.
 struct Words(Vec<OsString>);
 
 impl Words {

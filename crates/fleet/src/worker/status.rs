@@ -10,11 +10,9 @@ pub(super) const SAYING: Duration = Duration::from_secs(1);
 /// What others want of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Control {
-    /// To go on.
     Go,
     /// The orchestrator: to stop, and to say so by then.
     Cancel {
-        /// Then it is forced.
         until: Instant,
     },
     /// The operator: the worker ends, and the job goes back.
@@ -40,12 +38,10 @@ impl Control {
     }
 }
 
-/// What heartbeats tell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Status {
     /// What the job is at.
     pub(super) phase: Phase,
-    /// How far it is.
     pub(super) progress: Progress,
     /// Bytes of log that the orchestrator has.
     pub(super) log_bytes: u64,

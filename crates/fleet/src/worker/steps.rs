@@ -30,10 +30,8 @@ const OPEN_MAX: usize = 100_000;
 /// What a container ends with if SIGKILL ended its step, which was none of ours.
 const KILLED: i32 = 128 + 9;
 
-/// How the steps ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Every one, well.
     Succeeded,
     /// One did not: its place and its code, if it had one.
     Failed {
@@ -50,11 +48,9 @@ pub(super) enum Ended {
     TooMany,
     /// They exceeded the job's disk bounds.
     OutOfDisk,
-    /// Somebody asked for it.
     Canceled,
     /// The lease is lost: nobody wants to hear of it.
     Stale,
-    /// The worker ends.
     Shutdown,
     /// The worker could not: its disk, its sandbox.
     Broken(String),
@@ -80,21 +76,15 @@ impl Ended {
     }
 }
 
-/// What steps need.
 pub(super) struct Steps<'a> {
-    /// The worker's settings.
     pub(super) config: &'a Config,
-    /// What was granted.
     pub(super) granted: &'a LeaseGranted,
-    /// What to do.
     pub(super) spec: &'a JobSpec,
-    /// Where.
     pub(super) place: &'a Arc<Place>,
     /// What they see of the world, if not this machine.
     pub(super) image: Option<&'a Image>,
     /// What tells this job's processes from others.
     pub(super) mark: &'a str,
-    /// Where their output goes.
     pub(super) output: PipeWriter,
     /// What others want of the job.
     pub(super) control: watch::Receiver<Control>,

@@ -28,7 +28,6 @@ const LOOK_PATIENCE: Duration = Duration::from_secs(30);
 /// So much of an environment is looked at for a mark.
 const ENVIRONMENT_BYTES_MAX: u64 = 1 << 20;
 
-/// A job's processes.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     /// The first one; also the number of its group. None: of a worker that is gone.
@@ -42,7 +41,6 @@ pub(super) struct Tree {
 /// What a job's processes have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// How many they are.
     pub(super) processes: usize,
     /// Files that they have open, as far as these were counted.
     pub(super) open: usize,
@@ -98,7 +96,6 @@ fn descend(all: &BTreeMap<u32, Process>, members: &mut BTreeSet<u32>) {
 }
 
 impl Tree {
-    /// Those that live.
     pub(super) fn members(&self) -> BTreeSet<u32> {
         let all = all();
         let mark = format!("{MARK}={}", self.mark);

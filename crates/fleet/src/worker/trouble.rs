@@ -27,7 +27,6 @@ impl Trouble {
         self.since.is_some_and(|since| since.elapsed() >= self.patience)
     }
 
-    /// One went well.
     pub(super) fn over(&mut self) {
         self.since = None;
     }

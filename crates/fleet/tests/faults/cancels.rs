@@ -1,6 +1,6 @@
 //! Jobs that are canceled while their worker is about to end them.
 
-use crate::peer::{Fleet, job};
+use crate::faults::peer::{Fleet, job};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;

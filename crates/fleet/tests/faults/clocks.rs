@@ -1,6 +1,6 @@
 //! Workers whose clocks are wrong.
 
-use crate::peer::{Fleet, Peer};
+use crate::faults::peer::{Fleet, Peer};
 use serde_json::{Value, json};
 
 const HOUR_MS: i64 = 3_600_000;

@@ -1,6 +1,6 @@
 //! Thousands of runners that do the same at the same moment.
 
-use crate::peer::Fleet;
+use crate::faults::peer::Fleet;
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use std::time::Duration;

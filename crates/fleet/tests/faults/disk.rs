@@ -1,6 +1,6 @@
 //! Full disks: each process has one of its own, in a namespace that goes with it.
 
-use crate::peer::{Fleet, Folder, Peer, job};
+use crate::faults::peer::{Fleet, Folder, Peer, job};
 use serde_json::json;
 
 /// A command that mounts a small disk at a folder, and becomes the next.

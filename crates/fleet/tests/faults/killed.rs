@@ -1,6 +1,6 @@
 //! SIGKILL, of workers and of the orchestrator.
 
-use crate::peer::{Fleet, alive, gone, job, mark};
+use crate::faults::peer::{Fleet, alive, gone, job, mark};
 use serde_json::{Value, json};
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Logs with secrets in them, in pieces.
 
-use crate::peer::{Fleet, job};
+use crate::faults::peer::{Fleet, job};
 use serde_json::{Value, json};
 use std::time::Duration;
 

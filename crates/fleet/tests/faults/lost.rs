@@ -1,7 +1,7 @@
 //! Answers that are lost: what was asked has had its effect, and whoever asked cannot know. Every message is
 //! sent again until it is answered, and counts once.
 
-use crate::peer::{Door, Fleet, gone, job, mark};
+use crate::faults::peer::{Door, Fleet, gone, job, mark};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

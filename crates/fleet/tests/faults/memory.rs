@@ -1,6 +1,6 @@
 //! Jobs that want more memory than there is for them.
 
-use crate::peer::{Fleet, Peer, gone, job, mark};
+use crate::faults::peer::{Fleet, Peer, gone, job, mark};
 use serde_json::{Value, json};
 
 const MEMORY_BYTES_MAX: u64 = 64 << 20;

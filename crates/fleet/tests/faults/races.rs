@@ -1,6 +1,6 @@
 //! Results that come at the very moment when their lease ends.
 
-use crate::peer::{Fleet, job};
+use crate::faults::peer::{Fleet, job};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until};

@@ -1,6 +1,6 @@
 //! SIGSTOP: workers that are silent and come back.
 
-use crate::peer::{Fleet, gone, job, mark};
+use crate::faults::peer::{Fleet, gone, job, mark};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Processes that do not end when they are asked to.
 
-use crate::peer::{Fleet, PATIENCE, alive, job, mark};
+use crate::faults::peer::{Fleet, PATIENCE, alive, job, mark};
 use serde_json::json;
 use std::time::{Duration, Instant};
 

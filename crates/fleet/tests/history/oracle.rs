@@ -223,8 +223,13 @@ impl<P: Place> Oracle<P> {
             }
             Op::Rerun(n) if !self.runs.is_empty() => {
                 let of = self.runs[n % self.runs.len()].clone();
-                let event =
-                    Event::Rerun { of, run_id: self.next_run(), key: None, priority_max: i16::MAX };
+                let event = Event::Rerun {
+                    of,
+                    run_id: self.next_run(),
+                    key: None,
+                    priority_max: i16::MAX,
+                    label: None,
+                };
                 let repeated = self.send(event).await?;
                 self.submitted(&repeated)?;
             }

@@ -3,8 +3,7 @@
 //!
 //! A failure prints its seed; `REMUDA_SEED=<seed>` runs that one alone, `REMUDA_SEEDS=<count>` more.
 
-#[path = "../common/mod.rs"]
-pub mod common;
+pub(crate) use crate::common;
 #[path = "naive.rs"]
 pub mod naive;
 #[path = "oracle.rs"]

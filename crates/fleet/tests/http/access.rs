@@ -1,6 +1,6 @@
 //! Tokens, keys, signatures.
 
-use crate::server::{Server, endpoint};
+use crate::http::server::{Server, endpoint};
 use remuda_fleet::auth::{
     Access, KeyPair, Scope, Signature, Signed, Token, TokenHash, random_hex, sha256_hex,
 };
@@ -51,7 +51,7 @@ pub fn code(answer: &(u16, Value)) -> (u16, &str) {
 }
 
 pub fn now() -> Millis {
-    remuda_fleet::orchestrator::Clock::default().now()
+    remuda_fleet::time::Clock::default().now()
 }
 
 pub fn sign(key: &KeyPair, path: &str, body: &Value, time: Millis) -> Signature {
@@ -262,7 +262,7 @@ async fn a_submission_that_is_sent_again_has_one_line() {
 
 #[tokio::test]
 async fn without_tokens_it_serves_this_machine_only() {
-    let folder = crate::server::folder();
+    let folder = crate::http::server::folder();
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.expect("a socket");
     let config = remuda_fleet::orchestrator::Config::in_folder(&folder);
     let refused = remuda_fleet::orchestrator::serve(listener, config, async {}).await;

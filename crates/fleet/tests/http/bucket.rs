@@ -5,6 +5,7 @@ use axum::Router;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, put};
 use remuda_fleet::client::{Client, ClientError};
+use remuda_fleet::http::Trust;
 use remuda_fleet::id::RunId;
 use remuda_fleet::message::{RunSubmission, decode};
 use remuda_fleet::object::BucketConfig;
@@ -57,6 +58,7 @@ async fn bucket() -> Bucket {
         access_key: "name".to_owned(),
         secret_key: "key".to_owned(),
         prefix: String::new(),
+        trust: Trust::default(),
     };
     Bucket { config, lists }
 }

@@ -1,7 +1,7 @@
 //! Runners that leave, and programs that ask what their token allows.
 
-use crate::access::{ask, code, enrolled, guarded, now, send, sign};
-use crate::server::endpoint;
+use crate::http::access::{ask, code, enrolled, guarded, now, send, sign};
+use crate::http::server::endpoint;
 use remuda_fleet::auth::{KeyPair, Scope};
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::id::RunnerId;

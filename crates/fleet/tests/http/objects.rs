@@ -1,6 +1,6 @@
 //! Objects: written once, under the lease, or not at all.
 
-use crate::server::{Server, hasty};
+use crate::http::server::{Server, hasty};
 use remuda_fleet::auth::sha256_hex;
 use serde_json::{Value, json};
 use std::time::Duration;

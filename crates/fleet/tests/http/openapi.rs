@@ -1,6 +1,6 @@
 //! The document that describes the orchestrator, against the orchestrator.
 
-use crate::server::Server;
+use crate::http::server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 

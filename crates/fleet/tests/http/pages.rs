@@ -1,6 +1,6 @@
 //! Pages: who may see them, and that nothing of what they show becomes part of them.
 
-use crate::server::Server;
+use crate::http::server::Server;
 use futures::StreamExt;
 use remuda_fleet::auth::{Access, Scope, Token, TokenHash};
 use reqwest::redirect::Policy;

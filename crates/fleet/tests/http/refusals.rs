@@ -1,6 +1,6 @@
 //! What is wrong is told, with a code, and changes nothing.
 
-use crate::server::Server;
+use crate::http::server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::io::{Read, Write};

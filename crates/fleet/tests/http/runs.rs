@@ -1,6 +1,6 @@
 //! Runs as people see them, and runners that wait.
 
-use crate::server::{Server, endpoint, hasty};
+use crate::http::server::{Server, endpoint, hasty};
 use futures::StreamExt;
 use remuda_fleet::client::Client;
 use remuda_fleet::id::RunId;

@@ -2,7 +2,7 @@
 //! with the seed's fields. `CancelRequested` is not among them: over HTTP the answer to a heartbeat says it, and the
 //! message itself is looked at where it travels, in `parts::nats::seed`.
 
-use crate::server::Server;
+use crate::http::server::Server;
 use serde_json::{Value, json};
 
 const GRANTED: &str = include_str!("../seed/LeaseGranted.json");

@@ -1,6 +1,6 @@
 //! Why a job is not being done, wherever somebody looks.
 
-use crate::server::{Server, hasty};
+use crate::http::server::{Server, hasty};
 use futures::StreamExt;
 use remuda_fleet::lease::Policy;
 use reqwest::Method;

@@ -1,8 +1,8 @@
 //! Pages in a browser, with their script running: what is seen is checked by `browser.mjs`, as a person
 //! would look at it.
 
-use crate::server::{Server, folder};
-use crate::support::part;
+use crate::parts::server::{Server, folder};
+use crate::parts::support::part;
 use remuda_fleet::auth::{Access, Scope, Token, TokenHash};
 use remuda_fleet::worker::{self, Config, Sandbox};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Jobs in a sandbox.
 
-use crate::server::{Server, folder};
-use crate::support::part;
+use crate::parts::server::{Server, folder};
+use crate::parts::support::part;
 use axum::Router;
 use axum::routing::post;
 use data_encoding::BASE64;

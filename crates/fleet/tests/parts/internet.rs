@@ -2,10 +2,10 @@
 //! and behind a veth pair an internet host, a neighbour, a private address and a cloud's metadata address.
 //! Nothing leaves the namespaces, so the public addresses belong to nobody here.
 
-use crate::netns::{alone_in, ip};
-use crate::runc::Bench;
-use crate::server::{Server, folder};
-use crate::support::part;
+use crate::parts::netns::{alone_in, ip, passed};
+use crate::parts::runc::Bench;
+use crate::parts::server::{Server, folder};
+use crate::parts::support::part;
 use remuda_fleet::worker::{self, Config, Internet, Network, Sandbox, WorkerError};
 use serde_json::{Value, json};
 use std::io::{Read as _, Write as _};
@@ -208,10 +208,11 @@ fn not_root(test: &str, body: impl Future<Output = ()>) {
         let status = Command::new("unshare")
             .args(["--user", "--map-user=1000", "--map-group=1000", "--"])
             .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", &format!("internet::{test}"), "--nocapture"])
+            .args(["--exact", &format!("parts::internet::{test}"), "--nocapture"])
             .env(INSIDE, "1")
-            .status();
-        assert!(status.expect("unshare").success(), "as another user");
+            .output()
+            .expect("unshare");
+        passed(&status, "as another user");
     });
 }
 

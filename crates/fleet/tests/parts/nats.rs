@@ -5,14 +5,14 @@ mod history;
 #[path = "../worker/jobs.rs"]
 mod jobs;
 mod seed;
-#[path = "../http/server.rs"]
-mod server;
+use crate::http::server;
 
-use crate::peer::{Fleet, PATIENCE, Peer, job, mark};
-use crate::support::{Folder, Running, own_address, part};
+use crate::parts::peer::{Fleet, PATIENCE, Peer, job, mark};
+use crate::parts::support::{Folder, Running, own_address, part};
 use async_nats::jetstream::stream::Stream;
 use futures::TryStreamExt;
-use remuda_fleet::broker::{Config, Hints, Publisher, Telling};
+use remuda_fleet::broker::{BrokerError, Config, Hints, Publisher, Telling};
+use remuda_fleet::http::Trust;
 use remuda_fleet::id::{CancelToken, RunnerId};
 use remuda_fleet::message::{CancelReason, CancelRequested, LeaseGranted, decode};
 use rustix::process::Signal;
@@ -21,6 +21,7 @@ use std::any::Any;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -31,14 +32,25 @@ struct Broker {
     folder: Folder,
     address: String,
     disks: u32,
+    /// Its certificate, which is its own authority, if it speaks TLS.
+    certificate: Option<PathBuf>,
 }
 
 impl Broker {
     fn start() -> Self {
+        Self::with(false)
+    }
+
+    fn with(tls: bool) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let folder = Folder::new(&format!("nats-{}", NEXT.fetch_add(1, Ordering::Relaxed)));
         let address = own_address().to_string();
-        let mut broker = Self { running: None, folder, address, disks: 0 };
+        let mut broker = Self { running: None, folder, address, disks: 0, certificate: None };
+        if tls {
+            let made = rcgen::generate_simple_self_signed([broker.address.clone()]).expect("made");
+            broker.folder.write("tls.key", &made.signing_key.serialize_pem());
+            broker.certificate = Some(broker.folder.write("tls.pem", &made.cert.pem()));
+        }
         broker.restart(true);
         broker
     }
@@ -60,6 +72,13 @@ impl Broker {
         let disk = self.folder.path().join(format!("disk{}", self.disks));
         let mut nats = Command::new(part("nats").join("bin/nats-server"));
         nats.args(["-a", &self.address, "-p", "4222", "-js", "-sd"]).arg(disk);
+        if let Some(certificate) = &self.certificate {
+            nats.args(["--user", "fleet", "--pass", "p@ss"])
+                .arg("--tls")
+                .arg("--tlscert")
+                .arg(certificate);
+            nats.arg("--tlskey").arg(certificate.with_file_name("tls.key"));
+        }
         let mut running = Running::start(&self.folder, "nats", &nats);
         running.until(|| greets(&format!("{}:4222", self.address)));
         self.running = Some(running);
@@ -393,4 +412,30 @@ fn unchanged(seen: &mut std::collections::BTreeMap<String, Value>, job: &Value) 
     ]);
     let first = seen.entry(id).or_insert_with(|| end.clone());
     assert_eq!(*first, end, "what has ended never changes: {job}");
+}
+
+#[tokio::test]
+async fn a_broker_on_another_machine_is_reached_by_tls_and_its_certificate_is_verified() {
+    let far = Config::new("nats://192.0.2.1:4222");
+    assert_eq!(far.check(), Err(BrokerError::Plain("192.0.2.1".to_owned())));
+    let trust = Trust { insecure: true, ..Trust::default() };
+    Config { trust, ..far }.check().expect("the operator allows it");
+    Config::new("tls://192.0.2.1:4222").check().expect("it is encrypted");
+
+    let broker = Broker::with(true);
+    let url = broker.url().replace("nats://", "tls://fleet:p%40ss@");
+    let trust = Trust { ca_file: broker.certificate.clone(), insecure: false };
+    let trusting = Config { trust, ..Config::new(&url) };
+    let (_publisher, run) = Publisher::new(trusting.clone(), async || vec![]);
+    let publishing = tokio::spawn(run);
+    let mut hints = Hints::open(&trusting, &BTreeSet::new()).await.expect("a URL");
+    let began = Instant::now();
+    // The stream is the publisher's to make.
+    while let Err(error) = hints.now().await {
+        assert!(began.elapsed() < PATIENCE, "{error}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    publishing.abort();
+    let mut stranger = Hints::open(&Config::new(&url), &BTreeSet::new()).await.expect("a URL");
+    assert!(stranger.now().await.is_err(), "its certificate is issued by an unknown authority");
 }

@@ -3,12 +3,12 @@
 //! Each test runs in a user and a network namespace that go with it: nothing of the machine's network is
 //! touched, and no rights are needed.
 
-use crate::peer::{Door, Fleet, Peer, gone, job, mark};
-use crate::support::part;
+use crate::parts::peer::{Door, Fleet, Peer, gone, job, mark};
+use crate::parts::support::part;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::time::Duration;
 
 /// The orchestrator's end of the cable, and the worker's.
@@ -20,6 +20,13 @@ fn alone(test: &str, body: impl Future<Output = ()>) {
     alone_in("netns", test, body);
 }
 
+/// A name that no test has would run none, successfully.
+pub(crate) fn passed(child: &Output, what: &str) {
+    let text = String::from_utf8_lossy(&child.stdout);
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && text.contains("1 passed"), "{what}: {text}{errors}");
+}
+
 /// The same for a test of another module.
 pub(crate) fn alone_in(module: &str, test: &str, body: impl Future<Output = ()>) {
     const INSIDE: &str = "REMUDA_TEST_NETNS";
@@ -27,10 +34,11 @@ pub(crate) fn alone_in(module: &str, test: &str, body: impl Future<Output = ()>)
         let status = Command::new("unshare")
             .args(["--user", "--map-root-user", "--net", "--mount", "--"])
             .arg(std::env::current_exe().expect("this program"))
-            .args(["--exact", &format!("{module}::{test}"), "--nocapture"])
+            .args(["--exact", &format!("parts::{module}::{test}"), "--nocapture"])
             .env(INSIDE, "1")
-            .status();
-        assert!(status.expect("unshare").success(), "{test}, on a network of its own");
+            .output()
+            .expect("unshare");
+        passed(&status, &format!("{test}, on a network of its own"));
         return;
     }
     ip("link set lo up");
@@ -210,7 +218,7 @@ fn an_end_whose_answer_is_lost_is_one_end() {
         tokio::time::sleep(Duration::from_millis(200)).await;
         apart.door.reset();
         apart.hears_again();
-        let next = fleet.submit(vec![crate::peer::job("next", "true")]).await;
+        let next = fleet.submit(vec![crate::parts::peer::job("next", "true")]).await;
         tokio::time::sleep(Duration::from_secs(2)).await;
         let waits = fleet.run(&next).await.expect("a run");
         assert_eq!(the_job(&waits)["fence"], 0, "it waits for the answer: {waits}");

@@ -7,10 +7,10 @@ mod plan;
 mod time;
 mod tls;
 
-use crate::peer::{self, Door, Fleet, Peer};
-use crate::suite::common::{complete, forgets, job, runner_id, submission};
-use crate::suite::{Place, histories, naive, policy, seeds, several};
-use crate::support::{Folder, Running, part};
+use crate::parts::peer::{self, Door, Fleet, Peer};
+use crate::parts::suite::common::{complete, forgets, job, runner_id, submission};
+use crate::parts::suite::{Place, histories, naive, policy, seeds, several};
+use crate::parts::support::{Folder, Running, part};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{LeaseId, RunId};
 use remuda_fleet::lease::{AttemptState, Event, Policy, Reply};
@@ -265,7 +265,7 @@ async fn the_same_key_at_two_orchestrators_is_one_run() {
 async fn a_runner_hears_of_work_that_came_to_another_orchestrator() {
     let database = Server::start("pg-news");
     let orchestrator = || {
-        crate::server::Server::with(|config| {
+        crate::parts::server::Server::with(|config| {
             config.store = remuda_fleet::orchestrator::StoreConfig::Postgres(database.url.clone());
             config.look_again = std::time::Duration::from_secs(3_600);
         })
@@ -333,7 +333,7 @@ async fn only_the_databases_clock_counts() {
     let event = Event::Lease { lease_id, cancel_token: None, request };
     store.handle(Millis(0), event).await.expect("a store").reply.expect("granted");
     let hour = 3_600_000;
-    let now = remuda_fleet::orchestrator::Clock::default().now().0;
+    let now = remuda_fleet::time::Clock::default().now().0;
     for now in [now - hour, now + hour, 0, u64::MAX / 2] {
         let swept = store.handle(Millis(now), Event::Sweep).await.expect("a store").reply;
         assert_eq!(swept, Ok(Reply::Swept { lapsed: 0, more: false }));

@@ -1,7 +1,7 @@
 //! Jobs in containers: an image of one program, made here, run by a real runtime.
 
-use crate::server::{Server, folder, hasty};
-use crate::support::part;
+use crate::parts::server::{Server, folder, hasty};
+use crate::parts::support::part;
 use remuda_fleet::auth::sha256_hex;
 use remuda_fleet::worker::{self, Config, Images, Runc, Sandbox};
 use serde_json::{Value, json};
@@ -182,7 +182,7 @@ async fn no_process_outside_the_container_holds_its_variables_or_script() {
     let working = tokio::spawn(worker::run(bench.config(), std::future::pending()));
     let mut begun = false;
     while !working.is_finished() {
-        for told in crate::bwrap::told() {
+        for told in crate::parts::bwrap::told() {
             begun |= told.arguments.contains(&format!("sleep\01.97{}", std::process::id()));
             assert!(!told.arguments.contains(&mark), "{}", told.arguments);
             assert!(

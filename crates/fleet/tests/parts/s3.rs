@@ -1,8 +1,9 @@
 //! Objects in a bucket.
 
-use crate::server::Server;
-use crate::support::{Folder, Running, own_address, part, status};
+use crate::parts::server::Server;
+use crate::parts::support::{Folder, Running, own_address, part, status};
 use remuda_fleet::auth::sha256_hex;
+use remuda_fleet::http::Trust;
 use remuda_fleet::object::{BucketConfig, ObjectError, Objects, Sent};
 use remuda_fleet::worker::{self, Config, Sandbox};
 use serde_json::{Value, json};
@@ -33,6 +34,7 @@ impl Store {
             access_key: "name".to_owned(),
             secret_key: "key".to_owned(),
             prefix: "ours/".to_owned(),
+            trust: Trust::default(),
         };
         Self { _running: running, folder, config }
     }
@@ -122,7 +124,7 @@ async fn artifacts_of_a_job_are_in_the_bucket_and_are_read_from_there() {
     let spec = json!({ "name": "a", "steps": ["echo result > out.txt"],
         "artifacts": [{ "type": "text", "path_glob": "*.txt" }] });
     let run = server.ok("/runs", json!({ "jobs": [{ "name": "a", "job_spec": spec }] })).await;
-    let folder = crate::server::folder();
+    let folder = crate::parts::server::folder();
     let mut config = Config::new(&server.url, folder.clone(), Sandbox::Process);
     config.one_shot = true;
     worker::run(config, std::future::pending()).await.expect("worked");

@@ -1,7 +1,7 @@
 //! Something between a worker and its orchestrator.
 
-use crate::jobs::{Worker, bytes, ended, job, job_true, submit, until};
-use crate::server::{Server, folder, hasty};
+use crate::worker::jobs::{Worker, bytes, ended, job, job_true, submit, until};
+use crate::worker::server::{Server, folder, hasty};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;

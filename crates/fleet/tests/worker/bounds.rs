@@ -1,7 +1,7 @@
 //! What a job may take.
 
-use crate::jobs::{Worker, ended, job, log, submit};
-use crate::server::Server;
+use crate::worker::jobs::{Worker, ended, job, log, submit};
+use crate::worker::server::Server;
 use serde_json::json;
 
 #[tokio::test]

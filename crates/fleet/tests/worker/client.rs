@@ -1,7 +1,7 @@
 //! The client, with an orchestrator and a worker.
 
-use crate::jobs::Worker;
-use crate::server::{Server, endpoint};
+use crate::worker::jobs::Worker;
+use crate::worker::server::{Server, endpoint};
 use futures::StreamExt;
 use remuda_fleet::client::{Client, ClientError};
 use remuda_fleet::lease::{AttemptState, RunStatus};

@@ -1,6 +1,6 @@
 //! Jobs that are called off while the worker keeps what they left.
 
-use crate::server::folder;
+use crate::worker::server::folder;
 use axum::Router;
 use axum::routing::post;
 use remuda_fleet::worker::{self, Config, Sandbox};

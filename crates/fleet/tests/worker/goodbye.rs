@@ -1,7 +1,7 @@
 //! Workers that end in order, and what they leave behind.
 
-use crate::jobs::{Worker, begun, ended, job, job_true, submit, until};
-use crate::server::Server;
+use crate::worker::jobs::{Worker, begun, ended, job, job_true, submit, until};
+use crate::worker::server::Server;
 use serde_json::json;
 use std::time::{Duration, Instant};
 

@@ -1,12 +1,12 @@
 //! A worker whose leases are refused after they were granted, or what it sends under them.
 
-use crate::server::{endpoint, folder};
+use crate::worker::server::{endpoint, folder};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{post, put};
 use remuda_fleet::auth::{KeyPair, sha256_hex};
 use remuda_fleet::id::{LeaseId, RunnerId};
-use remuda_fleet::orchestrator::Clock;
+use remuda_fleet::time::Clock;
 use remuda_fleet::worker::{self, Config, Link, Sandbox};
 use std::future::ready;
 use std::sync::Arc;

@@ -22,16 +22,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 /// Memory for a validator's frames that nobody has heard yet: eight of the longest.
 const ROOM: usize = 8 * JOB_LIMIT;
 
-/// There is no connection.
 #[derive(Debug, Error)]
 pub enum ConnectError {
-    /// TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// No socket.
     #[error("cannot open a socket: {0}")]
     Socket(std::io::Error),
-    /// The other side.
     #[error("{0} does not answer: {1}")]
     Unreachable(SocketAddr, String),
 }
@@ -41,29 +37,24 @@ pub enum ConnectError {
 pub enum Command {
     /// There is a new block.
     Learn(u64),
-    /// It is so busy.
     Load(BackpressureSignal),
     /// It can do these again, and those not any more.
     Capability(Vec<String>, Vec<String>),
     /// What it does with an assignment.
     Ack(JobId, AckStatus, Option<String>),
-    /// How far it is.
     Progress(JobId, u8, Option<String>),
     /// A transaction about a job.
     Result(JobId, Vec<u8>),
     /// It is done with a job.
     Finish(JobId),
-    /// It leaves.
     Close,
 }
 
-/// A connection.
 pub struct Link {
     /// What to say. Closed when the connection is gone.
     pub commands: mpsc::Sender<Command>,
     /// What is heard. Ends when the connection is gone.
     pub events: mpsc::Receiver<Event>,
-    /// Says why it ended.
     pub ended: JoinHandle<String>,
     connection: Connection,
 }
@@ -75,7 +66,6 @@ impl Link {
     }
 }
 
-/// Opens connections.
 #[derive(Clone)]
 pub struct Connector {
     endpoint: Endpoint,

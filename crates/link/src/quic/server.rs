@@ -43,10 +43,8 @@ pub trait Registry: Send + Sync + 'static {
 /// The server cannot start.
 #[derive(Debug, Error)]
 pub enum ServerError {
-    /// TLS.
     #[error(transparent)]
     Tls(#[from] TlsError),
-    /// The socket.
     #[error("cannot listen for runners on {0}: {1}; is something else there?")]
     Bind(SocketAddr, std::io::Error),
 }
@@ -114,7 +112,6 @@ impl Desk for Counter<'_> {
     }
 }
 
-/// See the module.
 #[derive(Clone)]
 pub struct Server {
     shared: Arc<Shared>,
@@ -151,7 +148,6 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.endpoint.local_addr()
     }
@@ -171,7 +167,6 @@ impl Server {
         self.shared.strangers().len()
     }
 
-    /// Who is connected.
     pub fn runners(&self) -> Vec<Address> {
         self.shared.live().keys().copied().collect()
     }
@@ -204,7 +199,6 @@ impl Server {
         self.tell(aggregator, Command::Handover(handover))
     }
 
-    /// Says goodbye to everybody.
     pub async fn stop(&self) {
         self.endpoint.set_server_config(None);
         let commands: Vec<_> =

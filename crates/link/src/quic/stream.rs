@@ -51,7 +51,6 @@ pub(super) struct Incoming {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// The reading end.
 pub(super) struct Reader {
     stream: RecvStream,
     cutter: Cutter,
@@ -62,12 +61,10 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Of the control stream.
     pub(super) fn new(stream: RecvStream, limit: usize) -> Self {
         Self { stream, cutter: Cutter::new(limit), room: None, taken: None, whole_by: None }
     }
 
-    /// Of a job's stream.
     pub(super) fn of_job(stream: RecvStream, limit: usize, room: &Room) -> Self {
         Self { room: Some(room.clone()), ..Self::new(stream, limit) }
     }

@@ -39,10 +39,8 @@ const JOB_STREAMS: u32 = 2 * JOBS_MAX as u32;
 /// TLS cannot be set up.
 #[derive(Debug, Error)]
 pub enum TlsError {
-    /// The certificate.
     #[error("cannot make a certificate: {0}")]
     Certificate(#[from] rcgen::Error),
-    /// The rest.
     #[error("cannot set up TLS: {0}")]
     Rustls(#[from] rustls::Error),
     /// QUIC needs a cipher that is not there.
@@ -54,7 +52,6 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// A validator's side.
 pub(super) fn server(seed: &[u8; 32]) -> Result<quinn::ServerConfig, TlsError> {
     let key = PrivatePkcs8KeyDer::from([PKCS8.as_slice(), seed].concat());
     let pair = rcgen::KeyPair::from_pkcs8_der_and_sign_algo(&key, &rcgen::PKCS_ED25519)?;

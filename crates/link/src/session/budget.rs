@@ -35,7 +35,6 @@ pub fn cost_of_carrying(bytes: usize) -> u32 {
     cost(bytes.saturating_add(FRAME_OVERHEAD))
 }
 
-/// See the module.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     left: u32,
@@ -48,7 +47,6 @@ impl Budget {
         Self { left: FRAMES, most: FRAMES }
     }
 
-    /// What its validator takes.
     pub const fn of_validator() -> Self {
         let most = FRAMES + ON_THE_WAY;
         Self { left: most, most }

@@ -41,7 +41,6 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// Full.
     pub fn new(burst: u32, per_second: u32, now_ms: u64) -> Self {
         let burst = i64::from(burst) * 1_000;
         Self { burst, per_second: i64::from(per_second), millis: burst, at_ms: now_ms }

@@ -29,11 +29,8 @@ const JOB_RATE: (u32, u32) = (4_096, 2_048);
 /// Who the runner is, and whom it talks to.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which chain.
     pub chain_id: u64,
-    /// The runner's key.
     pub key: SecretKey,
-    /// The validator's.
     pub validator: ValidatorKey,
     /// The runner's subset epoch. The validator may be one ahead or behind.
     pub subset_epoch: u64,
@@ -49,7 +46,6 @@ pub enum Event {
     /// The validator says that this subset epoch, later than the runner's, has begun: the runner's
     /// validators may be others.
     Epoch(u64),
-    /// Work.
     Assigned(Box<JobAssignment>),
     /// No more work.
     Cancelled(JobCancel),
@@ -75,7 +71,6 @@ struct Job {
     waiting: Option<Vec<u8>>,
 }
 
-/// See the module.
 pub struct Session {
     settings: Settings,
     exporter: [u8; 32],
@@ -130,7 +125,6 @@ impl Session {
         }
     }
 
-    /// What to do next.
     pub fn poll(&mut self) -> Option<Output<Event>> {
         self.out.pop_front()
     }
@@ -140,7 +134,6 @@ impl Session {
         matches!(self.state, State::Open)
     }
 
-    /// Whether it has ended.
     pub fn over(&self) -> bool {
         matches!(self.state, State::Closed)
     }
@@ -151,14 +144,12 @@ impl Session {
             .then(|| self.since_ms.saturating_add(HANDSHAKE_MS))
     }
 
-    /// Time has passed.
     pub fn tick(&mut self, now_ms: u64) {
         if self.deadline_ms().is_some_and(|deadline| now_ms >= deadline) {
             self.close(Parting::Silent);
         }
     }
 
-    /// Ends it.
     pub fn close(&mut self, why: Parting) {
         if !self.over() {
             self.out.push_back(Output::Control(why.goodbye()));
@@ -419,7 +410,6 @@ impl Session {
         Ok(Some(job))
     }
 
-    /// Answers an assignment.
     pub fn ack(&mut self, job: JobId, status: AckStatus, reason: Option<String>) {
         let Some(open) = self.jobs.get_mut(&job) else { return };
         let reason = reason.map(|reason| shortened(reason, TEXT_LIMIT));

@@ -12,8 +12,9 @@ use super::{Allowance, JOBS_MAX, Output, TEXT_LIMIT, shortened};
 use crate::frame::{
     AckStatus, BackpressureSignal, CancelReason, CapabilityDelta, Frame, Handover, HeartbeatPing,
     HeartbeatPong, Hello, HelloAck, JobAck, JobAssignment, JobCancel, JobProgress, JobResult,
-    Parting, Role, VERSION, ValidatorSignature,
+    Parting, Role, VERSION,
 };
+pub use crate::sign::Signer;
 use crate::sign::{self, Meeting, ValidatorKey};
 use remuda_protocol::crypto::{PublicKey, Signature};
 use remuda_protocol::primitives::{Address, B256, JobId, Slot};
@@ -32,12 +33,6 @@ const REMOVED_MAX: usize = 64;
 /// A runner that failed again and again is left alone for at most 2 to the power of this, in blocks.
 const QUARANTINE_MAX: u32 = 10;
 
-/// The validator's own key.
-pub trait Signer: Send + Sync {
-    /// Signs a digest.
-    fn sign(&self, digest: &B256) -> ValidatorSignature;
-}
-
 /// What a session has to ask.
 pub trait Desk {
     /// Whether this address may try again now.
@@ -54,7 +49,6 @@ pub trait Desk {
 /// A runner that belongs here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its account.
     pub address: Address,
     /// Its index in presence bitmaps.
     pub slot: Slot,
@@ -62,11 +56,8 @@ pub struct Place {
 
 /// What all sessions of a validator share.
 pub struct Settings {
-    /// Which chain.
     pub chain_id: u64,
-    /// Whom runners expect.
     pub me: ValidatorKey,
-    /// Signs for it.
     pub signer: Arc<dyn Signer>,
     /// Blocks without a ping after which a runner is absent.
     pub presence_timeout: u64,
@@ -91,7 +82,6 @@ pub enum Event {
     Progress(JobProgress),
     /// A transaction for the mempool.
     Transaction(JobId, Vec<u8>),
-    /// How busy it is.
     Load(BackpressureSignal),
 }
 
@@ -104,7 +94,6 @@ pub enum Outcome {
     Duplicate,
     /// The runner is there, and will not.
     SoftFailure,
-    /// No answer.
     HardFailure,
 }
 
@@ -141,7 +130,6 @@ struct Pushed {
     budget: Budget,
 }
 
-/// See the module.
 pub struct Session {
     settings: Arc<Settings>,
     source: IpAddr,
@@ -156,7 +144,6 @@ pub struct Session {
     out: VecDeque<Output<Event>>,
 }
 
-/// Where the chain is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The newest final block.
@@ -190,7 +177,6 @@ impl Session {
         }
     }
 
-    /// What to do next.
     pub fn poll(&mut self) -> Option<Output<Event>> {
         self.out.pop_front()
     }
@@ -201,7 +187,6 @@ impl Session {
             .then(|| self.since_ms.saturating_add(HANDSHAKE_MS))
     }
 
-    /// Time has passed.
     pub fn tick(&mut self, now_ms: u64) {
         if self.deadline_ms().is_some_and(|deadline| now_ms >= deadline) {
             self.close(Parting::Silent);
@@ -226,7 +211,6 @@ impl Session {
         matches!(&self.state, State::Open(open) if open.removed.contains(capability))
     }
 
-    /// Ends it.
     pub fn close(&mut self, why: Parting) {
         if !matches!(self.state, State::Closed) {
             self.absent();
@@ -236,7 +220,6 @@ impl Session {
         }
     }
 
-    /// The connection is gone.
     pub fn lost(&mut self) {
         self.absent();
         self.state = State::Closed;
@@ -567,7 +550,6 @@ impl Session {
 /// A job for a runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Which job.
     pub job_id: JobId,
     /// The selection that drew the runner.
     pub attempt: u32,

@@ -1,6 +1,6 @@
 //! A session with a lot to do.
 
-use crate::{anywhere, assignment, connect, event, key, server, until};
+use crate::quic::{anywhere, assignment, connect, event, key, server, until};
 use remuda_link::frame::{AckStatus, CancelReason};
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::quic::server::Server;

@@ -1,7 +1,7 @@
 //! Validators that mean harm to a runner.
 
-use crate::raw::{exporter, validator as validator_endpoint};
-use crate::{SEED, SOON, anywhere, event, key, settings, until};
+use crate::quic::raw::{exporter, validator as validator_endpoint};
+use crate::quic::{SEED, SOON, anywhere, event, key, settings, until};
 use quinn::{Connection, Endpoint, RecvStream, SendStream, VarInt};
 use remuda_link::frame::{Frame, Handover, Parting};
 use remuda_link::quic::client::{Command, Connector, Link};

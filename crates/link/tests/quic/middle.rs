@@ -1,7 +1,7 @@
 //! Words of one session in another.
 
-use crate::raw::{Peer, config, knock, validator};
-use crate::{SOON, anywhere, server, settings, until};
+use crate::quic::raw::{Peer, config, knock, validator};
+use crate::quic::{SOON, anywhere, server, settings, until};
 use quinn::Endpoint;
 use remuda_link::frame::{Frame, Parting};
 use remuda_link::quic::client::Connector;

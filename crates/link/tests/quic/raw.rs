@@ -1,6 +1,6 @@
 //! Peers that speak QUIC, and beyond it what they like.
 
-use crate::{SEED, SOON, anywhere, key, settings};
+use crate::quic::{SEED, SOON, anywhere, key, settings};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, Connection, Endpoint, RecvStream, SendStream, TransportConfig};
 use remuda_link::frame::Frame;

@@ -1,7 +1,7 @@
 //! Peers that take their time.
 
-use crate::raw::{self, Peer, beginnings, config, hello, knock};
-use crate::{
+use crate::quic::raw::{self, Peer, beginnings, config, hello, knock};
+use crate::quic::{
     JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until as until_event,
 };
 use quinn::{Endpoint, VarInt};

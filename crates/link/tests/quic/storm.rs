@@ -1,7 +1,7 @@
 //! Many strangers at once.
 
-use crate::raw::{beginnings, from};
-use crate::{JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until};
+use crate::quic::raw::{beginnings, from};
+use crate::quic::{JOB, SOON, anywhere, assignment, connect, event, key, server, settings, until};
 use remuda_link::frame::AckStatus;
 use remuda_link::hall::STRANGERS_MAX;
 use remuda_link::quic::client::{Command, Connector, Link};

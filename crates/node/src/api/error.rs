@@ -12,7 +12,6 @@ use std::time::Duration;
 /// Characters of a message. Parsers repeat what they were given, which may be long.
 const MESSAGE_CHARS_MAX: usize = 400;
 
-/// An answer without success.
 #[derive(Clone, Debug)]
 pub(super) struct Failure {
     status: StatusCode,
@@ -39,7 +38,6 @@ impl Failure {
         Self { status, error, retry_after: None, close: false }
     }
 
-    /// Says what to do.
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.error.hint = Some(hint.into());
         self

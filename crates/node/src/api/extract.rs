@@ -9,7 +9,6 @@ use serde::de::DeserializeOwned;
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// A JSON body.
 #[derive(Debug)]
 pub(super) struct Body<T>(pub(super) T);
 
@@ -35,7 +34,6 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for Part<T> {
     }
 }
 
-/// The query.
 #[derive(Debug)]
 pub(super) struct Asked<T>(pub(super) T);
 

@@ -164,7 +164,6 @@ impl Index {
         self.hashes.get(&hash).copied()
     }
 
-    /// Where a transaction is.
     pub fn transaction(&self, hash: TxHash) -> Option<(Height, u32)> {
         self.transactions.get(&hash).copied()
     }

@@ -56,7 +56,6 @@ pub struct Limits {
     pub batch: usize,
     /// How long a submission may wait for its block.
     pub wait: Duration,
-    /// Items on one page.
     pub page: u32,
     /// Blocks that one history is gathered from.
     pub history_blocks: usize,

@@ -12,11 +12,8 @@ pub(super) struct Metrics {
     /// By route and status. Routes are templates, so there are as many entries as the router has
     /// routes times a handful of statuses.
     requests: Mutex<BTreeMap<(String, u16), Timed>>,
-    /// Transactions that were taken.
     pub(super) accepted: AtomicU64,
-    /// Transactions that were not.
     pub(super) refused: AtomicU64,
-    /// Requests beyond an allowance.
     pub(super) limited: AtomicU64,
     /// Streams whose readers were too slow.
     pub(super) slow_readers: AtomicU64,
@@ -28,13 +25,11 @@ struct Timed {
     micros: u64,
 }
 
-/// Adds one.
 pub(super) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }
 
 impl Metrics {
-    /// Notes an answer.
     pub(super) fn answered(&self, route: &str, status: u16, took: Duration) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let timed = requests.entry((route.to_owned(), status)).or_default();
@@ -43,7 +38,6 @@ impl Metrics {
         timed.micros = timed.micros.saturating_add(micros);
     }
 
-    /// Everything as text.
     pub(super) fn render(&self, streams: usize, connections: usize) -> String {
         let mut out = String::new();
         out.push_str("# HELP remuda_api_requests_total Answers by route and status\n");

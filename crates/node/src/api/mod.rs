@@ -1,5 +1,7 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! # Layout
 //! - [`limits`], [`rate`], [`places`], `memory`, `reading`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
@@ -80,7 +82,6 @@ pub struct Shared {
     limits: Limits,
     metrics: Metrics,
     requests: Mutex<Buckets<IpAddr>>,
-    /// KiB that were read.
     bytes: Mutex<Buckets<IpAddr>>,
     past: Mutex<Buckets<IpAddr>>,
     gifts_by_peer: Mutex<Buckets<IpAddr>>,

@@ -87,7 +87,6 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<HealthView>, Fa
     .retry_after(Duration::from_secs(1)))
 }
 
-/// Counters for Prometheus.
 #[utoipa::path(
     get, path = "/metrics", tag = "node",
     responses((status = 200, body = String, content_type = "text/plain"))

@@ -55,7 +55,6 @@ impl Places {
         Some(Place { places: self.clone(), peer, count })
     }
 
-    /// Places that are taken.
     pub fn count(&self) -> usize {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner).all
     }

@@ -17,7 +17,7 @@ use remuda_protocol::presence::{
     presence_threshold, subset, subset_size,
 };
 use remuda_protocol::primitives::{B256, Slot};
-use remuda_protocol::state::{View, read};
+use remuda_protocol::state::{Indexed, read};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -23,7 +23,6 @@ struct Bucket {
     at: Instant,
 }
 
-/// Allowances by key.
 #[derive(Debug)]
 pub struct Buckets<K> {
     burst: u32,

@@ -31,7 +31,6 @@ pub(super) async fn job_result(
     app.forward(Endpoint::JobResult, runner, post).map(Json)
 }
 
-/// Takes a runner's heartbeat.
 #[utoipa::path(
     post, path = "/runner/{address}/heartbeat", tag = "runners", request_body = RunnerPost,
     params(("address" = HexAddress, Path, description = "The runner's account")),
@@ -49,7 +48,6 @@ pub(super) async fn heartbeat(
     app.forward(Endpoint::Heartbeat, runner, post).map(Json)
 }
 
-/// Where reports are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Endpoint {
     JobResult,

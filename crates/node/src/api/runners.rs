@@ -62,7 +62,6 @@ fn addresses_after(tip: &Tip, after: Option<Address>, limit: usize) -> Vec<Addre
     keys.filter_map(|key| Address::try_from(key.get(1..)?).ok()).take(limit).collect()
 }
 
-/// A runner.
 #[utoipa::path(
     get, path = "/runner/{address}", tag = "runners",
     params(("address" = HexAddress, Path, description = "The runner's account")),

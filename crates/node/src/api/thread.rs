@@ -10,7 +10,6 @@ use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
 
-/// Threads that answer.
 const WORKERS: usize = 2;
 /// Threads for disk reads and for large answers.
 const BLOCKING_THREADS: usize = 8;

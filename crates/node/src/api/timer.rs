@@ -9,7 +9,7 @@ use remuda_client::types::{ApiError, HexAddress, HexHash, TimerView, TimersView,
 use remuda_protocol::key::{
     SystemDeployersKey, TimerConfigKey, TimerKey, TimerLaneKey, TimerPayloadKey,
 };
-use remuda_protocol::state::{View, read};
+use remuda_protocol::state::{Indexed, read};
 
 /// The timer lane: what it asks, who waits, and the limits on timers.
 #[utoipa::path(

@@ -34,7 +34,6 @@ pub(super) async fn transaction(
     view.map(Json).ok_or_else(|| Failure::new(code::INTERNAL, "the block does not hold it"))
 }
 
-/// How a transaction ended.
 #[utoipa::path(
     get, path = "/transaction/{hash}/receipt", operation_id = "transaction_receipt", tag = "transactions",
     params(("hash" = HexHash, Path, description = "Hash of the signed bytes")),

@@ -19,7 +19,7 @@ use remuda_protocol::dispatcher::job::{Progress, Status};
 use remuda_protocol::key::{JobKey, PresenceKey, RunnerKey, ValidatorsKey};
 use remuda_protocol::presence::presence_threshold;
 use remuda_protocol::primitives::B256;
-use remuda_protocol::state::{View as _, read};
+use remuda_protocol::state::{Indexed as _, read};
 
 /// The largest result, and what a seal adds to it.
 const SEALED_BYTES_MAX: usize = 65_536 + 1_024;

@@ -15,7 +15,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// many looks it is not.
 pub(super) const LOOKS_UNTIL_DROPPED: u32 = 4;
 
-/// Somebody's patience.
 pub(super) struct Wait {
     blocks: Receiver<Arc<Finalised>>,
     stopping: watch::Receiver<bool>,

@@ -19,7 +19,6 @@ pub struct GenesisFile {
     pub hash: String,
     /// Milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// Every parameter.
     pub parameters: BTreeMap<String, String>,
     /// Address to balance, in base units.
     pub balances: BTreeMap<String, String>,
@@ -117,7 +116,6 @@ impl GenesisFile {
         Ok(genesis)
     }
 
-    /// Reads a genesis.
     pub fn read(path: &Path) -> Result<Genesis, FileError> {
         let malformed = |reason| FileError::Malformed { path: path.to_owned(), reason };
         let text = read_text(path)?;

@@ -18,16 +18,12 @@ const FAUCET_KEY: &str = "faucet.key";
 /// What the faucet of a development chain has.
 const FAUCET_BALANCE: Amount = Amount::cby(1_000_000_000);
 
-/// What to make.
 #[derive(Clone, Debug)]
 pub struct InitOptions {
-    /// How many validators.
     pub validators: usize,
-    /// The chain's parameters.
     pub params: ChainParams,
     /// When it begins, in milliseconds since 1970.
     pub timestamp_ms: u64,
-    /// Where they listen.
     pub host: IpAddr,
     /// Validator i listens on this port and i, and has its API 100 above, or above all of them if
     /// there are more than 100.
@@ -67,22 +63,17 @@ impl InitOptions {
     }
 }
 
-/// Where a validator is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
-    /// For the other validators.
     pub listen: SocketAddr,
-    /// For users.
     pub api: SocketAddr,
 }
 
 /// Why a network cannot be made.
 #[derive(Debug, Error)]
 pub enum InitError {
-    /// A file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The genesis.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
     /// Too few or too many.
@@ -94,7 +85,6 @@ pub enum InitError {
          not {named}"
     )]
     FeeRecipients {
-        /// How many validators.
         validators: usize,
         /// How many accounts are named.
         named: usize,
@@ -110,19 +100,15 @@ pub enum InitError {
     Ports {
         /// The one that was asked for.
         base: u16,
-        /// The highest possible.
         last: usize,
     },
 }
 
-/// What was made.
 #[derive(Clone, Debug)]
 pub struct Initialised {
-    /// Names the chain.
     pub genesis_hash: B256,
     /// The settings of each validator.
     pub settings: Vec<PathBuf>,
-    /// Where they are.
     pub addresses: Vec<Addresses>,
     /// The faucet, on a development network.
     pub faucet: Option<Faucet>,
@@ -131,9 +117,7 @@ pub struct Initialised {
 /// An account with money for everybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Faucet {
-    /// Its key's file.
     pub key: PathBuf,
-    /// The account.
     pub address: Address,
 }
 
@@ -172,7 +156,6 @@ impl Initialised {
 /// Who has what at genesis.
 struct Grants {
     balances: Vec<(Address, Amount)>,
-    /// One for each validator.
     fee_recipients: Vec<Address>,
     system_deployers: Vec<Address>,
 }

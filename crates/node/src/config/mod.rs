@@ -1,5 +1,7 @@
 //! Files of a node: the genesis that all share, its own settings, its secrets.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! ```text
 //! <network>/genesis.json          what all validators start from, with its hash
 //! <network>/faucet.key            money of a development network; no other has it
@@ -28,22 +30,12 @@ use thiserror::Error;
 pub enum FileError {
     /// It cannot be read or written.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is there already.
+    Io { path: PathBuf, error: std::io::Error },
     #[error("{} is there already; choose another directory or remove it first", path.display())]
-    Exists {
-        /// Which.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// It is not what it should be.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// Which.
         path: PathBuf,
         /// What is wrong and what to do.
         reason: String,
@@ -56,14 +48,11 @@ pub enum FileError {
         path.display()
     )]
     OtherKey {
-        /// The key.
         path: PathBuf,
-        /// Where its owner listens.
         its_own: SocketAddr,
         /// Where the settings say to listen.
         listen: SocketAddr,
     },
-    /// A secret.
     #[error(transparent)]
     Secret(#[from] WalletError),
 }

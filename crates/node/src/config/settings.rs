@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The genesis.
     pub genesis: PathBuf,
-    /// This validator's secrets.
     pub key: PathBuf,
     /// Where the chain is stored.
     pub data: PathBuf,
@@ -30,7 +28,6 @@ pub struct Settings {
     pub peers: Vec<Peer>,
 }
 
-/// Where a validator is.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {

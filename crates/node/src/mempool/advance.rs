@@ -14,9 +14,7 @@ const SWEEP_SENDERS: usize = 2_048;
 /// A transaction that no longer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dropped {
-    /// Which.
     pub hash: TxHash,
-    /// Why.
     pub reason: DropReason,
 }
 
@@ -29,7 +27,6 @@ impl Dropped {
 /// Why a transaction no longer waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DropReason {
-    /// It is on chain.
     Included,
     /// Another one with its nonce is on chain.
     Stale,

@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-/// How a bucket fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     /// Tokens in a full bucket, which is what a peer starts with.

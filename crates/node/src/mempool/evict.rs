@@ -19,7 +19,6 @@ impl Shortage {
     }
 }
 
-/// Who comes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Newcomer {
     pub(super) sender: Address,

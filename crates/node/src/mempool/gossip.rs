@@ -6,7 +6,6 @@
 use remuda_protocol::codec::{Bytes, Decode, DecodeError, Encode, Reader};
 use thiserror::Error;
 
-/// Transactions in a message.
 pub const MESSAGE_TRANSACTIONS: usize = 256;
 /// Bytes of all transactions in a message: as many as the largest that any chain may allow.
 pub const MESSAGE_TRANSACTION_BYTES: usize = 1 << 20;
@@ -25,7 +24,6 @@ pub enum GossipMessage {
 /// Why a message is not one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GossipError {
-    /// Longer than any message.
     #[error("a message is at most {MESSAGE_BYTES} bytes, not {0}")]
     TooLong(usize),
     /// No transactions, or too many.

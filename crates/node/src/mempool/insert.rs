@@ -16,7 +16,6 @@ use std::sync::{Mutex, PoisonError};
 /// What letting a transaction in did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Its name.
     pub hash: TxHash,
     /// The one whose place it took: same sender, same nonce.
     pub replaced: Option<TxHash>,

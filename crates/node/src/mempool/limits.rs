@@ -3,11 +3,9 @@
 /// The limits of a pool. How large a transaction may be is the chain's parameter, not ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Transactions in all.
     pub transactions: usize,
     /// Bytes in all.
     pub bytes: usize,
-    /// Transactions of one sender.
     pub sender_transactions: usize,
     /// Bytes of one sender.
     pub sender_bytes: usize,

@@ -1,5 +1,7 @@
 //! Transactions that wait for a block.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! ```text
 //! insert    size → decode → chain, bids, limits, floor → known? full? → signer →
 //!           nonce → sender's limits → balance → bump → room; refused at the door, with the reason
@@ -55,7 +57,6 @@ use remuda_protocol::primitives::{Address, TxHash};
 use remuda_protocol::state::{View, read};
 use store::Store;
 
-/// The pool.
 #[derive(Clone, Debug)]
 pub struct Mempool {
     limits: Limits,
@@ -88,7 +89,6 @@ impl Mempool {
         &self.limits
     }
 
-    /// A waiting transaction.
     pub fn get(&self, hash: &TxHash) -> Option<&Pooled> {
         self.store.get(hash)
     }
@@ -98,7 +98,6 @@ impl Mempool {
         self.get(hash).is_some()
     }
 
-    /// How many wait.
     pub fn len(&self) -> usize {
         self.store.len()
     }

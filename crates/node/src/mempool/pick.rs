@@ -18,7 +18,6 @@ const BLOCK_TRANSACTIONS: usize = 10_000;
 /// Room in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Transactions.
     pub transactions: usize,
     /// Their bytes.
     pub bytes: usize,
@@ -112,14 +111,11 @@ impl Mempool {
     }
 }
 
-/// Whose turn it is.
 #[derive(Clone, Copy, Debug)]
 enum Turn {
     /// Reports that jobs wait for, with what their runners said before.
     OnDuty,
-    /// What runners say.
     Reports,
-    /// All there is.
     Everything,
 }
 

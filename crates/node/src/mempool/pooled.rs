@@ -17,9 +17,7 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 /// A transaction that waits for a block.
 #[derive(Clone, Debug)]
 pub struct Pooled {
-    /// Its name.
     pub hash: TxHash,
-    /// As it travels.
     pub bytes: Bytes,
     /// Who signed it.
     pub sender: Address,
@@ -40,7 +38,6 @@ pub struct Pooled {
     /// The state may add to the cost.
     pub(super) open_ended: bool,
     pub(super) offer: Offer,
-    /// Which arrival it was.
     pub(super) arrival: u64,
     /// How many blocks the pool had seen then.
     pub(super) since: u64,
@@ -106,7 +103,6 @@ impl<'a> Unsigned<'a> {
         reported(&self.signed.body.instruction).is_some()
     }
 
-    /// Its size.
     pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }

@@ -20,7 +20,6 @@ pub(super) struct Rank {
 }
 
 impl Rank {
-    /// Behind a gap.
     pub(super) const UNREACHABLE: Self =
         Self { reachable: false, shortfall: Reverse(u128::MAX), on_duty: false, tip: 0 };
 

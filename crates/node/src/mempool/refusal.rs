@@ -11,7 +11,6 @@ pub enum Refusal {
     /// No block could hold it, now or later.
     #[error(transparent)]
     Inadmissible(#[from] Inadmissible),
-    /// It waits here already.
     #[error("this transaction waits here already; there is nothing to do but wait")]
     AlreadyKnown,
     /// No basefee can fall to its bid.
@@ -25,28 +24,18 @@ pub enum Refusal {
     },
     /// Its nonce is used up.
     #[error("nonce {nonce} is on chain already; the account's next is {next}")]
-    NonceTooLow {
-        /// The transaction's.
-        nonce: u64,
-        /// The account's.
-        next: u64,
-    },
+    NonceTooLow { nonce: u64, next: u64 },
     /// Too many would have to come before it.
     #[error("nonce {nonce} is too far ahead of the account's {next}; send those below {end} first")]
     NonceTooFar {
-        /// The transaction's.
         nonce: u64,
-        /// The account's.
         next: u64,
         /// First nonce that is too far.
         end: u64,
     },
     /// The sender has enough waiting.
     #[error("this sender has {count} transactions waiting; wait until some are on chain")]
-    SenderFull {
-        /// How many.
-        count: usize,
-    },
+    SenderFull { count: usize },
     /// The sender has enough bytes waiting.
     #[error("this sender may have {limit} bytes waiting; wait until some are on chain")]
     SenderBytesFull {
@@ -55,16 +44,15 @@ pub enum Refusal {
     },
     /// The balance does not cover it beside what waits already.
     #[error(
-        "limits times fees, and what the instruction takes, need {} ({needed} base units) together \
-         with the sender's waiting transactions; the balance is {} ({balance} base units); add \
-         money or lower the limits",
+        "insufficient balance: this transaction and the sender's pending ones may take up to {} ({needed} base \
+         units), {} ({balance} base units) available; lower the limits on value, cycles, cells or deposit, of which \
+         unused parts are never charged, or add money",
         in_cby(needed),
         in_cby(balance)
     )]
     CannotPay {
         /// By all of the sender's transactions together; the largest number if it does not fit.
         needed: Amount,
-        /// On the chain.
         balance: Amount,
     },
     /// Another one with the same nonce waits, and this one does not bid enough to take its place.
@@ -75,7 +63,6 @@ pub enum Refusal {
     ReplacementUnderpriced {
         /// The nonce.
         nonce: u64,
-        /// By how much.
         percent: u128,
     },
     /// The pool is full of better ones.

@@ -41,12 +41,10 @@ impl Seen {
         true
     }
 
-    /// Whether it came by.
     pub fn contains(&self, hash: &TxHash) -> bool {
         self.known.contains(hash)
     }
 
-    /// How many it remembers.
     pub fn len(&self) -> usize {
         self.order.len()
     }

@@ -27,7 +27,6 @@ impl Tail {
     }
 }
 
-/// What the pool holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Store {
     queues: BTreeMap<Address, Queue>,

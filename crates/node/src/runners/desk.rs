@@ -32,7 +32,6 @@ pub(super) fn head(state: &MemoryState, height: Height) -> Head {
     Head { height: height.get(), subset_epoch }
 }
 
-/// See the module.
 pub(super) struct Desk {
     pub(super) runners: Arc<Runners>,
     pub(super) server: Server,

@@ -1,5 +1,7 @@
 //! This validator's runners: who may have a session, what is pushed to them, what they bring.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! ```text
 //! final blocks ─▶ heads, assignments, cancellations ─▶ link ─▶ runners
 //! votes ◀─ presence ┐
@@ -17,7 +19,8 @@ mod told;
 
 pub use roll::Roll;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, RunnerLinks};
+pub use crate::backend::{JobNews, Reach};
 use crate::chain::Sessions;
 use desk::{Desk, head};
 use remuda_link::frame::Handover;
@@ -47,35 +50,11 @@ const TIMED_MAX: usize = 65_536;
 /// Results of one member for one job that are passed on. It repeats them until they are opened.
 const HANDOVERS_MAX: u32 = 32;
 
-/// Where a validator can be reached.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
-    /// By runners: address and port.
-    pub link: Option<String>,
-    /// Its API, as a URL.
-    pub api: Option<String>,
-}
-
-/// How far a runner is with a job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobNews {
-    /// Which job.
-    pub job: JobId,
-    /// Whose word this is. Nobody else vouches for it.
-    pub runner: Address,
-    /// In percent.
-    pub percent: u8,
-    /// A word for people.
-    pub detail: Option<String>,
-}
-
 /// What a validator needs to serve runners.
 pub struct Serve {
-    /// Where, UDP.
     pub listen: SocketAddr,
     /// The 32 secret bytes of its identity key.
     pub seed: [u8; 32],
-    /// Its number.
     pub validator: u32,
     /// Who is present, for its votes.
     pub sessions: Sessions,
@@ -101,7 +80,6 @@ impl Counts {
     }
 }
 
-/// See the module.
 pub struct Runners {
     reach: Vec<Reach>,
     server: OnceLock<Server>,
@@ -132,37 +110,6 @@ impl Runners {
             told: Told::default(),
             handed: Mutex::default(),
         }
-    }
-
-    /// Where a validator is; nothing if nobody said.
-    pub fn reach(&self, validator: u32) -> Reach {
-        self.reach.get(validator as usize).cloned().unwrap_or_default()
-    }
-
-    /// What runners say of their work, from now on.
-    pub fn news(&self) -> broadcast::Receiver<Arc<JobNews>> {
-        self.news.subscribe()
-    }
-
-    /// Gives an aggregator a result. `false` if it has no session here, or none that knows the job.
-    pub fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
-        let Some(server) = self.server.get() else { return false };
-        if !self.told.has(*aggregator, handover.job_id).unwrap_or(true) {
-            return false;
-        }
-        // A member, or whoever repeats what it has said, must not fill an aggregator's ears. Only what
-        // reaches it counts, so that nobody uses the limit up while it is away.
-        let key = (handover.job_id, Address::from(handover.runner));
-        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
-        let times = handed.get(&key).copied().unwrap_or(0);
-        if times >= HANDOVERS_MAX {
-            return true;
-        }
-        if (times == 0 && handed.len() >= TIMED_MAX) || !server.handover(aggregator, handover) {
-            return false;
-        }
-        handed.insert(key, times + 1);
-        true
     }
 
     /// A job is over for a runner.
@@ -222,7 +169,6 @@ impl Runners {
         Ok(tokio::spawn(desk.run(blocks, events)))
     }
 
-    /// Says goodbye to everybody.
     pub async fn stop(&self) {
         if let Some(server) = self.server.get() {
             server.stop().await;
@@ -231,5 +177,35 @@ impl Runners {
 
     fn timed(&self) -> std::sync::MutexGuard<'_, BTreeMap<(JobId, Address), Instant>> {
         self.pushed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunnerLinks for Runners {
+    fn reach(&self, validator: u32) -> Reach {
+        self.reach.get(validator as usize).cloned().unwrap_or_default()
+    }
+
+    fn news(&self) -> broadcast::Receiver<Arc<JobNews>> {
+        self.news.subscribe()
+    }
+
+    fn hand_over(&self, aggregator: &Address, handover: Handover) -> bool {
+        let Some(server) = self.server.get() else { return false };
+        if !self.told.has(*aggregator, handover.job_id).unwrap_or(true) {
+            return false;
+        }
+        // A member, or whoever repeats what it has said, must not fill an aggregator's ears. Only what
+        // reaches it counts, so that nobody uses the limit up while it is away.
+        let key = (handover.job_id, Address::from(handover.runner));
+        let mut handed = self.handed.lock().unwrap_or_else(PoisonError::into_inner);
+        let times = handed.get(&key).copied().unwrap_or(0);
+        if times >= HANDOVERS_MAX {
+            return true;
+        }
+        if (times == 0 && handed.len() >= TIMED_MAX) || !server.handover(aggregator, handover) {
+            return false;
+        }
+        handed.insert(key, times + 1);
+        true
     }
 }

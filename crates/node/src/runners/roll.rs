@@ -7,12 +7,10 @@ use remuda_link::session::validator::Place;
 use remuda_protocol::crypto::PublicKey;
 use remuda_protocol::key::RunnerKey;
 use remuda_protocol::registry::runner::Status;
-use remuda_protocol::state::{View as _, read};
+use remuda_protocol::state::{Indexed as _, read};
 use std::sync::Arc;
 
-/// See the module.
 pub struct Roll {
-    /// The chain.
     pub backend: Arc<dyn Backend>,
     /// The number of the validator at whose door this is.
     pub validator: u32,

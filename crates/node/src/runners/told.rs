@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Pairs of runner and job that are remembered. Beyond, all are told again now and then.
 const TOLD_MAX: usize = 262_144;
 
-/// See the module.
 #[derive(Default)]
 pub(super) struct Told(Mutex<BTreeSet<(Address, JobId)>>);
 
@@ -23,7 +22,6 @@ impl Told {
         (known || pairs.len() < TOLD_MAX).then_some(known)
     }
 
-    /// It was pushed.
     pub(super) fn add(&self, runner: Address, job: JobId) {
         let mut pairs = self.pairs();
         if pairs.len() < TOLD_MAX {

@@ -23,11 +23,9 @@ use std::fmt;
 /// What one signer of a finalization saw.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Seen {
-    /// The signer.
     pub signer: Participant,
     /// The bits of its list.
     pub bits: Bits,
-    /// Its own signature.
     pub attribution: Attribution,
 }
 
@@ -62,7 +60,6 @@ impl Read for Seen {
     }
 }
 
-/// A certificate.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Certificate {
     pub(super) threshold: vrf::Certificate<Bls>,
@@ -83,7 +80,6 @@ impl Certificate {
         self.threshold.get().map(|signature| signature.seed_signature)
     }
 
-    /// The signers' bits.
     pub fn seen(&self) -> &[Seen] {
         &self.seen
     }

@@ -12,7 +12,6 @@ use commonware_utils::{Participant, ordered::Set};
 #[derive(Clone, Debug, Default)]
 pub struct SeedElection;
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub struct SeedElector {
     participants: u32,

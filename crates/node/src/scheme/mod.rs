@@ -1,6 +1,8 @@
 //! The votes' signatures: the threshold-VRF scheme, and beside each share an Ed25519 signature of
 //! the voter's own (SPEC §9).
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! ```text
 //! vote         vote share ‖ seed share ‖ kind ‖ bits (1,024 bytes) ‖ own signature
 //! certificate  vote signature ‖ seed signature ‖ of a finalization: (signer, bits, own signature)…
@@ -54,9 +56,7 @@ use vote::Kind;
 pub type Bls = MinSig;
 /// A threshold signature on a round.
 pub type SeedPoint = <Bls as Variant>::Signature;
-/// A validator's identity.
 pub type PublicKey = ed25519::PublicKey;
-/// A validator's own signature.
 pub type Attribution = ed25519::Signature;
 
 const PRESENCE_NAMESPACE: &[u8] = b"cowboy-presence-v1:";
@@ -68,7 +68,6 @@ pub trait Sight: Send + Sync {
     fn bits(&self, block: &[u8], round: Round) -> Bits;
 }
 
-/// See the module.
 #[derive(Clone)]
 pub struct Scheme {
     inner: vrf::Scheme<PublicKey, Bls>,
@@ -149,7 +148,6 @@ impl Scheme {
             .is_ok()
     }
 
-    /// The validators.
     pub fn participants(&self) -> &Set<PublicKey> {
         self.inner.participants()
     }

@@ -19,7 +19,6 @@ pub(super) enum Kind {
     /// Notarize or nullify: no bits. A nullify is signed anew on every retry, and two that differ
     /// would get their signer blocked.
     Plain = 0,
-    /// Finalize: the signer's bits.
     Presence = 1,
 }
 
@@ -49,7 +48,6 @@ impl Bits {
     }
 }
 
-/// A vote's signature.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Signature {
     pub(super) shares: vrf::Signature<Bls>,

@@ -4,7 +4,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
 use remuda_node::api::index::Index;
-use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
+use remuda_node::backend::{
+    Backend, Finalised, NodeStatus, ProofError, Refusal, RunnerLinks, StateProof, Tip,
+};
 use remuda_node::runners::{Reach, Runners};
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Block, Header, SeedSignature, StateCommitment};
@@ -335,8 +337,8 @@ impl Backend for Chain {
         vec![Slot(1)]
     }
 
-    fn runners(&self) -> &Runners {
-        &self.runners
+    fn runners(&self) -> &dyn RunnerLinks {
+        &*self.runners
     }
 
     fn faucet(&self) -> Option<SecretKey> {

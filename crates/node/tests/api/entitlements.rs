@@ -1,7 +1,7 @@
 //! Pools, and who may do what.
 
-use crate::chain::key;
-use crate::world::World;
+use crate::api::chain::key;
+use crate::api::world::World;
 use remuda_client::types::{EventBody, HexAddress, ReceiptView};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::entitlements::constraints::Constraints;

@@ -1,7 +1,7 @@
 //! Following the chain.
 
-use crate::chain::{Chain, calm, key};
-use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy, vote_job};
+use crate::api::chain::{Chain, calm, key};
+use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy, vote_job};
 use axum::body::Body;
 use futures::StreamExt;
 use remuda_client::client::EventsError;

@@ -1,7 +1,7 @@
 //! A job from its submission to its pay, through the API alone.
 
-use crate::chain::{calm, key, seed_of};
-use crate::world::{ANSWER, Server, World, any_port, roomy, seal, single_job, vote_job};
+use crate::api::chain::{calm, key, seed_of};
+use crate::api::world::{ANSWER, Server, World, any_port, roomy, seal, single_job, vote_job};
 use remuda_client::types::{
     BidView, BigUint, CauseName, EventBody, HexBytes, HexHash, JobSpecView, JobStatusView,
     ProgressView, RevealView, RunnerInstruction, RunnerPost, SignedParts, SubmitStatus, Uint,

@@ -1,7 +1,7 @@
 //! What the outside may not do.
 
-use crate::chain::{Chain, calm, key};
-use crate::world::{PEOPLE, Server, World, any_port, hasty, roomy};
+use crate::api::chain::{Chain, calm, key};
+use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy};
 use remuda_client::client::RetryPolicy;
 use remuda_client::types::{
     HexBytes, SubmitRequest, SubmitStatus, TransactionStatus, TransactionStatusView,

@@ -1,7 +1,7 @@
 //! A validator's runners over real QUIC, with the real rules behind: pushes, presence, results.
 
-use crate::chain::{calm, key};
-use crate::world::{ANSWER, World, any_port, roomy, seal, vote_job};
+use crate::api::chain::{calm, key};
+use crate::api::world::{ANSWER, World, any_port, roomy, seal, vote_job};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
 use remuda_client::types::{HandoverPost, HexAddress, HexBytes, JobStatusView};

@@ -1,7 +1,7 @@
 //! Every getter, and the API's description of itself.
 
-use crate::chain::{FAUCET, calm, key};
-use crate::world::{PEOPLE, STAKE, World, roomy, vote_job};
+use crate::api::chain::{FAUCET, calm, key};
+use crate::api::world::{PEOPLE, STAKE, World, roomy, vote_job};
 use remuda_client::types::{EventBody, InstructionView, RunnerStatusName};
 use remuda_client::{BlockId, ClientError};
 use remuda_node::backend::Backend;

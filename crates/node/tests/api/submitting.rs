@@ -1,7 +1,7 @@
 //! Handing transactions in.
 
-use crate::chain::{calm, key};
-use crate::world::{World, any_port, hasty, roomy};
+use crate::api::chain::{calm, key};
+use crate::api::world::{World, any_port, hasty, roomy};
 use remuda_client::sign::Signed;
 use remuda_client::types::{HexHash, SubmitStatus, TransactionStatus, TransactionStatusView};
 use remuda_client::{BlockId, ClientError};
@@ -309,7 +309,7 @@ async fn the_faucet_gives_and_then_stops_giving() {
 
 #[tokio::test]
 async fn who_got_nothing_from_the_faucet_has_lost_nothing() {
-    let chain = crate::chain::Chain::start(calm(), &crate::world::PEOPLE);
+    let chain = crate::api::chain::Chain::start(calm(), &crate::api::world::PEOPLE);
     let limits = Limits { faucet_burst: 2, ..roomy() };
     let service = router(App::new(chain.clone(), limits));
     let ask = async |peer: u8, account: u8| {

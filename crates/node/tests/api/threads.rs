@@ -1,7 +1,7 @@
 //! The API's threads, and those of consensus beside them.
 
-use crate::chain::{Chain, calm};
-use crate::world::{PEOPLE, any_port, roomy};
+use crate::api::chain::{Chain, calm};
+use crate::api::world::{PEOPLE, any_port, roomy};
 use remuda_node::api::{App, thread};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,6 +1,6 @@
 //! A served chain, a client of it, and the people on it.
 
-use crate::chain::{Chain, calm, key};
+use crate::api::chain::{Chain, calm, key};
 use remuda_client::client::RetryPolicy;
 use remuda_client::types::{EventBody, JobStatusView, JobView, ReceiptView};
 use remuda_client::{BlockId, Client, Config};

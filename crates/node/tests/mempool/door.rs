@@ -1,6 +1,6 @@
 //! A pool that several use at once: what is done while it is locked, and what is not.
 
-use crate::world::{World, sign};
+use crate::mempool::world::{World, sign};
 use remuda_node::mempool::{Limits, Refusal, offer};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::state::MemoryState;

@@ -1,7 +1,7 @@
 //! Random histories against a model that is only a set: inserts, replacements, evictions, blocks
 //! from the pool, blocks from elsewhere.
 
-use crate::world::{ELSEWHERE, World, job, sign, tight};
+use crate::mempool::world::{ELSEWHERE, World, job, sign, tight};
 use proptest::prelude::*;
 use remuda_node::mempool::{Budget, Limits, Refusal};
 use remuda_protocol::codec::Bytes;

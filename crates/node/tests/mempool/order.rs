@@ -1,6 +1,6 @@
 //! In which order transactions are picked, and when picking stops.
 
-use crate::world::{World, job, pay, sign, tight};
+use crate::mempool::world::{World, job, pay, sign, tight};
 use remuda_node::mempool::{Budget, Limits};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobKind;

@@ -1,6 +1,6 @@
 //! What the pool says a transaction takes, against what the chain takes.
 
-use crate::world::{ELSEWHERE, World, job, key, pay, tight};
+use crate::mempool::world::{ELSEWHERE, World, job, key, pay, tight};
 use remuda_node::mempool::Limits;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::execute::deposit;

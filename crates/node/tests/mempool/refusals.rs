@@ -1,6 +1,6 @@
 //! Each reason to refuse a transaction, by its code.
 
-use crate::world::{World, pay, sign, tight};
+use crate::mempool::world::{World, pay, sign, tight};
 use remuda_node::mempool::{Limits, Refusal};
 use remuda_protocol::fees::{Bid, Lane};
 use remuda_protocol::primitives::{Amount, B256};
@@ -119,7 +119,7 @@ fn the_balance_must_cover_everything_that_waits() {
     let refusal = world.offer(0, body).unwrap_err();
     assert_eq!(refusal.code(), "cannot_pay");
     let text = refusal.to_string();
-    assert!(text.contains("the balance is 10 CBY (10000000000 base units)"), "{text}");
+    assert!(text.contains("10 CBY (10000000000 base units) available"), "{text}");
     world.wait(0, 0, 1);
     assert_eq!(world.pick().len(), 3);
 }
@@ -211,6 +211,6 @@ fn what_a_larger_replacement_frees_is_counted_once() {
 
 /// A result of so many bytes for a job that there is not.
 fn padded(bytes: usize) -> Instruction {
-    let result_sig = crate::world::key(0).sign(&B256::ZERO);
+    let result_sig = crate::mempool::world::key(0).sign(&B256::ZERO);
     Instruction::SubmitResult { job: B256::ZERO, result: vec![7; bytes].into(), result_sig }
 }

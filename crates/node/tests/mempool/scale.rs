@@ -1,11 +1,8 @@
 //! Full pools: the work stays near n log n. What would be quadratic here takes minutes.
 
-use crate::world::{World, key, sign};
+use crate::mempool::world::{World, key, sign};
 use remuda_node::mempool::{Budget, Limits};
-use remuda_protocol::dispatcher::roster::Roster;
-use remuda_protocol::presence::Subsets;
 use remuda_protocol::state::{MemoryState, Value, View};
-use remuda_protocol::timers::index::TimerIndex;
 use std::cell::Cell;
 
 const MANY: usize = 20_000;
@@ -20,18 +17,6 @@ impl View for Counting<'_> {
     fn get(&self, key: &[u8]) -> Option<Value> {
         self.reads.set(self.reads.get() + 1);
         self.state.get(key)
-    }
-
-    fn roster(&self) -> Roster {
-        self.state.roster()
-    }
-
-    fn subsets(&self) -> Subsets {
-        self.state.subsets()
-    }
-
-    fn timers(&self) -> TimerIndex {
-        self.state.timers()
     }
 }
 

@@ -1,6 +1,6 @@
 //! What becomes of those that wait while blocks pass.
 
-use crate::world::{ELSEWHERE, World, pay, sign, tight};
+use crate::mempool::world::{ELSEWHERE, World, pay, sign, tight};
 use remuda_node::mempool::{DropReason, Limits};
 use remuda_protocol::primitives::{Amount, TxHash};
 use remuda_protocol::transaction::{Transaction, tx_hash};

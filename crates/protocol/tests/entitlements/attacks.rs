@@ -1,7 +1,7 @@
 //! Attempts to get more than one was given.
 
 use super::*;
-use crate::common::calm;
+use crate::entitlements::common::calm;
 use remuda_protocol::entitlements::record::{HELD_MAX, Role, role_id};
 use remuda_protocol::error::Inadmissible;
 use remuda_protocol::key::{RoleKey, SystemDeployersKey};

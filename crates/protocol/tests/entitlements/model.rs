@@ -1,7 +1,7 @@
 //! Random histories against the rule as one would tell it: a list of records, searched from end to end.
 
 use super::*;
-use crate::common::calm;
+use crate::entitlements::common::calm;
 use proptest::prelude::*;
 use remuda_protocol::registry::runner::Membership;
 use std::collections::BTreeMap;

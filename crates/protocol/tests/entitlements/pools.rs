@@ -1,7 +1,7 @@
 //! Runner pools: who is in them is drawn, and nobody else.
 
 use super::*;
-use crate::common::{calm, single_job, vote_job};
+use crate::entitlements::common::{calm, single_job, vote_job};
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;

@@ -1,6 +1,6 @@
 //! Gas bidding agents: asked in order, paid for, and never believed when something is wrong.
 
-use crate::scripts::{Scripted, at, end_of, fired, world};
+use crate::timers::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::deposit::{RECORD_BYTES, price};
 use remuda_protocol::event::Event;

@@ -1,7 +1,7 @@
 //! What one can gain against others in the lane, and what not.
 
-use crate::common::World;
-use crate::scripts::{Scripted, at, fired, world};
+use crate::timers::common::World;
+use crate::timers::scripts::{Scripted, at, fired, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::DueBeaconKey;

@@ -1,14 +1,14 @@
 //! Everything at once, and an account of every timer.
 
-use crate::common::{Choices, World, with_seeds};
-use crate::scripts::{Scripted, at, end_of, world};
+use crate::timers::common::{Choices, World, with_seeds};
+use crate::timers::scripts::{Scripted, at, end_of, world};
 use remuda_protocol::actors::host::Host;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{DueBeaconKey, SystemDeployersKey, TimerKey};
 use remuda_protocol::primitives::{Amount, B256, Height};
-use remuda_protocol::state::{MemoryState, View, read};
+use remuda_protocol::state::{Indexed, MemoryState, read};
 use remuda_protocol::timers::agents::{AgentFault, BidAnswer, GbaContext, TimerCall, TxFeeParams};
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;
@@ -232,6 +232,6 @@ impl Chaos {
             let beacon = read(state, &DueBeaconKey { height });
             assert_eq!(beacon.is_some(), height <= now && due > 0, "{height}");
         }
-        assert_eq!(timers.picture(), TimerIndex::load(state).picture());
+        assert_eq!(timers.picture(), TimerIndex::load(state.entries()).picture());
     }
 }

@@ -1,11 +1,11 @@
 //! Never lost: every timer ever scheduled ends in exactly one way, or still waits.
 
-use crate::scripts::{Scripted, at, end_of, fired, world};
+use crate::timers::scripts::{Scripted, at, end_of, fired, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::deposit::{RECORD_BYTES, price};
 use remuda_protocol::key::DueBeaconKey;
 use remuda_protocol::primitives::Amount;
-use remuda_protocol::state::{View, read};
+use remuda_protocol::state::{Indexed, read};
 use remuda_protocol::timers::counts::AtHeight;
 use remuda_protocol::timers::host::ScheduleTimer;
 use remuda_protocol::transaction::Instruction;

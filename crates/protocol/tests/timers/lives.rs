@@ -1,7 +1,7 @@
 //! The life of one timer.
 
-use crate::common::{World, calm};
-use crate::scripts::{Scripted, at, fired, world};
+use crate::timers::common::{World, calm};
+use crate::timers::scripts::{Scripted, at, fired, world};
 use remuda_protocol::actors::price;
 use remuda_protocol::deposit;
 use remuda_protocol::error::Refusal;
@@ -12,7 +12,7 @@ use remuda_protocol::key::{
 };
 use remuda_protocol::local::PROPOSER;
 use remuda_protocol::primitives::{Amount, B256, Height};
-use remuda_protocol::state::{View, read};
+use remuda_protocol::state::{Indexed, read};
 use remuda_protocol::supply::recorded;
 use remuda_protocol::timers::config::TimerConfig;
 use remuda_protocol::timers::host::ScheduleTimer;

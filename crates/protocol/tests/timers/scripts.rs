@@ -1,6 +1,6 @@
 //! Actors whose code is a Rust function, and small helpers.
 
-use crate::common::{World, calm};
+use crate::timers::common::{World, calm};
 use remuda_protocol::actors::host::Host;
 use remuda_protocol::actors::{Actors, Answered, Argument, Call, Ended};
 use remuda_protocol::crypto::SecretKey;

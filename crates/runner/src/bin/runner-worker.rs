@@ -4,8 +4,8 @@
 //! input does: nothing outlives the test that started it.
 
 use remuda_fleet::worker::{Config, Sandbox, run};
-use remuda_runner::executor::ExecutorSettings;
-use remuda_runner::fleet::{Means, calls, tags};
+use remuda_runner::executor::{Capabilities, ExecutorSettings};
+use remuda_runner::fleet::{calls, tags};
 use serde::Deserialize;
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ async fn main() {
     let settings: Settings = toml::from_str(&text).expect("settings");
     let mut config = Config::new(&settings.orchestrator, settings.folder, Sandbox::Process);
     config.token = Some(settings.token);
-    config.capabilities = tags::offered(&Means::of(&settings.executors));
+    config.capabilities = tags::offered(&Capabilities::of(&settings.executors));
     config.executor = Some(calls(&settings.executors).expect("executors"));
     println!("ready");
     let (ended, input_ended) = tokio::sync::oneshot::channel::<()>();

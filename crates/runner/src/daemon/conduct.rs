@@ -6,7 +6,6 @@ use std::sync::Arc;
 /// What a runner makes of a result.
 type Lie = Arc<dyn Fn(Vec<u8>) -> Vec<u8> + Send + Sync>;
 
-/// See the module.
 #[derive(Clone, Default)]
 pub struct Conduct {
     lie: Option<Lie>,

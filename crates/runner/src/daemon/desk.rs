@@ -14,20 +14,20 @@ mod fees;
 mod jobs;
 mod problems;
 mod sessions;
+mod state;
 #[cfg(test)]
 mod tests;
 mod view;
 
-use super::backends::Backends;
-use super::dispatch::Abilities;
+use super::abilities::Abilities;
+use super::dependencies::Dependencies;
 use super::faults::{Faults, Trial};
 use super::links::Target;
 use super::nodes::{Polled, Pulse, Reading};
 use super::open::{Identity, Open};
-use super::purse::Purse;
 use super::registration::Commands;
 use super::sender::{Outbox, Purpose};
-use super::status::{FalseAssignmentView, FinishedView, RunState, TotalsView};
+use super::status::RunState;
 use super::work::{Miss, Task};
 use crate::journal::{Entry, Outcome};
 use remuda_client::sign::Signed;
@@ -39,31 +39,26 @@ use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::primitives::{Address, B256, JobId, TxHash};
 use remuda_protocol::transaction::Reveal;
 use sessions::Sessions;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use state::{Chain, History, Pause, Polling, Rounds, Standing};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tracing::debug;
 
 /// Finished jobs that are known when a late validator pushes them again.
 const DONE_MAX: usize = 4_096;
-/// The block time, until a node has told.
-const BLOCK_TIME: Duration = Duration::from_secs(1);
 /// A pause between attempts to reach a node at all.
 const KNOCK_MS: u64 = 1_000;
 /// Least time between two looks at what validators and the log should be told.
 const JUDGE_MS: u64 = 250;
 
-/// Something that happened.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// Time passed.
     Tick,
-    /// A session opened.
     Up(ValidatorKey),
     /// A session said something; and how far away it is.
     Heard(ValidatorKey, Event, Duration),
     /// A session ended, or could not be opened.
     Down(ValidatorKey, String),
-    /// The runner's validators.
     Validators(Result<RunnerValidators, String>),
     /// The chain and the runner's account.
     Pulse(Result<Pulse, String>),
@@ -107,12 +102,10 @@ pub(crate) struct Earned {
     pub(crate) outvoted: bool,
 }
 
-/// Something to do.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Ask for the chain and the account.
     Pulse,
-    /// Ask for the validators.
     Validators,
     /// Ask where the runner stands.
     Standing,
@@ -121,12 +114,15 @@ pub(crate) enum Action {
     /// Ask for the jobs that the runner sits on.
     Poll,
     /// Ask for a job; with its specification, not at this node, and which of the others.
-    Read { job: JobId, with_spec: bool, avoid: Option<String>, turn: usize },
+    Read {
+        job: JobId,
+        with_spec: bool,
+        avoid: Option<String>,
+        turn: usize,
+    },
     /// Another node should be asked first from now on.
     TurnNodes,
-    /// Keep sessions with these.
     Links(u64, Vec<Target>),
-    /// Answer an assignment.
     Ack(ValidatorKey, JobId, AckStatus, Option<String>),
     /// Tell a validator how far a job is.
     Progress(ValidatorKey, JobId, u8, String),
@@ -144,14 +140,18 @@ pub(crate) enum Action {
     Submit(Signed, usize),
     /// Find out what became of a transaction.
     LookUp(Purpose, TxHash),
-    /// Do a job's work.
     Work(Box<Task>),
-    /// Stop it.
     StopWork(JobId),
     /// Take a job out of the journal.
     Forget(JobId, u32),
     /// Give a result to the aggregator, beginning with this one of its validators.
-    HandOver { chain_id: u64, job: JobId, aggregator: Address, reveal: Reveal, turn: usize },
+    HandOver {
+        chain_id: u64,
+        job: JobId,
+        aggregator: Address,
+        reveal: Reveal,
+        turn: usize,
+    },
     /// Find out what a job earned.
     Earned(JobId, u32),
 }
@@ -164,13 +164,11 @@ pub(crate) struct Rules {
     /// How many nodes there are.
     pub(crate) nodes: usize,
     pub(crate) resume: bool,
-    /// Whether it keeps sessions.
     pub(crate) push: bool,
     /// What the settings offer; or why the chain would not take that.
     pub(crate) offer: Result<OfferView, String>,
     /// Programs that it offers too, if governance vouches for them.
     pub(crate) pinnable: Vec<B256>,
-    /// What an operator types.
     pub(crate) commands: Commands,
 }
 
@@ -180,66 +178,31 @@ fn learned(job: JobId) {
     debug!(%job, at_micros = now.as_micros() as u64, "push learned");
 }
 
-/// See the module.
 pub(crate) struct Desk {
     identity: Identity,
     rules: Rules,
     actions: Vec<Action>,
     now_ms: u64,
-    /// The newest block that the operator's nodes know; none until one has answered.
-    height: Option<u64>,
-    block_time: Duration,
-    policy: String,
-    /// Money, and what the next block asks; none until a node has told.
-    money: Option<(u128, Purse)>,
-    standing: Option<RunnerView>,
-    /// The block at which that was asked for.
-    stood_at: u64,
-    registered: Option<bool>,
-    /// Why no node tells where the chain is.
-    problem: Option<String>,
-    /// Whether a node of the operator answered when last asked.
-    reachable: bool,
-    /// What is wrong with nodes of another chain.
-    strangers: Vec<String>,
+    chain: Chain,
+    standing: Standing,
     /// Which problems the log has.
     logged: BTreeSet<problems::Kind>,
-    backends: Backends,
+    dependencies: Dependencies,
     faults: Faults,
     outbox: Outbox,
     jobs: BTreeMap<JobId, Open>,
-    done: BTreeSet<(JobId, u32)>,
-    done_order: VecDeque<(JobId, u32)>,
     sessions: Sessions,
-    /// Somebody is asking for the pulse.
-    pulsing: bool,
-    round_ms: u64,
+    rounds: Rounds,
     /// When it was last looked at what others should be told.
     judged_ms: Option<u64>,
-    /// A block was heard of that no round has asked for.
-    wanted: bool,
-    /// Rounds in which the nodes were far behind the validators.
-    lags: u32,
-    polling_over: bool,
-    /// A node has told at least once what the runner sits on.
-    polled: bool,
+    polling: Polling,
     /// Heights of the last of each: validators, standing, poll.
     asked: [Option<u64>; 3],
-    resumed: bool,
-    /// The chain was asked where it stands since it drains, or since that may have changed.
-    stands_anew: bool,
-    /// It paused by itself, because it cannot do what it would be drawn for.
-    resting: bool,
-    /// The block at which it did, or asked to come back.
-    rests_since: u64,
-    /// It asked to come back, and the chain has not said yet that it is.
-    resuming: bool,
+    pause: Pause,
     /// When another program was last seen to use the key.
     twin_ms: Option<u64>,
     state: RunState,
-    finished: VecDeque<FinishedView>,
-    totals: TotalsView,
-    lies: VecDeque<FalseAssignmentView>,
+    history: History,
     unreadable: Vec<String>,
 }
 
@@ -248,7 +211,7 @@ impl Desk {
     pub(crate) fn new(
         key: SecretKey,
         rules: Rules,
-        backends: Backends,
+        dependencies: Dependencies,
         journal: Vec<Entry>,
         unreadable: Vec<String>,
     ) -> Self {
@@ -259,42 +222,22 @@ impl Desk {
             rules,
             actions: Vec::new(),
             now_ms: 0,
-            height: None,
-            block_time: BLOCK_TIME,
-            policy: String::new(),
-            money: None,
-            standing: None,
-            stood_at: 0,
-            registered: None,
-            problem: None,
-            reachable: false,
-            strangers: Vec::new(),
+            chain: Chain::default(),
+            standing: Standing::Unknown,
             logged: BTreeSet::new(),
-            backends,
+            dependencies,
             faults: Faults::default(),
             outbox: Outbox::new(key),
             jobs: journal.into_iter().map(recall).collect(),
-            done: BTreeSet::new(),
-            done_order: VecDeque::new(),
             sessions: Sessions::default(),
-            pulsing: false,
-            round_ms: 0,
+            rounds: Rounds { last_ms: 0, due: true, asking: false },
             judged_ms: None,
-            wanted: true,
-            lags: 0,
-            polling_over: false,
-            polled: false,
+            polling: Polling::Unanswered,
             asked: [None; 3],
-            resumed: false,
-            stands_anew: true,
-            resting: false,
-            rests_since: 0,
-            resuming: false,
+            pause: Pause::Unknown,
             twin_ms: None,
             state: RunState::Starting,
-            finished: VecDeque::new(),
-            totals: TotalsView::default(),
-            lies: VecDeque::new(),
+            history: History::default(),
             unreadable,
         }
     }
@@ -336,7 +279,7 @@ impl Desk {
 
     /// The height that counts.
     fn at(&self) -> u64 {
-        self.height.unwrap_or(0)
+        self.chain.height.unwrap_or(0)
     }
 
     /// The newest block that the operator's nodes know; 0 until one has answered.
@@ -346,7 +289,7 @@ impl Desk {
 
     /// Least time between two rounds: whatever validators say, nodes are asked no more often.
     fn spacing_ms(&self) -> u64 {
-        u64::try_from(self.block_time.as_millis() / 8).unwrap_or(u64::MAX).clamp(10, 250)
+        u64::try_from(self.chain.block_time.as_millis() / 8).unwrap_or(u64::MAX).clamp(10, 250)
     }
 
     /// How often a tick is of use.
@@ -360,15 +303,15 @@ impl Desk {
     }
 
     fn tick(&mut self) {
-        let waited = self.now_ms.saturating_sub(self.round_ms);
-        let block_ms = u64::try_from(self.block_time.as_millis()).unwrap_or(u64::MAX);
-        let patience = match (self.height, self.sessions.any_open()) {
+        let waited = self.now_ms.saturating_sub(self.rounds.last_ms);
+        let block_ms = u64::try_from(self.chain.block_time.as_millis()).unwrap_or(u64::MAX);
+        let patience = match (self.chain.height, self.sessions.any_open()) {
             (None, _) => KNOCK_MS,
             // Validators tell of blocks; this is for the case that they do not.
             (Some(_), true) => block_ms.saturating_mul(2),
             (Some(_), false) => block_ms,
         };
-        if (self.wanted && waited >= self.spacing_ms()) || waited >= patience {
+        if (self.rounds.due && waited >= self.spacing_ms()) || waited >= patience {
             self.round();
         }
         // Here, where nobody waits for an answer; and not with each note, since every open job is
@@ -382,13 +325,13 @@ impl Desk {
 
     /// Asks for everything that may have changed.
     fn round(&mut self) {
-        self.round_ms = self.now_ms;
-        self.wanted = false;
-        if !self.pulsing {
-            self.pulsing = true;
+        self.rounds.last_ms = self.now_ms;
+        self.rounds.due = false;
+        if !self.rounds.asking {
+            self.rounds.asking = true;
             self.act(Action::Pulse);
         }
-        if self.height.is_some() {
+        if self.chain.height.is_some() {
             let due: Vec<JobId> = (self.jobs.iter())
                 .filter(|(_, open)| self.due(open))
                 .map(|(job, _)| *job)

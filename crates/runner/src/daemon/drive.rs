@@ -1,15 +1,15 @@
 //! Carries out what the desk says, and brings back what comes of it.
 
-use super::backends::{Backend, PROBE_EVERY};
+use super::dependencies::{Dependency, PROBE_EVERY};
 use super::desk::{Action, Desk, Earned, Note};
 use super::faults::{Doubt, JOURNAL, Trial};
 use super::handover::prepare;
 use super::links::{LinkNews, Links, News};
 use super::nodes::Nodes;
 use super::status::StatusView;
-use super::work::{Bench, Miss, Task};
+use super::work::{Miss, Task, TaskRunner};
+use crate::backend::Backend;
 use crate::executor::Progress;
-use crate::fleet::Fleet;
 use crate::journal::Journal;
 use futures::FutureExt as _;
 use futures::future::join_all;
@@ -20,6 +20,7 @@ use remuda_protocol::crypto::{PublicKey, SecretKey};
 use remuda_protocol::primitives::{Address, JobId};
 use remuda_protocol::transaction::Reveal;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -35,15 +36,17 @@ const QUESTIONS: usize = 16;
 const HANDOVERS: usize = 8;
 /// Least time between two reports of how far a job is.
 const PROGRESS: Duration = Duration::from_millis(500);
+/// Characters of a report's detail.
+const PROGRESS_CHARS_MAX: usize = 100;
 /// How often the status is drawn up.
 const STATUS: Duration = Duration::from_millis(250);
 /// Longest pause between two tests of a failed part. Each pause is twice the one before, because some
 /// tests cost money at a provider.
 const TRIAL_MAX: Duration = Duration::from_secs(5 * 60);
 
-/// What everything that runs beside the desk needs.
+/// Asks nodes, beside the desk.
 #[derive(Clone)]
-struct Hands {
+struct NodeQueries {
     me: Address,
     key: SecretKey,
     nodes: Nodes,
@@ -52,11 +55,10 @@ struct Hands {
     handovers: Arc<Semaphore>,
 }
 
-/// See the module.
 pub(crate) struct Driver {
     desk: Desk,
-    hands: Hands,
-    bench: Bench,
+    queries: NodeQueries,
+    tasks: TaskRunner,
     connector: Connector,
     links: Option<Links>,
     speak: BTreeMap<ValidatorKey, mpsc::Sender<Command>>,
@@ -76,8 +78,8 @@ pub(crate) struct Parts {
     pub(crate) desk: Desk,
     pub(crate) key: SecretKey,
     pub(crate) nodes: Nodes,
-    pub(crate) bench: Bench,
-    pub(crate) backends: Vec<Backend>,
+    pub(crate) tasks: TaskRunner,
+    pub(crate) dependencies: Vec<Dependency>,
     pub(crate) connector: Connector,
     pub(crate) notes_in: mpsc::Sender<Note>,
     pub(crate) status: watch::Sender<StatusView>,
@@ -92,7 +94,7 @@ impl Driver {
         mut stop: watch::Receiver<bool>,
     ) {
         let (news_in, mut news) = mpsc::channel(1_024);
-        let hands = Hands {
+        let queries = NodeQueries {
             me: parts.key.address(),
             key: parts.key,
             nodes: parts.nodes,
@@ -100,21 +102,20 @@ impl Driver {
             questions: Arc::new(Semaphore::new(QUESTIONS)),
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
-        let fleet = parts.bench.fleet.clone();
         let (broken, to_try) = watch::channel(Vec::new());
         let prober = Prober {
-            fleet,
-            backends: parts.backends,
-            journal: parts.bench.journal.clone(),
+            backend: parts.tasks.backend.clone(),
+            dependencies: parts.dependencies,
+            journal: parts.tasks.journal.clone(),
             to_try,
             trials: BTreeMap::new(),
-            notes: hands.notes.clone(),
+            notes: queries.notes.clone(),
         };
         let prober = tokio::spawn(prober.run());
         let mut driver = Self {
             desk: parts.desk,
-            hands,
-            bench: parts.bench,
+            queries,
+            tasks: parts.tasks,
             connector: parts.connector,
             links: None,
             speak: BTreeMap::new(),
@@ -162,7 +163,7 @@ impl Driver {
         for worker in self.workers.values() {
             worker.abort();
         }
-        self.bench.fleet.leave().await;
+        self.tasks.backend.shut_down().await;
         self.status.send_replace(self.desk.status());
         for speak in self.speak.values() {
             let _ = speak.try_send(Command::Close);
@@ -225,7 +226,7 @@ impl Driver {
             }
             Action::Links(chain_id, targets) => {
                 let links = self.links.get_or_insert_with(|| {
-                    let (connector, key) = (self.connector.clone(), self.hands.key.clone());
+                    let (connector, key) = (self.connector.clone(), self.queries.key.clone());
                     Links::new(connector, key, chain_id, self.news_in.clone())
                 });
                 links.height(self.desk.height());
@@ -233,14 +234,14 @@ impl Driver {
                     self.speak.remove(&gone);
                 }
             }
-            Action::TurnNodes => self.hands.nodes.turn(),
+            Action::TurnNodes => self.queries.nodes.turn(),
             Action::Try(parts) => _ = self.broken.send_replace(parts),
             Action::Work(task) => self.work(*task),
             Action::StopWork(job) => {
                 self.workers.remove(&job).inspect(AbortHandle::abort);
             }
             Action::Forget(job, attempt) => {
-                let journal = self.bench.journal.clone();
+                let journal = self.tasks.journal.clone();
                 tokio::task::spawn_blocking(move || {
                     if let Err(error) = journal.remove(job, attempt) {
                         warn!(%error, "a finished job stays in the journal");
@@ -248,24 +249,28 @@ impl Driver {
                 });
             }
             question => {
-                let hands = self.hands.clone();
-                tokio::spawn(async move { hands.ask(question).await });
+                let queries = self.queries.clone();
+                tokio::spawn(async move { queries.ask(question).await });
             }
         }
     }
 
     fn work(&mut self, task: Task) {
         self.workers.retain(|_, worker| !worker.is_finished());
-        let (bench, notes, job) = (self.bench.clone(), self.hands.notes.clone(), task.job_id);
+        let (tasks, notes) = (self.tasks.clone(), self.queries.notes.clone());
+        let (job, attempt) = (task.job.job_id, task.attempt);
         let worker = tokio::spawn(async move {
-            let told = std::sync::Mutex::new(None);
-            let (job, attempt) = (task.job_id, task.attempt);
-            let telling = Telling { job, attempt, notes: notes.clone(), told };
-            // A place at work must not be lost to a bug in an executor.
-            let run = AssertUnwindSafe(bench.run(&task, &telling)).catch_unwind().await;
-            let broke =
-                || Miss { why: "the executor broke down".to_owned(), fault: Some(Doubt::Some) };
-            let result = run.unwrap_or_else(|_| Err(broke()));
+            let (progress, reported) = watch::channel(Reported::default());
+            let progress = LatestProgress(progress);
+            // A slot must not be lost to a bug.
+            let run = AssertUnwindSafe(tasks.run(&task, &progress)).catch_unwind();
+            let result = tokio::select! {
+                result = run => result,
+                never = tell_progress(job, attempt, reported, &notes) => match never {},
+            };
+            let panicked =
+                || Miss { why: "the work panicked".to_owned(), fault: Some(Doubt::Some) };
+            let result = result.unwrap_or_else(|_| Err(panicked()));
             let _ = notes.send(Note::Worked(job, attempt, result)).await;
         });
         self.workers.insert(job, worker.abort_handle());
@@ -274,8 +279,8 @@ impl Driver {
 
 /// Looks for what work depends on, again and again, and tries what is out of order.
 struct Prober {
-    fleet: Fleet,
-    backends: Vec<Backend>,
+    backend: Arc<dyn Backend>,
+    dependencies: Vec<Dependency>,
     journal: Journal,
     to_try: watch::Receiver<Vec<String>>,
     /// When each is tried next, and how long to wait after that.
@@ -302,16 +307,15 @@ impl Prober {
             self.notes.send(Note::Journal(written)).await?;
         }
         self.try_broken().await?;
-        // What a fleet has, its orchestrator says.
-        let tags: Vec<_> = self.backends.iter().filter_map(Backend::tags).cloned().collect();
-        let had = self.fleet.have(&tags).await;
-        let mut had = had.into_iter();
-        let had = self.backends.iter().map(|backend| backend.tags().and_then(|_| had.next()));
-        let looks = self.backends.iter().zip(had).map(|(backend, had)| async move {
-            let there = backend.probe().await && had.unwrap_or(true);
-            (backend.capability.clone(), there)
+        // What the workers of a fleet have, the backend knows.
+        let workers = self.dependencies.iter().filter_map(Dependency::workers);
+        let workers: Vec<_> = workers.cloned().collect();
+        let mut available = self.backend.available(&workers).await.into_iter();
+        let probes = self.dependencies.iter().map(|dependency| {
+            let available = dependency.workers().and_then(|_| available.next()).unwrap_or(true);
+            async move { (dependency.capability.clone(), available && dependency.probe().await) }
         });
-        let found = join_all(looks).await;
+        let found = join_all(probes).await;
         if found.is_empty() {
             return Ok(());
         }
@@ -327,7 +331,7 @@ impl Prober {
             if now < next {
                 continue;
             }
-            let trial = match self.fleet.probe(&part).await {
+            let trial = match self.backend.probe(&part).await {
                 None => Trial::Untold,
                 Some(Ok(())) => Trial::Works,
                 Some(Err(why)) => Trial::Fails(why),
@@ -341,28 +345,35 @@ impl Prober {
     }
 }
 
-/// Tells the desk how far a job is, now and then.
-struct Telling {
-    job: JobId,
-    attempt: u32,
-    notes: mpsc::Sender<Note>,
-    told: std::sync::Mutex<Option<Instant>>,
-}
+/// The newest progress of a job: percent and detail.
+type Reported = (u8, String);
 
-impl Progress for Telling {
+/// Keeps the newest progress for [`tell_progress`].
+struct LatestProgress(watch::Sender<Reported>);
+
+impl Progress for LatestProgress {
     fn report(&self, percent: u8, detail: &str) {
-        let mut told = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if told.is_none_or(|told| told.elapsed() >= PROGRESS) {
-            *told = Some(Instant::now());
-            let detail = detail.chars().take(100).collect();
-            let note = Note::Progress(self.job, self.attempt, percent, detail);
-            // Nobody has to hear this.
-            let _ = self.notes.try_send(note);
-        }
+        self.0.send_replace((percent, detail.chars().take(PROGRESS_CHARS_MAX).collect()));
     }
 }
 
-impl Hands {
+/// Notes the newest progress of a job, now and then, until this is dropped.
+async fn tell_progress(
+    job: JobId,
+    attempt: u32,
+    mut reported: watch::Receiver<Reported>,
+    notes: &mpsc::Sender<Note>,
+) -> Infallible {
+    while reported.changed().await.is_ok() {
+        let (percent, detail) = reported.borrow_and_update().clone();
+        // Nobody has to hear this.
+        let _ = notes.try_send(Note::Progress(job, attempt, percent, detail));
+        tokio::time::sleep(PROGRESS).await;
+    }
+    std::future::pending().await
+}
+
+impl NodeQueries {
     /// What a question waits for.
     fn turns(&self, question: &Action) -> &Semaphore {
         match question {
@@ -502,7 +513,7 @@ mod tests {
         let key = SecretKey::from_label("runner");
         let genesis = Genesis::open(std::path::Path::new("/nowhere")).unwrap();
         let (notes, mut noted) = mpsc::channel(4);
-        let hands = Hands {
+        let queries = NodeQueries {
             me: key.address(),
             key: key.clone(),
             // Nobody is there, which is an answer, too.
@@ -512,7 +523,7 @@ mod tests {
             handovers: Arc::new(Semaphore::new(HANDOVERS)),
         };
         // All that may be handed over at a time is stuck somewhere.
-        let _stuck = hands.handovers.acquire_many(HANDOVERS as u32).await.unwrap();
+        let _stuck = queries.handovers.acquire_many(HANDOVERS as u32).await.unwrap();
         let result = Delivery::from(Vec::new());
         let result_sig = Signature { bytes: [0; 65] };
         for _ in 0..2 * QUESTIONS {
@@ -524,11 +535,32 @@ mod tests {
             };
             let (job, aggregator) = (B256::ZERO, Address::ZERO);
             let question = Action::HandOver { chain_id: 7, job, aggregator, reveal, turn: 0 };
-            tokio::spawn(hands.clone().ask(question));
+            tokio::spawn(queries.clone().ask(question));
         }
         tokio::task::yield_now().await;
-        tokio::spawn(hands.clone().ask(Action::Pulse));
+        tokio::spawn(queries.clone().ask(Action::Pulse));
         let note = tokio::time::timeout(Duration::from_secs(20), noted.recv()).await.unwrap();
         assert!(matches!(note, Some(Note::Pulse(Err(_)))), "{note:?}");
+    }
+
+    #[tokio::test]
+    async fn newest_progress_is_told() {
+        let (notes, mut noted) = mpsc::channel(8);
+        let (progress, reported) = watch::channel(Reported::default());
+        let telling = tokio::spawn(async move {
+            tell_progress(B256::ZERO, 0, reported, &notes).await;
+        });
+        let progress = LatestProgress(progress);
+        let mut told = async |percent| {
+            let note = tokio::time::timeout(Duration::from_secs(20), noted.recv()).await.unwrap();
+            assert!(matches!(note, Some(Note::Progress(.., p, _)) if p == percent), "{note:?}");
+        };
+        progress.report(10, "");
+        told(10).await;
+        for percent in [20, 30, 40] {
+            progress.report(percent, "");
+        }
+        told(40).await;
+        telling.abort();
     }
 }

@@ -32,7 +32,6 @@ pub(crate) enum Doubt {
 /// What came of trying a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trial {
-    /// It works.
     Works,
     /// It does not, and why.
     Fails(String),
@@ -56,7 +55,6 @@ struct Open {
     until_ms: u64,
 }
 
-/// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Faults(BTreeMap<String, Part>);
 
@@ -108,18 +106,15 @@ impl Faults {
         open(JOURNAL).or_else(|| needed.find_map(open))
     }
 
-    /// Parts that are open.
     pub(crate) fn open(&self) -> Vec<String> {
         let open = self.0.iter().filter(|(_, part)| part.open.is_some());
         open.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Whether there are any.
     pub(crate) fn any(&self) -> bool {
         self.0.values().any(|part| part.open.is_some())
     }
 
-    /// For the operator.
     pub(crate) fn problem(&self) -> Option<String> {
         let open = self.0.iter().filter_map(|(name, part)| Some((name, part.open.as_ref()?)));
         let all: Vec<String> = open.map(|(name, open)| format!("{name}: {}", open.why)).collect();

@@ -19,12 +19,7 @@ const FILE: &str = "genesis";
 pub enum GenesisError {
     /// The file cannot be read or written.
     #[error("{}: {error}; the runner must be able to keep its chain's name there", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
     /// It is not a hash.
     #[error(
         "{} holds no genesis hash; write the one that `remuda status --json` shows for the network of \
@@ -43,16 +38,13 @@ pub enum GenesisError {
          lost"
     )]
     Other {
-        /// The node.
         node: String,
-        /// Its genesis.
         theirs: B256,
         /// The genesis that was written down.
         ours: B256,
     },
 }
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Genesis {
     path: PathBuf,

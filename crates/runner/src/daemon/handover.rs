@@ -70,8 +70,8 @@ pub fn opened(chain_id: u64, key: &SecretKey, job: &Job, frame: &Handover) -> Op
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{job, seat};
     use super::*;
+    use crate::testing::{job, seat};
     use remuda_protocol::dispatcher::job::Status;
     use remuda_protocol::primitives::{B256, Height};
     use remuda_protocol::verifier::commitment::result_digest;

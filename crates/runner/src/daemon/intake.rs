@@ -21,7 +21,6 @@ pub struct Load {
     pub busy: usize,
     /// Jobs that this validator sent and that are not checked yet.
     pub unchecked: usize,
-    /// Jobs at a time.
     pub slots: usize,
     /// It is about to stop.
     pub draining: bool,
@@ -43,16 +42,13 @@ pub enum Known {
 /// Why a job is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// For the validator.
     pub reason: RejectReason,
-    /// The same in words.
     pub words: String,
     /// What the operator can change, if anything.
     pub advice: Option<String>,
 }
 
 impl Refused {
-    /// For the operator.
     pub fn text(&self) -> String {
         match &self.advice {
             Some(advice) => format!("{}; {advice}", self.words),
@@ -61,7 +57,6 @@ impl Refused {
     }
 }
 
-/// What to answer.
 pub fn answer(
     known: Known,
     spec: Option<&JobSpec>,
@@ -122,7 +117,6 @@ pub enum Verdict {
 /// An assignment as it came.
 #[derive(Clone, Copy, Debug)]
 pub struct Claim<'a> {
-    /// The selection.
     pub attempt: u32,
     /// The block.
     pub assigned_at: u64,
@@ -165,9 +159,9 @@ pub fn verdict(
 
 #[cfg(test)]
 mod tests {
-    use super::super::dispatch::Abilities;
-    use super::super::testing::{http_spec, job, seat, settings};
+    use super::super::abilities::Abilities;
     use super::*;
+    use crate::testing::{http_spec, job, seat, settings};
     use remuda_protocol::dispatcher::job::{Progress, Status};
 
     const ME: Address = Address::repeat_byte(1);

@@ -1,6 +1,6 @@
 //! Sessions with validators: one task each, which connects again whenever it must.
 
-use super::backoff::pause;
+use crate::backoff::pause;
 use remuda_client::types::RunnerValidators;
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::session::runner::{Event, Settings};
@@ -22,7 +22,6 @@ const LOOKUP: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) key: ValidatorKey,
-    /// Host and port.
     pub(crate) link: String,
     pub(crate) epoch: u64,
 }
@@ -38,7 +37,6 @@ pub(crate) fn targets(validators: &RunnerValidators) -> Vec<Target> {
     by_key.into_values().collect()
 }
 
-/// What a session says.
 #[derive(Debug)]
 pub(crate) enum LinkNews {
     /// It is open; this is the way to speak to it.
@@ -57,7 +55,6 @@ struct Keeper {
     task: JoinHandle<()>,
 }
 
-/// All sessions.
 pub(crate) struct Links {
     connector: Connector,
     key: SecretKey,
@@ -124,7 +121,6 @@ impl Links {
         gone
     }
 
-    /// Says goodbye to everybody.
     pub(crate) async fn stop(self) {
         for keeper in self.keepers.values() {
             keeper.task.abort();
@@ -134,7 +130,6 @@ impl Links {
     }
 }
 
-/// One validator's task.
 struct Keep {
     connector: Connector,
     key: SecretKey,

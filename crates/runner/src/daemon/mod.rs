@@ -9,9 +9,9 @@
 //! - [`settings`], [`template()`]: `runner.toml`
 //! - `desk` decides everything, without I/O: [`intake`] what to answer to an assignment, `open` one
 //!   job, [`sender`] the runner's transactions, `purse` what they may cost
-//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [fleet](crate::fleet), whose
-//!   workers have executors by [`dispatch`], and the journal)
-//! - `backends`, `faults`, [`unable`]: what it cannot do, now or at all
+//! - `drive` carries it out: `links` (QUIC), `nodes` (HTTP), `work` (the [backend](crate::backend)
+//!   and the journal)
+//! - [`abilities`], `dependencies`, `faults`, [`unable`]: what it cannot do, now or at all
 //! - `genesis`, `registration`: whether nodes and chain are those that the operator means
 //! - [`seal`], [`handover`]: results for aggregators
 //! - [`status`], `page`: what an operator sees
@@ -20,11 +20,10 @@
 //! nodes show, the heights that count are theirs, and what it is given to forward goes to others,
 //! too, after two blocks.
 
-mod backends;
-pub mod backoff;
+pub mod abilities;
 mod conduct;
+mod dependencies;
 mod desk;
-pub mod dispatch;
 mod drive;
 mod faults;
 mod genesis;
@@ -43,8 +42,6 @@ pub mod sender;
 pub mod settings;
 pub mod status;
 pub mod template;
-#[cfg(test)]
-pub(crate) mod testing;
 pub mod unable;
 mod work;
 
@@ -53,12 +50,14 @@ pub use settings::{OfferSettings, Settings, SettingsError};
 pub use status::{RunState, StatusView};
 pub use template::{Template, template};
 
-use crate::fleet::{Fleet, FleetStartError};
+use crate::backend::{Backend, LocalBackend};
+use crate::executor::ExecutorError;
+use crate::fleet::{FleetBackend, TokenError};
 use crate::journal::{Journal, JournalError};
 use crate::private::{self, PrivateError};
-use backends::{Backend, Backends};
+use abilities::Abilities;
+use dependencies::{Dependencies, Dependency};
 use desk::{Desk, Note, Rules};
-use dispatch::Abilities;
 use drive::{Driver, Parts};
 use genesis::Genesis;
 pub use genesis::GenesisError;
@@ -73,11 +72,12 @@ use remuda_protocol::primitives::Address;
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tracing::error;
-use work::Bench;
+use work::TaskRunner;
 
 /// Notes that wait for the desk.
 const NOTES: usize = 1_024;
@@ -85,13 +85,10 @@ const NOTES: usize = 1_024;
 /// Why a runner cannot start.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The settings.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The key.
     #[error(transparent)]
     Key(#[from] WalletError),
-    /// The journal.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// Others can read what is the runner's own.
@@ -99,33 +96,24 @@ pub enum StartError {
     Private(#[from] PrivateError),
     /// The secret of the status page cannot be written.
     #[error("{}: {error}; the runner writes the token for `remuda runner drain` there", path.display())]
-    Token {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Somebody else is there.
+    Token { path: PathBuf, error: std::io::Error },
     #[error("another runner uses {0}; each needs a data directory of its own")]
     InUse(PathBuf),
     /// Which chain the data directory is of.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
-    /// Whoever does the work.
     #[error(transparent)]
-    Fleet(#[from] FleetStartError),
-    /// A node's address.
+    Executor(#[from] ExecutorError),
+    #[error(transparent)]
+    Fleet(#[from] TokenError),
     #[error(transparent)]
     Nodes(#[from] ClientError),
-    /// The socket for validators.
     #[error(transparent)]
     Bind(#[from] ConnectError),
-    /// The status page.
     #[error("the status page cannot be at {0}: {1}; is something else there?")]
     Status(SocketAddr, std::io::Error),
 }
 
-/// See the module.
 pub struct Daemon;
 
 impl Daemon {
@@ -157,7 +145,7 @@ impl Daemon {
         let lock = lock(&settings.data)?;
         let (entries, unreadable) = journal.read()?;
         let unreadable = unreadable.iter().map(|path| path.display().to_string()).collect();
-        let fleet = Fleet::start(settings).await?;
+        let backend = backend(settings).await?;
         let nodes = Nodes::new(&settings.nodes, Genesis::open(&settings.data)?)?;
         let connector = Connector::new(settings.bind)?;
         let rules = Rules {
@@ -175,8 +163,9 @@ impl Daemon {
                 key: settings.key.display().to_string(),
             },
         };
-        let backends = Backend::all(settings);
-        let desk = Desk::new(key.clone(), rules, Backends::new(&backends), entries, unreadable);
+        let dependencies = Dependency::all(settings);
+        let known = Dependencies::new(&dependencies);
+        let desk = Desk::new(key.clone(), rules, known, entries, unreadable);
         let runner = key.address();
         let (notes_in, notes) = mpsc::channel(NOTES);
         let (stop, stopped) = watch::channel(false);
@@ -193,13 +182,14 @@ impl Daemon {
             }
         };
         let notes_of_work = notes_in.clone();
-        let bench = Bench { fleet, journal, key: key.clone(), conduct, notes: notes_of_work };
+        let tasks =
+            TaskRunner { backend, journal, key: key.clone(), conduct, notes: notes_of_work };
         let parts = Parts {
             desk,
             key,
             nodes,
-            bench,
-            backends,
+            tasks,
+            dependencies,
             connector,
             notes_in: notes_in.clone(),
             status: status_in,
@@ -209,6 +199,14 @@ impl Daemon {
         let task = Some(task);
         Ok(Handle { runner, notes: notes_in, status, stop, task, failed: false, page })
     }
+}
+
+/// Who executes the jobs, as the settings say.
+async fn backend(settings: &Settings) -> Result<Arc<dyn Backend>, StartError> {
+    Ok(match &settings.fleet {
+        Some(fleet) => Arc::new(FleetBackend::connect(fleet).await?),
+        None => Arc::new(LocalBackend::new(&settings.executors(), settings.slots)?),
+    })
 }
 
 /// Two runners with one journal would each remove what the other needs.
@@ -237,7 +235,6 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// The runner's account.
     pub fn runner(&self) -> Address {
         self.runner
     }
@@ -294,7 +291,7 @@ mod tests {
     #[tokio::test]
     async fn a_runner_that_broke_down_has_not_just_ended() {
         let data = std::env::temp_dir().join(format!("remuda-broken-{}", std::process::id()));
-        let settings = Settings { data: data.clone(), ..testing::settings("[http]") };
+        let settings = Settings { data: data.clone(), ..crate::testing::settings("[http]") };
         let mut runner =
             Daemon::start_with(&settings, SecretKey::from_label("runner")).await.unwrap();
         assert!(!runner.failed());

@@ -107,7 +107,6 @@ struct Node {
     client: Client,
     /// When it was last looked at, and what is wrong with its chain.
     looked: Mutex<Option<(Instant, Option<String>)>>,
-    /// Somebody is looking.
     looking: AtomicBool,
 }
 

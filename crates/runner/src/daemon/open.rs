@@ -8,18 +8,18 @@ use super::nodes::Reading;
 use super::purse::{self, Ahead, Most, Purse};
 use super::sender::Deed;
 use crate::case::{self, Collected, Held, Step};
-use crate::daemon::dispatch::repeatable;
+use crate::executor::repeatable;
 use crate::journal::{Entry, Outcome, Stage};
 use remuda_client::sign::SPARE_CYCLES;
 use remuda_link::frame::Handover;
 use remuda_link::sign::ValidatorKey;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::judging::judging_cycles;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
 use remuda_protocol::primitives::{Address, B256, JobId};
 use remuda_protocol::transaction::{Instruction, Reveal};
-use remuda_protocol::verifier::reveal::judging_cycles;
 use std::collections::BTreeMap;
 
 /// Bytes of results in one aggregate; a transaction has 128 KiB at most. Of several results at
@@ -36,7 +36,6 @@ pub(crate) struct Identity {
     pub(crate) me: Address,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Open {
     pub(crate) job_id: JobId,
@@ -70,7 +69,6 @@ pub(crate) struct Open {
     pub(super) collected: BTreeMap<Address, Reveal>,
     /// When the result was last given to the aggregator.
     pub(crate) handed: Option<u64>,
-    /// Somebody is giving it.
     pub(crate) handing: bool,
     /// How often it was given.
     pub(crate) handings: usize,
@@ -237,7 +235,6 @@ impl Open {
         Some((*height, case::next(identity.me, job, mode, held, &collected, *height)))
     }
 
-    /// The own result, opened.
     pub(crate) fn reveal(&self, identity: &Identity) -> Option<Reveal> {
         let Stage::Done(outcome) = &self.stage else { return None };
         Some(Reveal {

@@ -113,7 +113,9 @@ async fn drain(State(served): State<Served>, headers: HeaderMap) -> Response {
     let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let shown = shown.and_then(|value| value.strip_prefix("Bearer "));
     if shown.is_none_or(|shown| blake3::hash(shown.as_bytes()) != served.token) {
-        let text = format!("send the token in {TOKEN_FILE}, or type: remuda runner drain\n");
+        let text = format!(
+            "send `authorization: Bearer TOKEN` with the token in {TOKEN_FILE}, or run: remuda runner drain\n"
+        );
         return (StatusCode::UNAUTHORIZED, text).into_response();
     }
     match served.notes.send(Note::Drain).await {

@@ -13,6 +13,7 @@ use crate::case::alone;
 use remuda_client::sign::{JUDGING_CYCLES_PER_BYTE, Quote, SPARE_CYCLES};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::crypto::Signature;
+use remuda_protocol::dispatcher::judging::judging_cycles;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::event::CrashSignal;
 use remuda_protocol::execute::deposit;
@@ -20,7 +21,6 @@ use remuda_protocol::fees::Basefees;
 use remuda_protocol::primitives::{Address, Amount, B256};
 use remuda_protocol::transaction::{Instruction, Reveal};
 use remuda_protocol::verifier::payout::PayoutBps;
-use remuda_protocol::verifier::reveal::judging_cycles;
 
 /// Reveals come many blocks after the work begins: the basefee may have doubled by then.
 const RISE: u128 = 2;
@@ -50,7 +50,6 @@ pub(crate) enum Ahead {
     All,
     /// It has committed: opening the result, or saying that it is lost.
     Opening,
-    /// Nothing.
     Nothing,
 }
 
@@ -216,8 +215,8 @@ fn empty() -> Reveal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::http_spec;
     use super::*;
+    use crate::testing::http_spec;
     use remuda_protocol::dispatcher::committee::VerificationMode;
     use remuda_protocol::verifier::check::VerifierCheck;
     use remuda_protocol::verifier::excuse::Delivery;

@@ -74,7 +74,6 @@ pub(crate) fn mismatch(
     })
 }
 
-/// What differs, for people.
 fn differences(here: &OfferView, chain: &OfferView) -> Vec<String> {
     let names = |kinds: &[remuda_client::types::KindName]| {
         kinds.iter().map(|kind| format!("{kind:?}")).collect::<Vec<_>>()
@@ -129,8 +128,8 @@ fn lists<T: PartialEq + Debug + AsRef<str>>(name: &str, here: &[T], chain: &[T])
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{runner_view, settings};
     use super::*;
+    use crate::testing::{runner_view, settings};
     use remuda_client::types::Uint;
 
     fn commands() -> Commands {

@@ -22,26 +22,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Why a runner cannot be asked.
 #[derive(Debug, Error)]
 pub enum RemoteError {
-    /// Nobody is there.
     #[error("no runner answers at http://{0}/: {1}; is it running?")]
     Unreachable(SocketAddr, String),
-    /// Something else is there.
     #[error("what answers at http://{0}/ is no runner: {1}")]
     NoRunner(SocketAddr, String),
     /// The secret cannot be read.
     #[error("{}: {error}; the runner must be running, and only its own user can drain it", path.display())]
-    Token {
-        /// Where it should be.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// It is another runner's.
+    Token { path: PathBuf, error: std::io::Error },
     #[error("the runner at http://{0}/ refused the token in {path}; it uses another data directory", path = .1.display())]
     Stranger(SocketAddr, PathBuf),
 }
 
-/// How a runner is.
 pub async fn status(page: SocketAddr) -> Result<StatusView, RemoteError> {
     let request = Request::get("/status").header("host", page.to_string());
     let answer = done(page, call(page, request).await?)?;

@@ -23,13 +23,9 @@ pub const OVERHEAD: usize = EPHEMERAL + 16;
 /// What a sealed result belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
-    /// Which chain.
     pub chain_id: u64,
-    /// Which job.
     pub job_id: JobId,
-    /// Who sends it.
     pub from: Address,
-    /// Who may read it.
     pub to: PublicKey,
 }
 

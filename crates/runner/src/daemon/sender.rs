@@ -46,13 +46,10 @@ const OUTBID_DIVISOR: u128 = 10;
 /// What a transaction is for. One of each is on its way at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Something about a job.
     Job(JobId, u32, Deed),
-    /// To be seen.
     Heartbeat,
     /// To get no more jobs.
     Pause,
-    /// To get jobs again.
     Resume,
 }
 
@@ -61,13 +58,10 @@ pub enum Purpose {
 pub enum Deed {
     /// The result of a single runner.
     Submit,
-    /// The commit.
     Commit,
-    /// The own result, opened.
     Reveal,
     /// Results of several, opened by their aggregator.
     RevealAll,
-    /// The result is lost.
     Attest,
 }
 
@@ -100,7 +94,6 @@ impl Purpose {
 pub struct Facts {
     /// The block that this is of.
     pub height: u64,
-    /// Which chain.
     pub chain_id: u64,
     /// Nonce of the next transaction on chain.
     pub nonce: u64,
@@ -112,10 +105,8 @@ pub struct Facts {
     pub balance: u128,
 }
 
-/// Something to send now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parcel {
-    /// What for.
     pub purpose: Purpose,
     /// The bytes and their name.
     pub signed: Signed,
@@ -208,7 +199,6 @@ impl Pending {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct Outbox {
     key: SecretKey,
@@ -222,7 +212,6 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Nothing to send.
     pub fn new(key: SecretKey) -> Self {
         Self {
             key,

@@ -1,13 +1,13 @@
 //! What an operator decides about a runner: one TOML file, `runner.toml`.
 
-use crate::executor::ExecutorSettings;
 use crate::executor::dns::DnsConfig;
 use crate::executor::eth::EthConfig;
 use crate::executor::http::HttpConfig;
 use crate::executor::llm::LlmConfig;
 use crate::executor::mcp::McpConfig;
 use crate::executor::wasm::WasmConfig;
-use crate::fleet::{FleetSettings, Means};
+use crate::executor::{Capabilities, ExecutorSettings};
+use crate::fleet::FleetSettings;
 use remuda_client::amount::Money;
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::error::Refusal;
@@ -30,16 +30,10 @@ const SLOTS_MAX: u32 = 10_000;
 pub enum SettingsError {
     /// The file cannot be read.
     #[error("{}: {error}", path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
+    Io { path: PathBuf, error: std::io::Error },
     /// It is not what it should be.
     #[error("{}: {reason}", path.display())]
     Malformed {
-        /// Which.
         path: PathBuf,
         /// What is wrong and what to do.
         reason: String,
@@ -59,13 +53,11 @@ pub struct Settings {
     /// The file that they are from, for commands that an operator is told.
     #[serde(skip)]
     pub file: PathBuf,
-    /// The runner's key.
     pub key: PathBuf,
     /// Where it keeps what must survive a restart.
     pub data: PathBuf,
     /// APIs of nodes, best first. A second one checks what the first one's validator says.
     pub nodes: Vec<String>,
-    /// Jobs at a time.
     pub slots: u32,
     /// Where connections to validators come from; port 0 for any.
     #[serde(default = "anywhere")]
@@ -80,7 +72,6 @@ pub struct Settings {
     /// Whether a runner that was paused, by draining say, takes jobs again when it starts.
     #[serde(default = "yes")]
     pub resume: bool,
-    /// What it registers with.
     #[serde(default)]
     pub offer: OfferSettings,
     /// Who does the work, if the runner does not.
@@ -112,7 +103,6 @@ pub struct Settings {
 pub struct OfferSettings {
     /// Own stake to register with.
     pub stake: Money,
-    /// Price of a job.
     pub base: Money,
     /// Per second of the allowed wall time.
     pub per_second: Money,
@@ -184,10 +174,10 @@ impl Settings {
     }
 
     /// What work can be done, here or by the fleet.
-    pub fn means(&self) -> Means {
+    pub fn capabilities(&self) -> Capabilities {
         match &self.fleet {
-            Some(fleet) => Means::of_fleet(fleet),
-            None => Means::of(&self.executors()),
+            Some(fleet) => fleet.capabilities(),
+            None => Capabilities::of(&self.executors()),
         }
     }
 
@@ -223,7 +213,7 @@ impl Settings {
     /// The same where governance vouches for these of its [`Settings::pinnable`] programs.
     pub fn offer_with(&self, pinned: &[B256]) -> Result<Offer, SettingsError> {
         let OfferSettings { base, per_second, per_1k_in, per_1k_out, .. } = self.offer.clone();
-        let means = self.means();
+        let capabilities = self.capabilities();
         let kinds = [
             (self.llm.is_some(), JobKind::Llm),
             (self.http.is_some(), JobKind::Http),
@@ -234,11 +224,11 @@ impl Settings {
         // What a fleet has is named; what is set up here may be empty yet.
         let kinds = kinds.iter().filter(|(there, _)| *there).map(|(_, kind)| *kind);
         let offer = Offer {
-            kinds: sorted(kinds.chain(means.kinds())),
-            models: sorted(means.models.into_iter()),
-            executors: sorted(means.programs.into_iter().chain(pinned.iter().copied())),
-            eth_chains: sorted(means.eth_chains.into_iter()),
-            resolvers: sorted(means.resolvers.into_iter()),
+            kinds: sorted(kinds.chain(capabilities.kinds())),
+            models: sorted(capabilities.models.into_iter()),
+            executors: sorted(capabilities.programs.into_iter().chain(pinned.iter().copied())),
+            eth_chains: sorted(capabilities.eth_chains.into_iter()),
+            resolvers: sorted(capabilities.resolvers.into_iter()),
             rates: RateCard {
                 base: base.0,
                 per_second: per_second.0,
@@ -258,7 +248,7 @@ impl Settings {
     /// Programs that nobody lists here, and that may be run if governance vouches for them: those whose
     /// modules are there, unless the operator does not want that.
     pub fn pinnable(&self) -> Vec<B256> {
-        let Means { programs, modules, .. } = self.means();
+        let Capabilities { programs, modules, .. } = self.capabilities();
         modules.into_iter().filter(|hash| !programs.contains(hash)).collect()
     }
 

@@ -9,11 +9,8 @@ pub(crate) const REMEMBERED: usize = 50;
 /// The runner at a glance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusView {
-    /// Version of its software.
     pub version: String,
-    /// Its account.
     pub runner: HexAddress,
-    /// What it is about.
     pub state: RunState,
     /// What keeps it from working, the worst first.
     pub problems: Vec<String>,
@@ -27,15 +24,12 @@ pub struct StatusView {
     pub policy: String,
     /// Where it stands on chain; none until a node has answered, or if it is not registered.
     pub standing: Option<StandingView>,
-    /// Jobs at a time.
     pub slots: u32,
     /// Jobs that it works on.
     pub busy: u32,
     /// Transactions that are in no block yet.
     pub sending: u32,
-    /// Sessions with its validators.
     pub sessions: Vec<SessionView>,
-    /// Open jobs.
     pub jobs: Vec<OpenJobView>,
     /// The last jobs that ended, newest first.
     pub finished: Vec<FinishedView>,
@@ -54,11 +48,9 @@ pub enum RunState {
     /// No node has answered yet.
     #[default]
     Starting,
-    /// It takes jobs.
     Running,
     /// It finishes what it has.
     Draining,
-    /// It has finished everything.
     Drained,
 }
 
@@ -67,15 +59,12 @@ pub enum RunState {
 pub struct StandingView {
     /// The block of which this is.
     pub height: Uint,
-    /// Whether it wants work.
     pub status: RunnerStatusName,
     /// Whether it can be drawn at all.
     pub healthy: bool,
     /// Whether the validators attest it.
     pub present: bool,
-    /// Its own stake.
     pub stake: BigUint,
-    /// Own and delegated stake.
     pub effective_stake: BigUint,
     /// Its reputation, in nano points.
     pub reputation_nano: Uint,
@@ -83,39 +72,32 @@ pub struct StandingView {
     pub failures: u32,
     /// In jail until this height.
     pub jailed_until: Option<Uint>,
-    /// Money for fees.
     pub balance: BigUint,
 }
 
 /// A session with a validator.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {
-    /// The validator's key.
     pub validator: HexHash,
-    /// Its number.
     pub index: u32,
     /// Whether it is one of the running epoch.
     pub current: bool,
     /// Whether the session is open.
     pub open: bool,
-    /// Why not.
     pub why: Option<String>,
     /// Time of a message to it and back.
     pub rtt_micros: Option<Uint>,
     /// The newest block that it told of.
     pub head: Option<Uint>,
-    /// Jobs that it pushed.
     pub pushed: Uint,
 }
 
 /// A job that is open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenJobView {
-    /// Which.
     pub job: HexHash,
     /// The selection that drew this runner.
     pub attempt: u32,
-    /// Kind of work.
     pub kind: Option<String>,
     /// What the runner does about it.
     pub doing: String,
@@ -127,16 +109,12 @@ pub struct OpenJobView {
     pub failure: Option<String>,
 }
 
-/// A job that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FinishedView {
-    /// Which.
     pub job: HexHash,
     /// The selection that drew this runner.
     pub attempt: u32,
-    /// Kind of work.
     pub kind: Option<String>,
-    /// How.
     pub end: String,
     /// Why, if it did not go well.
     pub why: Option<String>,
@@ -149,7 +127,6 @@ pub struct FinishedView {
 /// Counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TotalsView {
-    /// Jobs that were settled.
     pub settled: Uint,
     /// Those of them in which others found something else: this runner was scored 0.
     #[serde(default)]
@@ -158,18 +135,14 @@ pub struct TotalsView {
     pub failed: Uint,
     /// Jobs that this runner had no result for, or not in time.
     pub missed: Uint,
-    /// What they earned.
     pub paid: BigUint,
 }
 
 /// An assignment that the chain knows nothing of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FalseAssignmentView {
-    /// Who sent it.
     pub validator: HexHash,
-    /// The job it named.
     pub job: HexHash,
-    /// What the chain says.
     pub reason: String,
     /// The block at which that was clear.
     pub height: Uint,

@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
-/// What to fill in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template<'a> {
     /// Name of the key file.
     pub key: &'a str,
     /// Name of the data directory.
     pub data: &'a str,
-    /// APIs of nodes.
     pub nodes: &'a [String],
     /// Where the status page is.
     pub status: &'a str,

@@ -6,30 +6,19 @@ use thiserror::Error;
 /// See the module. What is displayed is told to strangers.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unable {
-    /// No web requests.
     #[error("no web requests here")]
     Http,
-    /// Another model.
     #[error("no language model {0:?} here")]
     Model(String),
-    /// Another chain.
     #[error("no Ethereum chain {0} here")]
     EthChain(u64),
     /// Nobody vouches for the program, or it is not there.
     #[error("no program {0} here")]
     Program(B256),
-    /// No tools.
     #[error("no MCP server here")]
     Tools,
-    /// Too few resolvers.
     #[error("{needed} resolvers are asked for, {here} are here")]
-    Resolvers {
-        /// For the job.
-        needed: usize,
-        /// In the settings.
-        here: usize,
-    },
-    /// Trusted hardware.
+    Resolvers { needed: usize, here: usize },
     #[error("no trusted hardware here")]
     Tee,
     /// What the work needs does not answer.
@@ -53,7 +42,6 @@ pub(crate) fn brief(text: String) -> String {
 }
 
 impl Unable {
-    /// What strangers are told.
     pub fn words(&self) -> String {
         brief(self.to_string())
     }

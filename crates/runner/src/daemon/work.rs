@@ -2,16 +2,15 @@
 
 use super::conduct::Conduct;
 use super::desk::Note;
-use super::dispatch::repeatable;
 use super::faults::Doubt;
 use super::purse::Most;
-use crate::executor::{ExecuteError, Progress, excuse};
-use crate::fleet::{Errand, Fleet, Order};
+use crate::backend::{Backend, Job};
+use crate::executor::{ExecuteError, Progress, excuse, repeatable};
 use crate::journal::{Entry, Journal, Outcome, Stage};
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::dispatcher::spec::JobSpec;
-use remuda_protocol::primitives::{B256, JobId};
+use remuda_protocol::primitives::B256;
 use remuda_protocol::verifier::excuse::Delivery;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
@@ -26,10 +25,10 @@ pub(crate) struct Miss {
     pub(crate) fault: Option<Doubt>,
 }
 
-/// What all work shares.
+/// Executes tasks: what all of them share.
 #[derive(Clone)]
-pub(crate) struct Bench {
-    pub(crate) fleet: Fleet,
+pub(crate) struct TaskRunner {
+    pub(crate) backend: Arc<dyn Backend>,
     pub(crate) journal: Journal,
     pub(crate) key: SecretKey,
     pub(crate) conduct: Conduct,
@@ -37,33 +36,20 @@ pub(crate) struct Bench {
     pub(crate) notes: mpsc::Sender<Note>,
 }
 
-/// One job.
+/// One job, and what is needed to sign its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Task {
     pub(crate) chain_id: u64,
-    pub(crate) job_id: JobId,
     pub(crate) attempt: u32,
-    pub(crate) spec: JobSpec,
-    /// Time for the work itself.
-    pub(crate) within: Duration,
-    /// Time until its result is of no use any more.
-    pub(crate) patience: Duration,
+    pub(crate) job: Job,
     /// Bytes that are opened.
     pub(crate) most: Most,
-    /// Whether governance vouches for its program.
-    pub(crate) pinned: bool,
 }
 
 impl Task {
-    fn errand(&self) -> Errand {
-        let Self { job_id, within, patience, pinned, spec, .. } = self.clone();
-        let once = !repeatable(&spec.job_type);
-        Errand { order: Order { job_id, within, pinned, spec }, patience, once }
-    }
-
     /// A result, if it is as small as the job wants it and as its fees must be.
     fn fitting(&self, result: Vec<u8>) -> Result<Vec<u8>, ExecuteError> {
-        let limit = self.spec.result_schema.max_return_bytes as usize;
+        let limit = self.job.spec.result_schema.max_return_bytes as usize;
         let Most { bytes, why } = self.most;
         match result.len() {
             size if size > limit => Err(ExecuteError::TooLarge { limit }),
@@ -73,7 +59,7 @@ impl Task {
     }
 }
 
-impl Bench {
+impl TaskRunner {
     /// Does the work. What comes back is on disk: a result, or an excuse that stands for one, with
     /// the reason for the operator's eyes; or the reason why there is neither.
     pub(crate) async fn run(
@@ -81,12 +67,18 @@ impl Bench {
         task: &Task,
         progress: &dyn Progress,
     ) -> Result<(Outcome, Option<String>), Miss> {
-        let until = Instant::now() + task.patience;
+        let until = Instant::now() + task.job.expires_in;
         self.keep(task, Stage::Begun, until).await?;
-        // Without time nothing is begun: a request would have its effect, and no result.
-        let found = match task.within.is_zero() {
-            true => Ok(Err(ExecuteError::TimedOut(task.within))),
-            false => self.fleet.execute(&task.errand(), progress).await,
+        // Without time nothing is begun: a request would have its effect, and no result. The disk may have
+        // kept the journal waiting.
+        let expires_in = until.saturating_duration_since(Instant::now());
+        let time_limit = task.job.time_limit.min(expires_in);
+        let found = match time_limit.is_zero() {
+            true => Ok(Err(ExecuteError::TimedOut(task.job.time_limit))),
+            false => {
+                let job = Job { expires_in, time_limit, ..task.job.clone() };
+                self.backend.execute(&job, progress).await
+            }
         };
         let result = match found {
             Ok(result) => result.and_then(|result| task.fitting(result)),
@@ -94,7 +86,7 @@ impl Bench {
         };
         let (delivery, why) = match result {
             Ok(result) => (Delivery::from(self.conduct.tell(result).await), None),
-            Err(error) => match (excuse::of(&task.spec, &error), &error) {
+            Err(error) => match (excuse::of(&task.job.spec, &error), &error) {
                 (Some(code), _) => (Delivery::from(code), Some(error.to_string())),
                 (None, ExecuteError::Backend(_)) => {
                     return self.failed(task, error.to_string(), Doubt::None).await;
@@ -109,7 +101,7 @@ impl Bench {
 
     /// What can be done again is not over: after a restart it is begun anew.
     async fn failed<T>(&self, task: &Task, why: String, doubt: Doubt) -> Result<T, Miss> {
-        if !repeatable(&task.spec.job_type)
+        if !repeatable(&task.job.spec.job_type)
             && let Err(why) = self.write(task, Stage::Failed(why.clone())).await
         {
             let _ = self.notes.send(Note::Journal(Err(why))).await;
@@ -119,7 +111,7 @@ impl Bench {
 
     fn sign(&self, task: &Task, delivery: Delivery) -> Outcome {
         let runner = self.key.address();
-        let digest = delivery.digest(task.chain_id, task.job_id, task.attempt, runner);
+        let digest = delivery.digest(task.chain_id, task.job.job_id, task.attempt, runner);
         let salt = B256::from(rand::random::<[u8; 32]>());
         Outcome { delivery, salt, result_sig: self.key.sign(&digest) }
     }
@@ -138,8 +130,12 @@ impl Bench {
     }
 
     async fn write(&self, task: &Task, stage: Stage) -> Result<(), String> {
-        let entry =
-            Entry { job_id: task.job_id, attempt: task.attempt, spec: task.spec.clone(), stage };
+        let entry = Entry {
+            job_id: task.job.job_id,
+            attempt: task.attempt,
+            spec: task.job.spec.clone(),
+            stage,
+        };
         let journal = self.journal.clone();
         // The disk may take its time.
         let written = tokio::task::spawn_blocking(move || journal.write(&entry)).await;
@@ -153,22 +149,22 @@ impl Bench {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::http_spec;
     use super::*;
+    use crate::testing::http_spec;
     use remuda_protocol::verifier::excuse::Excuse;
 
     #[test]
     fn a_result_that_costs_too_much_is_answered_with_an_excuse() {
         let spec = http_spec("GET", "http://example.com/");
         let most = Most { bytes: 600, why: "the job does not pay for it" };
-        let (chain_id, job_id, attempt, pinned) = (7, B256::ZERO, 0, false);
-        let within = Duration::from_secs(1);
-        let patience = within;
-        let task = Task { chain_id, job_id, attempt, spec, within, patience, most, pinned };
+        let second = Duration::from_secs(1);
+        let (job_id, pinned) = (B256::ZERO, false);
+        let job = Job { job_id, spec, time_limit: second, expires_in: second, pinned };
+        let task = Task { chain_id: 7, attempt: 0, job, most };
         assert!(task.fitting(vec![7; 600]).is_ok());
         let error = task.fitting(vec![7; 601]).unwrap_err();
         assert!(matches!(error, ExecuteError::TooCostly { limit: 600, .. }), "{error:?}");
-        assert_eq!(excuse::of(&task.spec, &error), Some(Excuse::TooCostly));
+        assert_eq!(excuse::of(&task.job.spec, &error), Some(Excuse::TooCostly));
         let larger = task.fitting(vec![7; 1_025]);
         assert_eq!(larger, Err(ExecuteError::TooLarge { limit: 1_024 }), "which anybody would say");
     }

@@ -10,7 +10,6 @@ use serde::Deserialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// An operator's rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AddressRules {
@@ -24,7 +23,6 @@ pub struct AddressRules {
 /// Why an address is not reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AddressRefusal {
-    /// The operator forbids it.
     #[error("{0} is in {1}, which the operator denies")]
     Denied(IpAddr, IpNet),
     /// It is not public.

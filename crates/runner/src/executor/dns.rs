@@ -33,7 +33,6 @@ pub const DNS_VERIFIER_EXECUTOR_HASH: B256 = B256::new([
     0x70, 0xc3, 0x35, 0x0f, 0xc9, 0x59, 0xa2, 0x43, 0xe4, 0x28, 0x9b, 0x62, 0xed, 0xd7, 0xa5, 0xbe,
 ]);
 
-/// What an operator decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DnsConfig {
@@ -51,14 +50,12 @@ impl Default for DnsConfig {
     }
 }
 
-/// Asks resolvers.
 pub struct Dns {
     resolvers: Vec<Resolver>,
     patience: Duration,
 }
 
 impl Dns {
-    /// With an operator's resolvers.
     pub fn new(config: &DnsConfig) -> Result<Self, ResolverError> {
         let patience = Duration::from_millis(config.answer_ms);
         Ok(Self { resolvers: resolver::read(&config.resolvers)?, patience })
@@ -108,7 +105,7 @@ impl Dns {
     /// One entry per claim, in order.
     async fn report(&self, work: &Work<'_>, claims: &[Claim]) -> Result<Json, ExecuteError> {
         // A slow resolver is a silent one: it must not take the others' answers with it.
-        let until = Instant::now() + work.within * 3 / 4;
+        let until = Instant::now() + work.time_limit * 3 / 4;
         let entries = join_all(claims.iter().map(|claim| self.entry(claim, until))).await;
         Ok(Json::Array(entries.into_iter().collect::<Result<_, _>>()?))
     }

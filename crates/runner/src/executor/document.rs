@@ -10,7 +10,6 @@ pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
-/// A string.
 pub(super) fn string(text: impl Into<String>) -> Json {
     Json::String(text.into())
 }

@@ -34,29 +34,17 @@ const SECRET_LENGTH: usize = 8;
 /// Why an operator's server cannot be used.
 #[derive(Debug, Error)]
 pub enum EndpointError {
-    /// Its address.
     #[error("{what}: its address must be http:// or https://, without user and password")]
-    BadUrl {
-        /// Which server.
-        what: String,
-    },
-    /// Its key.
+    BadUrl { what: String },
     #[error("{what}: the key in {path}: {reason}")]
     BadKey {
-        /// Which server.
         what: String,
-        /// The file.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// Named twice.
     #[error("{what} is there twice")]
-    Twice {
-        /// Which server.
-        what: String,
-    },
-    /// Whom it trusts.
+    Twice { what: String },
     #[error(transparent)]
     Ca(#[from] CaError),
 }
@@ -190,7 +178,6 @@ impl Endpoint {
         self.secrets.iter().fold(words, hide)
     }
 
-    /// No answer, for now.
     pub(super) fn unreachable(&self, reason: &str) -> ExecuteError {
         ExecuteError::Unreachable(format!("{}: {reason}", self.what))
     }

@@ -7,9 +7,7 @@ use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::verifier::json::{Json, parse};
 use remuda_protocol::verifier::path::Path;
 
-/// A complete answer.
 pub(super) struct Response {
-    /// Status.
     pub status: u16,
     /// The header of that name, if it is there and ASCII.
     pub content_type: Option<String>,

@@ -26,7 +26,6 @@ const LIST: u8 = 0xc0;
 /// The most that a type's byte can be.
 const TYPE_MAX: u8 = 0x7f;
 
-/// What an operator decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EthConfig {
@@ -40,16 +39,13 @@ pub struct EthConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainConfig {
-    /// Which chain.
     pub chain_id: u64,
-    /// Its JSON-RPC endpoint.
     pub rpc_url: String,
     /// File with the key, if the endpoint wants one in a header.
     #[serde(default)]
     pub api_key_file: Option<PathBuf>,
 }
 
-/// Sends transactions.
 pub struct Eth {
     chains: BTreeMap<u64, Rpc>,
 }
@@ -75,7 +71,6 @@ impl Eth {
         Some(plain(self.chains.get(&chain_id)?, chain_id).await)
     }
 
-    /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let JobType::EthSend { chain_id, raw_transaction } = &work.spec.job_type else {
             return Err(ExecuteError::BadJob("no Ethereum transaction".into()));
@@ -93,7 +88,9 @@ impl Eth {
                 end => end,
             }
         };
-        timeout(work.within, sent).await.map_err(|_| ExecuteError::TimedOut(work.within))??;
+        timeout(work.time_limit, sent)
+            .await
+            .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         match work.spec.result_schema.data_format {
             DataFormat::Json => finish(work, &object([("hash", string(hex(&hash[..])))])),
             DataFormat::Text => within(work, hex(&hash[..]).into_bytes()),

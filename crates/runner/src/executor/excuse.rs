@@ -49,7 +49,7 @@ pub fn of(spec: &JobSpec, error: &ExecuteError) -> Option<Excuse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::testing::http_spec;
+    use crate::testing::http_spec;
     use remuda_protocol::dispatcher::committee::VerificationMode;
     use remuda_protocol::verifier::check::VerifierCheck;
     use std::time::Duration;

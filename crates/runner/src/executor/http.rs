@@ -49,7 +49,6 @@ const NOBODY: &str = "cannot look up that name";
 /// a tree.
 const JSON_MEMORY: usize = 128;
 
-/// What an operator decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HttpConfig {
@@ -68,13 +67,11 @@ impl Default for HttpConfig {
     }
 }
 
-/// Makes web requests.
 pub struct Http {
     transport: Transport,
     body_bytes_max: usize,
 }
 
-/// A job's request, read.
 struct Asked {
     first: Hop,
     extract: Path,
@@ -93,12 +90,11 @@ impl Http {
         Ok(Self { transport, body_bytes_max: config.body_bytes_max })
     }
 
-    /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let asked = read(work)?;
-        let response = timeout(work.within, self.persist(work, &asked))
+        let response = timeout(work.time_limit, self.persist(work, &asked))
             .await
-            .map_err(|_| ExecuteError::TimedOut(work.within))??;
+            .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         response.into_result(work, &asked.extract)
     }
 

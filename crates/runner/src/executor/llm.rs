@@ -35,7 +35,6 @@ const WIRE_BYTES: usize = 64 * 1024;
 /// yourself": a committee would never agree. So seeds are folded into what is below that.
 const SEEDS: u64 = u32::MAX as u64;
 
-/// What an operator decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LlmConfig {
@@ -45,7 +44,6 @@ pub struct LlmConfig {
     pub ca_file: Option<PathBuf>,
 }
 
-/// Where a model is.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
@@ -70,7 +68,6 @@ fn two() -> u32 {
     2
 }
 
-/// Asks models.
 pub struct Llm {
     models: BTreeMap<String, Model>,
 }
@@ -112,7 +109,6 @@ impl Llm {
         Ok(Self { models })
     }
 
-    /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let JobType::Llm { model: name, messages, temperature_milli, seed } = &work.spec.job_type
         else {
@@ -130,8 +126,9 @@ impl Llm {
                 said => said,
             }
         };
-        let said =
-            timeout(work.within, said).await.map_err(|_| ExecuteError::TimedOut(work.within))??;
+        let said = timeout(work.time_limit, said)
+            .await
+            .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         match work.spec.result_schema.data_format {
             DataFormat::Text | DataFormat::Bytes => within(work, said.content.into_bytes()),
             DataFormat::Json => finish(

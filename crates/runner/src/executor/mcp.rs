@@ -51,7 +51,6 @@ const ONCE: &str = "the call may have had its effect and is not repeated";
 /// How long a server may take to hear that a session is over. The result is there already.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// What an operator decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpConfig {
@@ -67,7 +66,6 @@ pub struct McpConfig {
 pub struct ServerConfig {
     /// The program, by its whole path.
     pub command: Option<PathBuf>,
-    /// Its arguments.
     pub args: Vec<String>,
     /// All of its environment: nothing of the runner's own is passed on.
     pub env: BTreeMap<String, String>,
@@ -115,7 +113,6 @@ pub enum McpError {
     Endpoint(#[from] EndpointError),
 }
 
-/// Calls tools.
 pub struct Mcp {
     servers: BTreeMap<String, Known>,
 }
@@ -185,7 +182,6 @@ impl Mcp {
         Some(self.servers.get(server)?.plain().await)
     }
 
-    /// Does a job.
     pub async fn execute(&self, work: &Work<'_>) -> Result<Vec<u8>, ExecuteError> {
         let JobType::Mcp { server, tool, arguments } = &work.spec.job_type else {
             return Err(ExecuteError::BadJob("no tool to call".into()));
@@ -199,9 +195,9 @@ impl Mcp {
         }
         let arguments = read(arguments)?;
         let call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
-        let result = timeout(work.within, known.call(work, call))
+        let result = timeout(work.time_limit, known.call(work, call))
             .await
-            .map_err(|_| ExecuteError::TimedOut(work.within))??;
+            .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         answer::shape(work, result).map_err(|error| match error {
             Shapeless::Reported(text) => {
                 known.useless(&format!("the tool reports an error: {}", known.words(&text)))

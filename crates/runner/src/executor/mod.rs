@@ -11,15 +11,19 @@
 //! - [`mcp`]: tools of servers that the operator named
 //! - [`wasm`]: programs that somebody vouches for
 //!
+//! [`Executors`] has those that the settings name; [`Capabilities`] says what work they can do.
+//!
 //! Where the job itself is why there is no result, [`excuse`] has the word that the chain is told.
 
 pub mod address;
+mod capabilities;
 pub mod dns;
 mod document;
 mod endpoint;
 mod envelope;
 pub mod eth;
 pub mod excuse;
+mod executors;
 pub mod http;
 pub mod llm;
 pub mod mcp;
@@ -32,12 +36,15 @@ mod sse;
 mod transport;
 pub mod wasm;
 
+pub use capabilities::Capabilities;
 pub use endpoint::EndpointError;
 pub(crate) use endpoint::PLAIN;
+pub(crate) use executors::TIMEOUT_SPARE;
+pub use executors::{ExecutorError, Executors};
 pub use settings::ExecutorSettings;
 pub use transport::CaError;
 
-use remuda_protocol::dispatcher::spec::JobSpec;
+use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::primitives::JobId;
 use remuda_protocol::verifier::check::VerifierCheck;
 use std::time::Duration;
@@ -49,22 +56,18 @@ pub trait Progress: Send + Sync {
     fn report(&self, percent: u8, detail: &str);
 }
 
-/// Nobody listens.
 pub struct Unheard;
 
 impl Progress for Unheard {
     fn report(&self, _: u8, _: &str) {}
 }
 
-/// One job's work.
 #[derive(Clone, Copy)]
 pub struct Work<'a> {
-    /// Which job.
     pub job_id: JobId,
-    /// What is asked for.
     pub spec: &'a JobSpec,
     /// Time for it: the job's own bound, or less if its deadline is near.
-    pub within: Duration,
+    pub time_limit: Duration,
     /// Who wants to know how far it is.
     pub progress: &'a dyn Progress,
 }
@@ -85,6 +88,9 @@ pub(crate) fn resolvers_asked(spec: &JobSpec) -> usize {
     });
     needed.max().unwrap_or(0)
 }
+
+/// What executing a job leads to.
+pub type ExecuteResult = Result<Vec<u8>, ExecuteError>;
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -111,14 +117,10 @@ pub enum ExecuteError {
     BadAnswer(String),
     /// More than the job allows.
     #[error("more than {limit} bytes")]
-    TooLarge {
-        /// What is allowed.
-        limit: usize,
-    },
+    TooLarge { limit: usize },
     /// More than the job pays for, or than this runner can pay for.
     #[error("more than {limit} bytes: {why}")]
     TooCostly {
-        /// What is opened.
         limit: usize,
         /// Why no more, for the operator.
         why: &'static str,
@@ -135,5 +137,37 @@ impl ExecuteError {
     /// Whether it is worth trying again.
     pub fn passing(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Refused(_))
+    }
+}
+
+/// Whether work that may have been done can be done again without harm. A second GET finds what the
+/// first one found, and a signed Ethereum transaction is the same one however often it is sent; a
+/// POST may buy something twice, and what a tool does nobody knows.
+pub fn repeatable(work: &JobType) -> bool {
+    match work {
+        JobType::Http { method, .. } => matches!(method.as_str(), "GET" | "HEAD"),
+        JobType::Mcp { .. } => false,
+        JobType::Llm { .. } | JobType::EthSend { .. } | JobType::Custom { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::http_spec;
+
+    #[test]
+    fn only_harmless_work_is_done_again() {
+        let method = |method: &str| repeatable(&http_spec(method, "http://example.com/").job_type);
+        assert!(method("GET") && method("HEAD"));
+        assert!(!method("POST") && !method("PUT") && !method("DELETE") && !method("PATCH"));
+        let send = JobType::EthSend { chain_id: 1, raw_transaction: b"x".as_slice().into() };
+        assert!(repeatable(&send));
+        let tool = JobType::Mcp {
+            server: "s".to_owned(),
+            tool: "t".to_owned(),
+            arguments: "{}".to_owned(),
+        };
+        assert!(!repeatable(&tool));
     }
 }

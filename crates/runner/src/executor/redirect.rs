@@ -10,7 +10,6 @@ use hyper::{Method, StatusCode};
 use thiserror::Error;
 use url::Url;
 
-/// Redirects that are followed.
 pub(super) const HOPS_MAX: usize = 5;
 /// Bytes of an address that is pointed to, as many as a job's own may have.
 const URL_BYTES_MAX: usize = 4_096;
@@ -18,13 +17,11 @@ const URL_BYTES_MAX: usize = 4_096;
 /// One request on the way.
 #[derive(Clone)]
 pub(super) struct Hop {
-    /// How.
     pub method: Method,
     /// Where to, without fragment and credentials.
     pub url: Url,
     /// The job's headers, as far as they may go there.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Bytes,
 }
 

@@ -10,7 +10,6 @@ const EVENT_BYTES_MAX: usize = 256 * 1024;
 #[error("an event of more than {EVENT_BYTES_MAX} bytes")]
 pub(super) struct TooLong;
 
-/// Puts events together.
 #[derive(Default)]
 pub(super) struct Events {
     /// The line that is not complete yet.

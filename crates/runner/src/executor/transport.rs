@@ -41,7 +41,6 @@ const HEAD_BYTES_MAX: usize = 32 * 1024;
 /// How long one address may take to answer, TLS included.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Makes exchanges.
 #[derive(Clone)]
 pub(super) struct Transport {
     rules: AddressRules,
@@ -49,23 +48,18 @@ pub(super) struct Transport {
     tls: TlsConnector,
 }
 
-/// What is sent.
 pub(super) struct Outgoing<'a> {
-    /// How.
     pub method: &'a Method,
     /// Where to. Its fragment stays here.
     pub url: &'a Url,
     /// Header lines, without `host` and those that belong to the connection.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Bytes,
 }
 
 /// What is answered. The body is still on its way.
 pub(super) struct Answer {
-    /// Status.
     pub status: StatusCode,
-    /// Header lines.
     pub headers: HeaderMap,
     body: Incoming,
     /// Keeps the connection going, and ends it when this is dropped.
@@ -89,7 +83,6 @@ pub(super) enum TransportError {
     /// The rules forbid every address of it.
     #[error(transparent)]
     Refused(#[from] AddressRefusal),
-    /// Nothing was sent.
     #[error("{0}")]
     NotConnected(String),
     /// It broke off after the request, or a part of it, had left.

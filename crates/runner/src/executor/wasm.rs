@@ -59,7 +59,6 @@ use wasmtime::Engine;
 /// it is fuel that ends a program, on all runners alike, and not the clock.
 pub const FUEL_PER_SECOND: u64 = 100_000_000;
 
-/// What an operator decides.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WasmConfig {
@@ -115,20 +114,17 @@ pub enum WasmError {
     /// Not a hash.
     #[error("{0:?} is no BLAKE3 hash: 64 hexadecimal digits")]
     BadHash(String),
-    /// No folder.
     #[error("there is no folder {}: make it and put the modules there, or take [wasm] out", .0.display())]
     NoFolder(PathBuf),
     /// A program that is allowed, and is not there.
     #[error("the program {hash}: {reason}")]
     Module {
-        /// Which one.
         hash: B256,
         /// What is wrong with it.
         reason: ModuleError,
     },
 }
 
-/// Runs programs.
 pub struct Wasm {
     engine: Engine,
     modules: Modules,
@@ -177,9 +173,9 @@ impl Wasm {
             let reason = format!("the program {executor_hash} is on no list here");
             return Err(ExecuteError::NotAllowed(reason));
         }
-        let result = timeout(work.within, self.run(work, *executor_hash, params))
+        let result = timeout(work.time_limit, self.run(work, *executor_hash, params))
             .await
-            .map_err(|_| ExecuteError::TimedOut(work.within))??;
+            .map_err(|_| ExecuteError::TimedOut(work.time_limit))??;
         shape(work, result)
     }
 

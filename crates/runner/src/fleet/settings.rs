@@ -1,7 +1,10 @@
-//! `[fleet]` in `runner.toml`: who does the work, if the runner does not.
+//! `[fleet]` in `runner.toml`: the orchestrator whose workers execute the runner's jobs.
 
+use crate::executor::Capabilities;
+use crate::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
 use remuda_fleet::http::{Endpoint, EndpointError, Trust};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// See the module. Where models, tools and nodes are is in the settings of the workers; here is what they
@@ -32,6 +35,21 @@ pub struct FleetSettings {
 }
 
 impl FleetSettings {
+    /// What workers are said to have.
+    pub fn capabilities(&self) -> Capabilities {
+        let dns = (!self.resolvers.is_empty()).then_some(DNS_VERIFIER_EXECUTOR_HASH);
+        let programs = self.programs.iter().filter_map(|hash| hash.parse().ok());
+        Capabilities {
+            http: self.http,
+            models: self.models.iter().cloned().collect(),
+            eth_chains: self.eth_chains.iter().copied().collect(),
+            resolvers: self.resolvers.iter().cloned().collect(),
+            servers: self.mcp_servers.iter().cloned().collect(),
+            programs: dns.into_iter().chain(programs).collect(),
+            modules: BTreeSet::new(),
+        }
+    }
+
     /// The way to the orchestrator.
     pub(super) fn endpoint(&self) -> Result<Endpoint, EndpointError> {
         let trust = Trust { ca_file: self.ca_file.clone(), insecure: self.insecure };

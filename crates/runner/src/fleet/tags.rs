@@ -11,9 +11,8 @@
 //! remuda:dns  resolvers:N   DNS checks by at least so many resolvers
 //! ```
 
-use super::means::Means;
 use crate::executor::dns::DNS_VERIFIER_EXECUTOR_HASH;
-use crate::executor::resolvers_asked;
+use crate::executor::{Capabilities, resolvers_asked};
 use remuda_fleet::message::Tag;
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use std::collections::BTreeSet;
@@ -40,10 +39,10 @@ pub(crate) fn named(kind: &str, name: &str) -> Tag {
     })
 }
 
-/// What a worker with these means says that it can do.
-pub fn offered(means: &Means) -> BTreeSet<Tag> {
+/// The tags of a worker with these capabilities.
+pub fn offered(capabilities: &Capabilities) -> BTreeSet<Tag> {
     let mut tags = BTreeSet::new();
-    if means.http {
+    if capabilities.http {
         tags.insert(plain(HTTP));
     }
     let mut kind = |kind: &str, names: Vec<Tag>| {
@@ -52,19 +51,19 @@ pub fn offered(means: &Means) -> BTreeSet<Tag> {
             tags.extend(names);
         }
     };
-    kind(LLM, means.models.iter().map(|name| named("model", name)).collect());
-    kind(MCP, means.servers.iter().map(|name| named("mcp", name)).collect());
-    kind(ETH, means.eth_chains.iter().map(|id| named("eth", &id.to_string())).collect());
-    let programs = means.programs.iter().filter(|hash| **hash != DNS_VERIFIER_EXECUTOR_HASH);
-    let programs = programs.chain(&means.modules);
+    kind(LLM, capabilities.models.iter().map(|name| named("model", name)).collect());
+    kind(MCP, capabilities.servers.iter().map(|name| named("mcp", name)).collect());
+    kind(ETH, capabilities.eth_chains.iter().map(|id| named("eth", &id.to_string())).collect());
+    let programs = capabilities.programs.iter().filter(|hash| **hash != DNS_VERIFIER_EXECUTOR_HASH);
+    let programs = programs.chain(&capabilities.modules);
     kind(WASM, programs.map(|hash| named("program", &hash.to_string())).collect());
-    let resolvers = 1..=means.resolvers.len().min(RESOLVERS_MAX);
+    let resolvers = 1..=capabilities.resolvers.len().min(RESOLVERS_MAX);
     kind(DNS, resolvers.map(|count| named("resolvers", &count.to_string())).collect());
     tags
 }
 
-/// What a job asks for, of workers whose servers have these names.
-pub fn wanted(spec: &JobSpec, servers: &BTreeSet<String>) -> BTreeSet<Tag> {
+/// The tags that a job requires, of workers whose MCP servers have these names.
+pub fn required(spec: &JobSpec, servers: &BTreeSet<String>) -> BTreeSet<Tag> {
     let mut tags = match &spec.job_type {
         JobType::Http { .. } => vec![plain(HTTP)],
         JobType::Llm { model, .. } => vec![plain(LLM), named("model", model)],
@@ -90,23 +89,23 @@ pub fn wanted(spec: &JobSpec, servers: &BTreeSet<String>) -> BTreeSet<Tag> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::testing::{http_spec, settings};
+    use crate::testing::{http_spec, settings};
     use remuda_protocol::verifier::check::VerifierCheck;
 
-    fn means(sections: &str) -> Means {
-        Means::of(&settings(sections).executors())
+    fn capabilities(sections: &str) -> Capabilities {
+        Capabilities::of(&settings(sections).executors())
     }
 
     #[test]
     fn a_job_goes_to_who_can_do_it_and_to_nobody_else() {
-        let web = offered(&means("[http]"));
-        let names = offered(&means("[dns]"));
-        let both = offered(&means("[http]\n[dns]"));
+        let web = offered(&capabilities("[http]"));
+        let names = offered(&capabilities("[dns]"));
+        let both = offered(&capabilities("[http]\n[dns]"));
         let odd = "[llm.models.'a, \"b\"']\nbase_url = 'http://127.0.0.1:2'";
-        let model = offered(&means(odd));
+        let model = offered(&capabilities(odd));
         let none = BTreeSet::new();
         let mut spec = http_spec("GET", "http://example.com/");
-        let fits = |spec: &JobSpec, tags: &BTreeSet<Tag>| wanted(spec, &none).is_subset(tags);
+        let fits = |spec: &JobSpec, tags: &BTreeSet<Tag>| required(spec, &none).is_subset(tags);
         assert!(fits(&spec, &web) && fits(&spec, &both) && !fits(&spec, &names));
         spec.verification.checks = vec![VerifierCheck::DnsTxtRecordMatch {
             fqdn: "example.com".to_owned(),
@@ -129,13 +128,14 @@ mod tests {
 
     #[test]
     fn a_tool_of_nobodys_is_asked_of_anybody_who_has_tools() {
-        let tags = offered(&means("[mcp.servers.files]\ncommand = 'files'\ntools = ['read']"));
+        let tags =
+            offered(&capabilities("[mcp.servers.files]\ncommand = 'files'\ntools = ['read']"));
         let mut spec = http_spec("GET", "http://example.com/");
         let known = BTreeSet::from(["files".to_owned(), "far".to_owned()]);
         for (server, fits) in [("files", true), ("far", false), ("unheard of", true)] {
             let (tool, arguments) = ("read".to_owned(), "{}".to_owned());
             spec.job_type = JobType::Mcp { server: server.to_owned(), tool, arguments };
-            assert_eq!(wanted(&spec, &known).is_subset(&tags), fits, "{server}");
+            assert_eq!(required(&spec, &known).is_subset(&tags), fits, "{server}");
         }
     }
 }

@@ -1,7 +1,6 @@
-//! The token that a fleet elsewhere wants to see, and whether it is enough.
+//! The token for the orchestrator, and whether its scope is enough.
 
 use super::FleetSettings;
-use super::there::LOOK;
 use crate::private::{self, PrivateError};
 use remuda_fleet::auth::Scope;
 use remuda_fleet::client::{Client, ClientError};
@@ -9,9 +8,12 @@ use remuda_fleet::http::EndpointError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use thiserror::Error;
 use tracing::debug;
 
+/// How long one request to the orchestrator may take where nobody waits for a job.
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 /// A token has a few dozen characters.
 const TOKEN_BYTES_MAX: u64 = 4_096;
 /// What an orchestrator says to a token that it does not know.
@@ -25,39 +27,23 @@ pub enum TokenError {
     Endpoint(#[from] EndpointError),
     /// The file cannot be read.
     #[error("the token file {} of [fleet] cannot be read: {error}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        error: std::io::Error,
-    },
-    /// Others can read it.
+    File { path: PathBuf, error: std::io::Error },
     #[error(transparent)]
     Private(#[from] PrivateError),
-    /// It is something else.
     #[error("{} is too long for a file with a token", .0.display())]
     Long(PathBuf),
-    /// The orchestrator wants one.
     #[error(
         "the orchestrator at {url} asks for a token with the scope submitter: set token_file under [fleet] to \
          a copy of its submitter.token"
     )]
-    None {
-        /// Which.
-        url: String,
-    },
+    None { url: String },
     /// The orchestrator does not know it.
     #[error(
         "the orchestrator at {url} does not know the token in {file}, the token_file of [fleet]. It needs one with \
          the scope submitter: a copy of the orchestrator's submitter.token",
         file = .file.display()
     )]
-    Unknown {
-        /// Which.
-        url: String,
-        /// Where the token is.
-        file: PathBuf,
-    },
+    Unknown { url: String, file: PathBuf },
     /// It does not allow enough.
     #[error(
         "the token in {file}, the token_file of [fleet], has the scope {found}, and handing out jobs needs the scope \
@@ -65,24 +51,19 @@ pub enum TokenError {
          --name NAME --scope submitter",
         file = .file.display()
     )]
-    Scope {
-        /// Where the token is.
-        file: PathBuf,
-        /// What it allows.
-        found: Scope,
-    },
+    Scope { file: PathBuf, found: Scope },
 }
 
-/// What is known of the token.
+/// Checks the token's scope at the orchestrator, until it is known to be enough.
 #[derive(Clone)]
-pub(super) struct Pass {
+pub(super) struct TokenCheck {
     url: String,
     file: Option<PathBuf>,
     /// Whether the orchestrator has said that it is enough.
     known: Arc<AtomicBool>,
 }
 
-fn word(path: &Path) -> Result<String, TokenError> {
+fn read_token(path: &Path) -> Result<String, TokenError> {
     let failed = |error| TokenError::File { path: path.to_owned(), error };
     private::tighten(path)?;
     if std::fs::metadata(path).map_err(failed)?.len() > TOKEN_BYTES_MAX {
@@ -91,10 +72,10 @@ fn word(path: &Path) -> Result<String, TokenError> {
     Ok(std::fs::read_to_string(path).map_err(failed)?.trim().to_owned())
 }
 
-impl Pass {
+impl TokenCheck {
     /// The token of the settings, and a way to the orchestrator with it.
     pub(super) fn read(settings: &FleetSettings) -> Result<(Client, Self), TokenError> {
-        let token = settings.token_file.as_deref().map(word).transpose()?;
+        let token = settings.token_file.as_deref().map(read_token).transpose()?;
         let client = Client::new(settings.endpoint()?, token);
         let (url, file) = (settings.orchestrator.clone(), settings.token_file.clone());
         Ok((client, Self { url, file, known: Arc::default() }))
@@ -102,12 +83,12 @@ impl Pass {
 
     /// Whether the token allows jobs to be handed out: an operator hears of it at the start, not when the first
     /// job is missed. An orchestrator that is away is asked again when it is back.
-    pub(super) async fn admitted(&self, client: &Client) -> Result<(), TokenError> {
+    pub(super) async fn check(&self, client: &Client) -> Result<(), TokenError> {
         if self.known.load(Ordering::Relaxed) {
             return Ok(());
         }
         let file = || self.file.clone().unwrap_or_default();
-        match tokio::time::timeout(LOOK, client.token()).await {
+        match tokio::time::timeout(REQUEST_TIMEOUT, client.token()).await {
             Ok(Ok(token)) if token.scope.allows(Scope::Submitter) => {
                 self.known.store(true, Ordering::Relaxed);
                 Ok(())
@@ -121,7 +102,7 @@ impl Pass {
                 })
             }
             Ok(Err(error)) => {
-                debug!(%error, "the fleet cannot be asked what the token allows");
+                debug!(%error, "token scope unknown");
                 Ok(())
             }
             Err(_) => Ok(()),
@@ -136,9 +117,9 @@ mod tests {
     use remuda_fleet::orchestrator::{Config, StoreConfig, serve};
     use tokio::net::TcpListener;
 
-    async fn admitted(settings: &FleetSettings) -> Result<(), TokenError> {
-        let (client, pass) = Pass::read(settings)?;
-        pass.admitted(&client).await
+    async fn check(settings: &FleetSettings) -> Result<(), TokenError> {
+        let (client, check) = TokenCheck::read(settings)?;
+        check.check(&client).await
     }
 
     /// An orchestrator with a token for each scope, each called like it.
@@ -170,7 +151,7 @@ mod tests {
             let orchestrator = url.clone();
             let settings =
                 FleetSettings { orchestrator, token_file, http: true, ..FleetSettings::default() };
-            admitted(&settings).await
+            check(&settings).await
         };
         assert!(ask(Some("submitter")).await.is_ok());
         for scope in ["viewer", "enrol"] {
@@ -188,7 +169,7 @@ mod tests {
             orchestrator: "http://127.0.0.1:9".to_owned(),
             ..FleetSettings::default()
         };
-        assert!(admitted(&gone).await.is_ok());
+        assert!(check(&gone).await.is_ok());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! What a node says, as far as a runner asks.
 
-use crate::town::{World, named};
+use crate::daemon::town::{World, named};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -17,7 +17,7 @@ use remuda_link::quic::server::Server;
 use remuda_protocol::fees::Basefees;
 use remuda_protocol::key::{BasefeesKey, JobSpecKey};
 use remuda_protocol::primitives::{Address, B256};
-use remuda_protocol::state::{View as _, read};
+use remuda_protocol::state::{Indexed as _, View as _, read};
 use remuda_protocol::transaction::tx_hash;
 use std::sync::{Arc, Mutex};
 

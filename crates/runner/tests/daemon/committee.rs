@@ -1,6 +1,6 @@
 //! Jobs of three.
 
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_protocol::transaction::Instruction;
 use remuda_runner::daemon::Handle;
 

@@ -2,7 +2,7 @@
 //! that does not know the key any more. Each costs one job at most, and none leads to jail. What a
 //! provider refuses because of the job is no fault.
 
-use crate::town::{Town, folder, sees};
+use crate::daemon::town::{Town, folder, sees};
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
@@ -159,10 +159,12 @@ fn alone(test: &str, body: impl Future<Output = ()>) {
         let status = Command::new("unshare")
             .args(["--user", "--map-root-user", "--mount", "--"])
             .arg(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("faults::{test}"), "--nocapture"])
+            .args(["--exact", &format!("daemon::faults::{test}"), "--nocapture"])
             .env(INSIDE, "1")
-            .status();
-        assert!(status.unwrap().success(), "{test}, with mounts of its own");
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&status.stdout);
+        assert!(status.status.success() && text.contains("1 passed"), "{test}: {text}");
         return;
     }
     let mut runtime = tokio::runtime::Builder::new_multi_thread();

@@ -4,9 +4,8 @@
 mod away;
 mod lost;
 mod told;
-mod within;
 
-use crate::town::{Town, folder, settings};
+use crate::daemon::town::{Town, folder, settings};
 use remuda_fleet::auth::{Access, KeyPair, Scope, Token, TokenHash};
 use remuda_fleet::client::Client;
 use remuda_fleet::http::{Endpoint, Trust};
@@ -15,13 +14,15 @@ use remuda_fleet::message::{
     AckLease, AckLeaseAck, Complete, CompleteAck, CompleteStatus, Heartbeat, HeartbeatAck,
     LeaseGranted, LeaseRequest, Message, Progress,
 };
-use remuda_fleet::orchestrator::{Clock, Config, serve};
+use remuda_fleet::orchestrator::{Config, serve};
+use remuda_fleet::time::Clock;
 use remuda_fleet::view::JobView;
 use remuda_fleet::worker::{Link, LinkError};
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::transaction::Instruction;
 use remuda_runner::daemon::{Daemon, Handle};
-use remuda_runner::fleet::{Means, tags};
+use remuda_runner::executor::Capabilities;
+use remuda_runner::fleet::tags;
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -196,10 +197,10 @@ impl Puppet {
         let runner_id = RunnerId::of(&key.id(), "1").unwrap();
         let link = Link::new(endpoint(url), key, Clock::default());
         link.enrol("enrol").await.unwrap();
-        let means = Means { http: true, ..Means::default() };
+        let web = Capabilities { http: true, ..Capabilities::default() };
         let request = LeaseRequest {
             runner_id: runner_id.clone(),
-            capabilities: tags::offered(&means),
+            capabilities: tags::offered(&web),
             max_wait_seconds: 30,
         };
         let wait = Duration::from_secs(30);
@@ -236,7 +237,7 @@ impl Puppet {
 
     /// Says that it has done it, and found this.
     pub(crate) async fn complete(&self, result: &[u8]) -> Result<CompleteAck, LinkError> {
-        let output = remuda_runner::fleet::encode_finding(&Ok(result.to_vec()));
+        let output = remuda_runner::fleet::encode_result(&Ok(result.to_vec()));
         let complete = Complete {
             lease_id: self.granted.lease_id.clone(),
             runner_id: self.runner_id.clone(),

@@ -1,6 +1,6 @@
 //! Validators that mean harm.
 
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_link::session::validator::Assignment;
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::primitives::B256;

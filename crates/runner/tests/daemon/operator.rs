@@ -1,6 +1,6 @@
 //! What an operator does.
 
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_protocol::primitives::{Amount, B256};
 use remuda_protocol::registry::runner::Status;
 use remuda_runner::daemon::{RunState, StatusView};
@@ -51,7 +51,7 @@ async fn the_status_page_tells_and_drains() {
     assert_eq!(view.runner.0, runner.runner());
     let foreign = "GET /status HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n";
     assert!(ask(&runner, foreign).await.starts_with("HTTP/1.1 403"));
-    let file = Path::new(&crate::town::folder("page")).join("drain.token");
+    let file = Path::new(&crate::daemon::town::folder("page")).join("drain.token");
     let token = std::fs::read_to_string(&file).unwrap();
     let (token, length) = (token.trim(), token.trim().len());
     for shown in [
@@ -67,7 +67,7 @@ async fn the_status_page_tells_and_drains() {
     assert_eq!(runner.status().state, RunState::Running, "nobody has drained it");
     remuda_runner::daemon::remote::drain(
         runner.status_address().unwrap(),
-        Path::new(&crate::town::folder("page")),
+        Path::new(&crate::daemon::town::folder("page")),
     )
     .await
     .unwrap();
@@ -86,7 +86,7 @@ fn open_up(path: &Path, mode: u32) {
 #[tokio::test]
 async fn files_that_others_can_read_are_tightened_at_the_start() {
     let town = Town::build(1, 1).await;
-    let folder = PathBuf::from(crate::town::folder("tight"));
+    let folder = PathBuf::from(crate::daemon::town::folder("tight"));
     let (jobs, settings_file) = (folder.join("jobs"), folder.join("runner.toml"));
     std::fs::create_dir_all(&jobs).unwrap();
     let key = folder.join("model.key");
@@ -101,7 +101,8 @@ async fn files_that_others_can_read_are_tightened_at_the_start() {
         key.display()
     );
     let nodes = std::slice::from_ref(&town.api);
-    let mut settings = crate::town::settings(&crate::town::folder("tight"), nodes, &model);
+    let mut settings =
+        crate::daemon::town::settings(&crate::daemon::town::folder("tight"), nodes, &model);
     settings.file = settings_file.clone();
     let secret = town.world().runners[0].clone();
     let runner = remuda_runner::daemon::Daemon::start_with(&settings, secret).await.unwrap();
@@ -117,8 +118,11 @@ async fn files_that_others_can_read_are_tightened_at_the_start() {
 async fn two_runners_do_not_share_a_journal() {
     let town = Town::build(2, 0).await;
     let first = town.runner(0, "shared").await;
-    let settings =
-        crate::town::settings(&crate::town::folder("shared"), std::slice::from_ref(&town.api), "");
+    let settings = crate::daemon::town::settings(
+        &crate::daemon::town::folder("shared"),
+        std::slice::from_ref(&town.api),
+        "",
+    );
     let key = town.world().runners[1].clone();
     let second = remuda_runner::daemon::Daemon::start_with(&settings, key).await;
     assert!(matches!(second, Err(remuda_runner::daemon::StartError::InUse(_))));
@@ -130,14 +134,14 @@ async fn nodes_that_are_not_there_are_waited_for() {
     let town = Town::build(1, 1).await;
     let sections = "[http.addresses]\nallow = ['127.0.0.0/8']";
     let dead = "http://127.0.0.1:9".to_owned();
-    let data = crate::town::folder("dead");
-    let settings = crate::town::settings(&data, std::slice::from_ref(&dead), sections);
+    let data = crate::daemon::town::folder("dead");
+    let settings = crate::daemon::town::settings(&data, std::slice::from_ref(&dead), sections);
     let key = town.world().runners[0].clone();
     let alone = remuda_runner::daemon::Daemon::start_with(&settings, key.clone()).await.unwrap();
     sees(&alone, "it says so", |s| !s.problems.is_empty()).await;
     assert_eq!(alone.status().state, RunState::Starting);
     alone.stop().await;
-    let settings = crate::town::settings(&data, &[dead, town.api.clone()], sections);
+    let settings = crate::daemon::town::settings(&data, &[dead, town.api.clone()], sections);
     let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
     let job = town.order(town.single("GET"));
     town.settled(job).await;
@@ -159,7 +163,8 @@ async fn a_journal_of_another_chain_is_not_used() {
     })
     .await;
     assert_eq!(runner.status().state, RunState::Starting);
-    let kept = std::fs::read_to_string(format!("{}/genesis", crate::town::folder("chains")));
+    let kept =
+        std::fs::read_to_string(format!("{}/genesis", crate::daemon::town::folder("chains")));
     assert_eq!(kept.unwrap().trim(), first.to_string(), "nothing is written over");
     // The right network is back.
     town.world().genesis = first;
@@ -176,7 +181,8 @@ async fn a_second_node_of_another_chain_is_left_out() {
     wrong.world().genesis = B256::repeat_byte(2);
     let sections = "[http.addresses]\nallow = ['127.0.0.0/8']";
     let nodes = [town.api.clone(), wrong.api.clone()];
-    let settings = crate::town::settings(&crate::town::folder("second"), &nodes, sections);
+    let settings =
+        crate::daemon::town::settings(&crate::daemon::town::folder("second"), &nodes, sections);
     let key = town.world().runners[0].clone();
     let runner = remuda_runner::daemon::Daemon::start_with(&settings, key).await.unwrap();
     sees(&runner, "it says so", |s| s.problems.iter().any(|why| why.contains(&wrong.api))).await;

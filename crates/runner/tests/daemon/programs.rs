@@ -1,6 +1,6 @@
 //! A program that governance vouches for and no operator lists.
 
-use crate::town::{Town, folder, sees, settings};
+use crate::daemon::town::{Town, folder, sees, settings};
 use remuda_protocol::dispatcher::spec::JobType;
 use remuda_protocol::primitives::B256;
 use remuda_protocol::transaction::Instruction;

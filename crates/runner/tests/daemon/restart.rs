@@ -1,6 +1,6 @@
 //! Runners that stop in the middle, and start again.
 
-use crate::town::{Town, folder, sees};
+use crate::daemon::town::{Town, folder, sees};
 use remuda_protocol::dispatcher::job::Progress;
 use remuda_protocol::transaction::Instruction;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Runners whose validators change.
 
-use crate::town::{ROTATION, Town, sees};
+use crate::daemon::town::{ROTATION, Town, sees};
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Address;
 

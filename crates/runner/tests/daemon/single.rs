@@ -1,6 +1,6 @@
 //! Jobs of one runner.
 
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_protocol::transaction::Instruction;
 
 #[tokio::test]

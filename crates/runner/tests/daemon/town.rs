@@ -1,7 +1,7 @@
 //! A chain, its validators, and runners.
 
-use crate::api;
-use crate::web::Web;
+use crate::daemon::api;
+use crate::daemon::web::Web;
 use remuda_client::types::RunnerValidator;
 use remuda_link::frame::Parting;
 use remuda_link::quic::server::{Registry, Server};
@@ -20,7 +20,7 @@ use remuda_protocol::key::{JobSpecKey, PresenceKey};
 use remuda_protocol::local::LocalChain;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::{Address, Amount, B256, JobId, Slot};
-use remuda_protocol::state::{View as _, read};
+use remuda_protocol::state::{Indexed as _, read};
 use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::daemon::{Daemon, Handle, Settings, StatusView};

@@ -1,6 +1,6 @@
 //! Jobs that nobody can do, ordered to harm those who are drawn for them.
 
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_protocol::dispatcher::job::{Failure, Progress, Status};
 use remuda_protocol::dispatcher::spec::{JobSpec, JobType};
 use remuda_protocol::dispatcher::validate::RETURN_BYTES_MIN;

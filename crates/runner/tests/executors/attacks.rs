@@ -1,10 +1,10 @@
 //! Jobs and servers that mean harm.
 
-use crate::eth::{send, sending};
-use crate::http::open;
-use crate::job::{assert_timed_out, get, request, text, work};
-use crate::llm::{asking, hello};
-use crate::server::{Server, Step, answer, json, redirect};
+use crate::executors::eth::{send, sending};
+use crate::executors::http::open;
+use crate::executors::job::{assert_timed_out, get, request, text, work};
+use crate::executors::llm::{asking, hello};
+use crate::executors::server::{Server, Step, answer, json, redirect};
 use futures::future::BoxFuture;
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_runner::executor::ExecuteError;
@@ -237,11 +237,11 @@ async fn a_server_that_does_not_come_to_an_end_is_left_in_time() {
         let server = Server::start(move |_| steps.clone()).await;
         let spec = get(&server.url("/"));
         let mut work = work(&spec);
-        work.within = Duration::from_millis(300);
+        work.time_limit = Duration::from_millis(300);
         let began = Instant::now();
         let result = open().execute(&work).await;
         println!("{what}");
-        assert_timed_out(result, work.within, began);
+        assert_timed_out(result, work.time_limit, began);
     }
 }
 
@@ -255,10 +255,10 @@ async fn a_redirect_or_a_retry_starts_no_new_clock() {
     let mut spec = get(&server.url("/busy"));
     spec.bounds.max_retries = 10;
     let mut work = work(&spec);
-    work.within = Duration::from_millis(500);
+    work.time_limit = Duration::from_millis(500);
     let began = Instant::now();
     let result = open().execute(&work).await;
-    assert_timed_out(result, work.within, began);
+    assert_timed_out(result, work.time_limit, began);
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Programs that mean harm. Each fails in the way that is said here, soon, and leaves the executor
 //! as it was.
 
-use crate::job::work;
-use crate::program::{ECHO, Folder, custom, module, module_with};
+use crate::executors::job::work;
+use crate::executors::program::{ECHO, Folder, custom, module, module_with};
 use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::wasm::{ModuleError, Wasm, WasmConfig, WasmError};
 use std::time::{Duration, Instant};

@@ -1,15 +1,15 @@
 //! DNS reports.
 
-use crate::job::{get, job, text, work};
-use crate::llm::hello;
-use crate::resolver::{Manner, Resolver, Zone, cname, txt};
-use crate::server::{Server, json};
+use crate::executors::job::{get, job, text, work};
+use crate::executors::llm::hello;
+use crate::executors::resolver::{Manner, Resolver, Zone, cname, txt};
+use crate::executors::server::{Server, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_protocol::verifier::dns::passes;
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_protocol::verifier::json::parse;
-use remuda_runner::daemon::dispatch::Executors;
+use remuda_runner::executor::Executors;
 use remuda_runner::executor::dns::{DNS_VERIFIER_EXECUTOR_HASH, Dns, DnsConfig};
 use remuda_runner::executor::{ExecuteError, ExecutorSettings, excuse};
 use std::net::Ipv4Addr;
@@ -201,7 +201,7 @@ async fn a_resolver_that_stalls_takes_no_others_answer_with_it() {
     let patient = Dns::new(&DnsConfig { resolvers: addresses, answer_ms: 60_000 }).unwrap();
     let spec = verify(vec![txt_check("a.example", "yes", 1)]);
     let mut work = work(&spec);
-    work.within = Duration::from_secs(1);
+    work.time_limit = Duration::from_secs(1);
     let result = text(patient.execute(&work).await);
     assert!(result.ends_with(r#""passed":true}"#), "{result}");
 }

@@ -1,7 +1,7 @@
 //! Transactions to a node that speaks JSON-RPC; what it knows is up to the test.
 
-use crate::job::{job, text, work};
-use crate::server::{Server, Step, answer, json};
+use crate::executors::job::{job, text, work};
+use crate::executors::server::{Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::primitives::keccak256;
 use remuda_protocol::verifier::excuse::Excuse;

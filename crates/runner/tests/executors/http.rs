@@ -1,7 +1,7 @@
 //! Web requests that go well, and what their results look like.
 
-use crate::job::{Heard, get, request, text, work, work_for};
-use crate::server::{Server, Step, answer, json, redirect};
+use crate::executors::job::{Heard, get, request, text, work, work_for};
+use crate::executors::server::{Server, Step, answer, json, redirect};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::address::AddressRules;

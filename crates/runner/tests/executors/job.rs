@@ -72,7 +72,7 @@ pub(crate) fn work(spec: &JobSpec) -> Work<'_> {
 
 /// The work of a job that somebody follows.
 pub(crate) fn work_for<'a>(spec: &'a JobSpec, progress: &'a dyn Progress) -> Work<'a> {
-    Work { job_id: B256::ZERO, spec, within: Duration::from_secs(20), progress }
+    Work { job_id: B256::ZERO, spec, time_limit: Duration::from_secs(20), progress }
 }
 
 /// Remembers what it is told.

@@ -1,8 +1,8 @@
 //! Questions to a model server that speaks the protocol; what it says is up to the test.
 
-use crate::file::TestFile;
-use crate::job::{Heard, assert_timed_out, job, text, work, work_for};
-use crate::server::{Request, Server, Step, answer, json};
+use crate::executors::file::TestFile;
+use crate::executors::job::{Heard, assert_timed_out, job, text, work, work_for};
+use crate::executors::server::{Request, Server, Step, answer, json};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
@@ -302,10 +302,10 @@ async fn a_model_that_does_not_stop_is_left() {
     let server = Server::start(move |_| dribbling.clone()).await;
     let spec = hello(DataFormat::Text);
     let mut work = work(&spec);
-    work.within = Duration::from_millis(300);
+    work.time_limit = Duration::from_millis(300);
     let began = Instant::now();
     let result = asking(server.url(""), None).execute(&work).await;
-    assert_timed_out(result, work.within, began);
+    assert_timed_out(result, work.time_limit, began);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! Calls of tools, of servers that are programs.
 
-use crate::job::{assert_timed_out, get, text, work};
-use crate::tools::{Notes, answering, assert_gone, call, greeting, script, simple, texts, with};
+use crate::executors::job::{assert_timed_out, get, text, work};
+use crate::executors::tools::{
+    Notes, answering, assert_gone, call, greeting, script, simple, texts, with,
+};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::mcp::{Mcp, McpConfig, ServerConfig};
@@ -152,10 +154,10 @@ async fn a_program_and_what_it_starts_end_with_the_job() {
         let mcp = with(script(&family(&notes, then)));
         let spec = simple(DataFormat::Json);
         let mut timed = work(&spec);
-        timed.within = Duration::from_millis(1_500);
+        timed.time_limit = Duration::from_millis(1_500);
         let began = Instant::now();
         let outcome = mcp.execute(&timed).await;
-        assert_timed_out(outcome, timed.within, began);
+        assert_timed_out(outcome, timed.time_limit, began);
         assert_eq!(notes.lines().len(), 2);
         assert_gone(&notes.lines());
     }
@@ -172,8 +174,8 @@ async fn a_program_and_what_it_starts_end_with_the_job() {
     let gone = Notes::new("mcp-gone");
     let mcp = with(script(&family(&gone, &greeting("exit 0"))));
     let mut timed = work(&spec);
-    timed.within = Duration::from_millis(1_500);
-    assert_eq!(mcp.execute(&timed).await, Err(ExecuteError::TimedOut(timed.within)));
+    timed.time_limit = Duration::from_millis(1_500);
+    assert_eq!(mcp.execute(&timed).await, Err(ExecuteError::TimedOut(timed.time_limit)));
     assert_eq!(gone.lines().len(), 2);
     assert_gone(&gone.lines());
 }

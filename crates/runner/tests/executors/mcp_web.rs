@@ -1,9 +1,9 @@
 //! Calls of tools, of servers that are addresses.
 
-use crate::file::TestFile;
-use crate::job::{text, work};
-use crate::server::{Request, Server, Step, answer, json, redirect};
-use crate::tools::{ABOUT, call, simple, texts, with};
+use crate::executors::file::TestFile;
+use crate::executors::job::{text, work};
+use crate::executors::server::{Request, Server, Step, answer, json, redirect};
+use crate::executors::tools::{ABOUT, call, simple, texts, with};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::verifier::excuse::Excuse;
 use remuda_runner::executor::mcp::{Mcp, ServerConfig};

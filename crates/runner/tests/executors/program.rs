@@ -1,6 +1,6 @@
 //! Programs to execute, written as text, in a folder of their own.
 
-use crate::job::job;
+use crate::executors::job::job;
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::primitives::B256;
 use remuda_runner::executor::wasm::{Wasm, WasmConfig};

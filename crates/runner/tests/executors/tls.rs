@@ -1,8 +1,8 @@
 //! Web requests over TLS: whom they trust, and that they do not fall back.
 
-use crate::file::TestFile;
-use crate::job::{get, text, work};
-use crate::server::{Server, Step, json, redirect};
+use crate::executors::file::TestFile;
+use crate::executors::job::{get, text, work};
+use crate::executors::server::{Server, Step, json, redirect};
 use data_encoding::BASE64;
 use futures::future::BoxFuture;
 use rcgen::{CertificateParams, KeyPair};

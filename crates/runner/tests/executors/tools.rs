@@ -1,6 +1,6 @@
 //! MCP servers that are shell scripts: what they say is up to the test.
 
-use crate::job::job;
+use crate::executors::job::job;
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_runner::executor::mcp::{Mcp, McpConfig, ServerConfig};
 use std::path::{Path, PathBuf};

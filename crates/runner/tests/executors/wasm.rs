@@ -1,7 +1,7 @@
 //! Programs and what they may use.
 
-use crate::job::{assert_timed_out, get, text, work};
-use crate::program::{ECHO, Folder, custom, module, module_with};
+use crate::executors::job::{assert_timed_out, get, text, work};
+use crate::executors::program::{ECHO, Folder, custom, module, module_with};
 use remuda_protocol::dispatcher::spec::DataFormat;
 use remuda_protocol::primitives::B256;
 use remuda_runner::executor::ExecuteError;
@@ -209,10 +209,10 @@ fn a_program_that_nobody_waits_for_stops() {
         forever.bounds.max_wall_time_seconds = 3_600;
 
         let mut timed = work(&forever);
-        timed.within = Duration::from_millis(300);
+        timed.time_limit = Duration::from_millis(300);
         let began = Instant::now();
         let result = wasm.execute(&timed, false).await;
-        assert_timed_out(result, timed.within, began);
+        assert_timed_out(result, timed.time_limit, began);
         assert!(wasm.execute(&work(&custom(echo, b"")), false).await.is_ok());
 
         let patience = Duration::from_millis(100);
@@ -232,7 +232,7 @@ async fn the_end_of_one_is_not_the_end_of_others() {
     let stopping = async {
         for _ in 0..20 {
             let patience = Duration::from_millis(5);
-            let work = crate::job::work(&forever);
+            let work = crate::executors::job::work(&forever);
             assert!(timeout(patience, wasm.execute(&work, false)).await.is_err());
         }
     };

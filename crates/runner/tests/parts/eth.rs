@@ -1,8 +1,8 @@
 //! Transactions to an Ethereum node: Anvil, which executes them and makes the blocks by itself.
 
-use crate::job::{job, work};
-use crate::rlp::Payment;
-use crate::support::{Folder, Running, own_address, part, post, try_post};
+use crate::parts::job::{job, work};
+use crate::parts::rlp::Payment;
+use crate::parts::support::{Folder, Running, own_address, part, post, try_post};
 use data_encoding::HEXLOWER;
 use futures::future::{join, join_all};
 use remuda_protocol::crypto::SecretKey;
@@ -127,7 +127,7 @@ async fn send(eth: &Eth, raw: &[u8]) -> Result<Vec<u8>, ExecuteError> {
 
 async fn execute(eth: &Eth, spec: &JobSpec) -> Result<Vec<u8>, ExecuteError> {
     let mut work = work(spec);
-    work.within = Duration::from_secs(200);
+    work.time_limit = Duration::from_secs(200);
     eth.execute(&work).await
 }
 

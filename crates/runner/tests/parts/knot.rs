@@ -1,7 +1,7 @@
 //! DNS checks against Knot DNS.
 
-use crate::job::{job, text, work};
-use crate::support::{Folder, Running, own_address, part};
+use crate::parts::job::{job, text, work};
+use crate::parts::support::{Folder, Running, own_address, part};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobType};
 use remuda_protocol::verifier::check::VerifierCheck;
 use remuda_runner::executor::ExecuteError;
@@ -82,7 +82,7 @@ async fn verify(dns: &Dns, check: &VerifierCheck) -> Result<Vec<u8>, ExecuteErro
     let mut spec = job(job_type, DataFormat::Json);
     spec.verification.checks = vec![check.clone()];
     let mut work = work(&spec);
-    work.within = Duration::from_secs(200);
+    work.time_limit = Duration::from_secs(200);
     dns.execute(&work).await
 }
 

@@ -1,7 +1,7 @@
 //! Questions to a language model: llama.cpp's server with a model small enough for tests.
 
-use crate::job::{Heard, job, work_for};
-use crate::support::{Folder, Running, own_address, part, post, status};
+use crate::parts::job::{Heard, job, work_for};
+use crate::parts::support::{Folder, Running, own_address, part, post, status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType, Message};
 use remuda_runner::executor::llm::{Llm, LlmConfig, ModelConfig};
 use remuda_runner::executor::{ExecuteError, Progress, Unheard};
@@ -90,7 +90,7 @@ async fn ask_for(
     progress: &dyn Progress,
 ) -> Result<Vec<u8>, ExecuteError> {
     let mut work = work_for(spec, progress);
-    work.within = Duration::from_secs(200);
+    work.time_limit = Duration::from_secs(200);
     llm.execute(&work).await
 }
 

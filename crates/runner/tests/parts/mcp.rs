@@ -1,7 +1,7 @@
 //! The same against servers that others wrote: one in Python over pipes, one in JavaScript over HTTP.
 
-use crate::job::{job, text, work};
-use crate::support::{Folder, Running, own_port, part, status};
+use crate::parts::job::{job, text, work};
+use crate::parts::support::{Folder, Running, own_port, part, status};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::mcp::{Mcp, McpConfig, ServerConfig};

@@ -1,7 +1,7 @@
 //! Addresses that are public in form and yet near: on a network of the test's own, which goes with it.
 
-use crate::job::{get, text, work};
-use crate::support::part;
+use crate::parts::job::{get, text, work};
+use crate::parts::support::part;
 use remuda_runner::executor::ExecuteError;
 use remuda_runner::executor::address::AddressRules;
 use remuda_runner::executor::http::{Http, HttpConfig};
@@ -25,10 +25,12 @@ fn alone(test: &str, body: impl Future<Output = ()>) {
         let status = Command::new("unshare")
             .args(["--user", "--map-root-user", "--net", "--"])
             .arg(std::env::current_exe().unwrap())
-            .args(["--exact", &format!("netns::{test}"), "--nocapture"])
+            .args(["--exact", &format!("parts::netns::{test}"), "--nocapture"])
             .env(INSIDE, "1")
-            .status();
-        assert!(status.unwrap().success(), "{test}, on a network of its own");
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&status.stdout);
+        assert!(status.status.success() && text.contains("1 passed"), "{test}: {text}");
         return;
     }
     ip("link set lo up");

@@ -1,7 +1,7 @@
 //! A program that a compiler of others makes, from a source as an author would write it.
 
-use crate::job::{job, text, work};
-use crate::support::{Folder, part};
+use crate::parts::job::{job, text, work};
+use crate::parts::support::{Folder, part};
 use remuda_protocol::dispatcher::spec::{DataFormat, JobSpec, JobType};
 use remuda_protocol::primitives::B256;
 use remuda_runner::executor::ExecuteError;

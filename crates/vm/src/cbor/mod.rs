@@ -1,5 +1,7 @@
 //! Canonical CBOR (RFC 8949): one form for one value.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! Integers take their shortest form, and tags 2 and 3 beyond 64 bits; floats always have 64 bits;
 //! lengths are definite; the keys of a map are sorted by the length of their bytes, then by the bytes,
 //! as `cowboy-sdk` does it. `decode` reads that form and no other, so that what it accepts is what
@@ -17,12 +19,10 @@ use num_bigint::BigInt;
 
 use crate::host::HostValue;
 
-/// Containers inside each other.
 pub const DEPTH_MAX: usize = 64;
 /// Bytes of an integer beyond 64 bits: what the machine's integers can hold.
 pub(crate) const BIG_BYTES_MAX: usize = (crate::limits::INT_BITS_MAX / 8) as usize;
 
-/// Major types.
 pub(crate) mod major {
     pub(crate) const UNSIGNED: u8 = 0;
     pub(crate) const NEGATIVE: u8 = 1;

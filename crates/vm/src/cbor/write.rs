@@ -31,7 +31,6 @@ pub(crate) fn put_int(out: &mut Vec<u8>, int: i128) {
     }
 }
 
-/// Any integer.
 pub(crate) fn put_big(out: &mut Vec<u8>, big: &BigInt) -> Result<(), CborError> {
     let (tag, magnitude) = match big.sign() {
         Sign::Minus => (3, (-(big + 1_i32)).to_bytes_be().1),

@@ -28,7 +28,6 @@ struct Reading<'v> {
     agent: Address,
     height: u64,
     chain_id: u64,
-    /// It tried something else.
     wrote: bool,
 }
 

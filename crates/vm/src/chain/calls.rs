@@ -29,7 +29,6 @@ impl From<Refusal> for Trouble {
 
 pub(super) type Answer = Result<HostReply, Trouble>;
 
-/// A running call's world.
 pub(super) struct Asked<'w, 'h, 'a> {
     pub(super) host: &'w mut Host<'h, 'a>,
     /// Why the run was stopped, if it was not for want of cycles.

@@ -148,7 +148,6 @@ pub(super) fn named_method(payload: &[u8]) -> Option<String> {
     cbor::text_under(payload, "method").map(str::to_owned)
 }
 
-/// What an agent gets.
 pub(super) fn gas_context(context: &GbaContext) -> HostValue {
     dict([
         ("trigger_block_height", number(context.trigger_block_height.into())),

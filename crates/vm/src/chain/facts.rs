@@ -1,7 +1,7 @@
 //! What can be said of a program before it is deployed: for those who write it.
 
 use super::VM_CYCLES;
-use crate::front::code::{Code, Op};
+use crate::code::{Code, Op};
 use crate::{Ending, Limits, Program, Vm, compile};
 
 /// What a program's body costs, and what can be called.
@@ -9,7 +9,6 @@ use crate::{Ending, Limits, Program, Vm, compile};
 pub struct Facts {
     /// Cycles of the chain that the module's body takes, at each call.
     pub body_cycles: u64,
-    /// Names of the methods.
     pub methods: Vec<String>,
     /// Handlers that the jobs of other submitters may name as callback.
     pub open_handlers: Vec<String>,

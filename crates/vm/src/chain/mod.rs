@@ -1,5 +1,7 @@
 //! The machine of a chain: runs actors' code for `remuda-protocol`, which knows the rules.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! A call makes a machine, runs the module's body and the method, and throws the machine away; what a
 //! call leaves is what it asked of its host. The price of all of it is counted in the machine's cycles,
 //! ten of which are one of the chain's: five nanoseconds against fifty.
@@ -33,7 +35,6 @@ use programs::Programs;
 
 /// Cycles of the machine in one of the chain's.
 pub const VM_CYCLES: u64 = 10;
-/// Heap of one machine.
 const HEAP_BYTES: usize = 10 * 1024 * 1024;
 /// Heap of all the machines that call each other.
 const ALL_HEAPS_BYTES: usize = 16 * 1024 * 1024;
@@ -42,7 +43,6 @@ const OUTPUT_BYTES: usize = 64 * 1024;
 /// Cycles of the machine for a byte of frames that are written and thrown away.
 const FROZEN_BYTE_CYCLES: u64 = 4;
 
-/// Runs Python.
 #[derive(Debug)]
 pub struct Machine {
     programs: Programs,

@@ -2,8 +2,8 @@
 
 use ruff_python_ast::{self as ast, Expr};
 
-use super::code::{Const, Op};
 use super::compiler::{Compiler, Done};
+use crate::code::{Const, Op};
 
 impl<'a> Compiler<'a> {
     pub(super) fn call(&mut self, node: &'a ast::ExprCall) -> Done {

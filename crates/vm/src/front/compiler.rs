@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::code::{Code, Const, Kind, Op};
 use super::emit::{Label, Unit};
 use super::protect::Block;
 use super::scope::{Reach, Scopes, mangle};
 use super::{CompileError, Program};
+use crate::code::{Code, Const, Kind, Op};
 use crate::limits::{CONSTANTS_MAX, OPERANDS_MAX, instructions_max};
 
 pub(super) type Done = Result<(), CompileError>;

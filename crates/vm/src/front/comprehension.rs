@@ -4,10 +4,10 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
-use super::code::{Kind, Op};
 use super::compiler::{Compiler, Done};
 use super::function::Inside;
 use super::scope::ScopeKind;
+use crate::code::{Kind, Op};
 use crate::limits::CLAUSES_MAX;
 
 impl<'a> Compiler<'a> {

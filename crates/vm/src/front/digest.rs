@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::code::{Code, Const, Kind};
+use crate::code::{Code, Const, Kind};
 
 pub(crate) fn digest(codes: &[Code]) -> [u8; 32] {
     let mut hasher = Sha256::new();

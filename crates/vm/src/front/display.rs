@@ -6,8 +6,8 @@ use num_bigint::BigInt;
 use ruff_python_ast::{self as ast, Expr, Number, Operator, UnaryOp};
 use ruff_text_size::Ranged as _;
 
-use super::code::Op;
 use super::compiler::{Compiler, Done};
+use crate::code::Op;
 
 /// Bits that the compiler's results have at most.
 const FOLDED_BITS_MAX: u64 = 128;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::code::{Code, Const, Handler, Instr, Kind, Op};
+use crate::code::{Code, Const, Handler, Instr, Kind, Op};
 use crate::cost;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,10 @@ use num_bigint::BigInt;
 use ruff_python_ast::{self as ast, BoolOp, Expr, Number, UnaryOp};
 
 use super::CompileError;
-use super::code::{CmpOp, Const, Op};
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
 use super::target::operator;
+use crate::code::{CmpOp, Const, Op};
 use crate::limits::{INT_BITS_MAX, LITERAL_DIGITS_MAX};
 
 /// What a conversion in an f-string is in `FormatValue`'s operand; bit 0 says that a spec follows.

@@ -4,9 +4,9 @@ use ruff_python_ast::{self as ast, Expr, Parameters, Stmt};
 use ruff_text_size::Ranged;
 
 use super::CompileError;
-use super::code::{Const, Kind, Op};
 use super::compiler::{Compiler, Done, docstring};
 use super::scope::ScopeKind;
+use crate::code::{Const, Kind, Op};
 use crate::limits::QUALNAME_BYTES_MAX;
 
 /// Operands of `MakeFunction`.
@@ -15,7 +15,6 @@ const KEYWORD_DEFAULTS: u16 = 2;
 const CLOSURE: u16 = 4;
 const ANNOTATIONS: u16 = 8;
 
-/// What a scope computes.
 pub(super) enum Inside<'a> {
     Statements(&'a [Stmt]),
     Expression(&'a Expr),

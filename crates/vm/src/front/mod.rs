@@ -1,10 +1,11 @@
 //! From source text to bytecode: bounds, grammar, names, instructions.
+//!
+//! Consensus: a change here can fork the chain.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 mod call;
-pub(crate) mod code;
 mod compiler;
 mod comprehension;
 mod digest;
@@ -23,21 +24,19 @@ mod stmt;
 mod target;
 mod waiting;
 
+use crate::code::Code;
 use crate::contain::contained;
 use crate::limits::COMPILE_STACK_BYTES;
 use crate::run::load::Prepared;
-use code::Code;
 
 /// Why a source is refused, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompileError {
-    /// Name of the file.
     pub file: String,
     /// From 1.
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// What is wrong.
     pub message: String,
     /// What to do; empty if the message says it.
     pub advice: String,

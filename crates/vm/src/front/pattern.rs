@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use ruff_python_ast::{self as ast, Pattern, Singleton};
 use ruff_text_size::Ranged;
 
-use super::code::{CmpOp, Const, Op};
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
+use crate::code::{CmpOp, Const, Op};
 use crate::limits::OPERANDS_MAX;
 
 /// Where a failed pattern goes: by how many values are to be dropped first.

@@ -3,10 +3,10 @@
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use super::code::Op;
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
 use super::modules::catches_missing_modules;
+use crate::code::Op;
 use crate::limits::CLAUSES_MAX;
 
 /// A region whose exceptions go to `target`; its range is closed while a way out is being emitted.

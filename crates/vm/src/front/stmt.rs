@@ -2,11 +2,11 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::code::{Const, Kind, Op};
 use super::compiler::{Compiler, Done};
 use super::modules;
 use super::protect::{Block, Exit};
 use super::scope::ScopeKind;
+use crate::code::{Const, Kind, Op};
 
 impl<'a> Compiler<'a> {
     pub(super) fn body(&mut self, body: &'a [Stmt]) -> Done {

@@ -3,8 +3,8 @@
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
-use super::code::{BinOp, Op};
 use super::compiler::{Compiler, Done};
+use crate::code::{BinOp, Op};
 
 impl<'a> Compiler<'a> {
     /// Stores the top of the stack.

@@ -3,11 +3,11 @@
 use ruff_python_ast as ast;
 use ruff_python_ast::Expr;
 
-use super::code::{Kind, Op};
 use super::compiler::{Compiler, Done};
 use super::emit::Label;
 use super::protect::Block;
 use super::scope::ScopeKind;
+use crate::code::{Kind, Op};
 
 impl<'a> Compiler<'a> {
     fn in_function(&mut self) -> bool {

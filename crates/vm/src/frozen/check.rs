@@ -3,7 +3,7 @@
 //! that Rust follows by recursion is deep.
 
 use super::ThawError;
-use crate::front::code::Kind;
+use crate::code::Kind;
 use crate::heap::object::{Class, Function, Generator, Iter, Obj};
 use crate::heap::types::Type;
 use crate::heap::value::{Handle, Value};

@@ -1,6 +1,8 @@
 //! Calls that wait, written down: the bytes that a suspended handler is while the host works on its
 //! answer, and the machine that goes on from them, in another process, after any number of restarts.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! # What is written
 //! A suspended call is a coroutine in the heap; the coroutines that it waits for hang on it. Written is
 //! everything that it reaches: frames with their locals, operands and handled exceptions, generators,
@@ -77,7 +79,6 @@ impl std::error::Error for FreezeError {}
 pub enum ThawError {
     /// Longer than any suspended call.
     TooLarge,
-    /// They end too early.
     Truncated,
     /// Not the form that this version reads.
     Version,

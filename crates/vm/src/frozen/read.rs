@@ -26,7 +26,6 @@ struct Table {
 
 /// A key that is Unbound was removed.
 struct Written {
-    /// Of a set.
     slot: usize,
     hash: Option<u64>,
     key: Value,

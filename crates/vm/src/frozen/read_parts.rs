@@ -2,7 +2,7 @@
 
 use super::read::{Read, Thaw};
 use super::{ThawError, kind};
-use crate::front::code::Kind;
+use crate::code::Kind;
 use crate::heap::object::{Class, Exception, Function, Generator, Iter, Obj, Suspended};
 use crate::heap::types::TYPES;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::bytes::{put_number, put_signed};
 use super::{FROZEN_BYTES_MAX, FreezeError, MAGIC, kind, tag};
-use crate::front::code::Kind;
+use crate::code::Kind;
 use crate::heap::dict::Dict;
 use crate::heap::object::{Class, Exception, Function, Generator, Iter, Obj, View};
 use crate::heap::set::Set;

@@ -9,7 +9,6 @@ use super::value::Handle;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interned {
     image: Arc<BTreeMap<String, Handle>>,
-    /// Those of the program.
     program: Arc<BTreeMap<String, Handle>>,
     own: BTreeMap<String, Handle>,
 }

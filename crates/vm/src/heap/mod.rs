@@ -1,5 +1,7 @@
 //! The arena of objects: accounted to the byte, capped, and collected at moments that depend on
 //! nothing but what the program did.
+//!
+//! Consensus: a change here can fork the chain.
 
 mod bits;
 pub(crate) mod dict;
@@ -19,7 +21,7 @@ use object::{Obj, Str};
 use slots::{Slot, Slots};
 use value::{Handle, Value};
 
-use crate::run::fault::Fatal;
+use crate::limits::Fatal;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Heap {
@@ -48,10 +50,8 @@ pub(crate) struct Constants {
     bytes: usize,
 }
 
-/// What a collection did.
 #[derive(Debug, Default)]
 pub(crate) struct Collected {
-    /// Objects that were visited.
     pub(crate) objects: usize,
     /// Values that were seen in them, and roots.
     pub(crate) values: usize,
@@ -63,7 +63,6 @@ pub(crate) struct Collected {
 #[derive(Debug, Default)]
 pub(crate) struct Normalised {
     pub(crate) objects: usize,
-    /// Entries of tables.
     pub(crate) entries: usize,
     /// Steps that keys took which collide.
     pub(crate) steps: usize,

@@ -6,7 +6,7 @@ use super::dict::Dict;
 use super::set::Set;
 use super::types::Type;
 use super::value::{Handle, Value};
-use crate::front::code::Kind;
+use crate::code::Kind;
 
 /// A string, with its length in characters: indexes of ASCII strings are places of bytes.
 #[derive(Clone, Debug)]
@@ -39,7 +39,6 @@ pub(crate) struct Function {
     pub(crate) closure: Value,
     pub(crate) name: Value,
     pub(crate) qualname: Value,
-    /// A dict, or Unbound.
     pub(crate) annotations: Value,
     /// Attributes set by the program.
     pub(crate) dict: Option<Handle>,
@@ -83,14 +82,12 @@ pub(crate) struct Exception {
     pub(crate) serial: u64,
 }
 
-/// A suspended function.
 #[derive(Clone, Debug)]
 pub(crate) struct Suspended {
     pub(crate) code: u32,
     pub(crate) pc: u32,
     pub(crate) globals: Handle,
     pub(crate) handling: Value,
-    /// Local slots, then operands.
     pub(crate) slots: Vec<Value>,
 }
 

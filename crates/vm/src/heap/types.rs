@@ -8,7 +8,6 @@ macro_rules! known_names {
         #[allow(clippy::upper_case_acronyms, non_camel_case_types)]
         #[repr(u32)]
         enum Known { $($name),* }
-        /// Handles of interned names.
         #[allow(dead_code)]
         pub(crate) mod name {
             use super::{Handle, Known};
@@ -53,7 +52,6 @@ known_names! {
 
 macro_rules! types {
     ($($variant:ident $text:literal $parent:ident)*) => {
-        /// A builtin type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         // Python's own names.
         #[allow(clippy::enum_variant_names)]

@@ -4,7 +4,6 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Handle(pub(crate) u32);
 
-/// Any Python value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     /// No value: an unassigned variable, a deleted entry, a missing argument.

@@ -3,7 +3,7 @@
 
 use super::matcher::{Fuel, Text, holds};
 use super::program::{Instr, Program, fold};
-use crate::run::fault::Fatal;
+use crate::limits::Fatal;
 
 /// Where each look of a program holds: one bit for each place.
 pub(crate) struct Looks {

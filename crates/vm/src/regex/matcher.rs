@@ -2,7 +2,7 @@
 
 use super::look::Looks;
 use super::program::{Instr, Place, Program, fold, is_ascii_word, is_word};
-use crate::run::fault::Fatal;
+use crate::limits::Fatal;
 
 /// A text by its characters.
 pub(crate) enum Text<'a> {
@@ -42,12 +42,10 @@ impl Fuel {
     }
 }
 
-/// What is looked for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
     /// The text is seen from here on as if it began at 0; `^` knows the difference.
     pub(crate) from: usize,
-    /// The text ends here.
     pub(crate) to: usize,
     /// Only at `from`.
     pub(crate) anchored: bool,

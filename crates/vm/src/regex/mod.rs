@@ -3,6 +3,8 @@
 //! what Python's matcher would find first; what it costs is at most text times program, charged step by
 //! step before each is made.
 //!
+//! Consensus: a change here can fork the chain.
+//!
 //! Looking ahead and behind is answered for every place before the search (`look`).
 //!
 //! Not supported, and said so when a pattern is compiled: backreferences, conditional, atomic and
@@ -23,7 +25,6 @@ pub(crate) use matcher::{Fuel, Search, Text, all_matches, search};
 pub(crate) use parse::compile;
 pub(crate) use program::{Program, digit, is_digit};
 
-/// Flags, with Python's numbers.
 pub(crate) mod flag {
     pub(crate) const IGNORECASE: u32 = 2;
     pub(crate) const MULTILINE: u32 = 8;
@@ -37,9 +38,7 @@ pub(crate) mod flag {
 const PATTERN_BYTES_MAX: usize = 8 * 1024;
 /// Instructions of a program; counted repetitions are copies.
 const INSTRUCTIONS_MAX: usize = 8 * 1024;
-/// Groups that capture.
 const GROUPS_MAX: usize = 64;
-/// Looks ahead or behind.
 const LOOKS_MAX: usize = 16;
 /// Groups inside groups; the parser calls itself.
 const NESTING_MAX: usize = 60;

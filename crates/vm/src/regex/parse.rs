@@ -16,7 +16,6 @@ pub(crate) struct PatternError {
     pub(crate) emitted: usize,
 }
 
-/// A pattern that compiled.
 #[derive(Clone, Debug)]
 pub(crate) struct Compiled {
     pub(crate) program: Program,

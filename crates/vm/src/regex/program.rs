@@ -5,7 +5,6 @@ use crate::unicode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
-    /// This character.
     Char(char),
     /// This character, whatever its case; lower case here.
     Folded(char),
@@ -17,7 +16,6 @@ pub(crate) enum Instr {
     /// Both ways, the first preferred.
     Split(u32, u32),
     Jump(u32),
-    /// Remembers the place.
     Save(u32),
     Assert(Place),
     /// What stands ahead or behind, up to its own `Match`; then on to `after`. Each has a number.

@@ -12,7 +12,6 @@ use super::stage::Source;
 use crate::chain::convert::{bytes, dict, number, text};
 use crate::{CompileError, HostValue};
 
-/// A call that failed.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) actor: Address,
@@ -21,7 +20,6 @@ pub(super) struct Fault {
     error: String,
 }
 
-/// The same with names.
 pub(super) struct Told {
     kind: String,
     message: String,
@@ -124,7 +122,6 @@ impl Told {
         }
     }
 
-    /// In one line.
     pub(super) fn text(&self) -> String {
         let Self { kind, message, .. } = self;
         let colon = if message.is_empty() { "" } else { ": " };

@@ -14,7 +14,6 @@ use crate::{HostError, HostErrorKind, HostValue};
 
 /// What the runners of a job deliver.
 pub(super) enum Results {
-    /// All the same.
     Same(Vec<u8>),
     /// In the order of their seats, each its own; nothing means silence.
     Each(Vec<Option<Vec<u8>>>),
@@ -145,7 +144,6 @@ impl Stage {
         }
     }
 
-    /// Nobody delivers any more.
     pub(super) fn fail(&mut self, id: JobId) -> Result<&'static str, HostError> {
         loop {
             let job = self.known(id)?;

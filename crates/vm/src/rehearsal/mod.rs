@@ -1,5 +1,7 @@
 //! Tests of actors, written in Python, on a chain in this process.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! A test file is a module; each of its functions `test_…` without parameters is a test. It runs in a
 //! machine of its own and drives a chain of its own through the global `chain` (`harness.py`): real
 //! blocks, signed transactions, timers that fire, runners with stake. Only the work of the runners is

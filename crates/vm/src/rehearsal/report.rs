@@ -7,13 +7,10 @@ use crate::CompileError;
 /// A place in a file, of the test or of an actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Whose.
     pub file: String,
     /// From 1.
     pub line: u32,
-    /// The function.
     pub function: String,
-    /// What the line says.
     pub text: String,
 }
 
@@ -30,7 +27,6 @@ impl Place {
 pub struct Failure {
     /// The exception's class; `Stopped` at a limit.
     pub kind: String,
-    /// What it says.
     pub message: String,
     /// Where, outermost first. If an actor raised it, the last place is the actor's.
     pub traceback: Vec<Place>,
@@ -52,16 +48,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// How a test went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Its function.
     pub name: String,
     /// Whether it came to its end.
     pub passed: bool,
-    /// Why not.
     pub error: Option<Failure>,
-    /// What it printed.
     pub printed: String,
     /// Failures on the chain that no line of the test saw: of timers, queued calls, and calls that
     /// waited. A test may want them, so they fail nothing.
@@ -88,23 +80,18 @@ impl Outcome {
     }
 }
 
-/// Why no test ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unready {
     /// The file does not compile.
     Refused(CompileError),
-    /// Its body failed.
     Failed(Failure),
     /// There is no test in it.
     NoTests {
-        /// In which.
         file: String,
     },
     /// No test has such a name.
     NotFound {
-        /// In which file.
         file: String,
-        /// What was asked for.
         only: String,
     },
     /// The chain could not be set up.

@@ -29,7 +29,6 @@ const MONEY: Amount = Amount::cby(1_000_000);
 const BANK: Amount = Amount::cby(1_000_000_000_000);
 /// Who sends what a test sends, unless it says otherwise.
 const TESTER: &str = "tester";
-/// Accounts of one test.
 const ACCOUNTS_MAX: usize = 1_000;
 /// The model that jobs ask for unless they say otherwise (`cowboy.runner`).
 const MODEL: &str = "default";
@@ -47,13 +46,10 @@ pub(super) struct Source {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) chain: LocalChain,
-    /// What actors print.
     pub(super) ear: Ear,
     pub(super) runners: Vec<SecretKey>,
     pub(super) offer: Offer,
-    /// Who deployed what.
     pub(super) sources: BTreeMap<Address, Source>,
-    /// What actors said.
     pub(super) events: Vec<(Address, String, Vec<u8>)>,
     /// Failures of calls that no transaction of the test made.
     pub(super) faults: Vec<Fault>,

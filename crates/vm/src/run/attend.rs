@@ -16,9 +16,7 @@ use crate::host::{Host, HostError, HostErrorKind, HostReply, HostValue};
 /// A call of the host.
 #[derive(Debug)]
 pub struct Ask<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its arguments.
     pub args: &'a [HostValue],
     /// Cycles that are left; whoever answers takes the price from them before it acts.
     pub cycles: &'a mut u64,
@@ -35,9 +33,7 @@ pub enum Unanswered {
     Stop(Fatal),
 }
 
-/// Answers calls.
 pub trait World {
-    /// Answers one.
     fn ask(&mut self, ask: Ask<'_>) -> Result<HostReply, Unanswered>;
 }
 
@@ -56,7 +52,6 @@ impl World for Priced<'_> {
     }
 }
 
-/// Nobody is there.
 struct Nobody;
 
 impl World for Nobody {

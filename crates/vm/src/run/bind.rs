@@ -2,8 +2,8 @@
 
 use super::fault::Fault;
 use super::{Loaded, Vm};
+use crate::code::Code;
 use crate::cost;
-use crate::front::code::Code;
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::value::{Handle, Value};

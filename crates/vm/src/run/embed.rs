@@ -17,7 +17,6 @@ use crate::limits::Limits;
 /// An exception that ended a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Raised {
-    /// Name of its class.
     pub kind: String,
     /// What `str` says of it.
     pub message: String,
@@ -25,14 +24,10 @@ pub struct Raised {
     pub traceback: Vec<(String, u32)>,
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// At its end.
     Done,
-    /// By an exception.
     Raised(Raised),
-    /// At a limit.
     Stopped(Fatal),
     /// It does not compile.
     Refused(CompileError),
@@ -43,14 +38,11 @@ pub enum Ending {
     Suspended(Vec<u64>),
 }
 
-/// What a script did.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// What it printed.
     pub stdout: String,
     /// Cycles it took.
     pub cycles: u64,
-    /// How it ended.
     pub ending: Ending,
 }
 

@@ -2,7 +2,7 @@
 
 use super::Vm;
 use super::fault::{Fatal, Fault};
-use crate::front::code::BinOp;
+use crate::code::BinOp;
 use crate::heap::object::{Exception, Obj};
 use crate::heap::types::Type;
 use crate::heap::value::Value;

@@ -6,17 +6,7 @@ use crate::limits::NESTING_MAX;
 
 use super::Vm;
 use super::frame::After;
-
-/// Ends the run; no program can catch it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fatal {
-    /// The cycles are used up.
-    Cycles,
-    /// The heap, the stack or the output is at its cap.
-    Memory,
-    /// A rule of the interpreter itself was broken: a bug, stopped without harm.
-    Internal,
-}
+pub(crate) use crate::limits::Fatal;
 
 /// A call that takes the place of an operation: what it returns is the operation's result.
 #[derive(Debug)]
@@ -24,7 +14,6 @@ pub(crate) struct Tail {
     pub(crate) callee: Value,
     pub(crate) args: Vec<Value>,
     pub(crate) after: After,
-    /// A class body's namespace.
     pub(crate) namespace: Value,
 }
 

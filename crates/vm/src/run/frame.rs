@@ -1,6 +1,6 @@
 //! Frames: plain data, so that a call can be written down and go on elsewhere.
 
-use crate::front::code::{BinOp, CmpOp};
+use crate::code::{BinOp, CmpOp};
 use crate::heap::value::{Handle, Value};
 
 /// What becomes of a frame's result.
@@ -69,7 +69,6 @@ pub(crate) struct Frame {
     /// The stack is cut to here when the frame ends.
     pub(crate) bottom: u32,
     pub(crate) globals: Handle,
-    /// A class body's names.
     pub(crate) namespace: Value,
     /// The generator whose frame this is.
     pub(crate) generator: Option<Handle>,

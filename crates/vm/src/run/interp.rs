@@ -7,7 +7,7 @@ use super::fault::{Fatal, Fault};
 use super::frame::After;
 use super::quick::{quick_binary, quick_compare, quick_step};
 use super::steps::Flow;
-use crate::front::code::{BinOp, CmpOp, Op};
+use crate::code::{BinOp, CmpOp, Op};
 use crate::heap::value::{Value, float};
 
 /// Why the loop ended without a value.

@@ -15,9 +15,7 @@ impl Vm {
         let iter = match self.heap.get(handle) {
             Obj::Iter(_) | Obj::Generator(_) => {
                 return match self.heap.get(handle) {
-                    Obj::Generator(generator)
-                        if generator.kind != crate::front::code::Kind::Generator =>
-                    {
+                    Obj::Generator(generator) if generator.kind != crate::code::Kind::Generator => {
                         Err(self.not_iterable(value))
                     }
                     _ => Ok(value),

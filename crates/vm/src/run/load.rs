@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Codes, Loaded, Vm};
+use crate::code::{Code, Const};
 use crate::front::Program;
-use crate::front::code::{Code, Const};
 use crate::heap::Constants;
 use crate::heap::dict::NameHash;
 use crate::heap::object::Obj;

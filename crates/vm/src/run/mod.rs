@@ -1,4 +1,6 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
+//!
+//! Consensus: a change here can fork the chain.
 
 pub(crate) mod actor;
 pub(crate) mod arithmetic;
@@ -47,7 +49,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::front::code::Code;
+use crate::code::Code;
 use crate::heap::Heap;
 use crate::heap::dict::{NameHash, Plain};
 use crate::heap::interned::Interned;
@@ -65,7 +67,6 @@ pub(crate) struct Loaded {
     pub(crate) code: Arc<Code>,
     pub(crate) consts: Vec<Value>,
     pub(crate) names: Vec<Value>,
-    /// Of the names.
     pub(crate) hashes: Vec<NameHash>,
     pub(crate) name: Value,
     pub(crate) qualname: Value,
@@ -120,7 +121,6 @@ pub(crate) struct Lookup {
     value: Value,
 }
 
-/// A Python machine.
 pub struct Vm {
     pub(crate) heap: Heap,
     pub(crate) stack: Vec<Value>,
@@ -241,7 +241,6 @@ impl Vm {
         }
     }
 
-    /// An interned name.
     pub(crate) fn intern(&mut self, text: &str) -> Result<Handle, Fatal> {
         if let Some(handle) = self.interned.get(text) {
             return Ok(*handle);

@@ -18,7 +18,6 @@ pub(crate) struct Args {
 
 pub(crate) type NativeFn = fn(&mut Vm, Args) -> Outcome;
 
-/// A native function.
 pub(crate) struct Native {
     /// The type or module that it belongs to; empty for builtins, "_" for the prelude.
     pub(crate) owner: &'static str,

@@ -11,7 +11,6 @@ use crate::heap::types::Type;
 use crate::heap::value::Value;
 use crate::limits::INT_BITS_MAX;
 
-/// A number, unwrapped.
 #[derive(Clone, Debug)]
 pub(crate) enum Number {
     Int(i64),

@@ -3,8 +3,8 @@
 use super::Vm;
 use super::fault::{Fatal, Fault, Outcome, tail_after};
 use super::frame::After;
+use crate::code::BinOp;
 use crate::cost;
-use crate::front::code::BinOp;
 use crate::heap::object::{Obj, View};
 use crate::heap::types::name;
 use crate::heap::value::{Handle, Value};

@@ -1,6 +1,6 @@
 //! Operators on small numbers and steps of ranges, for the loop: what is not one of these goes the long way.
 
-use crate::front::code::{BinOp, CmpOp};
+use crate::code::{BinOp, CmpOp};
 use crate::heap::Heap;
 use crate::heap::object::{Iter, Obj};
 use crate::heap::value::{Value, float};

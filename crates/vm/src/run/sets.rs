@@ -6,8 +6,8 @@
 
 use super::Vm;
 use super::fault::{Fatal, Fault, Outcome};
+use crate::code::BinOp;
 use crate::cost;
-use crate::front::code::BinOp;
 use crate::heap::object::{Obj, View};
 use crate::heap::set::Set;
 use crate::heap::value::{Handle, Value};

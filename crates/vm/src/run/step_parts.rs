@@ -2,7 +2,7 @@
 
 use super::fault::{Fatal, Fault};
 use super::{Loaded, Vm};
-use crate::front::code::Instr;
+use crate::code::Instr;
 use crate::heap::object::{Function, Obj};
 use crate::heap::types::{Type, name};
 use crate::heap::value::Value;

@@ -3,7 +3,7 @@
 use super::fault::{Fatal, Fault, tail_after};
 use super::frame::{After, Wanted};
 use super::{Loaded, Vm};
-use crate::front::code::{Instr, Op};
+use crate::code::{Instr, Op};
 use crate::heap::dict::Dict;
 use crate::heap::object::Obj;
 use crate::heap::types::name;
@@ -12,7 +12,6 @@ use crate::heap::value::Value;
 /// How the loop goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// With the next instruction.
     Next,
     /// With whatever frame is on top.
     Frame,

@@ -1,4 +1,6 @@
 //! Plain scripts: run one, and see what it printed, how it ended, what it took and where.
+//!
+//! Local: a change here needs no agreement among validators.
 
 mod profile;
 mod traceback;
@@ -15,16 +17,13 @@ use crate::run::interp::Stop;
 /// How to run a script.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// What it may use.
     pub limits: Limits,
     /// Whether to see where the cycles go. It costs time, not cycles.
     pub profile: bool,
 }
 
-/// What a script did.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What it printed.
     pub stdout: String,
     /// What CPython would print to stderr: what the script wrote there, then a traceback, a syntax
     /// error, the message of an exit; or why the machine stopped it.
@@ -36,7 +35,6 @@ pub struct Report {
     pub cycles: u64,
     /// Bytes of heap in use at its end.
     pub heap_bytes: usize,
-    /// How it ended.
     pub ending: Ending,
     /// Where the cycles went, if that was asked for.
     pub profile: Option<Profile>,

@@ -17,14 +17,11 @@ pub struct LineCost {
     pub visits: u64,
 }
 
-/// What one function took.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCost {
-    /// Its qualified name.
     pub name: String,
     /// The line of its first statement.
     pub line: u32,
-    /// How often it began.
     pub calls: u64,
     /// Cycles in itself.
     pub own: u64,
@@ -35,9 +32,7 @@ pub struct FunctionCost {
 /// Where the cycles of a run went. The dearest come first; equal ones in the order of the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// By line.
     pub lines: Vec<LineCost>,
-    /// By function.
     pub functions: Vec<FunctionCost>,
     /// All cycles of the run; the sum over the lines.
     pub cycles: u64,

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use super::builtins::attr_name;
-use crate::front::code::Kind;
+use crate::code::Kind;
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Handle, Value};

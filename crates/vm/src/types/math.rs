@@ -259,7 +259,7 @@ fn prod(vm: &mut Vm, args: Args) -> Outcome {
     let mut all = if start.is_unbound() { Value::Int(1) } else { start };
     for item in vm.items(items)? {
         vm.charge(3)?;
-        all = match vm.binary(crate::front::code::BinOp::Mul, all, item) {
+        all = match vm.binary(crate::code::BinOp::Mul, all, item) {
             Err(Fault::Tail(_)) => return Err(Fault::Fallback),
             other => other?,
         };

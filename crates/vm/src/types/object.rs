@@ -163,12 +163,12 @@ fn object_eq(vm: &mut Vm, args: Args) -> Outcome {
     if matches!(vm.obj(x), Some(Obj::Instance(_) | Obj::Class(_) | Obj::Exception(_))) {
         return Ok(if x.is(y) { Value::Bool(true) } else { Value::NotImplemented });
     }
-    vm.compare(crate::front::code::CmpOp::Eq, x, y)
+    vm.compare(crate::code::CmpOp::Eq, x, y)
 }
 
 fn object_ne(vm: &mut Vm, args: Args) -> Outcome {
     let [a, b] = vm.take(args, "__ne__", ["self", "other"], 2)?;
-    vm.compare(crate::front::code::CmpOp::Ne, vm.inner(a), vm.inner(b))
+    vm.compare(crate::code::CmpOp::Ne, vm.inner(a), vm.inner(b))
 }
 
 fn object_hash(vm: &mut Vm, args: Args) -> Outcome {

@@ -1,7 +1,7 @@
 //! Operators of builtin types as methods: what `int.__add__` or `super().__lt__` finds. The operators
 //! themselves do not come here.
 
-use crate::front::code::{BinOp, CmpOp};
+use crate::code::{BinOp, CmpOp};
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::run::Vm;
@@ -191,7 +191,6 @@ pub(crate) fn operates(vm: &Vm, op: BinOp, own: Value, other: Value) -> bool {
     }
 }
 
-/// The same of comparisons.
 pub(crate) fn compares(vm: &Vm, op: CmpOp, own: Value, other: Value) -> bool {
     match (family(vm, own), family(vm, other)) {
         (Family::Float, Family::Int) => true,

@@ -1,7 +1,7 @@
 //! Builtin functions of numbers and of many values.
 
+use crate::code::{BinOp, CmpOp};
 use crate::cost;
-use crate::front::code::{BinOp, CmpOp};
 use crate::heap::object::Obj;
 use crate::heap::types::{Type, name};
 use crate::heap::value::{Value, float};

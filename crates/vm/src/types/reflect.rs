@@ -1,7 +1,7 @@
 //! What programs ask about functions and classes, and what the machine asks of modules in Python.
 
+use crate::code::{Kind, Op};
 use crate::cost;
-use crate::front::code::{Kind, Op};
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::limits::SCRIPT_FRAME_DEPTH;

@@ -1,7 +1,7 @@
 //! set and frozenset.
 
+use crate::code::CmpOp;
 use crate::cost;
-use crate::front::code::CmpOp;
 use crate::heap::object::{Obj, View};
 use crate::heap::set::Set;
 use crate::heap::types::Type;

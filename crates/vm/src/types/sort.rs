@@ -1,7 +1,7 @@
 //! Sorting: stable, by merging, with every comparison paid.
 
+use crate::code::CmpOp;
 use crate::cost;
-use crate::front::code::CmpOp;
 use crate::heap::object::Obj;
 use crate::heap::value::Value;
 use crate::run::Vm;

@@ -59,7 +59,6 @@ fn made(vm: &mut Vm, args: Args) -> Outcome {
     }
 }
 
-/// The receiver's text.
 pub(super) fn this(vm: &mut Vm, value: Value) -> Result<String, Fault> {
     vm.want_text(value, "self")
 }

@@ -1,6 +1,6 @@
 //! tuple, and what all sequences share.
 
-use crate::front::code::BinOp;
+use crate::code::BinOp;
 use crate::heap::value::Value;
 use crate::run::Vm;
 use crate::run::fault::Outcome;

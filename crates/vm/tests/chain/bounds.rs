@@ -1,7 +1,7 @@
 //! Bounds of the host's calls, and that programs are told of them.
 
-use crate::common::World;
-use crate::setup::{error, int, list, said, text, world};
+use crate::chain::common::World;
+use crate::chain::setup::{error, int, list, said, text, world};
 use remuda_protocol::actors::wait::OPEN_MAX;
 use remuda_protocol::callback::call_limit;
 use remuda_protocol::event::Event;

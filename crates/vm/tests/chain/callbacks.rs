@@ -1,7 +1,7 @@
 //! Which jobs may name which handlers.
 
-use crate::common::{ANSWER, World, single_job, vote_job};
-use crate::setup::{addr, int, list, said, text, world};
+use crate::chain::common::{ANSWER, World, single_job, vote_job};
+use crate::chain::setup::{addr, int, list, said, text, world};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::dispatcher::committee::VerificationMode;
 use remuda_protocol::dispatcher::spec::{Callback, JobSpec};

@@ -1,7 +1,7 @@
 //! Deployment, calls, what a failed call takes back, who may call whom, upgrades.
 
-use crate::common::World;
-use crate::setup::{addr, error, int, list, returned, said, text, world};
+use crate::chain::common::World;
+use crate::chain::setup::{addr, error, int, list, returned, said, text, world};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::error::Refusal;

@@ -1,7 +1,7 @@
 //! What actors can do to others by what they queue, schedule, say and ask others to pay for.
 
-use crate::common::World;
-use crate::setup::{addr, int, list, returned, said, text, world};
+use crate::chain::common::World;
+use crate::chain::setup::{addr, int, list, returned, said, text, world};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;

@@ -1,7 +1,7 @@
 //! Deposits for code and storage: the payer, the limit, the refund.
 
-use crate::common::{World, calm};
-use crate::setup::{addr, int, list, text, world, world_of};
+use crate::chain::common::{World, calm};
+use crate::chain::setup::{addr, int, list, text, world, world_of};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::codec::{Bytes, Encode};
 use remuda_protocol::deposit::{RECORD_BYTES, price, state_bytes};

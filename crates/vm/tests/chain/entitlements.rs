@@ -1,7 +1,7 @@
 //! Actors that give rights, ask for them, and keep pools of runners.
 
-use crate::common::{World, vote_job};
-use crate::setup::{addr, error, int, list, text, world};
+use crate::chain::common::{World, vote_job};
+use crate::chain::setup::{addr, error, int, list, text, world};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::job::Status;
 use remuda_protocol::entitlements::constraints::Constraints;
@@ -47,7 +47,7 @@ impl World {
         let payload = if m == HostValue::None { Vec::new() } else { cbor::encode(&m).unwrap() };
         let (method, value) = (method.to_owned(), Amount::ZERO);
         let call = Instruction::CallActor { actor, method, payload: payload.into(), value };
-        crate::setup::returned(&self.run(who, call))
+        crate::chain::setup::returned(&self.run(who, call))
     }
 }
 
@@ -260,7 +260,7 @@ fn entitlement_calls_that_fail_and_are_caught_leave_nothing() {
         }
         let before = world.chain.state.entries().clone();
         let receipt = world.call(actor, method, list([addr(friend), addr(runner), kept]));
-        let HostValue::List(counts) = crate::setup::returned(&receipt) else { panic!() };
+        let HostValue::List(counts) = crate::chain::setup::returned(&receipt) else { panic!() };
         assert_eq!(counts[0], counts[1], "not all of them failed");
         assert!(matches!(receipt.events[..], [Event::ActorReturned { .. }]), "{receipt:?}");
         let after = world.chain.state.entries();

@@ -1,6 +1,6 @@
 //! Actors that want to harm.
 
-use crate::setup::{addr, error, int, list, world};
+use crate::chain::setup::{addr, error, int, list, world};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
@@ -74,7 +74,7 @@ fn payloads_of_any_bytes_are_taken_or_refused_and_never_more() {
             value: Amount::ZERO,
         };
         let receipt = world.run(&world.customer(), call);
-        assert_eq!(crate::setup::returned(&receipt), int(payload.len() as i64));
+        assert_eq!(crate::chain::setup::returned(&receipt), int(payload.len() as i64));
     }
     let call = Instruction::CallActor {
         actor,
@@ -111,5 +111,5 @@ fn an_actor_cannot_spend_its_callers_money() {
          def bill(m):\n    try:\n        cowboy.schedule_timer(cowboy.height() + 2, b'', fee_payer=m[0])\n    except cowboy.HostError as error:\n        return error.kind\n",
     );
     let got = world.asked(actor, "bill", list([addr(victim)]));
-    assert_eq!(got, crate::setup::text("refused"));
+    assert_eq!(got, crate::chain::setup::text("refused"));
 }

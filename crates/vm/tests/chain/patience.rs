@@ -1,7 +1,7 @@
 //! How long a call waits, what it prepays for going on, and what is heard of it at its end.
 
-use crate::common::World;
-use crate::setup::{addr, error, int, list, said, text, world};
+use crate::chain::common::World;
+use crate::chain::setup::{addr, error, int, list, said, text, world};
 use remuda_protocol::dispatcher::job::{Failure, Status};
 use remuda_protocol::event::Event;
 use remuda_protocol::key::{AgendaLengthKey, WaitKey};

@@ -1,7 +1,7 @@
 //! What a call pays before its code does anything, and that nothing of it depends on a machine.
 
-use crate::common::World;
-use crate::setup::{int, list, text, world};
+use crate::chain::common::World;
+use crate::chain::setup::{int, list, text, world};
 use remuda_protocol::actors::price;
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::event::Receipt;
@@ -63,12 +63,12 @@ fn whoever_cannot_pay_for_compiling_does_not_make_the_code_warm() {
     let to = list([HostValue::Bytes(actor.to_vec())]);
     let receipts =
         together(&mut world, &[(caller, "poor", to.clone()), (actor, "nothing", HostValue::None)]);
-    assert_eq!(crate::setup::returned(&receipts[0]), text("poor"));
+    assert_eq!(crate::chain::setup::returned(&receipts[0]), text("poor"));
     assert!(cycles(&receipts)[1] > long.len() as u64 * price::COMPILE_BYTE_CYCLES);
     // Now that it is paid for, little is enough.
     let receipts =
         together(&mut world, &[(actor, "nothing", HostValue::None), (caller, "poor", to)]);
-    assert_eq!(crate::setup::returned(&receipts[1]), HostValue::None);
+    assert_eq!(crate::chain::setup::returned(&receipts[1]), HostValue::None);
 }
 
 /// Blocks of calls among several actors; what all of them took.
@@ -135,7 +135,7 @@ fn a_value_is_read_only_by_who_could_pay_for_the_longest() {
         let to = HostValue::Bytes(store.to_vec());
         let warm = (store, "get", HostValue::None);
         let call = (caller, "with_cycles", list([to, int(cycles as i64)]));
-        crate::setup::returned(&together(&mut world, &[warm, call])[1])
+        crate::chain::setup::returned(&together(&mut world, &[warm, call])[1])
     };
     let enough = (3_000..20_000).step_by(100).find(|cycles| ask(*cycles) == int(32)).unwrap();
     // The price of a short value would have been there long before.

@@ -1,6 +1,6 @@
 //! A chain with code on it.
 
-use crate::common::{World, calm};
+use crate::chain::common::{World, calm};
 use remuda_protocol::actors::actor_address;
 use remuda_protocol::actors::record::Actor;
 use remuda_protocol::codec::Bytes;

@@ -1,7 +1,7 @@
 //! An actor's data: order, bounds, prices, and a model to compare with.
 
-use crate::common::{Choices, calm, with_seeds};
-use crate::setup::{error, int, list, text, world, world_of};
+use crate::chain::common::{Choices, calm, with_seeds};
+use crate::chain::setup::{error, int, list, text, world, world_of};
 use remuda_protocol::error::Refusal;
 use remuda_vm::HostValue;
 use std::collections::BTreeMap;

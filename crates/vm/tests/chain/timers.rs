@@ -1,6 +1,6 @@
 //! Timers that call code, agents that name fees.
 
-use crate::setup::{int, said, text, world};
+use crate::chain::setup::{int, said, text, world};
 use remuda_protocol::error::Refusal;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::Address;
@@ -43,7 +43,7 @@ fn a_timer_calls_its_actor_which_sets_the_next_one() {
     let mut world = world(0);
     let actor = world.deploy(CLOCK);
     let due = world.chain.height().get() as i64 + 3;
-    let argument = crate::setup::list([int(due), HostValue::Bytes(b"hello".to_vec())]);
+    let argument = crate::chain::setup::list([int(due), HostValue::Bytes(b"hello".to_vec())]);
     assert!(
         matches!(world.asked(actor, "start", argument), HostValue::Bytes(id) if id.len() == 32)
     );
@@ -52,7 +52,7 @@ fn a_timer_calls_its_actor_which_sets_the_next_one() {
         ticks.extend(said(&world.step()));
     }
     let tick = |height: i64, payload: &[u8]| {
-        ("tick".to_owned(), crate::setup::list([int(height), tick_bytes(payload)]))
+        ("tick".to_owned(), crate::chain::setup::list([int(height), tick_bytes(payload)]))
     };
     assert_eq!(ticks, [tick(due, b"hello"), tick(due + 2, b"again"), tick(due + 4, b"again")]);
 }
@@ -84,7 +84,7 @@ fn what_a_timer_carries_is_paid_for_before_it_is_looked_at() {
     // 30,000 lists of one number each: 7,500 cycles to walk over, and no call of it can have begun.
     let lists = [&[0xa1, 0x00, 0x99, 0x75, 0x30][..], &[0x81, 0x00].repeat(30_000)].concat();
     for gas_limit in [8_000, 100_000] {
-        let argument = crate::setup::list([int(due), tick_bytes(&lists), int(gas_limit)]);
+        let argument = crate::chain::setup::list([int(due), tick_bytes(&lists), int(gas_limit)]);
         world.asked(actor, "start", argument);
     }
     let events: Vec<Event> = (0..5).flat_map(|_| world.step()).collect();
@@ -107,7 +107,7 @@ fn with_agent(agent: &str) -> (Vec<u16>, Vec<u16>) {
     let clock = world.deploy(CLOCK);
     let agent: Address = world.deploy(agent);
     let due = world.chain.height().get() as i64 + 3;
-    let argument = crate::setup::list([int(due), crate::setup::addr(agent)]);
+    let argument = crate::chain::setup::list([int(due), crate::chain::setup::addr(agent)]);
     world.asked(clock, "start_with_agent", argument);
     let mut events = Vec::new();
     for _ in 0..5 {

@@ -1,7 +1,7 @@
 //! Calls that wait over blocks: for heights, jobs and other actors.
 
-use crate::common::{ANSWER, World, calm};
-use crate::setup::{addr, int, list, said, text, world, world_of};
+use crate::chain::common::{ANSWER, World, calm};
+use crate::chain::setup::{addr, int, list, said, text, world, world_of};
 use remuda_protocol::dispatcher::job::Status;
 use remuda_protocol::event::Event;
 use remuda_protocol::primitives::{Address, Amount, JobId};
@@ -279,7 +279,7 @@ fn as_many_calls_wait_as_may_and_the_next_is_refused() {
     }
     let before = world.chain.balance(actor);
     let receipt = world.call(actor, "sleep", int(height));
-    assert!(crate::setup::error(&receipt).contains("as many calls"), "{:?}", receipt.events);
+    assert!(crate::chain::setup::error(&receipt).contains("as many calls"), "{:?}", receipt.events);
     assert_eq!(world.chain.balance(actor), before);
     assert_eq!(world.actor(actor).suspended, 3);
 }

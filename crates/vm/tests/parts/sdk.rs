@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::world::{ACTOR, World, cbor, dict, raised, text, waits};
+use crate::parts::world::{ACTOR, World, cbor, dict, raised, text, waits};
 use remuda_vm::HostValue;
 
 fn folder() -> PathBuf {

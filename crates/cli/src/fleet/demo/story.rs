@@ -13,7 +13,7 @@ use remuda_fleet::message::{
     Complete, CompleteAck, CompleteStatus, JobSpec, JobSubmission, Retry, RunSubmission,
     StaleReason,
 };
-use remuda_fleet::orchestrator::Clock;
+use remuda_fleet::time::Clock;
 use remuda_fleet::view::{JobView, RunView};
 use remuda_fleet::worker::{Link, LinkError};
 use std::collections::{BTreeMap, BTreeSet};

@@ -55,7 +55,6 @@ pub(super) fn price<'de, D: Deserializer<'de>>(from: D) -> Result<BigUint, D::Er
 }
 
 impl JobSpecView {
-    /// Reads a JSON document.
     pub fn from_json(bytes: &[u8]) -> Result<Self, SpecError> {
         if bytes.len() > SPEC_BYTES_MAX {
             let problem = SpecProblem::TooLong(bytes.len());

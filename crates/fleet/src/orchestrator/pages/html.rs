@@ -10,13 +10,11 @@ use std::fmt::Display;
 pub(super) struct Markup(String);
 
 impl Markup {
-    /// Markup of ours.
     pub(super) fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self
     }
 
-    /// Anybody's text.
     pub(super) fn text(&mut self, text: impl Display) -> &mut Self {
         escape(&mut self.0, &text.to_string());
         self
@@ -38,7 +36,6 @@ impl Markup {
         }
     }
 
-    /// Another piece.
     pub(super) fn add(&mut self, piece: Markup) -> &mut Self {
         self.0.push_str(&piece.0);
         self
@@ -62,7 +59,6 @@ impl Markup {
         self.raw(class).text(state).raw("</span>")
     }
 
-    /// All of it.
     pub(super) fn done(self) -> String {
         self.0
     }

@@ -19,7 +19,6 @@ struct Live {
 
 impl Watched for Live {
     const NAME: &'static str = "page";
-    /// Pages are for eyes.
     const PAUSE: Duration = Duration::from_millis(300);
 
     /// Lists and queues change with each run.

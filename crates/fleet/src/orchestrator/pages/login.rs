@@ -17,7 +17,6 @@ const FORM_BYTES_MAX: usize = 4_096;
 
 #[derive(Debug, Deserialize)]
 pub(in crate::orchestrator) struct Wanted {
-    /// Where to go on.
     to: Option<String>,
 }
 

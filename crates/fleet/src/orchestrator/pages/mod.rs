@@ -51,7 +51,6 @@ impl Default for Pages {
     }
 }
 
-/// Which page.
 #[derive(Clone, Debug)]
 pub(super) enum Page {
     Runs { before: Option<String> },
@@ -61,7 +60,6 @@ pub(super) enum Page {
     Queue,
 }
 
-/// A page's inside.
 pub(super) struct Inside {
     title: String,
     body: Markup,

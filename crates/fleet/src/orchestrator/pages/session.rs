@@ -12,9 +12,7 @@ use ring::hmac;
 use ring::rand::SystemRandom;
 use std::time::Duration;
 
-/// The cookie's name.
 const NAME: &str = "remuda_fleet";
-/// A working day.
 const LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Makes cookies and knows its own.

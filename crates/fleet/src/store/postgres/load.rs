@@ -75,7 +75,6 @@ const ANY: &str = concat!(
 /// may be looked up before anything is locked.
 #[derive(Debug, Default)]
 pub(super) struct Near {
-    /// The runs.
     pub(super) runs: BTreeSet<String>,
     /// The labels of the jobs.
     pub(super) labels: BTreeSet<String>,
@@ -171,7 +170,6 @@ pub(super) async fn machines(
     records(&sqlx::query(query).bind(keys).fetch_all(sql).await?, "worker")
 }
 
-/// Locks runs.
 pub(super) async fn runs(
     sql: &mut PgConnection,
     tables: &mut Tables,
@@ -204,9 +202,7 @@ pub(super) fn put_runs(tables: &mut Tables, rows: &[PgRow]) -> Result<(), Troubl
     Ok(())
 }
 
-/// What runners want.
 pub(super) struct Wish<'a> {
-    /// What they can do.
     pub(super) tags: &'a BTreeSet<Tag>,
     /// So many jobs at most.
     pub(super) most: usize,
@@ -271,7 +267,6 @@ async fn plan(pool: &PgPool, pick: &str) -> Result<Vec<String>, StoreError> {
     Ok(plan.iter().map(|row| row.get(0)).collect())
 }
 
-/// Locks labels.
 pub(super) async fn labels(
     sql: &mut PgConnection,
     tables: &mut Tables,
@@ -287,7 +282,6 @@ pub(super) async fn labels(
     Ok(())
 }
 
-/// Locks jobs.
 pub(super) async fn locked_jobs(
     sql: &mut PgConnection,
     tables: &mut Tables,

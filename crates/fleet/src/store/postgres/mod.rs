@@ -57,7 +57,6 @@ const CONNECTIONS_MAX: u32 = WRITERS as u32 + WISHES as u32 + 3;
 const READERS_MAX: u32 = 8;
 /// And for keys that are shown, which anybody may: nothing is decided later for that.
 const KEY_CONNECTIONS: u32 = 1;
-/// Events that may wait.
 const WAITING_MAX: usize = 8_192;
 
 /// Orchestrators sweep once a second, and leave the time of it. Where that is longer ago, nobody was there, or the
@@ -102,7 +101,6 @@ pub enum Time {
     Caller,
 }
 
-/// A store in PostgreSQL.
 #[derive(Debug)]
 pub struct Postgres {
     core: Arc<Core>,
@@ -127,7 +125,6 @@ struct Core {
     pool: PgPool,
     policy: Policy,
     time: Time,
-    /// Who tells.
     name: String,
     /// Where it leaves what others should know.
     crier: mpsc::Sender<String>,
@@ -146,7 +143,6 @@ enum Order {
     Any,
 }
 
-/// What time it is.
 struct Now {
     now: Millis,
     seen: Millis,

@@ -18,7 +18,6 @@ use std::collections::BTreeSet;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Where it is told.
 const CHANNEL: &str = "remuda_fleet";
 /// PostgreSQL takes less than 8,000 bytes.
 const BYTES_MAX: usize = 7_500;

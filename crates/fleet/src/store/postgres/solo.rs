@@ -15,7 +15,6 @@ use crate::time::Millis;
 use sqlx::{Connection, PgConnection, Row};
 use std::collections::BTreeSet;
 
-/// Decides about one event.
 pub(super) async fn decide(
     core: &Core,
     connection: &mut PgConnection,
@@ -127,7 +126,6 @@ struct Ended {
     tables: Tables,
     /// Those that may have objects.
     uploaded: BTreeSet<RunId>,
-    /// Whether there are others.
     left: bool,
 }
 
@@ -210,7 +208,6 @@ struct Over {
     due: Vec<LeaseRecord>,
     /// Leases that only seemed to be.
     later: Vec<LeaseRecord>,
-    /// Jobs that nobody has.
     late: Vec<String>,
     /// Whether there may be others.
     full: bool,

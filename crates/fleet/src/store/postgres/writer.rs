@@ -21,7 +21,6 @@ pub(super) const TRIES_MAX: u32 = 100;
 /// After so many, events are decided one by one: one of them may be in the way of all others.
 const TOGETHER_MAX: u32 = 3;
 
-/// What somebody wants decided.
 pub(super) struct Ask {
     pub(super) given: Millis,
     pub(super) event: Box<Event>,

@@ -52,7 +52,6 @@ impl Update {
         }
     }
 
-    /// Everything.
     pub(super) fn all(tables: &Tables) -> Self {
         Self {
             anew: true,
@@ -264,7 +263,6 @@ impl Rows {
     }
 }
 
-/// The writer's end.
 #[derive(Debug)]
 pub(super) struct Teller {
     told: Arc<AtomicU64>,
@@ -283,7 +281,6 @@ impl Teller {
     }
 }
 
-/// The readers' end.
 #[derive(Clone, Debug)]
 pub(super) struct Readers {
     told: Arc<AtomicU64>,

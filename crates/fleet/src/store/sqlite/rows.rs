@@ -71,7 +71,6 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<(), Sto
     }
 }
 
-/// Reads every row.
 pub(super) async fn load(connection: &mut SqliteConnection) -> Result<Tables, StoreError> {
     let mut tables = Tables::default();
     for run in records::<RunRecord>(connection, "run", "SELECT record FROM run").await? {
@@ -138,7 +137,6 @@ pub(super) struct Ready {
     forgotten: Vec<i64>,
 }
 
-/// What changed, as rows.
 pub(super) fn ready(tables: &Tables, changes: Changes) -> Result<Option<Ready>, StoreError> {
     if changes.is_empty() {
         return Ok(None);

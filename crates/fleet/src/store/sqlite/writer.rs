@@ -47,7 +47,6 @@ pub(super) struct Ask {
 #[derive(Default)]
 struct Batch {
     asks: usize,
-    /// How long deciding took.
     deciding: Duration,
     /// Time of slow writes that leases have back by it.
     settled: u64,
@@ -88,7 +87,6 @@ pub(super) struct Writer {
 struct Pace {
     /// To decide about one event and to make its rows.
     event: Duration,
-    /// To write them all.
     write: Duration,
 }
 
@@ -307,7 +305,6 @@ impl Decider {
         self.give_back(changes, millis);
     }
 
-    /// A write was slow.
     fn owe(&mut self, took: Duration) {
         if self.life.owed == 0 {
             self.life.owed_since = self.tables.seen();

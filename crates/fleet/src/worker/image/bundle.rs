@@ -19,7 +19,6 @@ use tokio::process::Command;
 
 /// Where the job's folder is.
 pub(in super::super) const JOB: &str = "job";
-/// The resolver configuration.
 const NAMES: &str = "/etc/resolv.conf";
 /// What a runtime reads in a bundle.
 const CONFIG: &str = "config.json";

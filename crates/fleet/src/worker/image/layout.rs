@@ -80,7 +80,6 @@ pub(super) struct Found {
     pub(super) env: Vec<(String, String)>,
 }
 
-/// The folder.
 pub(super) struct Layout(pub(super) PathBuf);
 
 impl Layout {

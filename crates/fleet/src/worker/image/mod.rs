@@ -53,16 +53,10 @@ pub enum ImageError {
     Layout(&'static str),
     /// A document that is none.
     #[error("{name} of the image is not understood: {why}")]
-    Document {
-        /// Which.
-        name: String,
-        /// What is wrong.
-        why: String,
-    },
+    Document { name: String, why: String },
     /// A hash of another kind, or none.
     #[error("{0:?} is no SHA-256 digest")]
     Digest(String),
-    /// A blob was changed.
     #[error("a blob of the image is not what its name says: {0}")]
     Hash(String),
     /// A layer that this worker cannot read.
@@ -70,22 +64,12 @@ pub enum ImageError {
     Kind(String),
     /// An entry that does not fit its tree.
     #[error("{path} of a layer cannot be unpacked: {why}", path = .path.display())]
-    Entry {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
+    Entry { path: PathBuf, why: String },
     /// Larger than all images may be together.
     #[error("the image has more than a million files, or more than {bytes_max} bytes")]
-    Large {
-        /// The bound.
-        bytes_max: u64,
-    },
-    /// Steps are scripts.
+    Large { bytes_max: u64 },
     #[error("the image has no /bin/sh, which runs a job's steps")]
     NoShell,
-    /// The disk.
     #[error("the image cannot be read or kept: {0}")]
     Disk(#[from] io::Error),
 }
@@ -101,10 +85,8 @@ pub(super) struct Image {
 /// Which file, as it was when it was read.
 type Seen = (PathBuf, u64, u64, SystemTime);
 
-/// Images of a worker.
 #[derive(Debug)]
 pub(super) struct Store {
-    /// Where they are found.
     from: PathBuf,
     /// Where they are unpacked. Workers side by side share it.
     to: PathBuf,

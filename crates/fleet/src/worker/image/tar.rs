@@ -12,7 +12,6 @@ const NAME_BYTES_MAX: u64 = 4_096;
 /// Longest record of further fields; they hold names, times and labels.
 const FIELDS_BYTES_MAX: u64 = 64 * 1_024;
 
-/// What an entry is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,

@@ -19,13 +19,11 @@ use std::path::{Component, Path, PathBuf};
 
 /// Most entries of all layers together.
 const ENTRIES_MAX: u64 = 1_000_000;
-/// Deepest folder.
 const DEPTH_MAX: usize = 128;
 /// What a name begins with that takes away what a layer below has, and the one that takes all.
 const GONE: &[u8] = b".wh.";
 const ALL_GONE: &[u8] = b".wh..wh..opq";
 
-/// What may still come.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: u64,

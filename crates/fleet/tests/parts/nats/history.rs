@@ -4,12 +4,11 @@
 //! Nobody sees its rows while it runs. A twin, which is the rules alone, is told the same at the same time: every
 //! answer must be the twin's, every request to stop too, and whenever the orchestrator is down, every row.
 
-#[path = "../../history/wire.rs"]
-mod wire;
+use crate::history::wire;
 
 use super::{Broker, hints};
-use crate::peer::PATIENCE;
-use crate::suite::{Place, histories, naive, policy, seeds};
+use crate::parts::peer::PATIENCE;
+use crate::parts::suite::{Place, histories, naive, policy, seeds};
 use remuda_fleet::broker::{self, Cancels, Hints, Taken};
 use remuda_fleet::id::{Fence, JobId, KeyId, LeaseId, RunId, RunnerId};
 use remuda_fleet::lease::{
@@ -250,6 +249,7 @@ fn named(event: Event, reply: &Result<Reply, Refusal>) -> Event {
             run_id: run_id.clone(),
             key: key_of(key, run_id),
             priority_max: i16::MAX,
+            label: None,
         },
         (Event::Lease { request, .. }, Ok(Reply::Granted(granted))) => {
             let (lease_id, cancel_token) = (granted.lease_id.clone(), granted.cancel_token.clone());

@@ -1,7 +1,7 @@
 //! What is told through the broker, in the seed's words.
 
 use super::{Broker, server};
-use crate::peer::PATIENCE;
+use crate::parts::peer::PATIENCE;
 use futures::StreamExt;
 use serde_json::{Value, json};
 

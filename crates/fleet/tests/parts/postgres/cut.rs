@@ -3,7 +3,7 @@
 
 use super::Server;
 use super::time::{ask, submit, take};
-use crate::suite::common::{complete, job, runner_id};
+use crate::parts::suite::common::{complete, job, runner_id};
 use remuda_fleet::lease::{Event, Policy, Reply};
 use remuda_fleet::message::CompleteStatus;
 use remuda_fleet::store::{Postgres, Store as _, Time};

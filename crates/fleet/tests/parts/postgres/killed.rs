@@ -1,7 +1,7 @@
 //! The database is killed, with every process that it has, and comes back on what its disk has.
 
 use super::Server;
-use crate::peer::{Fleet, PATIENCE, job};
+use crate::parts::peer::{Fleet, PATIENCE, job};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::json;
 use std::time::{Duration, Instant};

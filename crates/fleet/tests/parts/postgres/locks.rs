@@ -2,8 +2,8 @@
 
 use super::Server;
 use super::time::{ask, submit, take};
-use crate::peer::{self, Fleet, PATIENCE};
-use crate::suite::common::{heartbeat, job, runner_id, submission};
+use crate::parts::peer::{self, Fleet, PATIENCE};
+use crate::parts::suite::common::{heartbeat, job, runner_id, submission};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{KeyId, RunId};
 use remuda_fleet::lease::{Event, Policy, Reply};
@@ -241,6 +241,7 @@ async fn a_run_that_is_wanted_again_twice_by_the_same_key_is_answered_by_what_wa
             run_id,
             key: Some("again".to_owned()),
             priority_max: i16::MAX,
+            label: None,
         };
         match ask(&store, Millis(0), again).await {
             Reply::Submitted { run_id, before } => (run_id, before),

@@ -1,7 +1,7 @@
 //! A backlog: how what is next is found in it, and how it is counted.
 
 use super::Server;
-use crate::suite::common::{job, runner_id, submission};
+use crate::parts::suite::common::{job, runner_id, submission};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{LeaseId, RunId};
 use remuda_fleet::lease::Event;

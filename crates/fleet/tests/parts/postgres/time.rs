@@ -1,15 +1,15 @@
 //! Databases that hang, and clocks that are set back.
 
 use super::Server;
-use crate::suite::common::{complete, heartbeat, job, runner_id, submission};
+use crate::parts::suite::common::{complete, heartbeat, job, runner_id, submission};
 use remuda_fleet::auth::random_id;
 use remuda_fleet::id::{JobId, LeaseId, RunId};
 use remuda_fleet::lease::{Event, Policy, Reply};
 use remuda_fleet::message::{
     AckLease, CompleteStatus, JobSubmission, LeaseGranted, LeaseRequest, Retry,
 };
-use remuda_fleet::orchestrator::Clock;
 use remuda_fleet::store::{Postgres, Store as _, Time};
+use remuda_fleet::time::Clock;
 use remuda_fleet::time::Millis;
 use std::collections::BTreeSet;
 use std::time::Duration;

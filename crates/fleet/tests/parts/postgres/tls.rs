@@ -1,7 +1,7 @@
 //! A server that is asked over TLS, as one on another machine is.
 
 use super::Server;
-use crate::support::own_address;
+use crate::parts::support::own_address;
 use remuda_fleet::lease::Policy;
 use remuda_fleet::store::{Postgres, Time};
 use remuda_fleet::time::Millis;

@@ -1,5 +1,6 @@
 //! The runner's account: its nonce, its standing, and what it sends.
 
+use super::state::{Pause, Polling, Registration, Standing};
 use super::{Action, Desk};
 use crate::daemon::nodes::{Polled, Pulse, Seated};
 use crate::daemon::open::Open;
@@ -53,28 +54,28 @@ pub(super) fn heartbeat_due(runner: &RunnerView, policy: &str, height: u64) -> b
 
 impl Desk {
     pub(super) fn pulse(&mut self, answer: Result<Pulse, String>) {
-        self.pulsing = false;
+        self.rounds.asking = false;
         let pulse = match answer {
             Ok(pulse) => pulse,
             Err(why) => {
-                self.problem = Some(why);
-                self.reachable = false;
+                self.chain.problem = Some(why);
+                self.chain.reachable = false;
                 return;
             }
         };
-        self.reachable = true;
+        self.chain.reachable = true;
         let facts = pulse.facts;
-        self.strangers = pulse.strangers;
-        if self.height.is_some() && facts.chain_id != self.identity.chain_id {
-            self.problem = Some(format!("a node is of another chain: {}", facts.chain_id));
+        self.chain.strangers = pulse.strangers;
+        if self.chain.height.is_some() && facts.chain_id != self.identity.chain_id {
+            self.chain.problem = Some(format!("a node is of another chain: {}", facts.chain_id));
             return self.act(Action::TurnNodes);
         }
         self.identity.chain_id = facts.chain_id;
-        if self.height.is_none_or(|known| facts.height > known) {
-            self.problem = None;
-            self.policy = pulse.policy;
-            self.block_time = pulse.block_time;
-            self.money = Some((facts.balance, Purse::new(facts.basefees)));
+        if self.chain.height.is_none_or(|known| facts.height > known) {
+            self.chain.problem = None;
+            self.chain.policy = pulse.policy;
+            self.chain.block_time = pulse.block_time;
+            self.chain.money = Some((facts.balance, Purse::new(facts.basefees)));
             for (purpose, hash) in self.outbox.learn(facts) {
                 // Of a job that is over nobody asks any more how often it was done.
                 if let Purpose::Job(job, ..) = purpose
@@ -84,7 +85,7 @@ impl Desk {
                 }
                 self.act(Action::LookUp(purpose, hash));
             }
-            let first = self.height.replace(facts.height).is_none();
+            let first = self.chain.height.replace(facts.height).is_none();
             if first {
                 info!(chain = facts.chain_id, height = facts.height, "connected to the chain");
                 self.begin();
@@ -92,7 +93,7 @@ impl Desk {
             self.new_height();
         }
         let head = self.sessions.common_head();
-        self.wanted |= head.is_some_and(|head| head > self.at());
+        self.rounds.due |= head.is_some_and(|head| head > self.at());
         self.watch_lag(head);
     }
 
@@ -113,10 +114,10 @@ impl Desk {
         let at = self.at();
         // What is about to pause, or to come back, does not wait for its turn.
         let unfit = self.unfit();
-        let pauses = unfit && !self.resting && self.affords_pause();
-        let turns = self.draining() || pauses || (self.resting && !unfit);
+        let pauses = unfit && !self.pause.is_on() && self.affords_pause();
+        let turns = self.draining() || pauses || (self.pause.is_on() && !unfit);
         let often = if turns { 1 } else { STANDING_BLOCKS };
-        let awaited = self.draining() && !self.polled;
+        let awaited = self.draining() && self.polling == Polling::Unanswered;
         let poll = if self.sessions.any_open() && !awaited { POLL_BLOCKS } else { 1 };
         let questions = [
             (VALIDATORS_BLOCKS, Action::Validators),
@@ -124,14 +125,14 @@ impl Desk {
             (poll, Action::Poll),
         ];
         for (i, (every, question)) in questions.into_iter().enumerate() {
-            let skip = question == Action::Poll && self.polling_over;
+            let skip = question == Action::Poll && self.polling == Polling::Over;
             if !skip && self.asked[i].is_none_or(|asked| at >= asked.saturating_add(every)) {
                 self.asked[i] = Some(at);
                 self.act(question);
             }
         }
         let heartbeat = !self.draining()
-            && self.standing.as_ref().is_some_and(|view| heartbeat_due(view, &self.policy, at));
+            && self.standing.view().is_some_and(|view| heartbeat_due(view, &self.chain.policy, at));
         if heartbeat && !self.outbox.has(&Purpose::Heartbeat) {
             self.outbox.want(Purpose::Heartbeat, Instruction::Heartbeat, at);
             self.asked[1] = None;
@@ -141,9 +142,9 @@ impl Desk {
     /// A node that stands still while validators go on is not asked first any more.
     fn watch_lag(&mut self, head: Option<u64>) {
         let behind = head.is_some_and(|head| head > self.at().saturating_add(LAG_BLOCKS));
-        self.lags = if behind { self.lags.saturating_add(1) } else { 0 };
-        if self.lags >= LAG_ROUNDS {
-            self.lags = 0;
+        self.chain.lags = if behind { self.chain.lags.saturating_add(1) } else { 0 };
+        if self.chain.lags >= LAG_ROUNDS {
+            self.chain.lags = 0;
             self.act(Action::TurnNodes);
         }
     }
@@ -152,14 +153,16 @@ impl Desk {
         let jobs = match polled {
             Polled::Jobs(jobs) => jobs,
             Polled::Over => {
-                self.polling_over = true;
+                self.polling = Polling::Over;
                 return self.judge_drained();
             }
         };
-        self.polled = true;
+        if self.polling == Polling::Unanswered {
+            self.polling = Polling::Answered;
+        }
         for Seated { job, attempt, committed } in jobs {
             let open = self.jobs.get(&job).is_some_and(|open| !open.glance);
-            let known = open || self.done.contains(&(job, attempt));
+            let known = open || self.history.done.contains(&(job, attempt));
             // Who is bound has to answer for it, also if it is about to stop.
             if known || (self.draining() && !committed) {
                 continue;
@@ -172,38 +175,40 @@ impl Desk {
     }
 
     pub(super) fn stands(&mut self, view: Option<Box<RunnerView>>) {
-        self.registered = Some(view.is_some());
-        self.stood_at = self.at();
-        self.stands_anew = true;
-        self.standing = view.map(|view| *view);
+        let status = view.as_ref().map(|view| view.status);
+        let registration = Registration { height: self.at(), view: view.map(|view| *view) };
+        self.standing = Standing::Current(registration);
         if !self.rules.pinnable.is_empty() {
             self.act(Action::Pinned(self.rules.pinnable.clone()));
         }
-        let Some(view) = &self.standing else { return self.judge_drained() };
-        let (status, seen) = (view.status, self.at());
+        let seen = self.at();
+        let Some(status) = status else { return self.judge_drained() };
         match status {
             RunnerStatusName::Paused
                 if !self.draining() && self.resumes() && !self.unfit() && self.rested() =>
             {
-                // It rests until the chain says otherwise: what is sent may be lost.
-                (self.resumed, self.resting, self.resuming) = (true, true, true);
-                self.rests_since = seen;
+                // Until the chain says otherwise: what is sent may be lost.
+                self.pause = Pause::Resuming { since: seen };
                 self.outbox.want(Purpose::Resume, Instruction::ResumeRunner, seen);
             }
             RunnerStatusName::Active => {
-                self.resumed = true;
-                let rests = !self.draining() && self.unfit() && self.affords_pause();
-                if self.resuming && !self.outbox.has(&Purpose::Resume) {
-                    (self.resting, self.resuming) = (false, false);
+                let pauses = !self.draining() && self.unfit() && self.affords_pause();
+                let resumed = match self.pause {
+                    Pause::Unknown => true,
+                    Pause::Resuming { .. } => !self.outbox.has(&Purpose::Resume),
+                    Pause::Off | Pause::On { .. } => false,
+                };
+                if resumed {
+                    self.pause = Pause::Off;
                 }
-                if rests && !self.resting {
-                    info!("it pauses on chain until it can work again");
-                    (self.resting, self.rests_since) = (true, seen);
+                if pauses && !self.pause.is_on() {
+                    info!("pausing on chain until the runner can work again");
+                    self.pause = Pause::On { since: seen };
                 }
-                if self.resting && !rests && self.rested() && !self.outbox.has(&Purpose::Pause) {
-                    self.resting = false;
+                if !pauses && self.rested() && !self.outbox.has(&Purpose::Pause) {
+                    self.pause = Pause::Off;
                 }
-                if self.draining() || rests {
+                if self.draining() || pauses {
                     self.outbox.want(Purpose::Pause, Instruction::PauseRunner, seen);
                 }
             }
@@ -215,7 +220,7 @@ impl Desk {
     /// Whether a pause is to be ended: one that it made itself, or, if its operator says so, the one
     /// that it finds when it starts. If its operator pauses it later, that is meant.
     pub(super) fn resumes(&self) -> bool {
-        self.resting || (self.rules.resume && !self.resumed)
+        self.pause.is_on() || (self.rules.resume && self.pause == Pause::Unknown)
     }
 
     /// Whether whatever it is drawn for it would fail at: it is better not drawn. A draw that is
@@ -227,12 +232,12 @@ impl Desk {
     /// Whether enough time has passed since it paused: nobody should pause and resume with every
     /// block.
     fn rested(&self) -> bool {
-        !self.resting || self.at() >= self.rests_since.saturating_add(REST_BLOCKS)
+        self.pause.since().is_none_or(|since| self.at() >= since.saturating_add(REST_BLOCKS))
     }
 
     /// All its work needs servers that are gone.
     pub(super) fn helpless(&self) -> bool {
-        self.backends.all_lost() && !self.rules.abilities.alone()
+        self.dependencies.all_lost() && !self.rules.abilities.alone()
     }
 
     /// What governance vouches for is offered, too. Pins do not change while a chain goes on.
@@ -253,7 +258,7 @@ impl Desk {
         if !self.draining() {
             info!("draining: no new jobs are taken");
             self.state = RunState::Draining;
-            self.stands_anew = false;
+            self.standing.outdate();
             self.act(Action::Standing);
         }
         self.judge_drained();
@@ -264,11 +269,12 @@ impl Desk {
     pub(super) fn judge_drained(&mut self) {
         let idle = self.jobs.values().all(|open| matches!(open.stage, Stage::Failed(_)));
         // A lost journal says nothing of what it is bound by.
-        let told = self.polled || self.polling_over;
+        let told = self.polling != Polling::Unanswered;
         let paused = match &self.standing {
-            _ if !self.stands_anew => false,
-            Some(view) => view.status != RunnerStatusName::Active,
-            None => self.registered == Some(false),
+            Standing::Unknown | Standing::Outdated(_) => false,
+            Standing::Current(Registration { view, .. }) => {
+                view.as_ref().is_none_or(|view| view.status != RunnerStatusName::Active)
+            }
         };
         if self.state == RunState::Draining && idle && told && paused && self.outbox.is_empty() {
             info!("drained");
@@ -276,7 +282,6 @@ impl Desk {
         }
     }
 
-    /// Sends what is due.
     pub(super) fn send(&mut self) {
         for parcel in self.outbox.due() {
             self.route(parcel);
@@ -318,7 +323,7 @@ impl Desk {
         }
         if code == "cannot_pay" {
             // Another program with this key spends, too.
-            self.problem = Some(reason);
+            self.chain.problem = Some(reason);
         }
     }
 
@@ -335,12 +340,12 @@ impl Desk {
                 self.outbox.not_done(&purpose);
                 // It is paused yet, and nobody meant that: it need not wait to say so again.
                 if purpose == Purpose::Resume {
-                    (self.resting, self.rests_since) = (true, 0);
+                    self.pause = self.pause.not_resumed();
                 }
             }
         }
         if matches!(purpose, Purpose::Pause | Purpose::Resume | Purpose::Heartbeat) {
-            self.stands_anew = false;
+            self.standing.outdate();
             self.act(Action::Standing);
         }
         self.judge_drained();
@@ -350,7 +355,7 @@ impl Desk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::daemon::testing::runner_view;
+    use crate::testing::runner_view;
     use remuda_client::types::Uint;
 
     #[test]

@@ -2,9 +2,9 @@
 //! until it works again. The rules are in [`crate::daemon::faults`].
 
 use super::{Action, Desk};
-use crate::daemon::backends::capabilities;
-use crate::daemon::dispatch::repeatable;
+use crate::daemon::dependencies::capabilities;
 use crate::daemon::faults::{Doubt, JOURNAL, Trial};
+use crate::executor::repeatable;
 use crate::journal::Stage;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::JobId;
@@ -105,7 +105,7 @@ impl Desk {
     /// What sessions are told that cannot be done now.
     pub(super) fn lost(&self) -> Vec<String> {
         let broken = self.faults.open().into_iter().filter(|part| part != JOURNAL);
-        let all: BTreeSet<String> = self.backends.lost().into_iter().chain(broken).collect();
+        let all: BTreeSet<String> = self.dependencies.lost().into_iter().chain(broken).collect();
         all.into_iter().collect()
     }
 }

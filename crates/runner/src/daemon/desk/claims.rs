@@ -44,7 +44,7 @@ impl Desk {
         let known = match self.jobs.get(&job).filter(|open| !open.glance) {
             Some(open) if open.attempt == attempt => Known::Same,
             Some(_) => Known::OtherAttempt,
-            None if self.done.contains(&(job, attempt)) => Known::Same,
+            None if self.history.done.contains(&(job, attempt)) => Known::Same,
             None => Known::No,
         };
         let spec = JobSpec::from_bytes(&assignment.job_spec).ok();
@@ -147,7 +147,7 @@ impl Desk {
     /// Whether a job can be done here and now, as far as that is known without the chain.
     fn able(&self, spec: &JobSpec) -> Result<(), Unable> {
         self.rules.abilities.check(spec, None)?;
-        self.backends.check(spec)?;
+        self.dependencies.check(spec)?;
         self.fault_of(spec).map_or(Ok(()), |why| Err(Unable::Broken(why.to_owned())))
     }
 
@@ -156,19 +156,20 @@ impl Desk {
         let same = |view: &FinishedView| {
             (view.job.0, view.attempt, view.end.as_str()) == (job, attempt, REFUSED)
         };
-        if self.finished.iter().any(same) {
+        if self.history.finished.iter().any(same) {
             return;
         }
         warn!(%job, %why, "a job is refused");
         // Validators can make up any number of them: what was done stays in sight.
-        let mut older =
-            (0..self.finished.len()).rev().filter(|at| self.finished[*at].end == REFUSED);
+        let mut older = (0..self.history.finished.len())
+            .rev()
+            .filter(|at| self.history.finished[*at].end == REFUSED);
         if older.clone().count() >= REFUSED_MAX
             && let Some(oldest) = older.next()
         {
-            self.finished.remove(oldest);
+            self.history.finished.remove(oldest);
         }
-        self.finished.push_front(FinishedView {
+        self.history.finished.push_front(FinishedView {
             job: HexHash(job),
             attempt,
             kind: spec.map(|spec| format!("{:?}", spec.job_type.kind())),
@@ -177,7 +178,7 @@ impl Desk {
             height: Uint(self.at()),
             paid: None,
         });
-        self.finished.truncate(REMEMBERED);
+        self.history.finished.truncate(REMEMBERED);
     }
 
     /// A validator says that a job is over. The chain is asked; work stops when it agrees.
@@ -231,7 +232,7 @@ impl Desk {
                 && !job_now.is_some_and(over)
                 && at < open.since.saturating_add(FORGOTTEN_BLOCKS) =>
             {
-                self.wanted = true;
+                self.rounds.due = true;
                 false
             }
             verdict => {
@@ -244,7 +245,7 @@ impl Desk {
                     self.drop_false(job, reason);
                 } else {
                     // Another node, and then another block.
-                    self.wanted = true;
+                    self.rounds.due = true;
                 }
                 false
             }
@@ -279,12 +280,12 @@ impl Desk {
         let session = self.sessions.all.get(&validator);
         let index = session.map(|session| session.index);
         error!(?index, %job, reason, "a validator sent a false assignment");
-        self.lies.push_front(FalseAssignmentView {
+        self.history.lies.push_front(FalseAssignmentView {
             validator: HexHash(validator.into()),
             job: HexHash(job),
             reason: reason.to_owned(),
             height: Uint(self.at()),
         });
-        self.lies.truncate(REMEMBERED);
+        self.history.lies.truncate(REMEMBERED);
     }
 }

@@ -6,6 +6,7 @@
 //! result may be, by what the job pays and by what is there; for a larger one an excuse is given.
 
 use super::Desk;
+use super::state::Pause;
 use crate::case::alone;
 use crate::daemon::open::Open;
 use crate::daemon::purse::{self, Ahead, Most, Purse};
@@ -19,14 +20,14 @@ use remuda_protocol::primitives::{Amount, JobId};
 impl Desk {
     /// What the open jobs may still cost, as far as they are such.
     fn owed(&self, counts: impl Fn(&Open) -> bool) -> u128 {
-        let Some((_, purse)) = &self.money else { return 0 };
+        let Some((_, purse)) = &self.chain.money else { return 0 };
         let open = self.jobs.values().filter(|open| open.checked && counts(open));
         open.fold(0, |sum, open| sum.saturating_add(open.fees(&self.identity, purse)))
     }
 
     /// Whether a job that is not taken yet could be paid for beside all others.
     pub(super) fn affords(&self, spec: &JobSpec) -> bool {
-        let Some((balance, purse)) = &self.money else { return false };
+        let Some((balance, purse)) = &self.chain.money else { return false };
         let new = purse.job(spec, purse::least(spec), Ahead::All);
         *balance >= self.owed(|_| true).saturating_add(new)
     }
@@ -34,7 +35,7 @@ impl Desk {
     /// How large a job's result may be. For each place that is free an answer can be paid for
     /// afterwards, and what others have begun, or wait for, is not touched.
     pub(super) fn most(&self, job: JobId) -> Option<Most> {
-        let (balance, purse) = self.money.as_ref()?;
+        let (balance, purse) = self.chain.money.as_ref()?;
         let open = self.jobs.get(&job)?;
         let (spec, (_, view)) = (open.spec.as_ref()?, open.view.as_ref()?);
         let all = spec.result_schema.max_return_bytes as usize;
@@ -69,14 +70,14 @@ impl Desk {
     }
 
     fn covers(&self, job: JobId, counts: impl Fn(&Open) -> bool) -> bool {
-        let Some((balance, _)) = &self.money else { return false };
+        let Some((balance, _)) = &self.chain.money else { return false };
         let owed = self.owed(|open| open.job_id == job || counts(open));
         *balance >= owed.saturating_add(self.bound_for_others())
     }
 
     /// What aggregates on their way bind beyond what the runner's own results in them may cost.
     fn bound_for_others(&self) -> u128 {
-        let Some((_, purse)) = &self.money else { return 0 };
+        let Some((_, purse)) = &self.chain.money else { return 0 };
         self.jobs.values().fold(0, |sum, open| {
             let all = Purpose::Job(open.job_id, open.attempt, Deed::RevealAll);
             let bound = self.outbox.binds(&all).unwrap_or(0);
@@ -101,7 +102,7 @@ impl Desk {
     /// What it should have at least: for its open jobs, for one more, and to pause before it is too
     /// poor for that; and if it has paused, to come back.
     fn least(&self, purse: &Purse) -> u128 {
-        let pauses = if self.resting && !self.resuming { 2 } else { 1 };
+        let pauses = if matches!(self.pause, Pause::On { .. }) { 2 } else { 1 };
         let spare = purse.usual().saturating_add(purse.pause().saturating_mul(pauses));
         self.owed(|_| true).saturating_add(spare)
     }
@@ -111,12 +112,12 @@ impl Desk {
         let affords = |(balance, purse): &(u128, Purse)| {
             *balance >= self.owed(|_| true).saturating_add(purse.pause())
         };
-        self.money.as_ref().is_some_and(affords)
+        self.chain.money.as_ref().is_some_and(affords)
     }
 
     /// What to do about too little money, if there is too little.
     pub(super) fn short_of_money(&self) -> Option<String> {
-        let (balance, purse) = self.money.as_ref()?;
+        let (balance, purse) = self.chain.money.as_ref()?;
         let least = self.least(purse);
         (*balance < least).then(|| {
             let (me, have) = (HexAddress(self.identity.me), InCby(Amount(*balance)));

@@ -1,6 +1,7 @@
 //! Jobs: what is done about them, and how they end. How they come is in `claims`.
 
 use super::{Action, DONE_MAX, Desk, Earned};
+use crate::backend::Job;
 use crate::case::{End, Step, alone};
 use crate::daemon::intake::MARGIN_BLOCKS;
 use crate::daemon::nodes::Reading;
@@ -114,7 +115,7 @@ impl Desk {
         };
         let kept = self.kept_for_others(job);
         let on_its_way = self.outbox.has(&Purpose::Job(job, open.attempt, deed));
-        let paid = self.money.as_ref().is_some_and(|(_, purse)| open.bonus_covers(purse));
+        let paid = self.chain.money.as_ref().is_some_and(|(_, purse)| open.bonus_covers(purse));
         if on_its_way || (paid && self.outbox.covers(&all, open.spare(&all), kept)) {
             return Some((deed, all));
         }
@@ -149,19 +150,19 @@ impl Desk {
         let (Some(spec), Some(deadline)) = (open.spec.clone(), open.deadline()) else { return };
         let Some(most) = most else { return };
         let blocks = deadline.saturating_sub(at.saturating_add(MARGIN_BLOCKS));
-        let left = self.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
+        let left = self.chain.block_time.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX));
         let wall = Duration::from_secs(u64::from(spec.bounds.max_wall_time_seconds.max(1)));
-        let within = wall.min(left);
+        let time_limit = wall.min(left);
         // An excuse needs no time, but a block. A single runner would be paid for it as for work.
         let late = at.saturating_add(1) > deadline;
-        if within.is_zero() && (late || alone(spec.verification.mode)) {
+        if time_limit.is_zero() && (late || alone(spec.verification.mode)) {
             open.stage = Stage::Failed("there was no time left for it".to_owned());
             return self.step(job);
         }
         (open.working, open.most) = (true, Some(most));
         let (chain_id, attempt, pinned) = (self.identity.chain_id, open.attempt, open.pinned);
-        let (job_id, patience) = (job, left);
-        let task = Task { chain_id, job_id, attempt, spec, within, patience, most, pinned };
+        let job = Job { job_id: job, spec, time_limit, expires_in: left, pinned };
+        let task = Task { chain_id, attempt, job, most };
         self.act(Action::Work(Box::new(task)));
     }
 
@@ -268,9 +269,9 @@ impl Desk {
         self.outbox.forget(job);
         self.remember(job, open.attempt);
         let count = match end {
-            End::Settled => &mut self.totals.settled,
-            End::Failed(_) | End::Cancelled => &mut self.totals.failed,
-            End::Unseated | End::Missed => &mut self.totals.missed,
+            End::Settled => &mut self.history.totals.settled,
+            End::Failed(_) | End::Cancelled => &mut self.history.totals.failed,
+            End::Unseated | End::Missed => &mut self.history.totals.missed,
         };
         count.0 += 1;
         let end_text = match end {
@@ -280,7 +281,7 @@ impl Desk {
             End::Unseated => "lost its seat".to_owned(),
             End::Missed => "missed".to_owned(),
         };
-        self.finished.push_front(FinishedView {
+        self.history.finished.push_front(FinishedView {
             job: HexHash(job),
             attempt: open.attempt,
             kind: open.spec.as_ref().map(|spec| format!("{:?}", spec.job_type.kind())),
@@ -289,26 +290,29 @@ impl Desk {
             height: Uint(self.at()),
             paid: None,
         });
-        self.finished.truncate(REMEMBERED);
+        self.history.finished.truncate(REMEMBERED);
         self.act(Action::Earned(job, open.attempt));
         self.judge_drained();
     }
 
     fn remember(&mut self, job: JobId, attempt: u32) {
-        if self.done.insert((job, attempt)) {
-            self.done_order.push_back((job, attempt));
+        if self.history.done.insert((job, attempt)) {
+            self.history.done_order.push_back((job, attempt));
         }
-        if self.done_order.len() > DONE_MAX {
-            self.done_order.pop_front().inspect(|oldest| _ = self.done.remove(oldest));
+        if self.history.done_order.len() > DONE_MAX {
+            self.history
+                .done_order
+                .pop_front()
+                .inspect(|oldest| _ = self.history.done.remove(oldest));
         }
     }
 
     /// What became of a finished job, says its history. Who is outvoted is scored for it.
     pub(super) fn earned(&mut self, job: JobId, attempt: u32, earned: Earned) {
         let Earned { amount, why, outvoted } = earned;
-        self.totals.paid = BigUint(self.totals.paid.0.saturating_add(amount));
-        self.totals.outvoted.0 += u64::from(outvoted);
-        let mut finished = self.finished.iter_mut();
+        self.history.totals.paid = BigUint(self.history.totals.paid.0.saturating_add(amount));
+        self.history.totals.outvoted.0 += u64::from(outvoted);
+        let mut finished = self.history.finished.iter_mut();
         let of = finished.find(|view| view.job.0 == job && view.attempt == attempt);
         if let Some(view) = of {
             view.paid = Some(BigUint(amount));

@@ -28,18 +28,19 @@ pub(super) enum Kind {
     /// The offer on chain is not that of the settings.
     Offer,
     /// Something that work depends on is not there.
-    Backend,
+    Dependency,
 }
 
 impl Desk {
     pub(super) fn problems(&self) -> Vec<(Kind, String)> {
         let mut all = Vec::new();
-        all.extend(self.problem.iter().map(|why| (Kind::Nodes, why.clone())));
-        let strangers = self.strangers.iter().filter(|why| self.problem.as_ref() != Some(why));
+        all.extend(self.chain.problem.iter().map(|why| (Kind::Nodes, why.clone())));
+        let strangers =
+            self.chain.strangers.iter().filter(|why| self.chain.problem.as_ref() != Some(why));
         all.extend(strangers.map(|why| (Kind::Stranger, why.clone())));
         all.extend(self.twin().map(|why| (Kind::Twin, why)));
-        let view = self.standing.as_ref();
-        if self.registered.is_some() {
+        let view = self.standing.view();
+        if self.standing.last().is_some() {
             let resumes = self.draining() || self.resumes() || self.outbox.has(&Purpose::Resume);
             let trouble = trouble(view, resumes, &self.rules.commands);
             all.extend(trouble.map(|why| (Kind::Standing, why)));
@@ -53,9 +54,9 @@ impl Desk {
             Err(why) => Some(format!("what the settings offer is no offer: {why}")),
         };
         all.extend(offer.map(|why| (Kind::Offer, why)));
-        all.extend(self.backends.problem().map(|why| {
+        all.extend(self.dependencies.problem().map(|why| {
             let rest = "; nothing that it offers can be done, so it pauses on chain until then";
-            (Kind::Backend, if self.helpless() { why + rest } else { why })
+            (Kind::Dependency, if self.helpless() { why + rest } else { why })
         }));
         all
     }
@@ -90,7 +91,7 @@ impl Desk {
     pub(super) fn probed(&mut self, found: Vec<(String, bool)>) {
         let news = found.into_iter().filter(|(capability, there)| {
             // All are learned, also those that are no news.
-            self.backends.learn(capability, *there)
+            self.dependencies.learn(capability, *there)
         });
         let (added, removed): (Vec<_>, Vec<_>) = news.partition(|(_, there)| *there);
         let names = |all: Vec<(String, bool)>| all.into_iter().map(|(name, _)| name).collect();

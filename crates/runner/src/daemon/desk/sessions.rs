@@ -37,7 +37,6 @@ pub(super) struct Session {
     pub(super) epoch_questions: u8,
 }
 
-/// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     pub(super) all: BTreeMap<ValidatorKey, Session>,
@@ -218,9 +217,9 @@ impl Desk {
             }
             Event::Head(height) => {
                 session.head = Some(height);
-                if self.height.is_some_and(|known| height > known) {
-                    self.wanted = true;
-                    if self.now_ms.saturating_sub(self.round_ms) >= self.spacing_ms() {
+                if self.chain.height.is_some_and(|known| height > known) {
+                    self.rounds.due = true;
+                    if self.now_ms.saturating_sub(self.rounds.last_ms) >= self.spacing_ms() {
                         self.round();
                     }
                 }
@@ -238,7 +237,9 @@ impl Desk {
 
     /// Tells validators how busy the runner is, when that has changed.
     pub(super) fn tell_load(&mut self) {
-        if self.height.is_none() || self.now_ms < self.sessions.told_ms.saturating_add(LOAD_MS) {
+        if self.chain.height.is_none()
+            || self.now_ms < self.sessions.told_ms.saturating_add(LOAD_MS)
+        {
             return;
         }
         let busy = u32::try_from(self.busy()).unwrap_or(u32::MAX);
@@ -248,7 +249,7 @@ impl Desk {
             Some("no money for fees")
         } else if self.faults.of(std::iter::empty()).is_some() {
             Some("out of order")
-        } else if self.backends.all_lost() && !self.rules.abilities.alone() {
+        } else if self.dependencies.all_lost() && !self.rules.abilities.alone() {
             Some("no backend answers")
         } else {
             None

@@ -7,12 +7,12 @@ mod programs;
 mod trouble;
 
 use super::*;
-use crate::daemon::backends::Backend;
+use crate::daemon::dependencies::Dependency;
 use crate::daemon::faults::Doubt;
 use crate::daemon::nodes::Seated;
 use crate::daemon::sender::{Deed, Facts};
-use crate::daemon::testing::{http_spec, job, runner_view, seat, settings};
 use crate::journal::Stage;
+use crate::testing::{http_spec, job, runner_view, seat, settings};
 use remuda_client::types::{HexAddress, HexHash, RunnerStatusName, RunnerValidator, Uint};
 use remuda_link::frame::{CancelReason, JobAssignment, JobCancel, RejectReason};
 use remuda_protocol::codec::Encode as _;
@@ -83,7 +83,7 @@ impl Scene {
 
     fn able(sections: &str, journal: Vec<Entry>) -> Self {
         let settings = settings(sections);
-        let backends = Backend::all(&settings);
+        let dependencies = Dependency::all(&settings);
         let rules = Rules {
             abilities: Abilities::of(&settings),
             slots: 2,
@@ -95,7 +95,7 @@ impl Scene {
             commands: Commands { settings: "runner.toml".to_owned(), key: "runner.key".to_owned() },
         };
         let mut scene = Self {
-            desk: Desk::new(key(), rules, Backends::new(&backends), journal, vec![]),
+            desk: Desk::new(key(), rules, Dependencies::new(&dependencies), journal, vec![]),
             now: 0,
         };
         scene.note(pulse(100, 5));
@@ -187,7 +187,7 @@ fn a_job_of_three_validators_is_checked_elsewhere_and_done_once() {
     assert!(actions.contains(&asks), "somebody else: {actions:?}");
     assert_eq!(scene.ack(B, 1), AckStatus::Duplicate);
     assert_eq!(scene.ack(C, 1), AckStatus::Duplicate);
-    let work = |a: &Action| matches!(a, Action::Work(task) if task.job_id == id(1));
+    let work = |a: &Action| matches!(a, Action::Work(task) if task.job.job_id == id(1));
     let begun = scene.read(1, 100, Some(drawn(Progress::Waiting)));
     assert!(has(&begun, work));
     assert!(!has(&scene.read(1, 101, Some(drawn(Progress::Waiting))), work), "only once");

@@ -17,26 +17,27 @@ impl Desk {
             runner: HexAddress(self.identity.me),
             state: self.state,
             problems: self.problems().into_iter().map(|(_, why)| why).collect(),
-            reachable: self.reachable,
-            chain_id: self.height.map(|_| Uint(self.identity.chain_id)),
+            reachable: self.chain.reachable,
+            chain_id: self.chain.height.map(|_| Uint(self.identity.chain_id)),
             height: Uint(self.at()),
-            policy: self.policy.clone(),
+            policy: self.chain.policy.clone(),
             standing: self.standing_view(),
             slots: self.rules.slots,
             busy: count(self.busy()),
             sending: count(self.outbox.len()),
             sessions: self.session_views(),
             jobs: self.jobs.values().map(job_view).collect(),
-            finished: self.finished.iter().cloned().collect(),
-            totals: self.totals,
-            false_assignments: self.lies.iter().cloned().collect(),
+            finished: self.history.finished.iter().cloned().collect(),
+            totals: self.history.totals,
+            false_assignments: self.history.lies.iter().cloned().collect(),
             unreadable: self.unreadable.clone(),
         }
     }
 
     fn standing_view(&self) -> Option<StandingView> {
-        self.standing.as_ref().map(|view| StandingView {
-            height: Uint(self.stood_at),
+        let last = self.standing.last()?;
+        last.view.as_ref().map(|view| StandingView {
+            height: Uint(last.height),
             status: view.status,
             healthy: view.healthy,
             present: view.present,
@@ -45,7 +46,7 @@ impl Desk {
             reputation_nano: view.reputation_nano,
             failures: view.failures,
             jailed_until: view.jailed_until,
-            balance: BigUint(self.money.map_or(0, |(balance, _)| balance)),
+            balance: BigUint(self.chain.money.map_or(0, |(balance, _)| balance)),
         })
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::case::End;
-use crate::daemon::testing::{http_spec, job, seat};
+use crate::testing::{http_spec, job, seat};
 use remuda_protocol::dispatcher::job::Status;
 use remuda_protocol::primitives::Height;
 use remuda_protocol::verifier::commitment::result_digest;

@@ -123,11 +123,8 @@ fn has_text(records: &[Record], name: &Name, expected: &[u8]) -> bool {
     })
 }
 
-/// Where a name leads.
 enum Link {
-    /// It stands for itself.
     End,
-    /// It stands for another.
     To(Name),
     /// It has several CNAME records, which must not be: nobody can say where it leads.
     Torn,

@@ -9,10 +9,8 @@ use thiserror::Error;
 const RESOLVERS_MAX: usize = 16;
 const PORT: u16 = 53;
 
-/// A resolver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Resolver {
-    /// Where it listens.
     pub address: SocketAddr,
 }
 
@@ -25,15 +23,12 @@ pub enum ResolverError {
     /// More than any job asks for.
     #[error("{0} resolvers, at most {RESOLVERS_MAX} are of use")]
     TooMany(usize),
-    /// No address.
     #[error("{0:?} is no address of a resolver: write 9.9.9.9, 10.0.0.1:5353 or [2620:fe::fe]:53")]
     NotAnAddress(String),
-    /// The same resolver again.
     #[error("{0:?} is a resolver that was named before: it would count twice")]
     Twice(String),
 }
 
-/// Reads a list.
 pub(super) fn read(texts: &[String]) -> Result<Vec<Resolver>, ResolverError> {
     if texts.is_empty() {
         return Err(ResolverError::None);

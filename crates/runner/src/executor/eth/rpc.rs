@@ -15,21 +15,17 @@ const WORDS_MAX: usize = 200;
 /// Erigon; Besu and Hardhat; Nethermind; OpenEthereum.
 const KNOWN: [&str; 4] = ["alreadyknown", "knowntransaction", "alreadyimported", "samehash"];
 
-/// A node.
 pub(super) struct Rpc(Endpoint);
 
 /// Why a call has no result.
 pub(super) enum Failure {
-    /// The call itself failed.
     Call(ExecuteError),
-    /// The node says so.
     Said(String),
 }
 
 /// A transaction that a node has; only its name is of interest.
 #[derive(Deserialize)]
 pub(super) struct Found {
-    /// Its hash.
     pub hash: String,
 }
 
@@ -58,7 +54,6 @@ impl Failure {
 }
 
 impl Rpc {
-    /// Of a node.
     pub(super) fn new(endpoint: Endpoint) -> Self {
         Self(endpoint)
     }
@@ -93,7 +88,6 @@ impl Rpc {
         }
     }
 
-    /// The error to report.
     pub(super) fn explain(&self, failure: Failure) -> ExecuteError {
         match failure {
             Failure::Call(error) => error,

@@ -61,7 +61,7 @@ impl Model {
             unreachable!("the question is one to a model")
         };
         let (job_id, progress) = (B256::ZERO, &Unheard);
-        let work = Work { job_id, spec: &spec, within: PLAIN, progress };
+        let work = Work { job_id, spec: &spec, time_limit: PLAIN, progress };
         // Some models take one temperature only: a question without any is taken by all.
         let request = self.request(&work, messages, None);
         self.ask(&work, &request).await.map(drop).map_err(|setback| setback.error)

@@ -8,7 +8,6 @@ use thiserror::Error;
 /// All that a model said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
-    /// The text.
     pub content: String,
     /// Why it ends: `stop`, `length`, …
     pub finish_reason: String,
@@ -61,7 +60,6 @@ struct Piece {
 struct Choice {
     #[serde(default)]
     index: u32,
-    /// In a stream.
     delta: Option<Text>,
     /// All at once.
     message: Option<Text>,
@@ -74,7 +72,6 @@ struct Text {
 }
 
 impl<'a> Reply<'a> {
-    /// Nothing yet.
     pub(super) fn new(work: &'a Work<'a>) -> Self {
         Self { work, content: String::new(), finish_reason: None, tokens: 0, percent: 0 }
     }

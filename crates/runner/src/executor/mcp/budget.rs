@@ -49,7 +49,6 @@ impl Budget {
     }
 }
 
-/// Reads within a budget.
 pub(super) struct Bounded<R> {
     pub inner: R,
     pub budget: Budget,

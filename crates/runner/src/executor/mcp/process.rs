@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-/// How to start it.
 pub(super) struct Server {
     pub command: PathBuf,
     pub args: Vec<String>,

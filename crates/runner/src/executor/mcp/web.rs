@@ -36,7 +36,6 @@ pub(super) struct Web {
 }
 
 impl Web {
-    /// For one session.
     pub(super) fn new(endpoint: Arc<Endpoint>, budget: Budget) -> Self {
         Self { endpoint, budget }
     }

@@ -6,10 +6,8 @@ use wasmtime::ResourceLimiter;
 /// Bytes of an element of a table, more or less.
 const ELEMENT_BYTES: usize = 16;
 
-/// Limits of one run.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// Fuel.
     pub fuel: u64,
     /// Bytes of memory and tables together.
     pub memory_bytes: usize,
@@ -35,7 +33,6 @@ pub(super) enum MemoryError {
 }
 
 impl Meter {
-    /// Nothing used yet.
     pub(super) fn new(limit: usize) -> Self {
         Self { limit, used: 0 }
     }

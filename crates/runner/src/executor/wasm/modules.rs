@@ -53,7 +53,6 @@ impl From<ModuleError> for ExecuteError {
     }
 }
 
-/// The operator's modules.
 #[derive(Clone)]
 pub(super) struct Modules {
     engine: Engine,

@@ -9,11 +9,8 @@ use wasmtime::{Engine, Instance, Memory, Module, Store, Trap, TypedFunc, UpdateD
 
 /// A run, ready to go.
 pub(super) struct Run {
-    /// The program.
     pub module: Module,
-    /// Its input.
     pub params: Vec<u8>,
-    /// What it may use.
     pub limits: Limits,
     /// Set when nobody waits for it any longer.
     pub stopped: Arc<AtomicBool>,

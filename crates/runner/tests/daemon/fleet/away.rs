@@ -1,7 +1,7 @@
 //! An orchestrator that is not there: the runner says so, and loses nothing.
 
 use super::{Fleet, asked, patient, results};
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_protocol::registry::runner::Status;
 use std::time::Duration;
 
@@ -13,13 +13,14 @@ async fn without_its_fleet_a_runner_says_that_it_cannot_and_is_not_drawn() {
     let runner = fleet.runner(&town, 0, "away-runner").await;
     let me = runner.runner();
     sees(&runner, "it says so", |s| s.problems.iter().any(|why| why.contains("fleet"))).await;
-    let status = |world: &crate::town::World| world.chain.runner(me).map(|runner| runner.status);
-    let paused = |world: &crate::town::World| status(world) == Some(Status::Paused);
+    let status =
+        |world: &crate::daemon::town::World| world.chain.runner(me).map(|runner| runner.status);
+    let paused = |world: &crate::daemon::town::World| status(world) == Some(Status::Paused);
     town.until("it is paused", paused).await;
     fleet.serve().await;
     let _worker = fleet.worker("worker");
     sees(&runner, "that is over", |s| s.problems.is_empty()).await;
-    let active = |world: &crate::town::World| status(world) == Some(Status::Active);
+    let active = |world: &crate::daemon::town::World| status(world) == Some(Status::Active);
     town.until("it is back", active).await;
     let job = town.order(patient(town.single("GET")));
     town.settled(job).await;

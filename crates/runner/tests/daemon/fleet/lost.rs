@@ -1,7 +1,7 @@
 //! Workers that are lost in the middle, and what becomes of what they say.
 
 use super::{Fleet, Puppet, asked, patient, results};
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_fleet::id::Fence;
 use remuda_fleet::lease::EndReason;
 use remuda_fleet::message::StaleReason;

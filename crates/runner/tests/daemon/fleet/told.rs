@@ -1,7 +1,7 @@
 //! What goes along with work: how far it is, and that nobody wants it any more.
 
 use super::{Fleet, Puppet, asked, patient};
-use crate::town::{Town, sees};
+use crate::daemon::town::{Town, sees};
 use remuda_fleet::lease::{AttemptState, EndReason};
 use remuda_protocol::codec::Encode as _;
 use remuda_protocol::crypto::SecretKey;

@@ -10,7 +10,6 @@ const GATHER_MAX: Duration = Duration::from_micros(500);
 /// Others had so many turns, and nobody asked.
 const STILL_MAX: u32 = 3;
 
-/// Those who ask.
 pub(super) struct Inbox {
     asks: mpsc::Receiver<Ask>,
     /// Who has been heard already, and is first.
@@ -45,12 +44,10 @@ impl Inbox {
         count
     }
 
-    /// How many are there.
     pub(super) fn len(&self) -> usize {
         self.heard.len() + self.asks.len()
     }
 
-    /// Somebody who is there.
     pub(super) fn heard(&mut self) -> Option<Ask> {
         self.heard.pop_front().or_else(|| self.asks.try_recv().ok())
     }

@@ -73,7 +73,6 @@ impl Folder {
     }
 }
 
-/// Readers of a file.
 fn readers(path: &Path) -> (Teller, Readers) {
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
     Readers::start(SqlitePoolOptions::new().connect_lazy_with(options))

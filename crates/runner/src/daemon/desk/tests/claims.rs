@@ -8,11 +8,11 @@ fn a_false_assignment_is_looked_up_twice_and_then_blamed() {
     let mut scene = Scene::new();
     scene.assign(A, 1);
     scene.read(1, 99, None);
-    assert_eq!(scene.desk.lies.len(), 0, "the node was behind");
+    assert_eq!(scene.desk.history.lies.len(), 0, "the node was behind");
     scene.read(1, 100, None);
-    assert_eq!(scene.desk.lies.len(), 0, "it may be wrong");
+    assert_eq!(scene.desk.history.lies.len(), 0, "it may be wrong");
     let actions = scene.read(1, 101, None);
-    assert_eq!(scene.desk.lies[0].validator.0.0, A);
+    assert_eq!(scene.desk.history.lies[0].validator.0.0, A);
     assert!(actions.contains(&Action::Finish(A, id(1))));
     assert!(scene.desk.jobs.is_empty());
     assert_eq!(scene.ack(B, 1), AckStatus::Accepted, "somebody else may say so with more right");
@@ -27,7 +27,7 @@ fn a_block_that_never_comes_is_not_waited_for() {
         scene.note(pulse(height, 5));
         scene.read(1, height, None);
     }
-    assert_eq!(scene.desk.lies.len(), 1);
+    assert_eq!(scene.desk.history.lies.len(), 1);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn whoever_lies_does_not_take_the_honest_ones_along() {
         scene.note(pulse(height, 5));
         actions.extend(scene.read(1, 99, None));
     }
-    assert_eq!(scene.desk.lies.len(), 1);
+    assert_eq!(scene.desk.history.lies.len(), 1);
     let finished = |to| actions.contains(&Action::Finish(to, id(1)));
     assert!(finished(A) && !finished(B) && !finished(C), "{actions:?}");
     let avoid = Some("http://validator-2".to_owned());
@@ -55,7 +55,7 @@ fn whoever_lies_does_not_take_the_honest_ones_along() {
     let begun = scene.read(1, 108, Some(drawn(Progress::Waiting)));
     assert!(has(&begun, |a| matches!(a, Action::Work(_))), "{begun:?}");
     assert_eq!(scene.desk.jobs[&id(1)].streams, [B, C]);
-    assert_eq!(scene.desk.lies.len(), 1, "nobody else is to blame");
+    assert_eq!(scene.desk.history.lies.len(), 1, "nobody else is to blame");
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_job_that_all_made_up_ends_with_the_last_of_them() {
     for height in 101..=104 {
         scene.read(1, height, None);
     }
-    let blamed: Vec<_> = scene.desk.lies.iter().map(|lie| lie.validator.0.0).collect();
+    let blamed: Vec<_> = scene.desk.history.lies.iter().map(|lie| lie.validator.0.0).collect();
     assert_eq!(blamed, [B, A]);
     assert!(scene.desk.jobs.is_empty());
 }
@@ -78,7 +78,7 @@ fn who_has_a_block_left_says_that_there_was_no_time() {
     scene.note(pulse(134, 5));
     scene.assign(A, 1);
     let begun = scene.read(1, 134, Some(drawn(Progress::Waiting)));
-    let works = |a: &Action| matches!(a, Action::Work(task) if task.within.is_zero());
+    let works = |a: &Action| matches!(a, Action::Work(task) if task.job.time_limit.is_zero());
     assert!(has(&begun, works), "an excuse takes no time: {begun:?}");
 }
 

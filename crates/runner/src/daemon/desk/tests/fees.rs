@@ -1,6 +1,7 @@
 //! Money for what is ahead.
 
 use super::*;
+use crate::daemon::purse::Purse;
 use crate::daemon::purse::SMALL_BYTES;
 use remuda_protocol::primitives::Amount;
 

@@ -48,7 +48,7 @@ fn what_is_refused_and_committed_to_is_attested() {
         let height = scene.desk.height();
         scene.read(1, height, Some(committed()));
         assert!(attests(&scene, 1), "{what}: {:?}", scene.desk.status().jobs);
-        assert_eq!(scene.desk.lies.len(), 0, "{what}");
+        assert_eq!(scene.desk.history.lies.len(), 0, "{what}");
     }
 }
 
@@ -61,7 +61,7 @@ fn what_is_refused_and_not_bound_is_forgotten() {
             let actions = scene.read(1, scene.desk.height(), job);
             assert!(!has(&actions, |a| matches!(a, Action::Work(_))), "{what}: {actions:?}");
             assert_eq!(scene.desk.jobs.len(), before, "{what}");
-            assert!(!attests(&scene, 1) && scene.desk.lies.is_empty(), "{what}");
+            assert!(!attests(&scene, 1) && scene.desk.history.lies.is_empty(), "{what}");
         }
         scene.assign(A, 1);
         scene.note(Note::Read(id(1), None));
@@ -82,7 +82,7 @@ fn what_was_refused_is_taken_when_there_is_a_place() {
     scene.note(Note::Worked(id(11), 0, Ok((outcome(11), None))));
     assert_eq!(scene.ack(B, 1), AckStatus::Accepted, "whether or not the look is over");
     let begun = scene.read(1, 100, Some(drawn(Progress::Waiting)));
-    assert!(has(&begun, |a| matches!(a, Action::Work(task) if task.job_id == id(1))));
+    assert!(has(&begun, |a| matches!(a, Action::Work(task) if task.job.job_id == id(1))));
 }
 
 #[test]

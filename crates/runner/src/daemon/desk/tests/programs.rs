@@ -43,7 +43,7 @@ fn run(name: &str, more: &str, pinned: bool) -> (AckStatus, Vec<Action>) {
 fn a_pinned_program_whose_module_is_here_runs_without_being_listed() {
     let (status, actions) = run("pinned", "", true);
     assert_eq!(status, AckStatus::Accepted);
-    assert!(has(&actions, |a| matches!(a, Action::Work(task) if task.pinned)), "{actions:?}");
+    assert!(has(&actions, |a| matches!(a, Action::Work(task) if task.job.pinned)), "{actions:?}");
 }
 
 #[test]

@@ -1,9 +1,0 @@
-//! With programs of others: the module of a test is named after the part that it needs.
-
-#[allow(dead_code, reason = "it has more than the one part here needs")]
-#[path = "../../../runner/tests/parts/support.rs"]
-mod started;
-#[path = "../support/mod.rs"]
-mod support;
-
-mod sdk;

@@ -1,6 +1,0 @@
-//! With programs of others: the module of a test is named after the part that it needs, so that what cannot be
-//! installed is counted as skipped.
-
-mod sdk;
-#[path = "../world/mod.rs"]
-mod world;
