@@ -132,6 +132,7 @@ fn examples() -> Examples {
     all
 }
 
+// spec §1.2, §1.3, §1.5, §1.6
 fn encodings(all: &mut Examples) {
     all.hex("encoding.list", vec![(ONE, 3u32), (TWO, 4)].to_bytes());
     let failed = Answer::Failed { code: 706, message: "e".into() };
@@ -146,6 +147,7 @@ fn alice() -> SecretKey {
     SecretKey::from_label("alice")
 }
 
+// spec §2.2, §2.3
 fn keys(all: &mut Examples) {
     all.hex("keys.secret", keccak256("alice"));
     all.hex("keys.public", alice().public_key().bytes);
@@ -179,6 +181,7 @@ fn transfer_hash() -> B256 {
     tx_hash(&transfer().sign(&alice()).to_bytes())
 }
 
+// spec §3.1, §3.2, §3.3, §3.4, §3.13
 fn payment(all: &mut Examples) {
     let signed = transfer().sign(&alice());
     all.hex("transaction.body", transfer().to_bytes());
@@ -219,6 +222,7 @@ fn header() -> Header {
     }
 }
 
+// spec §4.2, §4.3, §4.6, §4.8, §4.10, §4.14
 fn blocks(all: &mut Examples) {
     all.hex("block.header", header().to_bytes());
     all.hex("block.hash", header().hash());
@@ -247,6 +251,7 @@ fn blocks(all: &mut Examples) {
     all.lines("block.basefee", [0, 10_000_000, 15_000_000, 20_000_000].map(next));
 }
 
+// spec §5.2, §5.11
 fn state(all: &mut Examples) {
     let key = AccountKey { address: bob() }.bytes();
     let value = Account { balance: PAID, nonce: 1, failed_callbacks: 0 }.to_bytes();
@@ -302,6 +307,7 @@ fn seed() -> B256 {
     selection_seed(SelectionMode::Delayed, HASH, job(), 41)
 }
 
+// spec §6.2, §6.5, §6.7, §6.8, §6.13, §6.20
 fn jobs(all: &mut Examples) {
     all.hex("job.spec", spec().to_bytes());
     all.hex("job.id", job());
@@ -329,6 +335,7 @@ fn jobs(all: &mut Examples) {
     all.lines("job.threshold", [(3, 3, 2), (5, 5, 4), (9, 9, 9), (3, 5, 5)].map(needed));
 }
 
+// spec §6.10, §6.12, §6.14, §6.16
 fn selections(all: &mut Examples) {
     let leaf = |(byte, weight, slot)| Leaf {
         address: Address::repeat_byte(byte),
@@ -372,6 +379,7 @@ fn selections(all: &mut Examples) {
     all.lines("job.aggregator", lines);
 }
 
+// spec §7.2, §7.9
 fn results(all: &mut Examples) {
     let runner = SecretKey::from_label("runner");
     let who = runner.address();
@@ -397,6 +405,7 @@ fn results(all: &mut Examples) {
     );
 }
 
+// spec §8.1, §8.9
 fn money(all: &mut Examples) {
     let winners = [1, 2, 3].map(Address::repeat_byte);
     let parts = |(gross, wins): (u128, bool)| {
@@ -428,6 +437,7 @@ fn money(all: &mut Examples) {
     all.lines("money.reputation", events);
 }
 
+// spec §9.2
 fn presence(all: &mut Examples) {
     let size = |n: usize| {
         let k = subset_size(n);
@@ -440,6 +450,7 @@ fn presence(all: &mut Examples) {
     all.lines("presence.subset", members.iter().map(|key| B256::new(*key).to_string()));
 }
 
+// spec §10.1, §10.2, §10.4, §10.5, §10.6
 fn timers(all: &mut Examples) {
     let id = timer_id(ONE, Height(500), b"tick", 0);
     all.hex("timer.id", id);
@@ -487,6 +498,7 @@ fn timers(all: &mut Examples) {
     all.lines("timer.weight", [(0, 4), (1, 4), (4, 4), (40, 4), (1, 0)].map(fair));
 }
 
+// spec §11.3, §11.4, §11.7
 fn entitlements(all: &mut Examples) {
     let scope = Scope::Actor { address: ONE };
     let action = Action::ActorExecuteHandler { name: Bytes(b"on_price".to_vec()) };
@@ -519,6 +531,7 @@ fn entitlements(all: &mut Examples) {
     all.hex("entitlement.role", role_id(ONE, b"clerk"));
 }
 
+// spec §12.1, §12.5, §12.8
 fn actors(all: &mut Examples) {
     all.hex("actor.address", actor_address(ONE, B256::ZERO, "def init():\n    pass\n"));
     all.hex("actor.call_id", call_id(CHAIN, 5));
@@ -528,9 +541,6 @@ fn actors(all: &mut Examples) {
     all.hex("actor.random", keccak256(random));
 }
 
-// spec §1.2, §1.3, §1.6, §2.2, §2.3, §2.5, §3.2, §4.3, §4.6, §4.8, §4.10, §4.14, §5.11, §6.5, §6.7,
-// §6.8, §6.10, §6.12, §6.13, §6.14, §6.16, §7.2, §7.9, §8.1, §8.9, §9.2, §10.2, §10.4, §10.5, §10.6,
-// §11.4, §11.7, §12.1, §12.5
 #[test]
 fn examples_of_the_specification_are_computed() {
     let expected = examples().0;
@@ -634,8 +644,9 @@ fn events_are_in_the_specification_with_their_fields() {
     let source = source("protocol/src/rules/event.rs");
     let (_, table) = source.split_once("\nevents! {\n").unwrap();
     let rows = rows();
-    for line in table.lines().take_while(|line| *line != "}") {
-        let (head, rest) = line.trim().split_once(" { ").or(line.trim().split_once(" {")).unwrap();
+    let lines = table.lines().take_while(|line| *line != "}").map(str::trim);
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (head, rest) = line.split_once(" {").unwrap();
         let (tag, name) = head.split_once(' ').unwrap();
         let fields = field_names(rest.split_once('}').unwrap().0);
         let row = rows.iter().find(|row| row[0] == tag && row[1] == name);
