@@ -10,6 +10,7 @@ use remuda_protocol::block::{
     Header, SeedSignature, StateCommitment, presence_hash, seeds_root, transactions_root,
 };
 use remuda_protocol::callback::call_id;
+use remuda_protocol::chain::Validator;
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::committee::{
@@ -29,6 +30,7 @@ use remuda_protocol::entitlements::scope::{Action, Scope, right};
 use remuda_protocol::error::{Inadmissible, Refusal};
 use remuda_protocol::event::{Cause, Event, Receipt};
 use remuda_protocol::fees::{Basefees, Bid, Usage};
+use remuda_protocol::genesis::Genesis;
 use remuda_protocol::key::AccountKey;
 use remuda_protocol::math::log2_nano;
 use remuda_protocol::params::ChainParams;
@@ -620,6 +622,106 @@ fn read(text: &str) -> u128 {
             None => plain.parse().unwrap_or_else(|_| panic!("{text} is a number")),
         },
     }
+}
+
+// spec §1.4
+#[test]
+fn decimals_outside_of_their_range_are_refused() {
+    let most = 10_i128.pow(29);
+    for nanos in [most, -most] {
+        assert!(json::Decimal::from_bytes(&nanos.to_be_bytes()).is_ok());
+    }
+    for nanos in [most + 1, -most - 1, i128::MAX, i128::MIN] {
+        assert!(json::Decimal::from_bytes(&nanos.to_be_bytes()).is_err(), "{nanos}");
+    }
+}
+
+// spec §7.8
+#[test]
+fn documents_that_are_not_acceptable_are_refused() {
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    let refused = [
+        nested(65).as_str(),
+        r#"{"a":1,"\u0061":2}"#,
+        r#""\ud800""#,
+        "100000000000000000001",
+        "-1e21",
+        "0.0000000001",
+        "\u{feff}1",
+    ]
+    .map(str::to_owned);
+    for text in refused {
+        assert!(json::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    for text in [nested(64).as_str(), "1e20", "-100000000000000000000", "0.000000001"] {
+        assert!(json::parse(text.as_bytes()).is_ok(), "{text}");
+    }
+    let equal = |a: &str, b: &str| json::parse(a.as_bytes()) == json::parse(b.as_bytes());
+    assert!(equal("1", "1.0") && equal("1", "1e0") && equal("0", "-0"));
+    assert!(!equal("9007199254740992", "9007199254740993"));
+}
+
+// spec §4.17
+#[test]
+fn genesis_is_refused_with_lists_out_of_order_or_too_long() {
+    let validator = |byte, fee_recipient| Validator { key: [byte; 32], fee_recipient };
+    let sound = Genesis {
+        params: ChainParams::one_second(),
+        timestamp_ms: 0,
+        balances: vec![(ONE, Amount(1)), (TWO, Amount(2))],
+        pinned_executors: Vec::new(),
+        system_deployers: vec![ONE, TWO],
+        validators: vec![validator(1, ONE), validator(2, TWO)],
+        threshold_key: Bytes::default(),
+    };
+    assert!(sound.entries().is_ok());
+    let refused = |change: &dyn Fn(&mut Genesis)| {
+        let mut genesis = sound.clone();
+        change(&mut genesis);
+        assert!(genesis.entries().is_err());
+        assert_ne!(genesis.hash(), sound.hash());
+    };
+    refused(&|genesis| genesis.balances.reverse());
+    refused(&|genesis| genesis.balances[0].1 = Amount(1 << 96));
+    refused(&|genesis| genesis.validators.reverse());
+    refused(&|genesis| genesis.validators.clear());
+    refused(&|genesis| genesis.validators[1] = genesis.validators[0]);
+    refused(&|genesis| genesis.validators[0].fee_recipient = Address::with_last_byte(8));
+    refused(&|genesis| {
+        genesis.validators = (0..129).map(|byte| validator(byte, ONE)).collect();
+    });
+    refused(&|genesis| genesis.system_deployers.reverse());
+    refused(&|genesis| {
+        genesis.system_deployers = (0..17).map(|byte| Address::repeat_byte(byte + 1)).collect();
+    });
+}
+
+// spec §13.2
+#[test]
+fn parameters_that_contradict_each_other_are_refused() {
+    let contradictions = [
+        ("system:cip2:payout.burn_bps", 999),
+        ("system:cip2:slash_distribution.treasury_bps", 1),
+        ("system:cip2:committee.m_max", 3),
+        ("system:cip2:committee.m_min", 9),
+        ("system:cip2:aggregator_timeout_blocks", 61),
+        ("system:cip2:reputation.jail_blocks", 86_401),
+        ("system:cip2:default_timeout_blocks", 86_401),
+        ("system:cip11:subset_epoch_blocks", 189),
+    ];
+    let mut params = ChainParams::one_second();
+    let sound = params.clone();
+    for (key, value) in contradictions {
+        let alone = params.set(key, value);
+        if key.contains("committee") {
+            // Each is sound alone; together they are not.
+            assert_eq!(alone.is_ok(), key.ends_with("m_max"), "{key}");
+            continue;
+        }
+        assert!(alone.is_err(), "{key}");
+    }
+    assert!(params.set("system:cip2:committee.m_max", 9).is_ok());
+    assert_eq!(params, sound);
 }
 
 // spec §3.8
