@@ -45,6 +45,7 @@ fn records_of(world: &World, job: JobId) -> usize {
     keys.filter(|key| key.windows(32).any(|part| part == job.as_slice())).count()
 }
 
+// spec §5.13
 #[test]
 fn ended_jobs_leave_the_state_after_their_retention_however_they_ended() {
     let mut world = World::new(forgetful(), 5);
@@ -117,6 +118,7 @@ fn a_bonded_job_stays_until_its_trial_is_over() {
     assert_eq!(records_of(&world, job) + records_of(&world, trial), 0);
 }
 
+// spec §5.13
 #[test]
 fn favours_and_warm_queries_leave_when_they_lapse_and_stay_while_they_are_renewed() {
     let mut world = World::new(forgetful(), 5);
