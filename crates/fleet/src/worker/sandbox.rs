@@ -167,7 +167,7 @@ impl View<'_> {
 
     /// What bubblewrap is told, up to the program. Nothing can be written but files on the disk, and what is
     /// bounded: memory that is no process's is nobody's to count. What the kernel keeps for a job by other names
-    /// than files is not bounded by this (docs/fleet.md).
+    /// than files is not bounded by this (docs/fleet-jobs.md).
     fn words(&self, able: Able) -> Vec<OsString> {
         let mut words = Words(vec![]);
         // A session of its own: whoever started the worker at a terminal keeps it to himself.
