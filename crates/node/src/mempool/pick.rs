@@ -19,7 +19,6 @@ const BLOCK_TRANSACTIONS: usize = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     pub transactions: usize,
-    /// Their bytes.
     pub bytes: usize,
     /// Cycles of all lanes together.
     pub cycles: u64,

@@ -19,7 +19,6 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 pub struct Pooled {
     pub hash: TxHash,
     pub bytes: Bytes,
-    /// Who signed it.
     pub sender: Address,
     /// Its place among the sender's.
     pub nonce: u64,

@@ -49,7 +49,6 @@ impl Seen {
         self.order.len()
     }
 
-    /// Whether it remembers none.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
