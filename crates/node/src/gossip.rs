@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Transactions that wait to be told; more are not told, and wait for this node's own block.
+/// Transactions waiting to be gossiped. Beyond that they wait for this node's own block.
 pub const OUTBOX: usize = 8192;
-/// Transactions are told together if they come within this time.
+/// Transactions that arrive within this time share a message.
 const GATHER: Duration = Duration::from_millis(10);
 /// Transactions that one peer may send at once. Each costs the recovery of a key.
 const BURST: u32 = 4_000;
@@ -31,7 +31,7 @@ pub struct Gossip {
 }
 
 impl Gossip {
-    /// Tells what comes out of `outbox`.
+    /// Sends what comes out of `outbox`.
     pub fn new(pool: Arc<Pool>, outbox: mpsc::Receiver<Bytes>) -> Self {
         let allowance = Buckets::new(BURST, REFILL_EVERY, VALIDATORS_MAX);
         Self { pool, outbox, allowance }
@@ -87,7 +87,7 @@ impl Gossip {
         }
         for transaction in transactions {
             // Two nodes may have let in the same one, and states differ for a moment. But what is
-            // wrong with the bytes alone, a peer has seen too before it told us.
+            // wrong with the bytes alone, the sending peer has seen too.
             if let Err(Refusal::Inadmissible(reason)) = self.pool.submit_gossiped(&transaction) {
                 tracing::debug!(%peer, %reason, "inadmissible gossiped transaction");
                 return;

@@ -42,7 +42,7 @@ const READY_WITHIN_VIEWS: u64 = 16;
 /// How old, in block times, and in milliseconds at least.
 const READY_WITHIN_BLOCKS: u64 = 20;
 const READY_WITHIN_MS: u64 = 10_000;
-/// How old the count of peers may be.
+/// Oldest count of peers that is given out.
 const PEERS_COUNTED_EVERY: Duration = Duration::from_secs(1);
 /// Counts connected peers. A channel's sender knows them, and nothing is ever sent on this one: asking
 /// spends its quota.

@@ -13,7 +13,7 @@ use commonware_stream::sake::{self, Sake};
 use commonware_utils::ordered::Map;
 use commonware_utils::{NZU16, NZU32, NZUsize};
 use rand::SeedableRng as _;
-use remuda_node::app::{self, Pool as _};
+use remuda_node::app;
 use remuda_node::block::Block;
 use remuda_node::chain::{Chain, LocalPresence, Sessions, Tip};
 use remuda_node::engine::{self, BlockStore, CHANNELS, Wiring};
@@ -258,11 +258,11 @@ struct Recorder {
 
 impl app::Pool for Recorder {
     fn pick(&self, state: &MemoryState) -> Vec<Bytes> {
-        self.pool.pick(state)
+        app::Pool::pick(&*self.pool, state)
     }
 
     fn finalised(&self, block: &Block, chain: &Chain) -> Arc<Tip> {
         self.record.note(block);
-        self.pool.finalised(block, chain)
+        app::Pool::finalised(&*self.pool, block, chain)
     }
 }

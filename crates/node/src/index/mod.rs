@@ -141,18 +141,18 @@ impl Index {
 
     /// Adds a block. One that is known is passed over; after a gap the index begins anew.
     pub fn apply(&self, finalised: &Finalised) {
-        if finalised.height() < self.next() {
-            return;
-        }
-        let block = BlockRows::of(finalised);
-        self.add(block).unwrap_or_else(|error| {
+        self.add(BlockRows::of(finalised)).unwrap_or_else(|error| {
             panic!("cannot write the index in {}: {error}", self.directory.display())
         });
     }
 
     fn add(&self, block: BlockRows) -> io::Result<()> {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.read().next().is_some_and(|next| next != block.height) {
+        let next = self.read().next().unwrap_or(block.height);
+        if block.height < next {
+            return Ok(());
+        }
+        if block.height > next {
             log.set_len(0)?;
             let mut old = std::mem::take(&mut *self.write());
             old.segments.remove_all()?;

@@ -248,6 +248,9 @@ fn a_start_reads_only_the_blocks_that_the_index_lacks() {
         assert_eq!(index.catch_up(&history, &genesis).await, 200);
         let expected = answers(&index, 201);
         drop(index);
+        let index = directory.open(50);
+        assert_eq!((index.catch_up(&history, &genesis).await, answers(&index, 201)), (0, expected));
+        drop(index);
         for new in [0, 3, 0, 1] {
             let end = history.newest().await + 1;
             record(end..end + new).await;
@@ -267,6 +270,5 @@ fn a_start_reads_only_the_blocks_that_the_index_lacks() {
         assert_eq!(index.catch_up(&history, &genesis).await, 30, "and no more than it keeps");
         assert_eq!(index.height_of(busy(175).hash), Some(Height(175)));
         assert_eq!(index.height_of(busy(174).hash), None);
-        assert!(!expected.is_empty());
     });
 }

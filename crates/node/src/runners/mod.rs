@@ -43,12 +43,11 @@ use tokio::task::JoinHandle;
 
 /// Blocks without an answer after which a push has failed (SPEC §17).
 const ACK_TIMEOUT_BLOCKS: u64 = 15;
-/// What sessions have said and nobody has looked at, among it transactions of 128 KiB. A session waits when
-/// it is full.
+/// Events of sessions waiting for the push loop, among them transactions of 128 KiB. Sessions wait when it is full.
 const EVENTS: usize = 1_024;
 /// Reports of progress that a slow reader may be behind before it misses some.
 const NEWS: usize = 256;
-/// Pushes whose answers are waited for, to tell how long they take. More are pushed, and not timed.
+/// Pushes that are timed until they are acknowledged. Beyond, they are not timed.
 const TIMED_MAX: usize = 65_536;
 /// Results of one member for one job that are passed on. It repeats them until they are opened.
 const HANDOVERS_MAX: u32 = 32;
@@ -80,7 +79,7 @@ impl Metrics {
         registry.register("sessions", "Runners with a session", sessions.clone());
         registry.register("pushes", "Assignments by what became of them", pushes.clone());
         let metrics = Self { registry, sessions, pushes };
-        // From the start, so that a rate can be seen from the first one on.
+        // Zero is exported from the start, so that rates are right from the first push on.
         for outcome in
             [Outcome::Success, Outcome::Duplicate, Outcome::SoftFailure, Outcome::HardFailure]
         {
@@ -100,7 +99,7 @@ impl Metrics {
     }
 }
 
-/// The runners of this validator. Copies are made of its [`Arc`].
+/// Shared with the API.
 pub struct Runners {
     /// By validator.
     endpoints: Vec<ValidatorEndpoints>,

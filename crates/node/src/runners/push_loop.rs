@@ -71,7 +71,7 @@ impl PushLoop {
 
     fn block(&self, block: &Finalised) {
         let state = &self.backend.tip().state;
-        // Assignments leave before anything else is told: they are what somebody waits for.
+        // Assignments first: runners wait for them.
         for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
             if let Happened::JobAssigned { job, attempt, runners, commit_by, .. } = event {
                 for runner in runners {
@@ -98,7 +98,7 @@ impl PushLoop {
                 _ => {}
             }
         }
-        // Last: what is over must be told whatever else there is.
+        // Last, so that cancellations are never delayed.
         let turn = |runner: &Address| {
             (u64::from(runner[19]) + block.height().get()).is_multiple_of(REPUSH_BLOCKS)
         };
@@ -116,7 +116,7 @@ impl PushLoop {
     ) {
         let now = to_micros(SystemTime::now());
         tracing::debug!(%job, %runner, at_micros = now, "push assigned");
-        // Read only where somebody is to be told: it may be long.
+        // Read only if the runner has a session: a specification may be long.
         if !self.server.has(&runner) {
             return;
         }
@@ -140,17 +140,17 @@ impl PushLoop {
     /// Pushes the assignments that a runner has no stream for.
     fn repush(&self, runner: Address) {
         let tip = self.backend.tip();
-        // Not more than a session takes at a time, and in turn, so that each gets through.
+        // No more than a session takes at once, and in rotation, so that every job gets through.
         let mut jobs = self.backend.open_jobs(runner);
         let turns = tip.finalised.height().get() / REPUSH_BLOCKS;
         let first = (turns * REPUSH_BATCH_MAX as u64) % (jobs.len().max(1) as u64);
         jobs.rotate_left(first as usize);
-        // What it was told of in this session it need not hear again.
+        // Without those that were pushed in this session already.
         jobs.retain(|job| self.runners.push_log.has(runner, *job) != Some(true));
         for id in jobs.into_iter().take(REPUSH_BATCH_MAX) {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
-            // Also what it has committed to: the results of others reach an aggregator this way.
+            // Committed ones too: an aggregator gets the others' results through their stream.
             if matches!(seat.progress, Progress::Waiting | Progress::Committed { .. }) {
                 let height = tip.finalised.height();
                 self.push(&tip.state, id, runner, seat.attempt, height, job.commit_by);
@@ -183,7 +183,7 @@ impl PushLoop {
                 self.runners.push_log.remove(runner, job);
             }
             Event::Progress(progress) => {
-                // Nobody may be listening.
+                // There may be no listener.
                 let _ = self.runners.news.send(Arc::new(JobNews {
                     job: progress.job_id,
                     runner,
