@@ -32,7 +32,6 @@ use tokio::sync::watch;
 /// A block that was executed here.
 #[derive(Clone)]
 pub struct Executed {
-    /// The state after it.
     pub state: MemoryState,
     /// How everything in it ended.
     pub receipts: Arc<Vec<Receipt>>,
@@ -43,7 +42,6 @@ pub struct Executed {
 #[derive(Clone, Debug)]
 pub struct Tip {
     pub finalised: Arc<Finalised>,
-    /// The state after it.
     pub state: MemoryState,
 }
 

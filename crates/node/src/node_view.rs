@@ -78,11 +78,10 @@ pub struct NodeView<E: CryptoRng + Spawner + StorageContext> {
     genesis: Arc<Finalised>,
     history: History<E>,
     seeds: Seeds,
-    /// The state, with proofs.
     databases: Databases<E>,
     sessions: Sessions,
     faucet: Option<SecretKey>,
-    /// Encodes the runtime's metrics.
+    /// For the runtime's metrics.
     context: E,
     peers: Mutex<PeerCount<E>>,
     started: Instant,

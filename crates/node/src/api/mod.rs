@@ -72,7 +72,6 @@ use utoipa_axum::routes;
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
-/// What handlers share.
 pub struct Shared {
     backend: Arc<dyn Backend>,
     runners: Arc<dyn RunnerLinks>,

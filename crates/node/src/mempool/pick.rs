@@ -15,7 +15,6 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// parameters near the defaults.
 const BLOCK_TRANSACTIONS: usize = 10_000;
 
-/// Room in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     pub transactions: usize,
@@ -28,7 +27,6 @@ pub struct Budget {
     pub runner_cycles: u64,
     /// Cycles for what keeps the chain going.
     pub system_cycles: u64,
-    /// Cells.
     pub cells: u64,
 }
 

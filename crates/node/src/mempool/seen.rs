@@ -21,7 +21,6 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Remembers `capacity` hashes.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, order: VecDeque::new(), known: BTreeSet::new() }
     }

@@ -21,7 +21,6 @@ const REPUSH_BLOCKS: u64 = 16;
 /// Assignments of one runner that are pushed again at once.
 const REPUSH_BATCH_MAX: usize = 256;
 
-/// Microseconds since 1970.
 fn to_micros(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
