@@ -33,11 +33,11 @@ demo: ## run `remuda demo` (ARGS=… are passed on)
 	@cargo build --workspace --bin remuda
 	@"$${CARGO_TARGET_DIR:-target}/debug/remuda" demo $(ARGS)
 
-bench: ## run `remuda-lab bench` NAME=select|closing|chain|push|sessions|timers|fleet|vm, or all, in a release build (ARGS=--json)
+bench: ## run `remuda-lab bench` NAME=select|closing|chain|push|sessions|start|timers|fleet|vm, or all, in a release build (ARGS=--json)
 	@scripts/packages.sh
 # Benchmarks start validators, runners and workers, which are the program `remuda`.
 	@cargo build --release --bin remuda --bin remuda-lab
-	@for name in $(or $(NAME),select closing chain push sessions timers fleet vm); do \
+	@for name in $(or $(NAME),select closing chain push sessions start timers fleet vm); do \
 		"$${CARGO_TARGET_DIR:-target}/release/remuda-lab" bench $$name $(ARGS) || exit; \
 	done
 

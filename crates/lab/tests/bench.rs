@@ -26,6 +26,15 @@ fn figures_of_a_small_fleet_are_taken() {
     }
 }
 
+#[test]
+fn a_start_is_timed_with_and_without_an_index() {
+    let args = ["bench", "start", "--blocks", "50", "--json"];
+    let run = Command::new(env!("CARGO_BIN_EXE_remuda-lab")).args(args).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let figures: Value = serde_json::from_slice(&run.stdout).unwrap();
+    positive(&figures, &["blocks", "without_index_millis", "with_index_millis"]);
+}
+
 fn positive(figures: &Value, names: &[&str]) {
     for name in names {
         assert!(figures[name].as_u64() > Some(0), "{name}: {figures}");

@@ -8,7 +8,7 @@
 //! [gate](crate::gate).
 
 use crate::block::{Block, BlockContext, to_hash};
-use crate::chain::{Chain, Executed, standing};
+use crate::chain::{Chain, Executed, Tip, chain_state};
 use crate::history::History;
 use crate::scheme::{Scheme, SeedPoint, from_carried, to_carried};
 use crate::seeds::Seeds;
@@ -38,12 +38,13 @@ pub trait Pool: Send + Sync + 'static {
     /// Transactions for a block on this state, best first.
     fn pick(&self, state: &MemoryState) -> Vec<Bytes>;
 
-    /// A block is final.
-    fn finalised(&self, block: &Block, executed: &Executed);
+    /// A block is final: calls [`Chain::finalise`], so that the pool and the chain's tip move on
+    /// together.
+    fn finalised(&self, block: &Block, chain: &Chain) -> Arc<Tip>;
 }
 
-/// A test's hand on a validator that misbehaves. An honest one has none.
-pub trait Tamper: Send + Sync + 'static {
+/// How a test makes a validator misbehave. An honest one has none.
+pub trait FaultInjection: Send + Sync + 'static {
     /// Whether it proposes at all.
     fn proposes(&self) -> bool {
         true
@@ -65,8 +66,7 @@ pub struct App<E: Spawner + StorageContext> {
     pub pool: Arc<dyn Pool>,
     /// How long it fills a block; see [`Patience`](crate::validator::Patience).
     pub filling: Duration,
-    /// See [`Tamper`].
-    pub tamper: Option<Arc<dyn Tamper>>,
+    pub faults: Option<Arc<dyn FaultInjection>>,
 }
 
 impl<E: Spawner + StorageContext> Clone for App<E> {
@@ -79,7 +79,7 @@ impl<E: Spawner + StorageContext> Clone for App<E> {
             history: self.history.clone(),
             pool: self.pool.clone(),
             filling: self.filling,
-            tamper: self.tamper.clone(),
+            faults: self.faults.clone(),
         }
     }
 }
@@ -105,7 +105,7 @@ impl<E: Spawner + StorageContext> App<E> {
         if block.seeds.len() as u64 > self.chain.params().max_seeds_per_block {
             return false;
         }
-        let newest = standing(parent).newest_seed;
+        let newest = chain_state(parent).newest_seed;
         let seeds: Option<Vec<(u64, SeedPoint)>> = (newest + 1..)
             .zip(&block.seeds)
             .map(|(view, seed)| {
@@ -152,17 +152,17 @@ where
         batch: Batch<E>,
         input: Input<u64, ()>,
     ) -> Option<Proposed<Self, E>> {
-        if self.tamper.as_ref().is_some_and(|tamper| !tamper.proposes()) {
+        if self.faults.as_ref().is_some_and(|faults| !faults.proposes()) {
             return None;
         }
         let parent = ancestry.next().await?;
         let state = self.chain.state(parent.height().get(), &parent.digest())?;
         let params = self.chain.params();
-        let standing = standing(&state);
+        let parent_state = chain_state(&state);
         let header = Header {
             parent: to_hash(&parent.digest()),
             parent_view: context.parent.0.get(),
-            height: standing.height.plus(1),
+            height: parent_state.height.plus(1),
             round: remuda_protocol::beacon::Round {
                 epoch: context.round.epoch().get(),
                 view: context.round.view().get(),
@@ -175,14 +175,14 @@ where
             seeds_root: B256::ZERO,
             presence_hash: B256::ZERO,
         };
-        let first = standing.newest_seed + 1;
+        let first = parent_state.newest_seed + 1;
         let end = header.round.view.min(first.saturating_add(params.max_seeds_per_block));
         // After a long drought this node may miss seeds that others have: they will propose.
         let seeds = self.seeds.seeds(first..end)?;
         let presence = self.presence(&state, &header);
         let mut draft = Draft { header, seeds, presence };
-        if let Some(tamper) = &self.tamper {
-            tamper.draft(&mut draft, &state);
+        if let Some(faults) = &self.faults {
+            faults.draft(&mut draft, &state);
         }
         // A block that took longer would miss its round, and so would every block after it.
         let enough = runtime.current() + self.filling;
@@ -192,8 +192,8 @@ where
             propose_block_with(&state, params, draft, waiting, machine()).ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;
         rules.header.state = store::commitment::<E>(&sealed);
-        if let Some(tamper) = &self.tamper {
-            tamper.built(&mut rules);
+        if let Some(faults) = &self.faults {
+            faults.built(&mut rules);
         }
         let block = Block::new(rules)?;
         self.keep(&block, &state, outcome);
@@ -215,16 +215,16 @@ where
         let state = state.unwrap_or_else(|| panic!("no state of the parent at height {height}"));
         let candidate = finality == Finality::Candidate;
         if candidate && !self.signatures_hold(&mut runtime, &state, block.rules()) {
-            tracing::warn!(height = height + 1, "a block has a signature that does not hold");
+            tracing::warn!(height = height + 1, "invalid seed or certificate signature");
             return None;
         }
         let outcome = apply_block_with(&state, self.chain.params(), block.rules(), machine())
-            .inspect_err(|error| tracing::warn!(height = height + 1, %error, "an invalid block"))
+            .inspect_err(|error| tracing::warn!(height = height + 1, %error, "invalid block"))
             .ok()?;
         let sealed = store::seal::<E>(batch, &outcome.diff).await;
         // The engine compares the operations; the root is ours to compare.
         if store::commitment::<E>(&sealed) != header.state {
-            tracing::warn!(height = height + 1, "a block leads to another state than it says");
+            tracing::warn!(height = height + 1, "state root mismatch");
             return None;
         }
         self.keep(&block, &state, outcome);
@@ -248,10 +248,11 @@ where
         _: <Self::Databases as DatabaseSet<E>>::Readers,
     ) {
         let (height, digest) = (block.height().get(), block.digest());
-        let executed = self.chain.finalise(height, &digest);
-        self.seeds.carried(standing(&executed.state).newest_seed);
+        let executed = self.chain.pending(height, &digest).expect("it was executed");
+        self.seeds.carried(chain_state(&executed.state).newest_seed);
+        // On disk before anybody hears of the block: whoever does may ask for it.
         self.history.record(height, block, &executed.receipts).await;
-        self.pool.finalised(block, &executed);
+        self.pool.finalised(block, &self.chain);
     }
 }
 

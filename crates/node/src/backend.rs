@@ -5,56 +5,20 @@
 //! The API does not see consensus, storage or the mempool, nor their type parameters; a node, a
 //! simulation or a test gives it this one object. Everything in it is about finalised blocks.
 
+pub use crate::chain::Tip;
+pub use crate::history::Finalised;
+
 use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
 use remuda_link::frame::Handover;
-use remuda_protocol::block::Block;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::error::Inadmissible;
-use remuda_protocol::event::{Cause, Receipt};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::primitives::{Address, B256, Height, JobId, Slot, TxHash};
-use remuda_protocol::state::MemoryState;
 use std::sync::Arc;
 use std::time::Instant;
 use thiserror::Error;
 use tokio::sync::broadcast;
-
-/// A finalised block and how everything in it ended.
-#[derive(Clone, Debug)]
-pub struct Finalised {
-    /// The block. At height 0 it is empty: nobody proposed the genesis.
-    pub block: Arc<Block>,
-    /// Its name: the header's hash, and the genesis hash at height 0.
-    pub hash: B256,
-    /// The receipts of its opening, its transactions and its closing.
-    pub receipts: Arc<Vec<Receipt>>,
-    /// Bytes that were read from disk for it; none if it was in memory.
-    pub bytes: u64,
-}
-
-impl Finalised {
-    /// Its height.
-    pub fn height(&self) -> Height {
-        self.block.header.height
-    }
-
-    /// How a transaction of this block ended.
-    pub fn receipt_of(&self, transaction: TxHash) -> Option<&Receipt> {
-        let caused = |receipt: &&Receipt| matches!(receipt.cause, Cause::Transaction { hash } if hash == transaction);
-        self.receipts.iter().find(caused)
-    }
-}
-
-/// The newest finalised block and the state after it. Both share what they hold, so a copy is
-/// cheap, and whoever has one sees a chain that stands still.
-#[derive(Clone, Debug)]
-pub struct Tip {
-    /// The block.
-    pub finalised: Arc<Finalised>,
-    /// The state after it.
-    pub state: MemoryState,
-}
 
 /// Why a transaction was not taken.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -114,7 +78,7 @@ pub struct NodeStatus {
 
 /// Where a validator can be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct ValidatorEndpoints {
     /// By runners: address and port.
     pub link: Option<String>,
     /// Its API, as a URL.
@@ -135,7 +99,10 @@ pub struct JobNews {
 /// The runners with sessions at this node, as far as the API needs them.
 pub trait RunnerLinks: Send + Sync {
     /// Where a validator can be reached; empty if its operator did not say.
-    fn reach(&self, validator: u32) -> Reach;
+    fn endpoints(&self, validator: u32) -> ValidatorEndpoints;
+
+    /// Counters in Prometheus' text form.
+    fn metrics(&self) -> String;
 
     /// Progress that runners report, from now on.
     fn news(&self) -> broadcast::Receiver<Arc<JobNews>>;
@@ -196,14 +163,11 @@ pub trait Backend: Send + Sync + 'static {
     /// What the node says about itself.
     fn status(&self) -> NodeStatus;
 
-    /// Metrics of everything but the API, in Prometheus' text form.
+    /// Metrics of consensus, storage and network, in Prometheus' text form.
     fn metrics(&self) -> String;
 
     /// Runners with a live session with this validator.
     fn presence_seen(&self) -> Vec<Slot>;
-
-    /// The runners of this validator.
-    fn runners(&self) -> &dyn RunnerLinks;
 
     /// The key that a development chain gives money away with.
     fn faucet(&self) -> Option<SecretKey>;

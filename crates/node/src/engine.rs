@@ -1,7 +1,8 @@
 //! The engine round an application: blocks are spread, kept, fetched and put in order, and rounds
 //! are voted on. Which application is given; ours is in [`validator`](crate::validator).
 //!
-//! Consensus: validators of one network must run the same version.
+//! Consensus: a change here can fork the chain. Validators of one network must run the same
+//! version.
 
 use crate::block::Block;
 use crate::gate::MAX_DRIFT;
@@ -18,7 +19,7 @@ use commonware_consensus::{
         resolver::p2p as backfill,
         standard::{Deferred, Standard},
     },
-    simplex::{self, Engine, Floor, ForwardPolicy, SkipPolicy},
+    simplex::{self, Engine, Floor, ForwardPolicy, SkipPolicy, types::Finalization},
     types::{Epoch, FixedEpocher, ViewDelta},
 };
 use commonware_cryptography::{
@@ -30,9 +31,8 @@ use commonware_parallel::Sequential;
 use commonware_runtime::{Handle, Spawner, buffer::paged::CacheRef};
 use commonware_storage::{Context as StorageContext, archive::prunable, translator::EightCap};
 use commonware_utils::{NZDuration, NZU64, NZUsize};
-use futures::future::BoxFuture;
 use rand_core::CryptoRng;
-use std::{num::NonZeroU64, time::Duration};
+use std::{num::NonZeroU64, sync::Arc, time::Duration};
 
 /// One endless epoch: heights and rounds never start anew.
 const EPOCH_LENGTH: NonZeroU64 = NonZeroU64::MAX;
@@ -41,6 +41,9 @@ const EPOCH: Epoch = Epoch::zero();
 const VIEW_RETENTION: ViewDelta = ViewDelta::new(64);
 /// Messages that wait for one of its parts.
 pub(crate) const MAILBOX: std::num::NonZeroUsize = NZUsize!(1024);
+
+/// Bytes of a file that are read or written together.
+const BUFFER: std::num::NonZeroUsize = NZUsize!(1 << 16);
 
 /// Channels of the network that consensus uses: votes, certificates, resolver, backfill, broadcast.
 pub const CHANNELS: usize = 5;
@@ -59,7 +62,6 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// For a block time.
     pub fn for_block_time(block_time: Duration) -> Self {
         // A leader may have to wait for a parent whose maker's clock is ahead, and to fill a block.
         let margin = block_time.max(Duration::from_secs(1));
@@ -87,41 +89,79 @@ pub struct Wiring {
     pub cache: CacheRef,
 }
 
-/// An application, whom to tell about final blocks, and what has to be done before the first vote.
-pub type Built<A, T> = (A, T, BoxFuture<'static, ()>);
+pub type MarshalActor<E> = Marshal<
+    E,
+    Standard<Block>,
+    ConstantProvider<Scheme, Epoch>,
+    Archive<E, Finalization<Scheme, Digest>>,
+    Archive<E, Arc<Block>>,
+    FixedEpocher,
+    Sequential,
+>;
 
-/// Starts an engine round an application, which `build` makes from where blocks are kept.
-pub async fn start<E, S, R, A, T>(
-    context: E,
-    wiring: Wiring,
-    channels: [(S, R); CHANNELS],
+/// Blocks on disk, open and at rest. The application is made with it, then [`start_blocks`] is called.
+pub struct BlockStore<E: CryptoRng + Spawner + StorageContext> {
+    pub marshal: MarshalActor<E>,
+    /// Asks for blocks, once they are started.
+    pub mailbox: Blocks,
+    pub floor: MarshalFloor,
+    pub plan: SyncPlan<E, Scheme, Standard<Block>>,
+}
+
+impl<E: CryptoRng + Spawner + StorageContext> BlockStore<E> {
+    pub async fn open(context: &E, wiring: &Wiring) -> Result<Self, StoreError> {
+        let Wiring { partition, scheme, genesis, cache, .. } = wiring;
+        let participants = scheme.participants().len();
+        let finalizations =
+            archive(context, partition, "certificates", cache, participants).await?;
+        let blocks = archive(context, partition, "blocks", cache, ()).await?;
+        let plan = SyncPlan::init(context.child("plan"), partition).await;
+        let first = Digested::precomputed(genesis.clone(), genesis.digest());
+        let (marshal, mailbox, floor) = Marshal::init(
+            context.child("marshal"),
+            finalizations,
+            blocks,
+            marshal::Config {
+                provider: ConstantProvider::new(scheme.clone()),
+                epocher: FixedEpocher::new(EPOCH_LENGTH),
+                start: plan.marshal_start(first),
+                partition_prefix: format!("{partition}-marshal"),
+                mailbox_size: MAILBOX,
+                view_retention: VIEW_RETENTION,
+                prunable_items_per_section: NZU64!(1024),
+                page_cache: cache.clone(),
+                replay_buffer: BUFFER,
+                key_write_buffer: BUFFER,
+                value_write_buffer: BUFFER,
+                block_codec_config: (),
+                max_repair: NZUsize!(64),
+                max_pending_acks: NZUsize!(16),
+                strategy: Sequential,
+            },
+        )
+        .await;
+        Ok(Self { marshal, mailbox, floor, plan })
+    }
+}
+
+/// Spreads and fetches blocks, and reports final ones in order.
+pub fn start_blocks<E, S, R>(
+    context: &E,
+    wiring: &Wiring,
+    marshal: MarshalActor<E>,
+    reporter: impl Reporter<Activity = Update<Block>>,
+    BlockChannels { backfill, broadcast }: BlockChannels<S, R>,
     peers: impl Provider<PublicKey = PublicKey>,
     blocker: impl Blocker<PublicKey = PublicKey>,
-    build: impl FnOnce(Blocks, MarshalFloor, SyncPlan<E, Scheme, Standard<Block>>) -> Built<A, T>,
-) -> Result<(Handle<()>, Blocks), StoreError>
-where
+) where
     E: CryptoRng + Spawner + StorageContext,
     S: Sender<PublicKey = PublicKey>,
     R: Receiver<PublicKey = PublicKey>,
-    A: Application<
-            E,
-            Block = Block,
-            SigningScheme = Scheme,
-            Context = SimplexContext<Digest, PublicKey>,
-            Input = (),
-        >,
-    T: Reporter<Activity = Update<Block>>,
 {
-    let Wiring { partition, public_key, scheme, patience, genesis, seeds, cache } = wiring;
-    let [votes, certificates, resolver, backfilling, broadcast] = channels;
-    let buffer = NZUsize!(1 << 16);
-    let participants = scheme.participants().len();
-
-    // Blocks: spread, kept, fetched, put in order.
     let (broadcaster, blocks_near) = buffered::Engine::new(
         context.child("broadcast"),
         buffered::Config {
-            public_key: public_key.clone(),
+            public_key: wiring.public_key.clone(),
             mailbox_size: MAILBOX,
             deque_size: 16,
             priority: true,
@@ -134,57 +174,63 @@ where
     let backfill = backfill::init(
         context.child("backfill"),
         backfill::Config {
-            public_key,
-            peer_provider: peers.clone(),
-            blocker: blocker.clone(),
+            public_key: wiring.public_key.clone(),
+            peer_provider: peers,
+            blocker,
             mailbox_size: MAILBOX,
             fetch_timeout: NZDuration!(Duration::from_secs(2)),
             fetch_retry_delay: Duration::from_millis(100),
             priority_requests: false,
             priority_responses: false,
         },
-        backfilling,
+        backfill,
     );
-    let finalizations = archive(&context, &partition, "certificates", &cache, participants).await?;
-    let blocks = archive(&context, &partition, "blocks", &cache, ()).await?;
-    let plan = SyncPlan::init(context.child("plan"), &partition).await;
-    let first = Digested::precomputed(genesis.clone(), genesis.digest());
-    let (marshal, marshal_mailbox, floor) = Marshal::<_, Standard<Block>, _, _, _, _, _>::init(
-        context.child("marshal"),
-        finalizations,
-        blocks,
-        marshal::Config {
-            provider: ConstantProvider::<_, Epoch>::new(scheme.clone()),
-            epocher: FixedEpocher::new(EPOCH_LENGTH),
-            start: plan.marshal_start(first),
-            partition_prefix: format!("{partition}-marshal"),
-            mailbox_size: MAILBOX,
-            view_retention: VIEW_RETENTION,
-            prunable_items_per_section: NZU64!(1024),
-            page_cache: cache.clone(),
-            replay_buffer: buffer,
-            key_write_buffer: buffer,
-            value_write_buffer: buffer,
-            block_codec_config: (),
-            max_repair: NZUsize!(64),
-            max_pending_acks: NZUsize!(16),
-            strategy: Sequential,
-        },
-    )
-    .await;
+    marshal.start(reporter, blocks_near, backfill);
+}
 
-    let (application, told, ready) = build(marshal_mailbox.clone(), floor, plan);
-    let deferred = Deferred::new(
-        context.child("deferred"),
-        application,
-        marshal_mailbox.clone(),
-        FixedEpocher::new(EPOCH_LENGTH),
-    );
-    marshal.start(told, blocks_near, backfill);
-    ready.await;
+pub struct BlockChannels<S, R> {
+    backfill: (S, R),
+    broadcast: (S, R),
+}
 
-    // Consensus.
-    let engine = Engine::new(
+pub struct VoteChannels<S, R> {
+    votes: (S, R),
+    certificates: (S, R),
+    resolver: (S, R),
+}
+
+/// Takes the network's channels apart, which are in the order of [`CHANNELS`].
+pub fn split<S, R>(channels: [(S, R); CHANNELS]) -> (VoteChannels<S, R>, BlockChannels<S, R>) {
+    let [votes, certificates, resolver, backfill, broadcast] = channels;
+    (VoteChannels { votes, certificates, resolver }, BlockChannels { backfill, broadcast })
+}
+
+/// Takes part in consensus on an application's blocks, whose store runs. The handle ends when
+/// consensus does.
+pub fn start_voting<E, S, R, A>(
+    context: &E,
+    wiring: Wiring,
+    application: A,
+    blocks: Blocks,
+    VoteChannels { votes, certificates, resolver }: VoteChannels<S, R>,
+    blocker: impl Blocker<PublicKey = PublicKey>,
+) -> Handle<()>
+where
+    E: CryptoRng + Spawner + StorageContext,
+    S: Sender<PublicKey = PublicKey>,
+    R: Receiver<PublicKey = PublicKey>,
+    A: Application<
+            E,
+            Block = Block,
+            SigningScheme = Scheme,
+            Context = SimplexContext<Digest, PublicKey>,
+            Input = (),
+        >,
+{
+    let Wiring { partition, scheme, patience, genesis, seeds, cache, .. } = wiring;
+    let epocher = FixedEpocher::new(EPOCH_LENGTH);
+    let deferred = Deferred::new(context.child("deferred"), application, blocks, epocher);
+    Engine::new(
         context.child("engine"),
         simplex::Config {
             scheme,
@@ -199,8 +245,8 @@ where
             mailbox_size: MAILBOX,
             epoch: EPOCH,
             floor: Floor::Genesis(genesis.digest()),
-            replay_buffer: buffer,
-            write_buffer: buffer,
+            replay_buffer: BUFFER,
+            write_buffer: BUFFER,
             page_cache: cache,
             leader_timeout: patience.leader,
             certification_timeout: patience.certificate,
@@ -212,9 +258,10 @@ where
             forward: ForwardPolicy::SilentVoters,
         },
     )
-    .start(votes, certificates, resolver);
-    Ok((engine, marshal_mailbox))
+    .start(votes, certificates, resolver)
 }
+
+pub type Archive<E, V> = prunable::Archive<EightCap, E, Digest, V>;
 
 async fn archive<E, V>(
     context: &E,
@@ -222,12 +269,11 @@ async fn archive<E, V>(
     name: &'static str,
     cache: &CacheRef,
     codec_config: V::Cfg,
-) -> Result<prunable::Archive<EightCap, E, Digest, V>, StoreError>
+) -> Result<Archive<E, V>, StoreError>
 where
     E: Spawner + StorageContext,
     V: commonware_codec::CodecShared,
 {
-    let buffer = NZUsize!(1 << 16);
     let config = prunable::Config {
         translator: EightCap,
         metadata_partition: format!("{partition}-{name}-meta"),
@@ -238,11 +284,11 @@ where
         codec_config,
         // Each section keeps files open for ever.
         items_per_section: NZU64!(1 << 16),
-        key_write_buffer: buffer,
-        value_write_buffer: buffer,
-        replay_buffer: buffer,
+        key_write_buffer: BUFFER,
+        value_write_buffer: BUFFER,
+        replay_buffer: BUFFER,
     };
-    prunable::Archive::init(context.child(name), config)
+    Archive::init(context.child(name), config)
         .await
         .map_err(|e| StoreError::Database(e.to_string()))
 }

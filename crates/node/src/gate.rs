@@ -58,8 +58,7 @@ async fn wait_until(clock: &impl Clock, ms: u64) {
     }
 }
 
-/// The answer to a question, or none ever once everything stops: who asks an actor that has stopped
-/// already would panic, and a clean stop would end as a crash.
+/// Resolves with the answer, or never after shutdown: a stopped actor panics its callers.
 async fn unless<T>(stopped: Signal, question: impl Future<Output = T>) -> T {
     let answer = match select(stopped, pin!(question)).await {
         Either::Left(_) => None,

@@ -1,58 +1,61 @@
-//! Transactions between nodes. Every validator is connected to every other, so whoever lets one in
-//! at its door tells all, and nobody passes on what it was told.
+//! Transactions between nodes. Every validator is connected to every other, so the node that takes a
+//! transaction sends it to all, and nobody forwards what it received.
 //!
 //! Consensus: validators of one network must run the same version.
 
-use crate::ledger::Ledger;
-use crate::mempool::allowance::{Allowance, Rate};
 use crate::mempool::{GossipMessage, Refusal};
+use crate::pool::Pool;
+use crate::rate::Buckets;
 use crate::scheme::PublicKey;
 use commonware_p2p::{Receiver, Recipients, Sender};
 use commonware_runtime::{Clock, Handle, Spawner};
-use commonware_storage::Context as StorageContext;
-use rand_core::CryptoRng;
 use remuda_protocol::codec::Bytes;
+use remuda_protocol::genesis::VALIDATORS_MAX;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// Transactions that wait to be told; more are not told, and wait for this node's own block.
+/// Transactions waiting to be gossiped. Beyond that they wait for this node's own block.
 pub const OUTBOX: usize = 8192;
-/// Transactions are told together if they come within this time.
+/// Transactions that arrive within this time share a message.
 const GATHER: Duration = Duration::from_millis(10);
-/// Of one peer: what it may send at once and per tick of a tenth of a second.
-/// Each costs the recovery of a key.
-const RATE: Rate = Rate { burst: 4_000, per_tick: 200 };
+/// Transactions that one peer may send at once. Each costs the recovery of a key.
+const BURST: u32 = 4_000;
+/// Until it may send another one.
+const REFILL_EVERY: Duration = Duration::from_micros(500);
 
-pub struct Gossip<E: CryptoRng + Spawner + StorageContext> {
-    ledger: Arc<Ledger<E>>,
+pub struct Gossip {
+    pool: Arc<Pool>,
     outbox: mpsc::Receiver<Bytes>,
-    allowance: Allowance<PublicKey>,
+    allowance: Buckets<PublicKey>,
 }
 
-impl<E: CryptoRng + Spawner + StorageContext> Gossip<E> {
-    /// Tells what comes out of `outbox`.
-    pub fn new(ledger: Arc<Ledger<E>>, outbox: mpsc::Receiver<Bytes>) -> Self {
-        Self { ledger, outbox, allowance: Allowance::new(RATE) }
+impl Gossip {
+    /// Sends what comes out of `outbox`.
+    pub fn new(pool: Arc<Pool>, outbox: mpsc::Receiver<Bytes>) -> Self {
+        let allowance = Buckets::new(BURST, REFILL_EVERY, VALIDATORS_MAX);
+        Self { pool, outbox, allowance }
     }
 
-    pub fn start<S, R>(self, context: E, channel: (S, R)) -> Handle<()>
+    pub fn start<E, S, R>(self, context: E, channel: (S, R)) -> Handle<()>
     where
+        E: Spawner + Clock,
         S: Sender<PublicKey = PublicKey>,
         R: Receiver<PublicKey = PublicKey>,
     {
         context.spawn(|context| self.run(context, channel))
     }
 
-    async fn run<S, R>(mut self, context: E, (mut sender, mut receiver): (S, R))
+    async fn run<E, S, R>(mut self, context: E, (mut sender, mut receiver): (S, R))
     where
+        E: Spawner + Clock,
         S: Sender<PublicKey = PublicKey>,
         R: Receiver<PublicKey = PublicKey>,
     {
         loop {
             tokio::select! {
                 message = receiver.recv() => match message {
-                    Ok((peer, bytes)) => self.hear(&context, &peer, bytes.as_ref()),
+                    Ok((peer, bytes)) => self.receive(&peer, bytes.as_ref()),
                     Err(_) => return,
                 },
                 first = self.outbox.recv() => match first {
@@ -72,22 +75,21 @@ impl<E: CryptoRng + Spawner + StorageContext> Gossip<E> {
         }
     }
 
-    fn hear(&mut self, clock: &impl Clock, peer: &PublicKey, bytes: &[u8]) {
+    fn receive(&mut self, peer: &PublicKey, bytes: &[u8]) {
         let Ok(GossipMessage::Transactions(transactions)) = GossipMessage::from_bytes(bytes) else {
-            tracing::debug!(%peer, "a gossip message that is none");
+            tracing::debug!(%peer, "malformed gossip message");
             return;
         };
-        let since = clock.current().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let tick = u64::try_from(since.as_millis() / 100).unwrap_or(u64::MAX);
-        if !self.allowance.spend(peer, tick, transactions.len() as u64) {
-            tracing::debug!(%peer, "too many transactions at once");
+        let count = u32::try_from(transactions.len()).unwrap_or(u32::MAX);
+        if self.allowance.take(peer, count, Instant::now()).is_err() {
+            tracing::debug!(%peer, "gossip rate limit exceeded");
             return;
         }
         for transaction in transactions {
             // Two nodes may have let in the same one, and states differ for a moment. But what is
-            // wrong with the bytes alone, a peer has seen too before it told us.
-            if let Err(Refusal::Inadmissible(reason)) = self.ledger.hear(&transaction) {
-                tracing::debug!(%peer, %reason, "a transaction that no node lets in");
+            // wrong with the bytes alone, the sending peer has seen too.
+            if let Err(Refusal::Inadmissible(reason)) = self.pool.submit_gossiped(&transaction) {
+                tracing::debug!(%peer, %reason, "inadmissible gossiped transaction");
                 return;
             }
         }

@@ -17,8 +17,9 @@ use commonware_storage::archive::{Archive as _, Identifier, prunable};
 use commonware_storage::{Context as StorageContext, translator::EightCap};
 use commonware_utils::{NZU16, NZU64, NZUsize};
 use remuda_protocol::block::Block as Rules;
-use remuda_protocol::codec::{Decode as _, Encode as _};
-use remuda_protocol::event::Receipt;
+use remuda_protocol::codec::{Decode, Encode as _};
+use remuda_protocol::event::{Cause, Receipt};
+use remuda_protocol::primitives::{B256, Height, TxHash};
 use std::sync::Arc;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -27,8 +28,39 @@ const ENTRY_BYTES_MAX: usize = 80 << 20;
 /// Reads at a time: as many as a block that becomes final has to wait for.
 const READERS: usize = 1;
 
-/// A final block, the receipts of its opening, its transactions and its closing.
-pub type Past = (Rules, Vec<Receipt>);
+/// A finalised block and how everything in it ended.
+#[derive(Clone, Debug)]
+pub struct Finalised {
+    /// The block. At height 0 it is empty: nobody proposed the genesis.
+    pub block: Arc<Rules>,
+    /// Its name: the header's hash, and the genesis hash at height 0.
+    pub hash: B256,
+    /// The receipts of its opening, its transactions and its closing.
+    pub receipts: Arc<Vec<Receipt>>,
+    /// Bytes that were read from disk for it; none if it was in memory.
+    pub bytes: u64,
+}
+
+impl Finalised {
+    pub fn new(block: Arc<Rules>, receipts: Arc<Vec<Receipt>>, bytes: u64) -> Self {
+        Self { hash: block.header.hash(), block, receipts, bytes }
+    }
+
+    /// The block of height 0, which has no receipts.
+    pub fn genesis(block: &Block) -> Self {
+        Self::new(block.rules().clone(), Arc::default(), 0)
+    }
+
+    pub fn height(&self) -> Height {
+        self.block.header.height
+    }
+
+    /// How a transaction of this block ended.
+    pub fn receipt_of(&self, transaction: TxHash) -> Option<&Receipt> {
+        let caused = |receipt: &&Receipt| matches!(receipt.cause, Cause::Transaction { hash } if hash == transaction);
+        self.receipts.iter().find(caused)
+    }
+}
 
 type Archive<E> = prunable::Archive<EightCap, E, Digest, Bytes>;
 
@@ -83,14 +115,22 @@ impl<E: Spawner + StorageContext> History<E> {
         *guard = Some(archive.expect("history on disk"));
     }
 
-    /// A final block and its receipts, and the bytes that were read for them.
-    pub async fn read(&self, height: u64) -> Option<(Past, u64)> {
+    /// Height of the newest block in it; 0 if there is none.
+    pub async fn newest(&self) -> u64 {
+        let guard = self.archive.lock().await;
+        guard.as_ref().expect("history on disk").last_index().unwrap_or(0)
+    }
+
+    /// A final block and its receipts.
+    pub async fn finalised(&self, height: u64) -> Option<Arc<Finalised>> {
         let reader = self.readers.acquire().await.expect("it is never closed");
         let guard = self.archive.lock().await;
         let archive = guard.as_ref().expect("history on disk");
         let bytes = archive.get(Identifier::Index(height)).await.expect("history on disk")?;
         drop((guard, reader));
-        let past = Past::from_bytes(&bytes).expect("history on disk is an encoding");
-        Some((past, bytes.len() as u64))
+        let (block, receipts): (Rules, Vec<Receipt>) =
+            Decode::from_bytes(&bytes).expect("history on disk is an encoding");
+        let read = bytes.len() as u64;
+        Some(Arc::new(Finalised::new(Arc::new(block), Arc::new(receipts), read)))
     }
 }

@@ -6,7 +6,7 @@
 //! deals could sign for everybody.
 
 use crate::block::{BLOCK_BYTES_MAX, REST_BYTES_MAX};
-use crate::scheme::{Bls, PublicKey, Scheme, Sight};
+use crate::scheme::{Bls, PresenceSource, PublicKey, Scheme};
 use commonware_codec::{Decode as _, DecodeExt as _, Encode as _};
 use commonware_cryptography::{
     Signer as _,
@@ -41,7 +41,6 @@ pub enum NetworkError {
     /// A validator's key is not one.
     #[error("the genesis names a validator whose key is not an Ed25519 key")]
     BadKey,
-    /// Not ascending, or twice.
     #[error("the genesis names a validator twice or out of order")]
     NotAscending,
     /// A full block would not fit into a message.
@@ -102,7 +101,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// The network of a genesis.
     pub fn new(genesis: Genesis) -> Result<Self, NetworkError> {
         // Every byte of a transaction is a cell, and a block has twice the target at most.
         let cells = genesis.params.cells_target.saturating_mul(2);
@@ -192,7 +190,7 @@ impl Network {
     }
 
     /// Signs as one of them; `None` if the secrets are not of this network.
-    pub fn signer(&self, secrets: &Secrets, sight: Arc<dyn Sight>) -> Option<Scheme> {
+    pub fn signer(&self, secrets: &Secrets, sight: Arc<dyn PresenceSource>) -> Option<Scheme> {
         // A share speaks for its place, so it must be the key's; others would not take its votes.
         if self.index(&secrets.public_key()) != Some(secrets.share.index.get()) {
             return None;
@@ -202,7 +200,11 @@ impl Network {
 
     /// As [`Self::signer`], but whether the identity is the share's is not checked: for tests of
     /// forged votes.
-    pub fn signer_unchecked(&self, secrets: &Secrets, sight: Arc<dyn Sight>) -> Option<Scheme> {
+    pub fn signer_unchecked(
+        &self,
+        secrets: &Secrets,
+        sight: Arc<dyn PresenceSource>,
+    ) -> Option<Scheme> {
         // The upstream scheme panics on a share of no place.
         if self.sharing.partial_public(secrets.share.index).is_err() {
             return None;
@@ -216,7 +218,6 @@ impl Network {
         )
     }
 
-    /// Only verifies.
     pub fn verifier(&self) -> Scheme {
         Scheme::verifier(self.chain(), self.participants.clone(), self.sharing.clone())
     }

@@ -2,15 +2,17 @@
 //!
 //! Local: a change here needs no agreement among validators.
 
-use crate::chain::{Chain, OwnSight, Sessions};
+use crate::backend::Backend as _;
+use crate::chain::{LocalPresence, Sessions};
 use crate::config::{FileError, GenesisFile, Peer, Settings, read_secret};
 use crate::gossip::{self, Gossip};
-use crate::ledger::Ledger;
 use crate::network::{Network, NetworkError, Secrets};
-use crate::runners::{Reach, Runners, Serve};
+use crate::node_view::{NodeView, PeerCount};
+use crate::pool::Pool;
+use crate::runners::{LinkServerConfig, Runners, ValidatorEndpoints};
 use crate::scheme::PublicKey;
 use crate::store::StoreError;
-use crate::validator::{self, CHANNELS, Patience, Setup};
+use crate::validator::{self, CHANNELS, Patience, Setup, open_state, start_consensus};
 use alloy_primitives::hex;
 use commonware_codec::DecodeExt as _;
 use commonware_cryptography::ChaCha20Poly1305;
@@ -19,7 +21,7 @@ use commonware_p2p::{
     authenticated::lookup::{self, Network as Wires},
 };
 use commonware_runtime::{
-    Metrics as _, Quota, Runner as _, Spawner as _, Supervisor as _, tokio as runtime,
+    Handle, Quota, Runner as _, Spawner as _, Supervisor as _, tokio as runtime,
 };
 use commonware_stream::{
     cups::{self, Cups},
@@ -35,9 +37,10 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// Messages of one peer per second, on each channel: votes, certificates, resolver, backfill, blocks,
-/// gossip. The network sets aside room for as many of every peer, and each may be as large as a block.
-const QUOTAS: [NonZeroU32; CHANNELS + 1] =
-    [NZU32!(256), NZU32!(256), NZU32!(128), NZU32!(128), NZU32!(32), NZU32!(64)];
+/// gossip, [`PeerCount`]. The network sets aside room for as many of every peer, and each may be as large as a
+/// block.
+const QUOTAS: [NonZeroU32; CHANNELS + 2] =
+    [NZU32!(256), NZU32!(256), NZU32!(128), NZU32!(128), NZU32!(32), NZU32!(64), NZU32!(4)];
 /// Files that a node may have open at least: one for each round since the newest final block, and
 /// some more for connections and the chain.
 const OPEN_FILES_MIN: u64 = 4096;
@@ -62,15 +65,12 @@ pub enum NodeError {
         path.display()
     )]
     OtherChain { path: PathBuf, found: String, expected: B256 },
-    /// The API cannot listen.
     #[error("the API cannot listen on {address}: {error}; is another node running there?")]
     Api { address: std::net::SocketAddr, error: std::io::Error },
-    /// Other validators cannot reach it.
     #[error(
         "cannot listen for other validators on {address}: {error}; is another node running there?"
     )]
     Listen { address: std::net::SocketAddr, error: std::io::Error },
-    /// Runners cannot reach it.
     #[error(transparent)]
     Link(#[from] remuda_link::quic::server::ServerError),
     /// A part of the node ended.
@@ -115,10 +115,10 @@ pub fn run(settings: Settings) -> Result<(), NodeError> {
         .with_worker_threads(2)
         .with_thread_stack_size(STACK_BYTES);
     runtime::Runner::new(config)
-        .start(|context| serve(context, settings, network, secrets, faucet, peers))
+        .start(|context| start(context, settings, network, secrets, faucet, peers))
 }
 
-async fn serve(
+async fn start(
     context: runtime::Context,
     settings: Settings,
     network: Arc<Network>,
@@ -128,7 +128,112 @@ async fn serve(
 ) -> Result<(), NodeError> {
     let failed = |error| NodeError::Api { address: settings.api, error };
     let listener = std::net::TcpListener::bind(settings.api).map_err(failed)?;
-    let participants = network.participants().len() as u32;
+    // Before the state: after a crash it may take a peer's blocks to open it.
+    let (wires, channels, gossip_channel, peer_count, oracle) =
+        connect(&context, &settings, &network, &secrets, peers);
+
+    let state = open_state(&context.child("validator"), "chain", network.clone()).await?;
+    let directory = settings.data.join("index");
+    let index = state.open_index(&directory).await;
+    let index = index.map_err(|error| FileError::Io { path: directory, error })?;
+
+    let (outbox, mail) = tokio::sync::mpsc::channel(gossip::OUTBOX);
+    let pool = Arc::new(Pool::new(state.chain.clone(), index, outbox));
+    let sessions = Sessions::default();
+    let validator = network.index(&secrets.public_key()).ok_or(StoreError::NotAValidator)?;
+    let presence =
+        LocalPresence { chain: state.chain.clone(), sessions: sessions.clone(), validator };
+    let block_time = Duration::from_millis(network.genesis().params.block_time_ms);
+    let setup = Setup {
+        public_key: secrets.public_key(),
+        scheme: network.signer(&secrets, Arc::new(presence)).ok_or(StoreError::NotAValidator)?,
+        patience: Patience::for_block_time(block_time),
+        pool: pool.clone(),
+        faults: None,
+    };
+    let consensus = context.child("validator");
+    let running =
+        start_consensus(&consensus, state, setup, channels, oracle.clone(), oracle).await?;
+    let gossip = Gossip::new(pool.clone(), mail).start(context.child("gossip"), gossip_channel);
+
+    let view = NodeView::new(
+        network.clone(),
+        pool,
+        &running,
+        sessions.clone(),
+        faucet,
+        context.child("metrics"),
+        peer_count,
+    )
+    .await;
+    let link = LinkServerConfig {
+        listen: settings.link.unwrap_or(settings.listen),
+        seed: secrets.seed(),
+        validator,
+        sessions,
+    };
+    let (view, tasks) = (Arc::new(view), [running.engine, gossip, wires]);
+    serve(context, listener, view, endpoints(&settings, &network), link, tasks).await
+}
+
+/// Serves runners and the API until the node is told to stop, or a part of it ends.
+async fn serve(
+    context: runtime::Context,
+    listener: std::net::TcpListener,
+    view: Arc<NodeView<runtime::Context>>,
+    endpoints: Vec<ValidatorEndpoints>,
+    link: LinkServerConfig,
+    [mut engine, mut gossip, wires]: [Handle<()>; 3],
+) -> Result<(), NodeError> {
+    let address = listener.local_addr();
+    let failed = |error| match address {
+        Ok(address) => NodeError::Api { address, error },
+        Err(_) => NodeError::Stopped("the API"),
+    };
+    let listen = link.listen;
+    let height = view.tip().finalised.height().get();
+    let (runners, mut pushing) = Runners::serve(view.clone(), endpoints, link)?;
+    let app = crate::api::App::new(view, runners.clone(), crate::api::Limits::default());
+    let mut api = crate::api::thread::answer(listener, app).map_err(failed)?;
+    tracing::info!(api = ?address, link = %listen, height, "node started");
+    let result = tokio::select! {
+        () = told_to_stop() => Ok(()),
+        _ = &mut engine => Err(NodeError::Stopped("consensus")),
+        _ = &mut gossip => Err(NodeError::Stopped("gossip")),
+        () = api.ended() => Err(NodeError::Stopped("the API")),
+        _ = &mut pushing => Err(NodeError::Stopped("the link to runners")),
+    };
+    // In order: runners go elsewhere, nobody asks any more, then nobody votes any more, then the rest.
+    runners.stop().await;
+    pushing.abort();
+    api.stop();
+    // What has not ended by then ends with the process.
+    let _ = tokio::time::timeout(STOP, api.ended()).await;
+    engine.abort();
+    gossip.abort();
+    wires.abort();
+    let _ = context.child("stop").stop(0, Some(STOP)).await;
+    result
+}
+
+type Channel = (lookup::Sender<PublicKey, runtime::Context>, lookup::Receiver<PublicKey>);
+type Wired = (
+    Handle<()>,
+    [Channel; CHANNELS],
+    Channel,
+    PeerCount<runtime::Context>,
+    lookup::Oracle<PublicKey>,
+);
+
+/// Connects to the other validators: the task, the channels of consensus and of gossip, the count of
+/// connections.
+fn connect(
+    context: &runtime::Context,
+    settings: &Settings,
+    network: &Network,
+    secrets: &Secrets,
+    peers: Map<PublicKey, Address>,
+) -> Wired {
     let handshake = Cups::<_, ChaCha20Poly1305>::new(
         Sake {
             signer: secrets.identity.clone(),
@@ -140,12 +245,13 @@ async fn serve(
     );
     // Quick to come back: `recommended` waits a minute before it connects again, and lets only one
     // peer of an address in every five seconds.
+    let participants = network.participants().len();
     let mut config = lookup::Config::local(
         handshake,
         network.namespace(),
         settings.listen,
-        network.participants().len().try_into().expect("a network has validators"),
-        validator::max_message_size(participants),
+        participants.try_into().expect("a network has validators"),
+        validator::max_message_size(participants as u32),
         NZUsize!(1024),
     );
     // The set never changes.
@@ -156,70 +262,10 @@ async fn serve(
         .zip(QUOTAS)
         .map(|(channel, quota)| wires.register(channel, Quota::per_second(quota)))
         .collect();
-    let gossip_channel = channels.pop().expect("the last one");
+    let (count, _) = channels.pop().expect("the last one");
+    let gossip = channels.pop().expect("the last but one");
     let Ok(channels) = <[_; CHANNELS]>::try_from(channels) else { unreachable!("one for each") };
-    // Before the validator: after a crash it may have to ask its peers before it can open its state.
-    let wires = wires.start();
-
-    let block_time = Duration::from_millis(network.genesis().params.block_time_ms);
-    let chain = Chain::new(Arc::new(network.genesis().params.clone()));
-    let sessions = Sessions::default();
-    let validator = network.index(&secrets.public_key()).ok_or(StoreError::NotAValidator)?;
-    let sight = Arc::new(OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator });
-    let scheme = network.signer(&secrets, sight).ok_or(StoreError::NotAValidator)?;
-    let (outbox, mail) = tokio::sync::mpsc::channel(gossip::OUTBOX);
-    let runners = Arc::new(Runners::new(reach(&settings, &network)));
-    let serve = Serve {
-        listen: settings.link.unwrap_or(settings.listen),
-        seed: secrets.seed(),
-        validator,
-        sessions: sessions.clone(),
-    };
-    let (known, served) = (chain.clone(), runners.clone());
-    let ledger = Ledger::new(network.clone(), known, sessions, served, outbox, faucet, {
-        let context = context.child("metrics");
-        Box::new(move || context.encode())
-    });
-    let setup = Setup {
-        partition: "chain".into(),
-        network,
-        public_key: secrets.public_key(),
-        scheme,
-        patience: Patience::for_block_time(block_time),
-        pool: ledger.clone(),
-        chain,
-        tamper: None,
-    };
-    let running =
-        validator::start(context.child("validator"), setup, channels, oracle.clone(), oracle)
-            .await?;
-    ledger.attach(&running).await;
-    let mut gossip =
-        Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip_channel);
-    tracing::info!(api = %settings.api, listen = %settings.listen, height = ledger.height(), "running");
-
-    let mut desk = runners.serve(ledger.clone(), serve)?;
-    let app = crate::api::App::new(ledger.clone(), crate::api::Limits::default());
-    let mut api = crate::api::thread::answer(listener, app).map_err(failed)?;
-    let mut engine = running.engine;
-    let result = tokio::select! {
-        () = told_to_stop() => Ok(()),
-        _ = &mut engine => Err(NodeError::Stopped("consensus")),
-        _ = &mut gossip => Err(NodeError::Stopped("gossip")),
-        () = api.ended() => Err(NodeError::Stopped("the API")),
-        _ = &mut desk => Err(NodeError::Stopped("the link to runners")),
-    };
-    // In order: runners go elsewhere, nobody asks any more, then nobody votes any more, then the rest.
-    runners.stop().await;
-    desk.abort();
-    api.stop();
-    // What has not ended by then ends with the process.
-    let _ = tokio::time::timeout(STOP, api.ended()).await;
-    engine.abort();
-    gossip.abort();
-    wires.abort();
-    let _ = context.child("stop").stop(0, Some(STOP)).await;
-    result
+    (wires.start(), channels, gossip, PeerCount::new(count), oracle)
 }
 
 /// Ctrl-C, or the signal that service managers send.
@@ -230,7 +276,7 @@ async fn told_to_stop() {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
-    tracing::info!("stopping");
+    tracing::info!("node stopping");
 }
 
 fn read_faucet(path: &std::path::Path) -> Result<SecretKey, FileError> {
@@ -258,17 +304,17 @@ fn claim_data(settings: &Settings, genesis: B256) -> Result<(), NodeError> {
     }
 }
 
-/// Where everybody is for runners, by number.
-fn reach(settings: &Settings, network: &Network) -> Vec<Reach> {
+/// Where validators are for runners, by number.
+fn endpoints(settings: &Settings, network: &Network) -> Vec<ValidatorEndpoints> {
     let known = |key: &PublicKey| {
         let is_it = |peer: &&Peer| hex::decode(&peer.key).is_ok_and(|bytes| bytes == key.as_ref());
         settings.peers.iter().find(is_it)
     };
-    let reach = |peer: &Peer| Reach {
+    let endpoints = |peer: &Peer| ValidatorEndpoints {
         link: Some(peer.link.unwrap_or(peer.address).to_string()),
         api: peer.api.clone(),
     };
-    network.participants().iter().map(|key| known(key).map(reach).unwrap_or_default()).collect()
+    network.participants().iter().map(|key| known(key).map(endpoints).unwrap_or_default()).collect()
 }
 
 /// Everybody in the genesis, with an address.

@@ -8,9 +8,7 @@
 use bytes::Bytes;
 use commonware_codec::RangeCfg;
 use commonware_cryptography::{Hasher as _, Keccak256, keccak256::Digest};
-use commonware_glue::stateful::db::{
-    AttachableResolver, DatabaseSet, Merkleized as _, Shared, Unmerkleized as _,
-};
+use commonware_glue::stateful::db::{DatabaseSet, Merkleized as _, Shared, Unmerkleized as _};
 use commonware_parallel::Sequential;
 use commonware_runtime::{Spawner, buffer::paged::CacheRef};
 use commonware_storage::{
@@ -19,13 +17,13 @@ use commonware_storage::{
     merkle::{Location, full::Config as MerkleConfig},
     mmr,
     qmdb::{
-        any::{ordered::variable::Operation, value::VariableEncoding},
+        any::value::VariableEncoding,
         current::{
             VariableConfig,
             ordered::{proof::constant, variable},
         },
         floor::Proportional,
-        sync::{Request, Source, Target, source},
+        sync::Target,
     },
     translator::EightCap,
 };
@@ -60,7 +58,6 @@ pub type AbsenceProof =
 /// Bytes of an entry at most: above anything that the rules can write.
 const ENTRY_BYTES_MAX: usize = 32 << 20;
 
-/// Opens in `partition`.
 pub fn config(partition: &str, cache: CacheRef) -> Config {
     let buffer = NZUsize!(1 << 20);
     VariableConfig {
@@ -90,19 +87,18 @@ pub fn config(partition: &str, cache: CacheRef) -> Config {
     }
 }
 
-/// Where the rules' key is.
-pub fn place(key: &[u8]) -> Digest {
+pub fn hashed_key(key: &[u8]) -> Digest {
     Keccak256::hash(&[key])
 }
 
 /// What is stored for an entry of the rules.
-pub fn entry(key: &[u8], value: &[u8]) -> Bytes {
+pub fn encode_entry(key: &[u8], value: &[u8]) -> Bytes {
     // Keys are a tag and a few short parts.
     let length = u16::try_from(key.len()).expect("a key is short");
     Bytes::from([&length.to_be_bytes()[..], key, value].concat())
 }
 
-/// The entry of the rules that is stored here; `None` if the bytes are not of [`entry`].
+/// The entry of the rules that is stored here; `None` if the bytes are not of [`encode_entry`].
 pub fn parse_entry(bytes: &[u8]) -> Option<(Key, Value)> {
     let (length, rest) = bytes.split_first_chunk::<2>()?;
     let (key, value) = rest.split_at_checked(u16::from_be_bytes(*length).into())?;
@@ -118,7 +114,7 @@ where
     E: Spawner + StorageContext,
 {
     for (key, value) in diff {
-        batch = batch.write(place(key), value.as_ref().map(|value| entry(key, value)));
+        batch = batch.write(hashed_key(key), value.as_ref().map(|value| encode_entry(key, value)));
     }
     batch.merkleize().await.unwrap_or_else(|e| panic!("the state cannot be read: {e}"))
 }
@@ -201,7 +197,7 @@ where
     let place_of = if first { &database } else { &spare };
     let mut batch = place_of.new_batch();
     for (key, value) in entries {
-        batch = batch.write(place(key), Some(entry(key, value)));
+        batch = batch.write(hashed_key(key), Some(encode_entry(key, value)));
     }
     let sealed =
         batch.merkleize(place_of, None, &mut Proportional).await.map_err(|e| failed(&e))?;
@@ -219,48 +215,13 @@ where
     Ok(state)
 }
 
-/// Nodes catch up from blocks: the engine's transfer of states takes values of one size only.
-#[derive(Debug, Error)]
-#[error("states are not transferred; nodes catch up from blocks")]
-pub struct NoTransfer;
-
-/// Called with the database as soon as it is open and before anything is executed on it.
-pub trait Opened<E: Spawner + StorageContext>: Clone + Send + Sync + 'static {
-    fn opened(&self, databases: Databases<E>) -> impl Future<Output = ()> + Send;
-}
-
-/// Where the engine attaches the database.
-#[derive(Clone)]
-pub struct Attach<O>(pub O);
-
-impl<E, O> AttachableResolver<Database<E>> for Attach<O>
-where
-    E: Spawner + StorageContext,
-    O: Opened<E>,
-{
-    async fn attach_database(&self, databases: Databases<E>) {
-        self.0.opened(databases).await;
-    }
-}
-
-impl<O: Clone + Send + Sync + 'static> Source for Attach<O> {
-    type Family = Family;
-    type Digest = Digest;
-    type Op = Operation<Family, Digest, Bytes>;
-    type Error = NoTransfer;
-
-    async fn serve(&self, _: Request<Family>) -> source::Result<Self> {
-        Err(NoTransfer)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn entries_come_back() {
-        let entry = entry(b"key", b"value");
+        let entry = encode_entry(b"key", b"value");
         assert_eq!(parse_entry(&entry), Some((b"key".to_vec(), b"value".to_vec())));
         assert_eq!(parse_entry(b""), None);
         assert_eq!(parse_entry(&[0, 9, 1]), None);

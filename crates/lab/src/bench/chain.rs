@@ -80,12 +80,12 @@ fn run(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-fn scratch(name: &str) -> PathBuf {
+pub(super) fn scratch(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("remuda-bench-{name}-{}", std::process::id()))
 }
 
 /// A port from which on `n` ports, and `n` from 100 above it on, seem to be free.
-fn free_ports(n: u16) -> Result<u16, String> {
+pub(super) fn free_ports(n: u16) -> Result<u16, String> {
     for _ in 0..100 {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(|e| e.to_string())?;
         let base = listener.local_addr().map_err(|e| e.to_string())?.port();

@@ -6,6 +6,7 @@ mod fleet;
 mod push;
 mod select;
 mod sessions;
+mod start;
 mod timers;
 mod vm;
 mod world;
@@ -34,6 +35,7 @@ enum Bench {
     Push(push::Args),
     Select(select::Args),
     Sessions(sessions::Args),
+    Start(start::Args),
     Timers(timers::Args),
     Vm(vm::Args),
 }
@@ -47,6 +49,7 @@ pub fn main(args: &Args) -> ExitCode {
         Bench::Push(args) => push::main(args),
         Bench::Select(args) => select::main(args),
         Bench::Sessions(args) => sessions::main(args),
+        Bench::Start(args) => start::main(args),
         Bench::Timers(args) => timers::main(args),
         Bench::Vm(args) => vm::main(args),
     }

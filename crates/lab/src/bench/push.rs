@@ -169,7 +169,7 @@ fn answers(logs: &[String], runner: &Runner) -> Vec<f64> {
     let me = runner.address().to_string();
     let of = |line: Value| {
         let fields = &line["fields"];
-        let mine = fields["message"] == "push answered" && fields["runner"] == me.as_str();
+        let mine = fields["message"] == "push acknowledged" && fields["runner"] == me.as_str();
         mine.then(|| fields["micros"].as_f64()).flatten().map(|micros| micros / 1_000.0)
     };
     let mut times: Vec<f64> = logs.iter().flat_map(|log| lines(log)).filter_map(of).collect();

@@ -70,7 +70,7 @@ fn equal_states(cluster: &Cluster, honest: &[usize]) -> Result<(), String> {
     let mut by_height: BTreeMap<u64, MemoryState> = BTreeMap::new();
     for i in honest {
         let Some(state) = cluster.nodes[*i].log.newest() else { continue };
-        let height = remuda_node::chain::standing(&state).height.get();
+        let height = remuda_node::chain::chain_state(&state).height.get();
         let first = by_height.entry(height).or_insert_with(|| state.clone());
         if first.entries() != state.entries() {
             return Err(format!("states at height {height} differ"));
@@ -95,7 +95,7 @@ fn presence(cluster: &Cluster, i: usize, there: &BTreeSet<usize>) -> Result<(), 
         };
         if runner.present != there.contains(&r) && !enough_to_lie {
             let is = if runner.present { "present" } else { "absent" };
-            let height = remuda_node::chain::standing(&state).height;
+            let height = remuda_node::chain::chain_state(&state).height;
             return Err(format!(
                 "for validator {i} at height {height} runner {r} is {is}, with {liars} liars among \
                  the {} of its subset",
@@ -118,7 +118,7 @@ async fn seed_log(cluster: &Cluster, honest: &[usize]) -> Result<Counts, String>
     let most = cluster.network.genesis().params.max_seeds_per_block;
     for at in 1..=height {
         let id = Identifier::Height(Height::new(at));
-        let block = running.marshal.get_block(id).await;
+        let block = running.blocks.get_block(id).await;
         let block = block.ok_or_else(|| format!("validator {node} has no block {at}"))?;
         let rules = block.inner().rules();
         // After a restart the log may not have been told of every block.

@@ -9,11 +9,13 @@ use commonware_p2p::simulated::{Config, Link, Network as Wires, Oracle, SplitOri
 use commonware_runtime::{Handle, IoBuf, Quota, Spawner as _, Supervisor as _, deterministic};
 use commonware_utils::{NZU32, NZUsize, channel::oneshot, probability};
 use rand::SeedableRng as _;
-use remuda_node::app::Tamper;
-use remuda_node::chain::{Chain, OwnSight, Sessions};
+use remuda_node::app::FaultInjection;
+use remuda_node::chain::{LocalPresence, Sessions};
 use remuda_node::network::{Network, Secrets};
 use remuda_node::scheme::PublicKey;
-use remuda_node::validator::{self, CHANNELS, Patience, Setup, Validator};
+use remuda_node::validator::{
+    self, CHANNELS, Patience, Setup, Validator, open_state, start_consensus,
+};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use std::sync::Arc;
@@ -276,40 +278,18 @@ impl Cluster {
         R: commonware_p2p::Receiver<PublicKey = PublicKey>,
     {
         let node = &self.nodes[i];
-        let chain = Chain::new(Arc::new(self.network.genesis().params.clone()));
-        let honest = Arc::new(OwnSight {
-            chain: chain.clone(),
-            sessions: node.sessions.clone(),
-            validator: i as u32,
-        });
-        let mut secrets = self.secrets[i].clone();
-        let sight = match &node.liar {
-            Some(liar) => liar.sight(honest),
-            None => honest,
+        let (partition, network) = (format!("v{i}-{life}"), self.network.clone());
+        let (liar, sessions) = (node.liar.clone(), node.sessions.clone());
+        let (public_key, filling) = (self.key(i), self.filling);
+        let pool = Arc::new(if life == "one" { node.log.clone() } else { Log::default() });
+        let faults = match &node.liar {
+            Some(liar) => liar.faults(self.secrets.len()),
+            None => Arc::new(Silence(self.silence.clone())),
         };
+        let mut secrets = self.secrets[i].clone();
         if node.liar.as_ref().is_some_and(|liar| liar.conduct == Conduct::ForgedVotes) {
             secrets.identity = self.secrets[(i + 1) % self.secrets.len()].identity.clone();
         }
-        let scheme =
-            self.network.signer_unchecked(&secrets, sight).expect("a share of this network");
-        let setup = Setup {
-            partition: format!("v{i}-{life}"),
-            network: self.network.clone(),
-            public_key: self.key(i),
-            scheme,
-            patience: Patience {
-                leader: Duration::from_millis(400),
-                certificate: Duration::from_millis(700),
-                retry: Duration::from_millis(500),
-                filling: self.filling,
-            },
-            pool: Arc::new(if life == "one" { node.log.clone() } else { Log::default() }),
-            chain,
-            tamper: Some(match &node.liar {
-                Some(liar) => liar.tamper(self.secrets.len()),
-                None => Arc::new(Silence(self.silence.clone())),
-            }),
-        };
         let channels: [(S, R); CHANNELS] =
             channels.try_into().unwrap_or_else(|_| unreachable!("one for each channel"));
         let control = self.oracle.control(self.key(i));
@@ -322,7 +302,29 @@ impl Cluster {
             .with_attribute("life", life)
             .with_attribute("generation", node.generation)
             .spawn(move |context| async move {
-                let running = validator::start(context, setup, channels, peers, control).await;
+                let state = open_state(&context, &partition, network.clone()).await;
+                let state = state.unwrap_or_else(|e| panic!("{e}"));
+                let chain = state.chain.clone();
+                let honest = Arc::new(LocalPresence { chain, sessions, validator: i as u32 });
+                let presence = match &liar {
+                    Some(liar) => liar.presence(honest),
+                    None => honest,
+                };
+                let scheme = network.signer_unchecked(&secrets, presence);
+                let setup = Setup {
+                    public_key,
+                    scheme: scheme.expect("a share of this network"),
+                    patience: Patience {
+                        leader: Duration::from_millis(400),
+                        certificate: Duration::from_millis(700),
+                        retry: Duration::from_millis(500),
+                        filling,
+                    },
+                    pool,
+                    faults: Some(faults),
+                };
+                let running =
+                    start_consensus(&context, state, setup, channels, peers, control).await;
                 let _ = done.send(running.unwrap_or_else(|e| panic!("{e}")));
                 std::future::pending::<()>().await;
             });
@@ -333,7 +335,7 @@ impl Cluster {
 /// An honest validator that may be told to propose nothing.
 struct Silence(Arc<AtomicBool>);
 
-impl Tamper for Silence {
+impl FaultInjection for Silence {
     fn proposes(&self) -> bool {
         !self.0.load(Relaxed)
     }

@@ -7,8 +7,8 @@ use commonware_cryptography::keccak256::Digest;
 use commonware_p2p::Recipients;
 use commonware_p2p::simulated::SplitOrigin;
 use commonware_runtime::IoBuf;
-use remuda_node::app::Tamper;
-use remuda_node::scheme::{Bits, PRESENCE_BYTES, PublicKey, Scheme, Sight};
+use remuda_node::app::FaultInjection;
+use remuda_node::scheme::{Bits, PRESENCE_BYTES, PresenceSource, PublicKey, Scheme};
 use remuda_protocol::block::{Block, presence_hash, seeds_root};
 use remuda_protocol::execute::Draft;
 use remuda_protocol::presence::{Attestation, PresenceCertificate, quorum};
@@ -78,15 +78,15 @@ impl Liar {
         self.told.load(Relaxed)
     }
 
-    /// Its hand on the blocks it makes.
-    pub(super) fn tamper(&self, validators: usize) -> Arc<dyn Tamper> {
+    /// What it does to the blocks that it makes.
+    pub(super) fn faults(&self, validators: usize) -> Arc<dyn FaultInjection> {
         let quorum = quorum(validators);
-        Arc::new(Hand { liar: self.clone(), quorum, carried: Mutex::default() })
+        Arc::new(BlockForger { liar: self.clone(), quorum, carried: Mutex::default() })
     }
 
     /// What it says it sees.
-    pub(super) fn sight(&self, honest: Arc<dyn Sight>) -> Arc<dyn Sight> {
-        Arc::new(Eyes { liar: self.clone(), honest })
+    pub(super) fn presence(&self, honest: Arc<dyn PresenceSource>) -> Arc<dyn PresenceSource> {
+        Arc::new(PresenceForger { liar: self.clone(), honest })
     }
 
     /// To whom it really sends what its engine sends.
@@ -136,14 +136,14 @@ impl Liar {
 
 const VOTES: u64 = 0;
 
-struct Hand {
+struct BlockForger {
     liar: Liar,
     quorum: usize,
     /// The first certificate that it carried.
     carried: Mutex<Option<PresenceCertificate>>,
 }
 
-impl Tamper for Hand {
+impl FaultInjection for BlockForger {
     fn proposes(&self) -> bool {
         let mute = self.liar.conduct == Conduct::Mute;
         if mute {
@@ -198,7 +198,7 @@ impl Tamper for Hand {
     }
 }
 
-impl Hand {
+impl BlockForger {
     fn change(&self, block: &mut Block) {
         let seeds = &mut block.seeds;
         match self.liar.conduct {
@@ -223,12 +223,12 @@ impl Hand {
     }
 }
 
-struct Eyes {
+struct PresenceForger {
     liar: Liar,
-    honest: Arc<dyn Sight>,
+    honest: Arc<dyn PresenceSource>,
 }
 
-impl Sight for Eyes {
+impl PresenceSource for PresenceForger {
     fn bits(&self, block: &[u8], round: Round) -> Bits {
         let honest = self.honest.bits(block, round);
         let bits = match self.liar.conduct {

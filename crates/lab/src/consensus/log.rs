@@ -3,7 +3,7 @@
 use commonware_consensus::Heightable as _;
 use remuda_node::app::Pool;
 use remuda_node::block::Block;
-use remuda_node::chain::Executed;
+use remuda_node::chain::{Chain, Tip};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::key::AccountKey;
 use remuda_protocol::primitives::{Address, B256};
@@ -82,7 +82,8 @@ impl Pool for Log {
         out
     }
 
-    fn finalised(&self, block: &Block, executed: &Executed) {
+    fn finalised(&self, block: &Block, chain: &Chain) -> Arc<Tip> {
+        let tip = chain.finalise(block);
         let header = block.header();
         let entry = (header.hash(), header.state.root);
         let mut inner = self.lock();
@@ -93,6 +94,7 @@ impl Pool for Log {
             Some(_) => {}
             None => inner.transactions += block.rules().transactions.len() as u64,
         }
-        inner.newest = Some(executed.state.clone());
+        inner.newest = Some(tip.state.clone());
+        tip
     }
 }

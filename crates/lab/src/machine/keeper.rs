@@ -4,7 +4,7 @@ use commonware_runtime::buffer::paged::CacheRef;
 use commonware_runtime::{Runner as _, Supervisor as _, tokio as runtime};
 use commonware_storage::qmdb::floor::Proportional;
 use commonware_utils::{NZU16, NZUsize};
-use remuda_node::store::{self, Database, entry, place};
+use remuda_node::store::{self, Database, encode_entry, hashed_key};
 use remuda_protocol::state::Diff;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -91,7 +91,7 @@ where
 {
     let mut batch = database.new_batch();
     for (key, value) in diff {
-        batch = batch.write(place(key), value.as_ref().map(|value| entry(key, value)));
+        batch = batch.write(hashed_key(key), value.as_ref().map(|value| encode_entry(key, value)));
     }
     let sealed = batch.merkleize(&database, None, &mut Proportional).await;
     let sealed = sealed.map_err(|error| error.to_string())?;

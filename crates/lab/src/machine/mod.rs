@@ -8,9 +8,11 @@ mod keeper;
 mod load;
 mod record;
 mod sizes;
+mod start;
 mod validators;
 
 pub use keeper::Keeper;
 pub use record::Figures;
 pub use sizes::{Sizes, sizes};
+pub use start::{StartTimes, measure_start};
 pub use validators::{Application, Measure, measure};

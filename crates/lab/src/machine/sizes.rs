@@ -8,7 +8,7 @@ use commonware_parallel::Sequential;
 use commonware_utils::non_empty;
 use rand::SeedableRng as _;
 use remuda_node::network::Network;
-use remuda_node::scheme::{Bits, Scheme, Sight};
+use remuda_node::scheme::{Bits, PresenceSource, Scheme};
 use remuda_protocol::genesis::Genesis;
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::presence::{quorum, subset_size};
@@ -27,7 +27,7 @@ pub struct Sizes {
 
 struct Seeing(usize);
 
-impl Sight for Seeing {
+impl PresenceSource for Seeing {
     fn bits(&self, _: &[u8], _: Round) -> Bits {
         Bits::new(vec![0xff; self.0])
     }

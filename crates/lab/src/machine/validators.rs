@@ -12,19 +12,18 @@ use commonware_stream::cups::{self, Cups};
 use commonware_stream::sake::{self, Sake};
 use commonware_utils::ordered::Map;
 use commonware_utils::{NZU16, NZU32, NZUsize};
-use futures::FutureExt as _;
 use rand::SeedableRng as _;
-use remuda_node::app::Pool;
+use remuda_node::app;
 use remuda_node::block::Block;
-use remuda_node::chain::{Chain, Executed, OwnSight, Sessions};
-use remuda_node::engine::{self, CHANNELS, Wiring};
+use remuda_node::chain::{Chain, LocalPresence, Sessions, Tip};
+use remuda_node::engine::{self, BlockStore, CHANNELS, Wiring};
 use remuda_node::gate::to_ms;
 use remuda_node::gossip::{Gossip, OUTBOX};
-use remuda_node::ledger::Ledger;
 use remuda_node::network::{Network, Secrets};
-use remuda_node::scheme::PublicKey;
+use remuda_node::pool::Pool;
+use remuda_node::scheme::{PublicKey, Scheme};
 use remuda_node::seeds::Seeds;
-use remuda_node::validator::{self, Patience, Setup};
+use remuda_node::validator::{self, Patience, Setup, open_state, start_consensus};
 use remuda_protocol::block::StateCommitment;
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::genesis::Genesis;
@@ -63,7 +62,7 @@ const WARM_UP: u64 = 8;
 /// How long they may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-type Context = runtime::Context;
+pub(super) type Context = runtime::Context;
 
 /// Runs a network and measures it, as validator 0 sees it.
 pub fn measure(what: &Measure) -> Result<Figures, String> {
@@ -75,33 +74,22 @@ pub fn measure(what: &Measure) -> Result<Figures, String> {
 }
 
 async fn play(context: Context, what: Measure) -> Result<Figures, String> {
-    let mut params = ChainParams::development();
-    params.block_time_ms = what.block_time_ms;
-    let rng = rand::rngs::StdRng::seed_from_u64(1);
-    let (network, secrets) =
-        Network::deal(rng, what.validators, |validators, threshold_key| Genesis {
-            params: params.clone(),
-            timestamp_ms: to_ms(SystemTime::now()),
-            balances: load::balances(),
-            pinned_executors: Vec::new(),
-            system_deployers: Vec::new(),
-            validators,
-            threshold_key,
-        });
-    let network = Arc::new(network);
+    let (network, secrets) = deal(&what);
     let payments = match what.application {
-        Application::Loaded => load::payments(&params, 150 * what.seconds.div_ceil(8).max(1)),
+        Application::Loaded => {
+            load::payments(&network.genesis().params, 150 * what.seconds.div_ceil(8).max(1))
+        }
         Application::Idle | Application::Hollow => Vec::new(),
     };
-    let (mut records, mut ledgers) = (Vec::new(), Vec::new());
+    let (mut records, mut pools) = (Vec::new(), Vec::new());
     for (i, secrets) in secrets.iter().enumerate() {
         let record = Arc::new(Record::default());
         let context = context.child("validator").with_attribute("number", i);
-        let ledger = boot(context, &what, &network, i, secrets, record.clone()).await?;
+        let pool = boot(context, &what, &network, i, secrets, record.clone()).await?;
         records.push(record);
-        ledgers.extend(ledger);
+        pools.extend(pool);
     }
-    let feeder = tokio::spawn(feed(ledgers, payments));
+    let feeder = tokio::spawn(feed(pools, payments));
     let begun = Instant::now();
     while records[0].height() < WARM_UP {
         if begun.elapsed() > PATIENCE {
@@ -117,14 +105,36 @@ async fn play(context: Context, what: Measure) -> Result<Figures, String> {
     Ok(figures)
 }
 
+pub(super) fn deal(what: &Measure) -> (Arc<Network>, Vec<Secrets>) {
+    let mut params = ChainParams::development();
+    params.block_time_ms = what.block_time_ms;
+    let rng = rand::rngs::StdRng::seed_from_u64(1);
+    let genesis = |validators, threshold_key| Genesis {
+        params,
+        timestamp_ms: to_ms(SystemTime::now()),
+        balances: load::balances(),
+        pinned_executors: Vec::new(),
+        system_deployers: Vec::new(),
+        validators,
+        threshold_key,
+    };
+    let (network, secrets) = Network::deal(rng, what.validators, genesis);
+    (Arc::new(network), secrets)
+}
+
+/// Where a validator's index is.
+pub(super) fn index_directory(what: &Measure, i: usize) -> PathBuf {
+    what.directory.join(format!("index-{i}"))
+}
+
 /// Keeps every sender's next payments in the pools of the validators, one door after the other.
-async fn feed(ledgers: Vec<Arc<Ledger<Context>>>, payments: Vec<Vec<Vec<u8>>>) {
+async fn feed(pools: Vec<Arc<Pool>>, payments: Vec<Vec<Vec<u8>>>) {
     let mut next = vec![0; payments.len()];
     loop {
         for (i, list) in payments.iter().enumerate() {
-            let door = &ledgers[i % ledgers.len()];
+            let door = &pools[i % pools.len()];
             while let Some(bytes) = list.get(next[i]) {
-                if door.take_in(bytes).is_err() {
+                if door.submit_local(bytes).is_err() {
                     break;
                 }
                 next[i] += 1;
@@ -132,21 +142,21 @@ async fn feed(ledgers: Vec<Arc<Ledger<Context>>>, payments: Vec<Vec<Vec<u8>>>) {
             tokio::task::yield_now().await;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
-        if ledgers.is_empty() {
+        if pools.is_empty() {
             return;
         }
     }
 }
 
-/// Starts one of them; one with our application has a ledger.
-async fn boot(
+/// Starts one of them; one with our application has a pool.
+pub(super) async fn boot(
     context: Context,
     what: &Measure,
     network: &Arc<Network>,
     i: usize,
     secrets: &Secrets,
     record: Arc<Record>,
-) -> Result<Option<Arc<Ledger<Context>>>, String> {
+) -> Result<Option<Arc<Pool>>, String> {
     let address = |i: usize| SocketAddr::from(([127, 0, 0, 1], what.base_port + i as u16));
     let handshake = Cups::<_, ChaCha20Poly1305>::new(
         Sake {
@@ -181,73 +191,78 @@ async fn boot(
     let gossip = wires.register(CHANNELS as u64, quota());
     wires.start();
 
-    let params = Arc::new(network.genesis().params.clone());
+    let params = &network.genesis().params;
     let patience = Patience::for_block_time(Duration::from_millis(params.block_time_ms));
-    let chain = Chain::new(params.clone());
-    let sessions = Sessions::default();
-    let sight = OwnSight { chain: chain.clone(), sessions: sessions.clone(), validator: i as u32 };
-    let scheme = network.signer(secrets, Arc::new(sight)).ok_or("not a validator")?;
     let (partition, public_key) = (format!("v{i}"), secrets.public_key());
     if what.application == Application::Hollow {
         let cache = CacheRef::new(NZU16!(4096), NZUsize!(2048));
         let (seeds, _) = Seeds::open(context.child("seeds"), &partition, cache.clone()).await;
         let genesis = Block::genesis(network.genesis(), StateCommitment::default());
         let genesis = genesis.ok_or("not a validator")?;
+        let chain = Chain::new(Arc::new(params.clone()));
+        let scheme = sign(network, secrets, chain, i)?;
         let wiring = Wiring { partition, public_key, scheme, patience, genesis, seeds, cache };
-        let (hollow, listener) = (
-            Hollow { block_time_ms: params.block_time_ms },
-            Listener(Arc::new(move |block: &Block| record.note(block))),
+        let (votes, blocks) = engine::split(channels);
+        let store = BlockStore::open(&context, &wiring).await.map_err(|e| e.to_string())?;
+        let listener = Listener(Arc::new(move |block: &Block| record.note(block)));
+        let peers = oracle.clone();
+        engine::start_blocks(
+            &context,
+            &wiring,
+            store.marshal,
+            listener,
+            blocks,
+            peers,
+            oracle.clone(),
         );
-        engine::start(context, wiring, channels, oracle.clone(), oracle, |_, _, _| {
-            (hollow, listener, std::future::ready(()).boxed())
-        })
-        .await
-        .map_err(|e| e.to_string())?;
+        let hollow = Hollow { block_time_ms: params.block_time_ms };
+        engine::start_voting(&context, wiring, hollow, store.mailbox, votes, oracle);
         return Ok(None);
     }
+    let context = context.child("engine");
+    let state = open_state(&context, &partition, network.clone()).await;
+    let state = state.map_err(|e| e.to_string())?;
+    let index = state.open_index(&index_directory(what, i)).await;
     let (outbox, mail) = tokio::sync::mpsc::channel(OUTBOX);
-    let metrics = Box::new(String::new);
-    let ledger = Ledger::new(
-        network.clone(),
-        chain.clone(),
-        sessions,
-        Arc::default(),
-        outbox,
-        None,
-        metrics,
-    );
+    let pool = Arc::new(Pool::new(state.chain.clone(), index.map_err(|e| e.to_string())?, outbox));
     let setup = Setup {
-        partition,
-        network: network.clone(),
         public_key,
-        scheme,
+        scheme: sign(network, secrets, state.chain.clone(), i)?,
         patience,
-        pool: Arc::new(Recorder { ledger: ledger.clone(), record }),
-        chain,
-        tamper: None,
+        pool: Arc::new(Recorder { pool: pool.clone(), record }),
+        faults: None,
     };
-    let running =
-        validator::start(context.child("engine"), setup, channels, oracle.clone(), oracle)
-            .await
-            .map_err(|e| e.to_string())?;
-    ledger.attach(&running).await;
-    Gossip::new(ledger.clone(), mail).start(context.child("gossip"), gossip);
-    Ok(Some(ledger))
+    start_consensus(&context, state, setup, channels, oracle.clone(), oracle)
+        .await
+        .map_err(|e| e.to_string())?;
+    Gossip::new(pool.clone(), mail).start(context.child("gossip"), gossip);
+    Ok(Some(pool))
 }
 
-/// Notes final blocks on their way to the ledger.
+fn sign(
+    network: &Network,
+    secrets: &Secrets,
+    chain: Chain,
+    validator: usize,
+) -> Result<Scheme, String> {
+    let sessions = Sessions::default();
+    let presence = LocalPresence { chain, sessions, validator: validator as u32 };
+    network.signer(secrets, Arc::new(presence)).ok_or_else(|| "not a validator".to_owned())
+}
+
+/// Notes final blocks on their way to the pool.
 struct Recorder {
-    ledger: Arc<Ledger<Context>>,
+    pool: Arc<Pool>,
     record: Arc<Record>,
 }
 
-impl Pool for Recorder {
+impl app::Pool for Recorder {
     fn pick(&self, state: &MemoryState) -> Vec<Bytes> {
-        self.ledger.pick(state)
+        app::Pool::pick(&*self.pool, state)
     }
 
-    fn finalised(&self, block: &Block, executed: &Executed) {
+    fn finalised(&self, block: &Block, chain: &Chain) -> Arc<Tip> {
         self.record.note(block);
-        Pool::finalised(&*self.ledger, block, executed);
+        app::Pool::finalised(&*self.pool, block, chain)
     }
 }

@@ -10,7 +10,7 @@ use utoipa::openapi::path::{Operation, PathItem};
 /// Made once: it does not change while the process runs.
 static OPENAPI: LazyLock<String> = LazyLock::new(|| {
     super::openapi().to_json().unwrap_or_else(|error| {
-        tracing::error!(%error, "the description of the API is no JSON");
+        tracing::error!(%error, "OpenAPI serialisation failed");
         "{}".to_owned()
     })
 });

@@ -9,10 +9,9 @@
 use super::App;
 use super::error::Failure;
 use super::extract::{Asked, Peer};
-use super::metrics::count;
 use super::places::Place;
-use super::rate::peer_key;
 use crate::backend::Finalised;
+use crate::rate::peer_key;
 use crate::runners::JobNews;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -71,7 +70,7 @@ pub(super) async fn events(
     let filter = Filter::read(&query)?;
     // Before the tip is read: no block falls in between.
     let blocks = app.backend.subscribe();
-    let news = filter.job.map(|_| app.backend.runners().news());
+    let news = filter.job.map(|_| app.runners.news());
     let tip = app.tip().finalised.height();
     let resumed = last_event_id(&headers)?.map(|last| last.saturating_add(1));
     let next = resumed.or(query.from.map(|from| from.0)).unwrap_or(tip.get().saturating_add(1));
@@ -240,7 +239,7 @@ impl Feed {
     /// A block that is there already.
     async fn stored(&mut self, tip: Height) -> Message {
         if self.caught_up && tip.get() - self.next.get() > self.app.limits.stream_lag {
-            count(&self.app.metrics.slow_readers);
+            self.app.metrics.slow_readers.inc();
             let message = "you read more slowly than blocks come; come back with Last-Event-ID";
             return self.end("too_slow", message);
         }

@@ -2,9 +2,8 @@
 
 use super::error::{Failure, whole_seconds};
 use super::extract::{Body, Peer};
-use super::metrics::count;
-use super::rate::{Buckets, peer_key};
 use super::{App, Limits};
+use crate::rate::{Buckets, peer_key};
 use axum::Json;
 use axum::extract::State;
 use remuda_client::money::InCby;
@@ -74,7 +73,7 @@ impl App {
     ) -> Result<(), Failure> {
         let mut gifts = gifts.lock().unwrap_or_else(PoisonError::into_inner);
         gifts.take(key, 1, Instant::now()).map_err(|wait| {
-            count(&self.metrics.limited);
+            self.metrics.limited.inc();
             let Limits { faucet_burst: most, faucet_every: every, .. } = self.limits;
             let gift = InCby(Amount::cby(self.limits.faucet_cby));
             let (every, wait_seconds) = (whole_seconds(every), whole_seconds(wait));

@@ -6,8 +6,7 @@
 use super::App;
 use super::error::Failure;
 use super::extract::Peer;
-use super::metrics::count;
-use super::rate::peer_key;
+use crate::rate::peer_key;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -37,7 +36,7 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     app.spend(peer, response.body().size_hint().exact().unwrap_or(0));
     let (status, took) = (response.status().as_u16(), started.elapsed());
     app.metrics.answered(&route, status, took);
-    tracing::debug!(route, status, micros = took.as_micros() as u64, "answered");
+    tracing::debug!(route, status, micros = took.as_micros() as u64, "request answered");
     response
 }
 
@@ -56,7 +55,7 @@ impl App {
     pub(super) fn allow(&self, peer: Peer, tokens: u32) -> Result<(), Failure> {
         let mut buckets = self.requests.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         buckets.take(&peer_key(peer.0), tokens, Instant::now()).map_err(|wait| {
-            count(&self.metrics.limited);
+            self.metrics.limited.inc();
             Failure::new(code::RATE_LIMITED, "too many requests from this address")
                 .hint("retry after the time in Retry-After; /events streams what is new")
                 .retry_after(wait)

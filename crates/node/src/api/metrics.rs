@@ -1,78 +1,72 @@
-//! The API's own counters, in Prometheus' text form.
+//! The API's own counters, for Prometheus.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use prometheus_client::encoding::{EncodeLabelSet, text::encode_registry};
+use prometheus_client::metrics::{counter::Counter, family::Family, gauge::Gauge};
+use prometheus_client::registry::Registry;
 use std::time::Duration;
 
-/// Counters since the start.
-#[derive(Debug, Default)]
+/// Routes are templates, so there are as many label sets as the router has routes times a handful of
+/// statuses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Answer {
+    route: String,
+    status: u16,
+}
+
+#[derive(Debug)]
 pub(super) struct Metrics {
-    /// By route and status. Routes are templates, so there are as many entries as the router has
-    /// routes times a handful of statuses.
-    requests: Mutex<BTreeMap<(String, u16), Timed>>,
-    pub(super) accepted: AtomicU64,
-    pub(super) refused: AtomicU64,
-    pub(super) limited: AtomicU64,
-    /// Streams whose readers were too slow.
-    pub(super) slow_readers: AtomicU64,
+    registry: Registry,
+    requests: Family<Answer, Counter>,
+    request_micros: Family<Answer, Counter>,
+    pub(super) accepted: Counter,
+    pub(super) refused: Counter,
+    pub(super) limited: Counter,
+    pub(super) slow_readers: Counter,
+    streams: Gauge,
+    connections: Gauge,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Timed {
-    count: u64,
-    micros: u64,
-}
-
-pub(super) fn count(counter: &AtomicU64) {
-    counter.fetch_add(1, Ordering::Relaxed);
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("remuda_api"),
+            requests: Family::default(),
+            request_micros: Family::default(),
+            accepted: Counter::default(),
+            refused: Counter::default(),
+            limited: Counter::default(),
+            slow_readers: Counter::default(),
+            streams: Gauge::default(),
+            connections: Gauge::default(),
+        };
+        let registry = &mut metrics.registry;
+        registry.register("requests", "Answers by route and status", metrics.requests.clone());
+        let (name, help) = ("request_microseconds", "Time until the answer began");
+        registry.register(name, help, metrics.request_micros.clone());
+        registry.register("accepted", "Transactions taken", metrics.accepted.clone());
+        registry.register("refused", "Transactions not taken", metrics.refused.clone());
+        registry.register("limited", "Requests beyond an allowance", metrics.limited.clone());
+        let help = "Streams ended because of slow readers";
+        registry.register("slow_readers", help, metrics.slow_readers.clone());
+        registry.register("streams", "Open event streams", metrics.streams.clone());
+        registry.register("connections", "Open connections", metrics.connections.clone());
+        metrics
+    }
 }
 
 impl Metrics {
     pub(super) fn answered(&self, route: &str, status: u16, took: Duration) {
-        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
-        let timed = requests.entry((route.to_owned(), status)).or_default();
-        timed.count += 1;
+        let answer = Answer { route: route.to_owned(), status };
+        self.requests.get_or_create(&answer).inc();
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        timed.micros = timed.micros.saturating_add(micros);
+        self.request_micros.get_or_create(&answer).inc_by(micros);
     }
 
     pub(super) fn render(&self, streams: usize, connections: usize) -> String {
-        let mut out = String::new();
-        out.push_str("# HELP remuda_api_requests_total Answers by route and status\n");
-        out.push_str("# TYPE remuda_api_requests_total counter\n");
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for ((route, status), timed) in &requests {
-            let labels = format!("route=\"{route}\",status=\"{status}\"");
-            let _ = writeln!(out, "remuda_api_requests_total{{{labels}}} {}", timed.count);
-        }
-        out.push_str("# HELP remuda_api_request_microseconds_total Time until the answer began\n");
-        out.push_str("# TYPE remuda_api_request_microseconds_total counter\n");
-        for ((route, status), timed) in &requests {
-            let labels = format!("route=\"{route}\",status=\"{status}\"");
-            let micros = timed.micros;
-            let _ = writeln!(out, "remuda_api_request_microseconds_total{{{labels}}} {micros}");
-        }
-        let counters = [
-            ("accepted_total", "Transactions taken", &self.accepted),
-            ("refused_total", "Transactions not taken", &self.refused),
-            ("limited_total", "Requests beyond an allowance", &self.limited),
-            ("slow_readers_total", "Streams ended because of slow readers", &self.slow_readers),
-        ];
-        for (name, about, counter) in counters {
-            let value = counter.load(Ordering::Relaxed);
-            let _ = writeln!(out, "# HELP remuda_api_{name} {about}");
-            let _ = writeln!(out, "# TYPE remuda_api_{name} counter\nremuda_api_{name} {value}");
-        }
-        let gauges = [
-            ("streams", "Open event streams", streams),
-            ("connections", "Open connections", connections),
-        ];
-        for (name, about, value) in gauges {
-            let _ = writeln!(out, "# HELP remuda_api_{name} {about}");
-            let _ = writeln!(out, "# TYPE remuda_api_{name} gauge\nremuda_api_{name} {value}");
-        }
-        out
+        self.streams.set(i64::try_from(streams).unwrap_or(i64::MAX));
+        self.connections.set(i64::try_from(connections).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        encode_registry(&mut text, &self.registry).expect("a string takes all");
+        text
     }
 }

@@ -1,15 +1,14 @@
 //! The node's HTTP API (SPEC §16): JSON in and out, over a [`Backend`].
 //!
-//! Local: a change here needs no agreement among validators.
+//! Local: a change here needs no agreement among validators. This holds for the whole folder.
 //!
 //! # Layout
-//! - [`limits`], [`rate`], [`places`], `memory`, `reading`, `guard`: what the outside may ask for
+//! - [`limits`], [`places`], `memory`, `reading`, `guard`: what the outside may ask for
 //! - `error`, `extract`: failing in JSON; `wait`: for a transaction's block
 //! - `server`: sockets; everything else works without one. `thread`: the API's own threads
 //! - one file per resource: `submit`, `transaction`, `block`, `account`, `actor`, `entitlement`, `runners`,
 //!   `reports`, `timer`, `job`, `jobs`, `history`, `presence`, `params`, `proof`, `events`, `faucet`, `node`, `docs`,
 //!   `validators`
-//! - [`index`]: where things are in the blocks, for backends that keep that in memory
 //!
 //! Nothing here writes to the chain but through [`Backend::submit`].
 
@@ -24,7 +23,6 @@ mod extract;
 mod faucet;
 mod guard;
 mod history;
-pub mod index;
 mod job;
 mod jobs;
 pub mod limits;
@@ -35,7 +33,6 @@ mod params;
 pub mod places;
 mod presence;
 mod proof;
-pub mod rate;
 mod reading;
 mod reports;
 mod runners;
@@ -51,7 +48,8 @@ pub use extract::Peer;
 pub use limits::Limits;
 pub use server::serve;
 
-use crate::backend::{Backend, Tip};
+use crate::backend::{Backend, RunnerLinks, Tip};
+use crate::rate::Buckets;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::Uri;
@@ -59,7 +57,6 @@ use error::Failure;
 use memory::Memory;
 use metrics::Metrics;
 use places::Places;
-use rate::Buckets;
 use remuda_client::types::{ProgressNews, StreamEnd, code};
 use remuda_protocol::params::ChainParams;
 use remuda_protocol::primitives::Address;
@@ -72,13 +69,12 @@ use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What handlers share.
 #[derive(Clone)]
 pub struct App(Arc<Shared>);
 
-/// See [`App`].
 pub struct Shared {
     backend: Arc<dyn Backend>,
+    runners: Arc<dyn RunnerLinks>,
     limits: Limits,
     metrics: Metrics,
     requests: Mutex<Buckets<IpAddr>>,
@@ -111,7 +107,7 @@ impl core::fmt::Debug for App {
 
 impl App {
     /// An API over a backend.
-    pub fn new(backend: Arc<dyn Backend>, limits: Limits) -> Self {
+    pub fn new(backend: Arc<dyn Backend>, runners: Arc<dyn RunnerLinks>, limits: Limits) -> Self {
         let second = Duration::from_secs(1);
         let every = second / limits.per_second.max(1);
         let read_every = second / limits.read_kib_per_second.max(1);
@@ -132,6 +128,7 @@ impl App {
             streams: Places::new(limits.streams, limits.streams_per_ip),
             stopping: watch::Sender::new(false),
             backend,
+            runners,
             limits,
         }))
     }

@@ -93,6 +93,8 @@ pub(super) async fn ready(State(app): State<App>) -> Result<Json<HealthView>, Fa
 )]
 pub(super) async fn metrics(State(app): State<App>) -> impl IntoResponse {
     let mut text = app.metrics.render(app.streams.count(), app.connections.count());
+    text.push_str(&app.runners.metrics());
+    // Last: it ends with a mark of the end.
     text.push_str(&app.backend.metrics());
     ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text)
 }

@@ -1,7 +1,7 @@
 //! Places that peers hold for a while: connections, event streams, memory for bodies. So many in
 //! all, so many each.
 
-use super::rate::peer_key;
+use crate::rate::peer_key;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};

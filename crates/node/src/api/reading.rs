@@ -6,10 +6,9 @@
 use super::App;
 use super::error::Failure;
 use super::extract::Peer;
-use super::metrics::count;
 use super::places::Place;
-use super::rate::peer_key;
 use crate::backend::Finalised;
+use crate::rate::peer_key;
 use remuda_client::types::code;
 use remuda_protocol::primitives::Height;
 use std::sync::{Arc, PoisonError};
@@ -36,7 +35,7 @@ impl App {
     /// Sends a peer away that has read more than its allowance.
     pub(super) fn may_read(&self, peer: Peer) -> Result<(), Failure> {
         self.owes(peer).map_or(Ok(()), |wait| {
-            count(&self.metrics.limited);
+            self.metrics.limited.inc();
             Err(Failure::new(code::RATE_LIMITED, "this address has exceeded its read allowance")
                 .hint("retry after the time in Retry-After; /events streams what is new")
                 .retry_after(wait))
@@ -59,7 +58,7 @@ impl App {
     /// Begins to read many blocks.
     pub(super) fn reading(&self, peer: Peer) -> Result<Reading<'_>, Failure> {
         let place = self.readers.take(peer.0).ok_or_else(|| {
-            count(&self.metrics.limited);
+            self.metrics.limited.inc();
             Failure::new(code::RATE_LIMITED, "too many requests for old blocks at a time")
                 .hint("ask again in a moment")
                 .retry_after(Duration::from_secs(1))
@@ -69,7 +68,6 @@ impl App {
 }
 
 impl Reading<'_> {
-    /// The next block.
     pub(super) async fn block(&mut self, height: Height) -> Option<Arc<Finalised>> {
         let block = self.app.read_block(self.peer, height).await?;
         self.left = self.left.saturating_sub(block.bytes);

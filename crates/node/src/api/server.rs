@@ -45,7 +45,7 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
             accepted = listener.accept() => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept a connection");
+                    tracing::warn!(%error, "accept failed");
                     sleep(ACCEPT_PAUSE).await;
                     continue;
                 }
@@ -56,7 +56,11 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
         // Over the limit: closed at once, which costs less than an answer.
         let Some(place) = app.connections.take(peer.0) else { continue };
         let _ = stream.set_nodelay(true);
-        let io = TokioIo::new(Patient::new(stream, app.limits.write_stall, app.limits.write_rate));
+        let io = TokioIo::new(IdleTimeoutStream::new(
+            stream,
+            app.limits.write_stall,
+            app.limits.write_rate,
+        ));
         let service = service.clone();
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request = request.map(Body::new);
@@ -80,13 +84,13 @@ pub async fn serve(listener: TcpListener, app: App, stop: impl Future<Output = (
     drop(listener);
     app.stop();
     if tokio::time::timeout(app.limits.drain, open.shutdown()).await.is_err() {
-        tracing::warn!("some requests did not end in time");
+        tracing::warn!("requests cut off at shutdown");
     }
 }
 
 /// A stream whose peer must take what is written. Its time runs while it takes nothing, and comes
 /// back with what it takes: a peer that takes a byte now and then is as slow as one that takes none.
-struct Patient<S> {
+struct IdleTimeoutStream<S> {
     stream: S,
     patience: Duration,
     bytes_per_second: u32,
@@ -95,7 +99,7 @@ struct Patient<S> {
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
-impl<S> Patient<S> {
+impl<S> IdleTimeoutStream<S> {
     fn new(stream: S, patience: Duration, bytes_per_second: u32) -> Self {
         let bytes_per_second = bytes_per_second.max(1);
         Self { stream, patience, bytes_per_second, left: patience, waiting: None }
@@ -125,7 +129,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for IdleTimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -135,7 +139,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for IdleTimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -182,7 +186,7 @@ mod tests {
                 sleep(Duration::from_millis(10)).await;
             }
         });
-        let mut stream = Patient::new(ours, Duration::from_millis(300), bytes_per_second);
+        let mut stream = IdleTimeoutStream::new(ours, Duration::from_millis(300), bytes_per_second);
         let answer = vec![7; bytes];
         let written = tokio::time::timeout(Duration::from_secs(10), stream.write_all(&answer));
         let written = written.await.expect("it ends, one way or the other");

@@ -6,7 +6,6 @@
 use super::App;
 use super::error::Failure;
 use super::extract::{Body, Peer};
-use super::metrics::count;
 use super::wait::{LOOKS_UNTIL_DROPPED, Wait};
 use axum::Json;
 use axum::extract::State;
@@ -98,14 +97,14 @@ impl App {
             return Ok(Submitted { status, ..accepted });
         }
         let Err(refusal) = self.backend.submit(bytes) else {
-            count(&self.metrics.accepted);
+            self.metrics.accepted.inc();
             return Ok(accepted);
         };
         // It may have come from a peer in between, which is no reason to refuse it here.
         if let Some(status) = self.known(hash) {
             return Ok(Submitted { status, ..accepted });
         }
-        count(&self.metrics.refused);
+        self.metrics.refused.inc();
         Err(refusal.into())
     }
 

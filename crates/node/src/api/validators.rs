@@ -43,9 +43,9 @@ pub(super) async fn validators(
     let threshold = presence_threshold(now.len());
     let view = |index: u32, current: bool| {
         let validator = known.get(index as usize)?;
-        let reach = app.backend.runners().reach(index);
+        let endpoints = app.runners.endpoints(index);
         let key = HexHash(B256::new(validator.key));
-        Some(RunnerValidator { index, key, link: reach.link, api: reach.api, current })
+        Some(RunnerValidator { index, key, link: endpoints.link, api: endpoints.api, current })
     };
     let older = before.iter().filter(|index| !now.contains(index));
     let validators = now.iter().filter_map(|index| view(*index, true));
@@ -102,5 +102,5 @@ pub(super) async fn handover(
             "it covers the chain, the aggregator, the job, the runner and the sealed bytes",
         ));
     }
-    Ok(Json(HandedOver { connected: app.backend.runners().hand_over(&aggregator, handover) }))
+    Ok(Json(HandedOver { connected: app.runners.hand_over(&aggregator, handover) }))
 }

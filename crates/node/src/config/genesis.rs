@@ -1,4 +1,6 @@
 //! The genesis as a file: JSON that people can read and compare, and the hash of what it means.
+//!
+//! Consensus: a change here can fork the chain.
 
 use super::{FileError, read_text, write_text};
 use alloy_primitives::hex;
@@ -36,7 +38,6 @@ pub struct GenesisFile {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValidatorEntry {
-    /// Its Ed25519 key.
     pub key: String,
     /// The account that gets its tips.
     pub fee_recipient: String,

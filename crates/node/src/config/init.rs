@@ -95,7 +95,6 @@ pub enum InitError {
     /// An account that is named more than once.
     #[error("{0} has two balances: name it once, with the total")]
     BalanceTwice(Address),
-    /// Ports beyond the last.
     #[error("{base} is too high a port to start from; {last} is the last that leaves room for all")]
     Ports {
         /// The one that was asked for.

@@ -1,6 +1,7 @@
 //! Files of a node: the genesis that all share, its own settings, its secrets.
 //!
-//! Local: a change here needs no agreement among validators.
+//! Local: a change here needs no agreement among validators. This holds for the whole folder, but
+//! not for what the genesis file means.
 //!
 //! ```text
 //! <network>/genesis.json          what all validators start from, with its hash

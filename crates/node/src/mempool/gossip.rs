@@ -1,5 +1,7 @@
 //! What nodes tell each other about waiting transactions.
 //!
+//! Consensus: validators of one network must run the same version.
+//!
 //! A message comes from a stranger: its size, its count and its total are checked before anything
 //! is allocated for them. What is inside a transaction is the pool's business.
 
@@ -32,7 +34,6 @@ pub enum GossipError {
     /// Too much in one message.
     #[error("the transactions of a message take at most {MESSAGE_TRANSACTION_BYTES} bytes")]
     TooManyBytes,
-    /// Not an encoding.
     #[error("the message is malformed: {0}")]
     Malformed(#[from] DecodeError),
 }

@@ -4,7 +4,6 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     pub transactions: usize,
-    /// Bytes in all.
     pub bytes: usize,
     pub sender_transactions: usize,
     /// Bytes of one sender.

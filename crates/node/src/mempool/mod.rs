@@ -1,6 +1,7 @@
 //! Transactions that wait for a block.
 //!
-//! Local: a change here needs no agreement among validators.
+//! Local: a change here needs no agreement among validators. This holds for the whole folder,
+//! but not for the messages in [`gossip`].
 //!
 //! ```text
 //! insert    size → decode → chain, bids, limits, floor → known? full? → signer →
@@ -22,10 +23,9 @@
 //! - `pooled`, `outlay`, `rank`: one transaction, what it takes, what it is worth
 //! - `queue`, `store`: one sender's sequence; all of them, with their indices
 //! - `insert`, `evict`, [`mod@pick`], [`mod@advance`]: what happens
-//! - [`gossip`], [`seen`], [`allowance`]: what passes between nodes
+//! - [`gossip`], [`seen`]: what passes between nodes
 
 pub mod advance;
-pub mod allowance;
 mod evict;
 pub mod gossip;
 mod insert;
@@ -72,7 +72,6 @@ pub struct Mempool {
 }
 
 impl Mempool {
-    /// An empty pool.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -102,7 +101,6 @@ impl Mempool {
         self.store.len()
     }
 
-    /// Whether none waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -15,11 +15,9 @@ use std::collections::{BTreeMap, BinaryHeap};
 /// parameters near the defaults.
 const BLOCK_TRANSACTIONS: usize = 10_000;
 
-/// Room in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     pub transactions: usize,
-    /// Their bytes.
     pub bytes: usize,
     /// Cycles of all lanes together.
     pub cycles: u64,
@@ -29,7 +27,6 @@ pub struct Budget {
     pub runner_cycles: u64,
     /// Cycles for what keeps the chain going.
     pub system_cycles: u64,
-    /// Cells.
     pub cells: u64,
 }
 

@@ -19,7 +19,6 @@ use remuda_protocol::transaction::{Instruction, SignedTransaction, tx_hash};
 pub struct Pooled {
     pub hash: TxHash,
     pub bytes: Bytes,
-    /// Who signed it.
     pub sender: Address,
     /// Its place among the sender's.
     pub nonce: u64,
@@ -29,9 +28,7 @@ pub struct Pooled {
     pub(super) of_runner: bool,
     /// The report that it is, if a job waited for it when it came in and in every block since.
     pub(super) duty: Option<Duty>,
-    /// Cycles at most.
     pub cycles_limit: u64,
-    /// Cells at most.
     pub cells_limit: u64,
     /// Money that it takes at most, as far as the transaction itself tells.
     pub cost: Amount,

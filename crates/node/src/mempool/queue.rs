@@ -48,7 +48,6 @@ impl Queue {
         self.by_nonce.values()
     }
 
-    /// The last one.
     pub(super) fn last(&self) -> Option<&Pooled> {
         self.by_nonce.values().next_back()
     }

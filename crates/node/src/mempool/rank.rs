@@ -37,9 +37,7 @@ impl Rank {
 /// What a transaction bids, and for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Offer {
-    /// Per cycle.
     pub(super) cycle: Bid,
-    /// Per cell.
     pub(super) cell: Bid,
     /// What it consumes for certain.
     pub(super) least: Cost,

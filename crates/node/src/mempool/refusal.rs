@@ -38,10 +38,7 @@ pub enum Refusal {
     SenderFull { count: usize },
     /// The sender has enough bytes waiting.
     #[error("this sender may have {limit} bytes waiting; wait until some are on chain")]
-    SenderBytesFull {
-        /// How many bytes.
-        limit: usize,
-    },
+    SenderBytesFull { limit: usize },
     /// The balance does not cover it beside what waits already.
     #[error(
         "insufficient balance: this transaction and the sender's pending ones may take up to {} ({needed} base \
@@ -60,11 +57,7 @@ pub enum Refusal {
         "another transaction with nonce {nonce} waits; to take its place raise max_fee and \
          max_priority of both bids by at least {percent} percent"
     )]
-    ReplacementUnderpriced {
-        /// The nonce.
-        nonce: u64,
-        percent: u128,
-    },
+    ReplacementUnderpriced { nonce: u64, percent: u128 },
     /// The pool is full of better ones.
     #[error("the pool is full of transactions that bid as much or more; bid more or try later")]
     PoolFull,

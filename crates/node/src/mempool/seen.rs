@@ -21,7 +21,6 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Remembers `capacity` hashes.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, order: VecDeque::new(), known: BTreeSet::new() }
     }
@@ -49,7 +48,6 @@ impl Seen {
         self.order.len()
     }
 
-    /// Whether it remembers none.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }

@@ -8,7 +8,6 @@ use commonware_consensus::simplex::elector::{
 use commonware_consensus::types::Round;
 use commonware_utils::{Participant, ordered::Set};
 
-/// Builds a [`SeedElector`].
 #[derive(Clone, Debug, Default)]
 pub struct SeedElection;
 

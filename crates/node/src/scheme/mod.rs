@@ -1,7 +1,7 @@
 //! The votes' signatures: the threshold-VRF scheme, and beside each share an Ed25519 signature of
 //! the voter's own (SPEC §9).
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here can fork the chain. This holds for the whole folder.
 //!
 //! ```text
 //! vote         vote share ‖ seed share ‖ kind ‖ bits (1,024 bytes) ‖ own signature
@@ -62,7 +62,7 @@ pub type Attribution = ed25519::Signature;
 const PRESENCE_NAMESPACE: &[u8] = b"cowboy-presence-v1:";
 
 /// Says whom this validator sees, as the bits of its list after the block that it votes on.
-pub trait Sight: Send + Sync {
+pub trait PresenceSource: Send + Sync {
     /// Called once for each finalize vote. The engine writes the vote to its journal before it
     /// sends it, so a restart repeats the vote and does not ask again.
     fn bits(&self, block: &[u8], round: Round) -> Bits;
@@ -74,7 +74,7 @@ pub struct Scheme {
     chain_id: u64,
     seed_namespace: Vec<u8>,
     plain_namespace: Namespace,
-    own: Option<(ed25519::PrivateKey, Arc<dyn Sight>)>,
+    own: Option<(ed25519::PrivateKey, Arc<dyn PresenceSource>)>,
 }
 
 impl fmt::Debug for Scheme {
@@ -93,14 +93,12 @@ impl Scheme {
         participants: Set<PublicKey>,
         sharing: Sharing<Bls>,
         share: Share,
-        own: (ed25519::PrivateKey, Arc<dyn Sight>),
+        own: (ed25519::PrivateKey, Arc<dyn PresenceSource>),
     ) -> Option<Self> {
         let inner = vrf::Scheme::signer(chain.1, participants, sharing, share)?;
         Some(Self::wrap(chain, inner, Some(own)))
     }
 
-    /// One that only verifies.
-    ///
     /// # Panics
     /// If the sharing is not for as many participants.
     pub fn verifier(
@@ -114,7 +112,7 @@ impl Scheme {
     fn wrap(
         (chain_id, namespace): (u64, &[u8]),
         inner: vrf::Scheme<PublicKey, Bls>,
-        own: Option<(ed25519::PrivateKey, Arc<dyn Sight>)>,
+        own: Option<(ed25519::PrivateKey, Arc<dyn PresenceSource>)>,
     ) -> Self {
         Self {
             inner,

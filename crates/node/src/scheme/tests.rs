@@ -16,7 +16,7 @@ use remuda_protocol::primitives::Height;
 /// Sees what it is told to.
 struct Fixed(Vec<u8>);
 
-impl Sight for Fixed {
+impl PresenceSource for Fixed {
     fn bits(&self, _: &[u8], _: Round) -> Bits {
         Bits::new(self.0.clone())
     }

@@ -42,7 +42,6 @@ impl Bits {
         fits.then(|| Self(bytes.to_vec()))
     }
 
-    /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
         &self.0
     }

@@ -3,11 +3,8 @@
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use remuda_client::types::JobPlace;
-use remuda_node::api::index::Index;
-use remuda_node::backend::{
-    Backend, Finalised, NodeStatus, ProofError, Refusal, RunnerLinks, StateProof, Tip,
-};
-use remuda_node::runners::{Reach, Runners};
+use remuda_node::backend::{Backend, Finalised, NodeStatus, ProofError, Refusal, StateProof, Tip};
+use remuda_node::index::{Index, Limits, OpenJobs};
 use remuda_protocol::beacon::Round;
 use remuda_protocol::block::{Block, Header, SeedSignature, StateCommitment};
 use remuda_protocol::chain::Validator;
@@ -21,6 +18,7 @@ use remuda_protocol::primitives::{Address, Amount, B256, Height, JobId, Slot, Tx
 use remuda_protocol::state::{MemoryState, View, read};
 use remuda_protocol::transaction::{SignedTransaction, tx_hash};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -33,8 +31,8 @@ pub struct Chain {
     inner: Mutex<Inner>,
     blocks: broadcast::Sender<Arc<Finalised>>,
     started: Instant,
-    /// Its runners; none has a session.
-    pub runners: Arc<Runners>,
+    /// Of the index; removed with the chain.
+    directory: PathBuf,
     /// Refuse everything, as a full pool does.
     pub full: AtomicBool,
     /// As a node that is catching up.
@@ -57,7 +55,14 @@ struct Inner {
     tip: Arc<Tip>,
     blocks: BTreeMap<Height, Arc<Finalised>>,
     index: Index,
+    open_jobs: OpenJobs,
     waiting: Vec<Bytes>,
+}
+
+impl Drop for Chain {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
 }
 
 /// Everybody's money and everybody's key.
@@ -102,12 +107,19 @@ impl Chain {
             receipts: Arc::default(),
             bytes: 0,
         });
-        let mut index = Index::new(10_000, usize::MAX);
+        static CHAINS: AtomicU64 = AtomicU64::new(0);
+        let number = CHAINS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("remuda-api-index-{}-{number}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
+        // Small segments, so that lookups cross their borders.
+        let limits = Limits { segment: 12, ..Limits::default() };
+        let index = Index::open(&directory, limits).expect("a directory of its own");
         index.apply(&finalised);
         let inner = Inner {
             tip: Arc::new(Tip { finalised: finalised.clone(), state }),
             blocks: [(Height(0), finalised)].into(),
             index,
+            open_jobs: OpenJobs::default(),
             waiting: Vec::new(),
         };
         Arc::new(Self {
@@ -115,10 +127,7 @@ impl Chain {
             inner: Mutex::new(inner),
             blocks: broadcast::Sender::new(16),
             started: Instant::now(),
-            runners: Arc::new(Runners::new(vec![Reach {
-                link: Some("192.0.2.1:4000".to_owned()),
-                api: None,
-            }])),
+            directory,
             full: AtomicBool::new(false),
             behind: AtomicBool::new(false),
             proofless: AtomicBool::new(false),
@@ -148,6 +157,7 @@ impl Chain {
         });
         inner.blocks.insert(finalised.height(), finalised.clone());
         inner.index.apply(&finalised);
+        inner.open_jobs.apply(&finalised, &state);
         inner.tip = Arc::new(Tip { finalised: finalised.clone(), state });
         drop(inner);
         let _ = self.blocks.send(finalised);
@@ -255,7 +265,7 @@ impl Backend for Chain {
     }
 
     fn open_jobs(&self, runner: Address) -> Vec<JobId> {
-        self.inner.lock().unwrap().index.open_jobs(runner)
+        self.inner.lock().unwrap().open_jobs.of_runner(runner)
     }
 
     fn subscribe(&self) -> broadcast::Receiver<Arc<Finalised>> {
@@ -335,10 +345,6 @@ impl Backend for Chain {
 
     fn presence_seen(&self) -> Vec<Slot> {
         vec![Slot(1)]
-    }
-
-    fn runners(&self) -> &dyn RunnerLinks {
-        &*self.runners
     }
 
     fn faucet(&self) -> Option<SecretKey> {

@@ -1,7 +1,7 @@
 //! Whatever goes wrong, the answer is JSON with a stable code.
 
 use crate::api::chain::{calm, key};
-use crate::api::world::{World, roomy};
+use crate::api::world::{World, roomy, unserved};
 use remuda_client::types::{ApiError, code};
 use remuda_node::api::{App, router};
 use remuda_protocol::primitives::Address;
@@ -217,7 +217,7 @@ impl Nonsense {
 #[tokio::test]
 async fn nonsense_is_answered_and_never_fatal() {
     let chain = crate::api::chain::Chain::start(calm(), &crate::api::world::PEOPLE);
-    let service = router(App::new(chain, roomy()));
+    let service = router(App::new(chain, unserved(), roomy()));
     let mut nonsense = Nonsense(7);
     let words = [
         "block",

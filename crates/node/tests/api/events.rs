@@ -1,7 +1,7 @@
 //! Following the chain.
 
 use crate::api::chain::{Chain, calm, key};
-use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy, vote_job};
+use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy, unserved, vote_job};
 use axum::body::Body;
 use futures::StreamExt;
 use remuda_client::client::EventsError;
@@ -305,7 +305,7 @@ async fn frame(body: &mut axum::body::BodyDataStream) -> Option<String> {
 async fn a_reader_that_falls_behind_is_told_so_and_let_go() {
     let chain = Chain::start(calm(), &PEOPLE);
     let limits = Limits { stream_lag: 10, ..roomy() };
-    let service = router(App::new(chain.clone(), limits));
+    let service = router(App::new(chain.clone(), unserved(), limits));
     let request = axum::http::Request::get("/events?from=1").body(Body::empty()).unwrap();
     let response = service.oneshot(request).await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");

@@ -1,7 +1,7 @@
 //! What the outside may not do.
 
 use crate::api::chain::{Chain, calm, key};
-use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy};
+use crate::api::world::{PEOPLE, Server, World, any_port, hasty, roomy, unserved};
 use remuda_client::client::RetryPolicy;
 use remuda_client::types::{
     HexBytes, SubmitRequest, SubmitStatus, TransactionStatus, TransactionStatusView,
@@ -226,7 +226,7 @@ async fn large_answers_that_nobody_reads_do_not_pile_up() {
     // Room for two, in whole pieces.
     let piece = 64 * 1024;
     let limits = Limits { all_answers_bytes: 2 * (size / piece * piece), ..roomy() };
-    let service = router(App::new(chain, limits));
+    let service = router(App::new(chain, unserved(), limits));
     let ask = async |peer: u8, path: &str| {
         let request = axum::http::Request::get(path).extension(Peer([10, 0, 0, peer].into()));
         let request = request.body(axum::body::Body::empty()).unwrap();
@@ -286,7 +286,7 @@ async fn one_address_cannot_hold_all_the_room_for_large_bodies() {
     let chain = Chain::start(calm(), &PEOPLE);
     // For two of unknown length from each address, and for sixteen in all.
     let limits = Limits { all_bodies_bytes: 32 * 1024 * 1024, ..roomy() };
-    let service = router(App::new(chain, limits));
+    let service = router(App::new(chain, unserved(), limits));
     let post = |peer: u8, body: axum::body::Body| {
         let request = axum::http::Request::post("/submit")
             .header("content-type", "application/json")

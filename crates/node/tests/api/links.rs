@@ -1,7 +1,7 @@
 //! A validator's runners over real QUIC, with the real rules behind: pushes, presence, results.
 
 use crate::api::chain::{calm, key};
-use crate::api::world::{ANSWER, World, any_port, roomy, seal, vote_job};
+use crate::api::world::{ANSWER, Server, World, any_port, hasty, roomy, seal, unserved, vote_job};
 use futures::StreamExt as _;
 use remuda_client::EventFilter;
 use remuda_client::types::{HandoverPost, HexAddress, HexBytes, JobStatusView};
@@ -9,15 +9,16 @@ use remuda_link::frame::{AckStatus, Handover, RejectReason};
 use remuda_link::quic::client::{Command, Connector, Link};
 use remuda_link::session::runner::{Event, Settings};
 use remuda_link::sign::{self, Identity};
-use remuda_node::backend::Backend as _;
+use remuda_node::backend::RunnerLinks as _;
 use remuda_node::chain::Sessions;
-use remuda_node::runners::Serve;
+use remuda_node::runners::{LinkServerConfig, Runners};
 use remuda_protocol::codec::Decode as _;
 use remuda_protocol::crypto::SecretKey;
 use remuda_protocol::dispatcher::spec::JobSpec;
 use remuda_protocol::primitives::{JobId, Slot};
 use remuda_protocol::transaction::Instruction;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -29,12 +30,21 @@ fn free_port() -> SocketAddr {
     std::net::UdpSocket::bind(any_port()).unwrap().local_addr().unwrap()
 }
 
-/// Opens the door of one of the runners' validators.
-fn open(world: &World, validator: u32) -> (SocketAddr, Sessions) {
+/// Where runners of a validator connect to.
+struct Door {
+    address: SocketAddr,
+    sessions: Sessions,
+    runners: Arc<Runners>,
+}
+
+/// Serves runners for one of their validators, and puts an API that knows them in the place of the old one.
+async fn open(world: &mut World, validator: u32) -> Door {
     let (listen, sessions) = (free_port(), Sessions::default());
-    let serve = Serve { listen, seed: SEED, validator, sessions: sessions.clone() };
-    world.chain.runners.serve(world.chain.clone(), serve).unwrap();
-    (listen, sessions)
+    let config = LinkServerConfig { listen, seed: SEED, validator, sessions: sessions.clone() };
+    let (runners, _) = Runners::serve(world.chain.clone(), Vec::new(), config).unwrap();
+    world.server = Server::with_runners(&world.chain, runners.clone(), roomy(), any_port()).await;
+    world.client = hasty([world.server.url()]);
+    Door { address: listen, sessions, runners }
 }
 
 async fn connect(to: SocketAddr, runner: &SecretKey) -> Link {
@@ -77,15 +87,16 @@ async fn common(world: &World, runners: &[SecretKey]) -> u32 {
 
 #[tokio::test]
 async fn a_job_is_pushed_and_its_commit_comes_up_the_stream() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
-    let (door, sessions) = open(&world, common(&world, &runners[..1]).await);
+    let validator = common(&world, &runners[..1]).await;
+    let door = open(&mut world, validator).await;
     let me = &runners[0];
-    let mut link = connect(door, me).await;
+    let mut link = connect(door.address, me).await;
     until(&mut link, |event| (event == Event::Opened).then_some(())).await;
     let slot = Slot(world.client.runner(me.address()).await.unwrap().slot);
     let present = async {
-        while !sessions.has(slot) {
+        while !door.sessions.has(slot) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -128,10 +139,10 @@ async fn a_job_is_pushed_and_its_commit_comes_up_the_stream() {
         _ => None,
     });
     assert_eq!(cancelled.await, second);
-    assert!(world.chain.runners.metrics().contains(r#"pushes_total{outcome="success"} 1"#));
-    world.chain.runners.stop().await;
+    assert!(door.runners.metrics().contains(r#"pushes_total{outcome="success"} 1"#));
+    door.runners.stop().await;
     timeout(SOON, async {
-        while sessions.has(slot) {
+        while door.sessions.has(slot) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
@@ -141,26 +152,28 @@ async fn a_job_is_pushed_and_its_commit_comes_up_the_stream() {
 
 #[tokio::test]
 async fn who_comes_late_is_told_what_it_sits_on() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
-    let (door, _) = open(&world, common(&world, &runners[..1]).await);
+    let validator = common(&world, &runners[..1]).await;
+    let door = open(&mut world, validator).await;
     let id = world.submit_job(vote_job()).await;
     world.assigned(id).await;
-    let mut link = connect(door, &runners[0]).await;
+    let mut link = connect(door.address, &runners[0]).await;
     assert_eq!(pushed(&mut link).await.0, id);
     // And again after a break, whatever it answered before.
     link.commands.send(Command::Ack(id, AckStatus::Accepted, None)).await.unwrap();
     link.commands.send(Command::Close).await.unwrap();
-    let mut link = connect(door, &runners[0]).await;
+    let mut link = connect(door.address, &runners[0]).await;
     assert_eq!(pushed(&mut link).await.0, id);
 }
 
 #[tokio::test]
 async fn who_had_no_place_is_asked_again() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
-    let (door, _) = open(&world, common(&world, &runners[..1]).await);
-    let mut link = connect(door, &runners[0]).await;
+    let validator = common(&world, &runners[..1]).await;
+    let door = open(&mut world, validator).await;
+    let mut link = connect(door.address, &runners[0]).await;
     until(&mut link, |event| (event == Event::Opened).then_some(())).await;
     let id = world.submit_job(vote_job()).await;
     assert_eq!(pushed(&mut link).await.0, id);
@@ -171,17 +184,18 @@ async fn who_had_no_place_is_asked_again() {
 
 #[tokio::test]
 async fn only_the_runners_of_this_validator_are_let_in() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(2).await;
     let mine = world.client.runner_validators(runners[0].address()).await.unwrap();
     let other = (0..4).find(|i| mine.validators.iter().all(|v| v.index != *i)).unwrap();
-    let (door, _) = open(&world, other);
-    let link = connect(door, &runners[0]).await;
+    let validator = other;
+    let door = open(&mut world, validator).await;
+    let link = connect(door.address, &runners[0]).await;
     assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "wrong_subset");
-    let link = connect(door, &key("ann")).await;
+    let link = connect(door.address, &key("ann")).await;
     assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "not_registered");
     world.ok(&runners[1], Instruction::DeregisterRunner {}).await;
-    let link = connect(door, &runners[1]).await;
+    let link = connect(door.address, &runners[1]).await;
     assert_eq!(timeout(SOON, link.ended).await.unwrap().unwrap(), "not_registered");
 }
 
@@ -189,7 +203,7 @@ async fn only_the_runners_of_this_validator_are_let_in() {
 async fn a_new_subset_epoch_is_told_in_the_session_with_its_first_block() {
     let mut params = calm();
     (params.subset_epoch_blocks, params.subset_overlap_blocks) = (60, 30);
-    let world = World::still(params, roomy()).await;
+    let mut world = World::still(params, roomy()).await;
     let blocks = async {
         loop {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -200,8 +214,9 @@ async fn a_new_subset_epoch_is_told_in_the_session_with_its_first_block() {
         runners = world.register(1) => runners[0].clone(),
         () = blocks => unreachable!("blocks go on"),
     };
-    let (door, _) = open(&world, common(&world, std::slice::from_ref(&me)).await);
-    let mut link = connect(door, &me).await;
+    let validator = common(&world, std::slice::from_ref(&me)).await;
+    let door = open(&mut world, validator).await;
+    let mut link = connect(door.address, &me).await;
     until(&mut link, |event| (event == Event::Opened).then_some(())).await;
     while world.height().await < 61 {
         world.chain.step();
@@ -238,7 +253,7 @@ fn handover(from: &SecretKey, to: [u8; 20], job_id: JobId, sealed: &[u8]) -> Han
 
 #[tokio::test]
 async fn results_reach_the_aggregator_once_commits_are_closed() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
     let id = world.submit_job(vote_job()).await;
     let job = world.assigned(id).await;
@@ -246,8 +261,9 @@ async fn results_reach_the_aggregator_once_commits_are_closed() {
     let is_it = |runner: &&SecretKey| runner.address() == aggregator;
     let collector = runners.iter().find(is_it).unwrap();
     let sender = runners.iter().find(|runner| !is_it(runner)).unwrap();
-    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
-    let mut link = connect(door, collector).await;
+    let validator = common(&world, std::slice::from_ref(collector)).await;
+    let door = open(&mut world, validator).await;
+    let mut link = connect(door.address, collector).await;
     assert_eq!(pushed(&mut link).await.0, id);
 
     let code = |error: remuda_client::ClientError| error.code().map(str::to_owned);
@@ -281,24 +297,25 @@ async fn results_reach_the_aggregator_once_commits_are_closed() {
 
 #[tokio::test]
 async fn what_is_said_while_the_aggregator_is_away_does_not_use_up_its_patience() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
     let id = world.submit_job(vote_job()).await;
     let aggregator = world.assigned(id).await.aggregator.expect("a committee has one").0;
     let collector = runners.iter().find(|runner| runner.address() == aggregator).unwrap();
     let sender = runners.iter().find(|runner| runner.address() != aggregator).unwrap();
-    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
+    let validator = common(&world, std::slice::from_ref(collector)).await;
+    let door = open(&mut world, validator).await;
     let frame = |sealed: &[u8]| Handover {
         job_id: id,
         runner: sender.address().into_array(),
         sealed: sealed.to_vec(),
         runner_signed: [0; 65],
     };
-    let node = world.chain.runners();
+    let node = &door.runners;
     for _ in 0..100 {
         assert!(!node.hand_over(&aggregator, frame(b"repeated")), "nobody is there");
     }
-    let mut link = connect(door, collector).await;
+    let mut link = connect(door.address, collector).await;
     assert_eq!(pushed(&mut link).await.0, id);
     assert!(node.hand_over(&aggregator, frame(b"meant")));
     let heard = until(&mut link, |event| match event {
@@ -310,13 +327,14 @@ async fn what_is_said_while_the_aggregator_is_away_does_not_use_up_its_patience(
 
 #[tokio::test]
 async fn a_session_that_does_not_know_the_job_takes_no_results_for_it() {
-    let world = World::new().await;
+    let mut world = World::new().await;
     let runners = world.register(3).await;
     let id = world.submit_job(vote_job()).await;
     let aggregator = world.assigned(id).await.aggregator.expect("a committee has one").0;
     let collector = runners.iter().find(|runner| runner.address() == aggregator).unwrap();
-    let (door, _) = open(&world, common(&world, std::slice::from_ref(collector)).await);
-    let mut link = connect(door, collector).await;
+    let validator = common(&world, std::slice::from_ref(collector)).await;
+    let door = open(&mut world, validator).await;
+    let mut link = connect(door.address, collector).await;
     assert_eq!(pushed(&mut link).await.0, id);
     let frame = |job_id| Handover {
         job_id,
@@ -324,7 +342,7 @@ async fn a_session_that_does_not_know_the_job_takes_no_results_for_it() {
         sealed: b"sealed".to_vec(),
         runner_signed: [0; 65],
     };
-    let node = world.chain.runners();
+    let node = &door.runners;
     assert!(!node.hand_over(&aggregator, frame(JobId::repeat_byte(9))), "no stream for it");
     assert!(node.hand_over(&aggregator, frame(id)));
 }
@@ -332,7 +350,7 @@ async fn a_session_that_does_not_know_the_job_takes_no_results_for_it() {
 #[tokio::test]
 async fn a_node_without_the_aggregator_says_so() {
     let world = World::still(calm(), roomy()).await;
-    assert!(!world.chain.runners().hand_over(
+    assert!(!unserved().hand_over(
         &key("ann").address(),
         Handover {
             job_id: JobId::ZERO,

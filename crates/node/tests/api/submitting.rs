@@ -1,7 +1,7 @@
 //! Handing transactions in.
 
 use crate::api::chain::{calm, key};
-use crate::api::world::{World, any_port, hasty, roomy};
+use crate::api::world::{World, any_port, hasty, roomy, unserved};
 use remuda_client::sign::Signed;
 use remuda_client::types::{HexHash, SubmitStatus, TransactionStatus, TransactionStatusView};
 use remuda_client::{BlockId, ClientError};
@@ -311,7 +311,7 @@ async fn the_faucet_gives_and_then_stops_giving() {
 async fn who_got_nothing_from_the_faucet_has_lost_nothing() {
     let chain = crate::api::chain::Chain::start(calm(), &crate::api::world::PEOPLE);
     let limits = Limits { faucet_burst: 2, ..roomy() };
-    let service = router(App::new(chain.clone(), limits));
+    let service = router(App::new(chain.clone(), unserved(), limits));
     let ask = async |peer: u8, account: u8| {
         let body = format!("{{\"address\":\"{}\"}}", Address::repeat_byte(account));
         let request = axum::http::Request::post("/faucet")

@@ -1,7 +1,7 @@
 //! The API's threads, and those of consensus beside them.
 
 use crate::api::chain::{Chain, calm};
-use crate::api::world::{PEOPLE, any_port, roomy};
+use crate::api::world::{PEOPLE, any_port, roomy, unserved};
 use remuda_node::api::{App, thread};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -33,7 +33,7 @@ async fn requests_that_take_long_do_not_hold_up_the_threads_of_consensus() {
     chain.dear.store(WORK.as_millis() as u64, Ordering::Relaxed);
     let listener = TcpListener::bind(any_port()).unwrap();
     let at = listener.local_addr().unwrap();
-    let mut api = thread::answer(listener, App::new(chain, roomy())).unwrap();
+    let mut api = thread::answer(listener, App::new(chain, unserved(), roomy())).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let flooding: Vec<_> = (0..4)
         .map(|_| {

@@ -5,6 +5,7 @@ use remuda_client::client::RetryPolicy;
 use remuda_client::types::{EventBody, JobStatusView, JobView, ReceiptView};
 use remuda_client::{BlockId, Client, Config};
 use remuda_node::api::{App, Limits, serve};
+use remuda_node::runners::{Runners, ValidatorEndpoints};
 use remuda_protocol::codec::Bytes;
 use remuda_protocol::crypto::{SecretKey, Signature};
 use remuda_protocol::dispatcher::committee::VerificationMode;
@@ -43,9 +44,18 @@ pub struct Server {
 
 impl Server {
     pub async fn start(chain: &Arc<Chain>, limits: Limits, at: SocketAddr) -> Self {
+        Self::with_runners(chain, unserved(), limits, at).await
+    }
+
+    pub async fn with_runners(
+        chain: &Arc<Chain>,
+        runners: Arc<Runners>,
+        limits: Limits,
+        at: SocketAddr,
+    ) -> Self {
         let listener = TcpListener::bind(at).await.expect("a free port");
         let address = listener.local_addr().expect("it has one");
-        let app = App::new(chain.clone(), limits);
+        let app = App::new(chain.clone(), runners, limits);
         let (stop, stopped) = oneshot::channel();
         let task = tokio::spawn(serve(listener, app, async {
             let _ = stopped.await;
@@ -61,6 +71,12 @@ impl Server {
     pub fn stop(&mut self) {
         drop(self.stop.take());
     }
+}
+
+/// Endpoints of validators, and no runner with a session.
+pub fn unserved() -> Arc<Runners> {
+    let link = Some("192.0.2.1:4000".to_owned());
+    Arc::new(Runners::unserved(vec![ValidatorEndpoints { link, api: None }]))
 }
 
 pub fn any_port() -> SocketAddr {

@@ -11,18 +11,16 @@ use remuda_protocol::event::Event as Happened;
 use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::primitives::{Address, Height, JobId};
 use remuda_protocol::state::{MemoryState, StateKey as _, View as _, read};
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{broadcast, mpsc};
 
-/// A runner is told again what it sits on every so many blocks, if it has no stream for it: a push may be lost
-/// with its stream, or refused for want of a place.
-const SAY_AGAIN_BLOCKS: u64 = 16;
-/// Jobs that it is told then.
-const SAID_AT_ONCE: usize = 256;
+/// Assignments without a stream are pushed again every so many blocks: a push may be lost with its stream, or
+/// refused for want of a place.
+const REPUSH_BLOCKS: u64 = 16;
+/// Assignments of one runner that are pushed again at once.
+const REPUSH_BATCH_MAX: usize = 256;
 
-/// Microseconds since 1970.
 fn to_micros(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
 }
@@ -32,14 +30,14 @@ pub(super) fn head(state: &MemoryState, height: Height) -> Head {
     Head { height: height.get(), subset_epoch }
 }
 
-pub(super) struct Desk {
+pub(super) struct PushLoop {
     pub(super) runners: Arc<Runners>,
     pub(super) server: Server,
     pub(super) backend: Arc<dyn Backend>,
     pub(super) sessions: Sessions,
 }
 
-impl Desk {
+impl PushLoop {
     pub(super) async fn run(
         self,
         mut blocks: broadcast::Receiver<Arc<Finalised>>,
@@ -53,17 +51,17 @@ impl Desk {
                     Ok(block) => self.block(&block),
                     Err(broadcast::error::RecvError::Lagged(_)) => {
                         // What ended in blocks that were missed is not known.
-                        self.runners.told.clear();
+                        self.runners.push_log.clear();
                         self.runners.timed().clear();
                         self.runners.handed.lock().unwrap_or_else(PoisonError::into_inner).clear();
                         for runner in self.server.runners() {
-                            self.say_again(runner);
+                            self.repush(runner);
                         }
                     }
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
                 event = events.recv() => match event {
-                    Some((place, event)) => self.heard(place, event),
+                    Some((place, event)) => self.on_event(place, event),
                     None => return,
                 },
             }
@@ -72,7 +70,7 @@ impl Desk {
 
     fn block(&self, block: &Finalised) {
         let state = &self.backend.tip().state;
-        // Assignments leave before anything else is told: they are what somebody waits for.
+        // Assignments first: runners wait for them.
         for event in block.receipts.iter().flat_map(|receipt| &receipt.events) {
             if let Happened::JobAssigned { job, attempt, runners, commit_by, .. } = event {
                 for runner in runners {
@@ -99,11 +97,11 @@ impl Desk {
                 _ => {}
             }
         }
-        // Last: what is over must be told whatever else there is.
+        // Last, so that cancellations are never delayed.
         let turn = |runner: &Address| {
-            (u64::from(runner[19]) + block.height().get()).is_multiple_of(SAY_AGAIN_BLOCKS)
+            (u64::from(runner[19]) + block.height().get()).is_multiple_of(REPUSH_BLOCKS)
         };
-        self.server.runners().into_iter().filter(turn).for_each(|runner| self.say_again(runner));
+        self.server.runners().into_iter().filter(turn).for_each(|runner| self.repush(runner));
     }
 
     fn push(
@@ -117,7 +115,7 @@ impl Desk {
     ) {
         let now = to_micros(SystemTime::now());
         tracing::debug!(%job, %runner, at_micros = now, "push assigned");
-        // Read only where somebody is to be told: it may be long.
+        // Read only if the runner has a session: a specification may be long.
         if !self.server.has(&runner) {
             return;
         }
@@ -130,7 +128,7 @@ impl Desk {
             deadline_block: by.get(),
         };
         if self.server.push(&runner, assignment) {
-            self.runners.told.add(runner, job);
+            self.runners.push_log.add(runner, job);
             let mut timed = self.runners.timed();
             if timed.len() < TIMED_MAX {
                 timed.insert((job, runner), Instant::now());
@@ -138,20 +136,20 @@ impl Desk {
         }
     }
 
-    /// Pushes whatever a runner sits on.
-    fn say_again(&self, runner: Address) {
+    /// Pushes the assignments that a runner has no stream for.
+    fn repush(&self, runner: Address) {
         let tip = self.backend.tip();
-        // Not more than a session takes at a time, and in turn, so that each gets through.
+        // No more than a session takes at once, and in rotation, so that every job gets through.
         let mut jobs = self.backend.open_jobs(runner);
-        let turns = tip.finalised.height().get() / SAY_AGAIN_BLOCKS;
-        let first = (turns * SAID_AT_ONCE as u64) % (jobs.len().max(1) as u64);
+        let turns = tip.finalised.height().get() / REPUSH_BLOCKS;
+        let first = (turns * REPUSH_BATCH_MAX as u64) % (jobs.len().max(1) as u64);
         jobs.rotate_left(first as usize);
-        // What it was told of in this session it need not hear again.
-        jobs.retain(|job| self.runners.told.has(runner, *job) != Some(true));
-        for id in jobs.into_iter().take(SAID_AT_ONCE) {
+        // Without those that were pushed in this session already.
+        jobs.retain(|job| self.runners.push_log.has(runner, *job) != Some(true));
+        for id in jobs.into_iter().take(REPUSH_BATCH_MAX) {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
-            // Also what it has committed to: the results of others reach an aggregator this way.
+            // Committed ones too: an aggregator gets the others' results through their stream.
             if matches!(seat.progress, Progress::Waiting | Progress::Committed { .. }) {
                 let height = tip.finalised.height();
                 self.push(&tip.state, id, runner, seat.attempt, height, job.commit_by);
@@ -159,32 +157,32 @@ impl Desk {
         }
     }
 
-    fn heard(&self, place: Place, event: Event) {
+    fn on_event(&self, place: Place, event: Event) {
         let runner = place.address;
         match event {
             Event::Opened(_) => {
-                tracing::info!(%runner, "a runner has connected");
-                self.runners.told.forget_runner(runner);
-                self.say_again(runner);
+                tracing::info!(%runner, "runner connected");
+                self.runners.push_log.forget_runner(runner);
+                self.repush(runner);
             }
             Event::Presence(present) => {
-                tracing::debug!(%runner, present, "presence");
+                tracing::debug!(%runner, present, "runner presence");
                 self.sessions.set(place.slot, present);
             }
             Event::Outcome(job, outcome) => {
-                self.runners.counts.of(outcome).fetch_add(1, Relaxed);
+                self.runners.metrics.pushes(outcome).inc();
                 if matches!(outcome, Outcome::SoftFailure | Outcome::HardFailure) {
-                    self.runners.told.remove(runner, job);
+                    self.runners.push_log.remove(runner, job);
                 }
                 let since = self.runners.timed().remove(&(job, runner));
                 let micros = since.map(|since| since.elapsed().as_micros() as u64);
-                tracing::debug!(%job, %runner, ?outcome, micros, "push answered");
+                tracing::debug!(%job, %runner, ?outcome, micros, "push acknowledged");
             }
             Event::NoStream(job) => {
-                self.runners.told.remove(runner, job);
+                self.runners.push_log.remove(runner, job);
             }
             Event::Progress(progress) => {
-                // Nobody may be listening.
+                // There may be no listener.
                 let _ = self.runners.news.send(Arc::new(JobNews {
                     job: progress.job_id,
                     runner,
@@ -195,11 +193,11 @@ impl Desk {
             Event::Transaction(job, bytes) => {
                 if let Err(refusal) = self.backend.submit(bytes) {
                     // The same one comes through several validators, so this is nothing special.
-                    tracing::debug!(%runner, %job, code = refusal.code, "not taken");
+                    tracing::debug!(%runner, %job, code = refusal.code, "runner transaction refused");
                 }
             }
             Event::Load(load) => {
-                tracing::debug!(%runner, accepting = load.accepting_new, "load");
+                tracing::debug!(%runner, accepting = load.accepting_new, "runner load");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What the chain says of runners, for those who knock.
+//! Which runners may have a session, by the final state.
 
 use crate::backend::Backend;
 use remuda_link::frame::Parting;
@@ -10,13 +10,13 @@ use remuda_protocol::registry::runner::Status;
 use remuda_protocol::state::{Indexed as _, read};
 use std::sync::Arc;
 
-pub struct Roll {
+pub struct RunnerDirectory {
     pub backend: Arc<dyn Backend>,
-    /// The number of the validator at whose door this is.
+    /// The validator that serves them.
     pub validator: u32,
 }
 
-impl Registry for Roll {
+impl Registry for RunnerDirectory {
     fn place(&self, key: &PublicKey) -> Result<Place, Parting> {
         let address = key.address().ok_or(Parting::Malformed)?;
         let tip = self.backend.tip();

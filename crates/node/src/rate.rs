@@ -1,9 +1,11 @@
 //! Allowances: a token bucket per peer, in a map that cannot grow without bound.
 //!
+//! Local: a change here needs no agreement among validators.
+//!
 //! A bucket holds `burst` tokens and refills at a steady rate; a request takes one. What only shows its
 //! price when it is done (bytes that were read) is spent afterwards: what is missing then is owed, and nothing
-//! can be taken until it has been refilled. Time is an argument. When the map is full, buckets that are full again are forgotten, for they say nothing;
-//! if none is, newcomers share one bucket, so that an attacker with many addresses gets in the way
+//! can be taken until it has been refilled. Time is an argument. When the map is full, buckets that are full again are
+//! forgotten: a new one would be the same. If none is, newcomers share one bucket, so that an attacker with many addresses gets in the way
 //! of other newcomers, not of those who were there.
 
 use std::collections::HashMap;

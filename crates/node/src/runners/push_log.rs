@@ -1,16 +1,16 @@
-//! What each runner was told of in its present session, and has not refused: it has a stream there.
+//! Assignments that were pushed in each runner's present session and not refused: it has a stream for them.
 
 use remuda_protocol::primitives::{Address, JobId};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Pairs of runner and job that are remembered. Beyond, all are told again now and then.
-const TOLD_MAX: usize = 262_144;
+/// Pairs of runner and job that are remembered. Beyond, all are pushed again now and then.
+const PAIRS_MAX: usize = 262_144;
 
 #[derive(Default)]
-pub(super) struct Told(Mutex<BTreeSet<(Address, JobId)>>);
+pub(super) struct PushLog(Mutex<BTreeSet<(Address, JobId)>>);
 
-impl Told {
+impl PushLog {
     fn pairs(&self) -> MutexGuard<'_, BTreeSet<(Address, JobId)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -19,12 +19,12 @@ impl Told {
     pub(super) fn has(&self, runner: Address, job: JobId) -> Option<bool> {
         let pairs = self.pairs();
         let known = pairs.contains(&(runner, job));
-        (known || pairs.len() < TOLD_MAX).then_some(known)
+        (known || pairs.len() < PAIRS_MAX).then_some(known)
     }
 
     pub(super) fn add(&self, runner: Address, job: JobId) {
         let mut pairs = self.pairs();
-        if pairs.len() < TOLD_MAX {
+        if pairs.len() < PAIRS_MAX {
             pairs.insert((runner, job));
         }
     }
