@@ -14,6 +14,7 @@ use common::{
 };
 use proptest::prelude::*;
 use remuda_protocol::account::Account;
+use remuda_protocol::actors::NoActors;
 use remuda_protocol::block::{Block, SeedSignature, presence_hash, seeds_root, transactions_root};
 use remuda_protocol::codec::{Bytes, Decode, Encode};
 use remuda_protocol::crypto::SecretKey;
@@ -1169,7 +1170,7 @@ fn an_inadmissible_transaction_is_left_out_and_spoils_a_block_that_holds_it() {
         let mut transactions = (case.make)(&mut world);
         let block = forced(world.draft(), &transactions);
         let index = transactions.len() - 1;
-        let refused = apply_block(&world.chain.state, &world.chain.params, &block);
+        let refused = apply_block(&world.chain.state, &world.chain.params, &block, &NoActors);
         let expected = BlockError::Inadmissible { index, reason: case.reason };
         assert_eq!(refused.err(), Some(expected), "{}", case.name);
 
@@ -1201,14 +1202,20 @@ fn forced(draft: Draft, transactions: &[Vec<u8>]) -> Block {
 fn sound_block() -> (World, Block) {
     let world = World::new(calm(), 1);
     let transfer = Bytes(world.transfer(|_| ()));
-    let (block, _, left_out) =
-        propose_block(&world.chain.state, &world.chain.params, world.draft(), &[transfer]).unwrap();
+    let (block, _, left_out) = propose_block(
+        &world.chain.state,
+        &world.chain.params,
+        world.draft(),
+        &[transfer],
+        &NoActors,
+    )
+    .unwrap();
     assert!(left_out.is_empty());
     (world, block)
 }
 
 fn applied(world: &World, block: &Block) -> Result<(), BlockError> {
-    apply_block(&world.chain.state, &world.chain.params, block).map(|_| ())
+    apply_block(&world.chain.state, &world.chain.params, block, &NoActors).map(|_| ())
 }
 
 /// The kind of an error. A new kind does not compile until it has a name here.
@@ -1414,7 +1421,7 @@ proptest! {
             .collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, outcome, left_out) =
-            propose_block(state, params, world.draft(), &mutants).unwrap();
+            propose_block(state, params, world.draft(), &mutants, &NoActors).unwrap();
         prop_assert_eq!(left_out.len(), mutants.len());
         prop_assert!(block.transactions.is_empty() && outcome.receipts.is_empty());
     }
@@ -1427,7 +1434,7 @@ proptest! {
         let waiting: Vec<Bytes> = waiting.into_iter().map(Bytes).collect();
         let (state, params) = (&world.chain.state, &world.chain.params);
         let (block, ..) =
-            propose_block(state, params, world.draft(), &waiting).unwrap();
+            propose_block(state, params, world.draft(), &waiting, &NoActors).unwrap();
         prop_assert!(block.transactions.is_empty());
     }
 
@@ -1464,9 +1471,9 @@ fn a_block_may_stop_anywhere_in_what_waits() {
     let (state, params) = (&world.chain.state, &world.chain.params);
     for taken in 0..=waiting.len() {
         let (block, outcome, left_out) =
-            propose_block(state, params, world.draft(), &waiting[..taken]).unwrap();
+            propose_block(state, params, world.draft(), &waiting[..taken], &NoActors).unwrap();
         assert_eq!(block.transactions.len() + left_out.len(), taken);
-        assert_eq!(apply_block(state, params, &block).unwrap().diff, outcome.diff);
+        assert_eq!(apply_block(state, params, &block, &NoActors).unwrap().diff, outcome.diff);
     }
 }
 

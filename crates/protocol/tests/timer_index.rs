@@ -68,7 +68,7 @@ impl Both {
         };
         match entry.expires_at > self.height && choices.chance(50) {
             true => self.new.push(entry),
-            false => self.index.take_in(vec![entry], Height(self.height)),
+            false => self.index.add_due(vec![entry], Height(self.height)),
         }
         self.plain.insert(id, entry);
     }
@@ -126,7 +126,7 @@ impl Both {
             self.remove(id);
         }
         // What became due and did not fire waits from now on.
-        self.index.take_in(std::mem::take(&mut self.new), Height(height));
+        self.index.add_due(std::mem::take(&mut self.new), Height(height));
         let fired: Vec<(Address, u32)> = counts.into_iter().collect();
         self.fires.extend(fired.iter().map(|(actor, count)| Fires {
             height,
@@ -177,7 +177,7 @@ fn the_index_fires_what_the_plain_rule_fires() {
                 both.index.set_gas_cap(both.gas_cap);
             }
             if choices.chance(3) {
-                both.index.take_in(std::mem::take(&mut both.new), Height(both.height));
+                both.index.add_due(std::mem::take(&mut both.new), Height(both.height));
                 both.height += 1_000;
                 both.fires.clear();
                 let counts = both.index.recent().clone();
@@ -229,7 +229,7 @@ fn timers_that_do_not_fit_are_dropped_together() {
             has_agent: false,
             expires_at: 1_000,
         };
-        index.take_in(vec![entry], Height(6));
+        index.add_due(vec![entry], Height(6));
     }
     let small = keccak256("small");
     let entry = Entry {
@@ -247,7 +247,7 @@ fn timers_that_do_not_fit_are_dropped_together() {
         has_agent: false,
         expires_at: 1_000,
     };
-    index.take_in(vec![entry], Height(6));
+    index.add_due(vec![entry], Height(6));
     let mut search = index.search(1_000);
     assert_eq!(search.next(cycles(250_000)).unwrap().priority, 109);
     let looked = search.parts();
@@ -280,7 +280,7 @@ fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
             expires_at: 1_000,
         }
     });
-    index.take_in(entries.collect(), Height(6));
+    index.add_due(entries.collect(), Height(6));
     let find = |index: &TimerIndex, count: usize| {
         let mut search = index.search(1_000);
         assert!(search.open() <= 2, "one group, of timers and of actors");

@@ -1,7 +1,7 @@
 //! Prices, in cycles. One cycle is about what the cheapest instruction takes on a slow validator, some
 //! five nanoseconds. Work that grows with its data is charged before it is done, by the functions below.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use crate::code::Op;
 use crate::heap::value::Value;

@@ -1,6 +1,6 @@
 //! Bounds that hold for every program, whoever pays. All of them are part of consensus.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 /// Bytes of source text in one program.
 pub(crate) const SOURCE_BYTES_MAX: usize = 256 * 1024;
@@ -61,7 +61,6 @@ pub(crate) const STACK_VALUES_MAX: usize = 1 << 18;
 pub struct Limits {
     /// Cycles; the run stops exactly there.
     pub cycles: u64,
-    /// Bytes of heap.
     pub heap_bytes: usize,
     /// Bytes that `print` may write.
     pub output_bytes: usize,

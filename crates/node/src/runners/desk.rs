@@ -6,7 +6,7 @@ use crate::chain::Sessions;
 use remuda_link::frame::CancelReason;
 use remuda_link::quic::server::Server;
 use remuda_link::session::validator::{Assignment, Event, Head, Outcome, Place};
-use remuda_protocol::dispatcher::job::{Job, Progress};
+use remuda_protocol::dispatcher::job::{Job, SeatState};
 use remuda_protocol::event::Event as Happened;
 use remuda_protocol::key::{JobKey, JobSpecKey, PresenceKey};
 use remuda_protocol::primitives::{Address, Height, JobId};
@@ -152,7 +152,7 @@ impl Desk {
             let Some(job) = read(&tip.state, &JobKey { job: id }) else { continue };
             let Some(seat) = job.taking_part().find(|seat| seat.runner == runner) else { continue };
             // Also what it has committed to: the results of others reach an aggregator this way.
-            if matches!(seat.progress, Progress::Waiting | Progress::Committed { .. }) {
+            if matches!(seat.progress, SeatState::Waiting | SeatState::Committed { .. }) {
                 let height = tip.finalised.height();
                 self.push(&tip.state, id, runner, seat.attempt, height, job.commit_by);
             }

@@ -1,6 +1,7 @@
 //! A sorted set whose versions share what did not change, edited many items at a time.
 //!
-//! Local: how items are arranged in memory may change freely.
+//! Local: a change here needs no agreement among validators. The tests compare every version
+//! with a `BTreeMap`.
 //!
 //! A B-tree with the items in its leaves. Every branch knows the least key and a *summary* of each
 //! child, so a search can leave out whole subtrees. Edits come sorted and in one pass: a node that
@@ -79,7 +80,6 @@ impl<T: Item> Sorted<T> {
         self.len
     }
 
-    /// Whether there is none.
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -152,7 +152,6 @@ impl<T: Item> Sorted<T> {
         self.root = nodes.pop().map(lowered);
     }
 
-    /// All items, ascending.
     pub(crate) fn iter(&self) -> Iter<'_, T> {
         Iter { open: self.root.iter().map(|root| (&root.node, 0)).collect() }
     }
@@ -194,7 +193,6 @@ impl<T: Item> FromIterator<T> for Sorted<T> {
     }
 }
 
-/// See [`Sorted::iter`].
 #[derive(Clone, Debug)]
 pub(crate) struct Iter<'a, T: Item> {
     open: Vec<(&'a Node<T>, usize)>,

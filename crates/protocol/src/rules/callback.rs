@@ -36,7 +36,6 @@ pub struct DeferredCall {
     pub actor: Address,
     pub payer: Address,
     pub deposit: Amount,
-    /// Cycles that were prepaid.
     pub cycles_limit: u64,
     pub what: Deferred,
 }

@@ -30,7 +30,6 @@ pub fn price_of(state_deposit_per_kib: u128, bytes: u64) -> Amount {
 /// What a record that changes in size holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// For so many bytes.
     pub bytes: u64,
     /// So much, in 1,024ths of a unit: bytes that go and come again change nothing by rounding.
     pub parts: u128,

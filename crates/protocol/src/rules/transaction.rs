@@ -20,13 +20,9 @@ pub struct Transaction {
     pub chain_id: u64,
     /// The account's count of transactions.
     pub nonce: u64,
-    /// Cycles at most.
     pub cycles_limit: u64,
-    /// Cells at most.
     pub cells_limit: u64,
-    /// Offer per cycle.
     pub cycle_bid: Bid,
-    /// Offer per cell.
     pub cell_bid: Bid,
     /// Deposits for what it leaves in the state, at most. They are taken besides the fee, and returned
     /// to the owners of the records.
@@ -62,7 +58,6 @@ impl Transaction {
 /// A transaction as it travels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedTransaction {
-    /// What was signed.
     pub body: Transaction,
     pub signature: Signature,
 }
@@ -121,10 +116,8 @@ pub enum Instruction {
     /// Withdraw from a runner; paid out after the unbonding time.
     Undelegate {
         runner: Address,
-        /// How many shares.
         shares: u128,
     },
-    /// Order work.
     SubmitJob {
         spec: JobSpec,
     },
@@ -209,7 +202,6 @@ pub enum Instruction {
     /// SYS_EXTEND_TIMER: let a timer live whose actor can no longer do it.
     SystemExtendTimer {
         timer: B256,
-        /// Until when.
         expires_at: Height,
     },
     /// Have oneself called at a height.
@@ -224,7 +216,6 @@ pub enum Instruction {
     /// Let a timer of one's own live for longer.
     ExtendTimer {
         timer: B256,
-        /// Until when.
         expires_at: Height,
     },
     /// Put a bond on a bonded result being wrong, and pay for its trial.
@@ -236,7 +227,6 @@ pub enum Instruction {
         /// Tells apart what one account deploys of the same code.
         salt: B256,
         code: String,
-        /// What its `init` gets.
         payload: Bytes,
         /// Money that it begins with.
         value: Amount,

@@ -5,9 +5,7 @@
 /// A price in both meters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Cycles.
     pub cycles: u64,
-    /// Cells.
     pub cells: u64,
 }
 

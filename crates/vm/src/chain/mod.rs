@@ -1,6 +1,6 @@
 //! The machine of a chain: runs actors' code for `remuda-protocol`, which knows the rules.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! A call makes a machine, runs the module's body and the method, and throws the machine away; what a
 //! call leaves is what it asked of its host. The price of all of it is counted in the machine's cycles,
@@ -9,14 +9,14 @@
 mod bid;
 mod calls;
 pub(crate) mod convert;
-mod ear;
 mod entitle;
 mod errors;
 mod facts;
+mod print_sink;
 mod programs;
 
-pub(crate) use ear::Ear;
 pub use facts::{Facts, facts};
+pub(crate) use print_sink::PrintSink;
 
 use std::sync::Arc;
 
@@ -46,13 +46,13 @@ const FROZEN_BYTE_CYCLES: u64 = 4;
 #[derive(Debug)]
 pub struct Machine {
     programs: Programs,
-    /// Who hears what actors print.
-    ear: Option<Ear>,
+    /// Collects what actors print.
+    print_sink: Option<PrintSink>,
 }
 
 /// The machine of this process; all chains of a process may share it.
 pub fn machine() -> &'static Machine {
-    static MACHINE: Machine = Machine { programs: Programs::new(), ear: None };
+    static MACHINE: Machine = Machine { programs: Programs::new(), print_sink: None };
     &MACHINE
 }
 
@@ -60,12 +60,12 @@ impl Machine {
     /// A machine that keeps compiled programs of so many bytes of source. That changes how long calls
     /// take and nothing else.
     pub const fn with_room(bytes: usize) -> Self {
-        Self { programs: Programs::with_room(bytes), ear: None }
+        Self { programs: Programs::with_room(bytes), print_sink: None }
     }
 
-    /// A machine whose actors are heard when they print. That changes nothing else.
-    pub(crate) const fn heard_by(ear: Ear) -> Self {
-        Self { programs: Programs::new(), ear: Some(ear) }
+    /// A machine that collects what actors print. That changes nothing else.
+    pub(crate) const fn printing_to(sink: PrintSink) -> Self {
+        Self { programs: Programs::new(), print_sink: Some(sink) }
     }
 
     fn program(&self, host: &Host<'_, '_>) -> Result<Arc<Program>, Refusal> {
@@ -176,7 +176,7 @@ impl Actors for Machine {
         let program = self.program(host)?;
         let (method, payload) = spelled(call);
         let mut vm = Vm::new(limits(host));
-        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
+        vm.echo = self.print_sink.as_ref().map(|sink| sink.printer(host.actor()));
         let mut world = Asked::new(host);
         let mut result = vm.run_module_in(&mut world, &program).map(|()| Vec::new());
         if result.is_ok() && of_another(call, world.host.actor()) && !vm.opens(&method) {
@@ -209,7 +209,7 @@ impl Actors for Machine {
                 return Err(Refusal::FramesUnreadable);
             }
         };
-        vm.echo = self.ear.as_ref().map(|ear| ear.of(host.actor()));
+        vm.echo = self.print_sink.as_ref().map(|sink| sink.printer(host.actor()));
         let mut world = Asked::new(host);
         let result = vm.resume_method_in(&mut world, token, errors::answer(answer));
         self.finish(&mut vm, &mut world, result)

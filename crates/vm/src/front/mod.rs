@@ -1,6 +1,6 @@
 //! From source text to bytecode: bounds, grammar, names, instructions.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

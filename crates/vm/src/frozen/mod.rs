@@ -1,7 +1,7 @@
 //! Calls that wait, written down: the bytes that a suspended handler is while the host works on its
 //! answer, and the machine that goes on from them, in another process, after any number of restarts.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 //!
 //! # What is written
 //! A suspended call is a coroutine in the heap; the coroutines that it waits for hang on it. Written is

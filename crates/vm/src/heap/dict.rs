@@ -306,12 +306,10 @@ impl Dict {
         (value, steps)
     }
 
-    /// The last entry's place.
     pub(crate) fn last(&self) -> Option<usize> {
         self.entries.iter().rposition(|entry| !entry.key.is_unbound())
     }
 
-    /// The first entry's place.
     pub(crate) fn first(&self) -> Option<usize> {
         self.entries.iter().position(|entry| !entry.key.is_unbound())
     }

@@ -1,7 +1,7 @@
 //! The arena of objects: accounted to the byte, capped, and collected at moments that depend on
 //! nothing but what the program did.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 mod bits;
 pub(crate) mod dict;

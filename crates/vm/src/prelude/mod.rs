@@ -1,7 +1,7 @@
 //! What is written in Python: the slow ways of operations that need a program's own methods, and the
 //! modules that are no faster in Rust. Compiled once; charged like any code.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 /// Module names and sources, in the order in which they are loaded.
 pub(crate) const MODULES: &[(&str, &str)] = &[

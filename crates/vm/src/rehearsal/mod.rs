@@ -140,7 +140,7 @@ impl<'s> Script<'s> {
             passed: error.is_none(),
             error,
             printed: vm.output().to_owned(),
-            unseen: faults.map(|fault| fault.told(&player.stage.sources).text()).collect(),
+            unseen: faults.map(|fault| fault.text(&player.stage.sources).text()).collect(),
             cycles: player.stage.cycles,
             blocks: player.stage.blocks,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use remuda_protocol::block::SeedSignature;
 use remuda_protocol::crypto::SecretKey;
-use remuda_protocol::dispatcher::job::{Progress, Status};
+use remuda_protocol::dispatcher::job::{SeatState, Status};
 use remuda_protocol::dispatcher::spec::JobKind;
 use remuda_protocol::entitlements::scope::Action;
 use remuda_protocol::event::{Cause, Event, Receipt};
@@ -16,7 +16,7 @@ use remuda_protocol::registry::runner::Offer;
 use remuda_protocol::transaction::Instruction;
 
 use super::fault::Fault;
-use crate::chain::{Ear, Machine};
+use crate::chain::{Machine, PrintSink};
 use crate::{HostError, HostErrorKind};
 
 /// Runners of a test's chain. A job for three that nobody delivers uses up twelve.
@@ -46,7 +46,7 @@ pub(super) struct Source {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) chain: LocalChain,
-    pub(super) ear: Ear,
+    pub(super) prints: PrintSink,
     pub(super) runners: Vec<SecretKey>,
     pub(super) offer: Offer,
     pub(super) sources: BTreeMap<Address, Source>,
@@ -57,7 +57,6 @@ pub(super) struct Stage {
     pub(super) jobs: Vec<JobId>,
     /// Results that runners are bound to.
     pub(super) bound: BTreeMap<(JobId, Address), Vec<u8>>,
-    /// Blocks so far.
     pub(super) blocks: u64,
     /// The chain's cycles that actors used so far.
     pub(super) cycles: u64,
@@ -103,9 +102,9 @@ impl Stage {
         let balances = stakes.chain(rich).map(|(who, amount)| (who, Amount(amount)));
         let mut chain = LocalChain::start(params(), balances, dns().into_iter().collect())
             .map_err(|error| format!("the test's chain does not start: {error}"))?;
-        let ear = Ear::default();
+        let prints = PrintSink::default();
         // Chains keep their machine for as long as the process lives; it runs few files of tests.
-        chain.actors = Box::leak(Box::new(Machine::heard_by(ear.clone())));
+        chain.actors = Box::leak(Box::new(Machine::printing_to(prints.clone())));
         let kinds = [JobKind::Llm, JobKind::Http, JobKind::Mcp, JobKind::EthSend, JobKind::Custom];
         let offer = Offer {
             models: vec![MODEL.to_owned()],
@@ -117,7 +116,7 @@ impl Stage {
         let tester = account_key(TESTER);
         let mut stage = Self {
             chain,
-            ear,
+            prints,
             runners,
             offer: offer.clone(),
             sources: BTreeMap::new(),
@@ -225,7 +224,7 @@ impl Stage {
             let Some(record) = self.chain.job(job) else { continue };
             let seat = record.seats.iter().rev().find(|seat| seat.runner == runner);
             let committed =
-                seat.is_some_and(|seat| matches!(seat.progress, Progress::Committed { .. }));
+                seat.is_some_and(|seat| matches!(seat.progress, SeatState::Committed { .. }));
             match record.status {
                 // Not yet.
                 Status::Pending { .. } | Status::Assigned => continue,

@@ -182,7 +182,6 @@ impl Vm {
         self.generic_attr(object, class, key)
     }
 
-    /// `object.__getattribute__`.
     pub(crate) fn generic_attr(&mut self, object: Value, class: Handle, key: Handle) -> Outcome {
         let in_class = self.class_attr(class, key);
         if let Some(found) = in_class

@@ -29,7 +29,6 @@ pub enum Ending {
     Done,
     Raised(Raised),
     Stopped(Fatal),
-    /// It does not compile.
     Refused(CompileError),
     /// The actor has no method of this name that could be called from outside.
     NoMethod(String),
@@ -41,7 +40,6 @@ pub enum Ending {
 #[derive(Clone, Debug)]
 pub struct Output {
     pub stdout: String,
-    /// Cycles it took.
     pub cycles: u64,
     pub ending: Ending,
 }
@@ -127,7 +125,6 @@ impl Vm {
         self.heap.bytes()
     }
 
-    /// Cycles that are left.
     pub fn cycles_left(&self) -> u64 {
         self.cycles.get()
     }

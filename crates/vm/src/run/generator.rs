@@ -249,7 +249,6 @@ impl Vm {
         Ok(Flow::Frame)
     }
 
-    /// What `await` waits for.
     pub(crate) fn awaitable(&mut self, value: Value) -> Outcome {
         match self.obj(value) {
             Some(Obj::Generator(generator)) if generator.kind == Kind::Coroutine => {

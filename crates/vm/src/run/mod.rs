@@ -1,6 +1,6 @@
 //! The machine: stack, frames, heap and meter, and what it takes to run code on them.
 //!
-//! Consensus: a change here can fork the chain.
+//! Consensus: a change here forks the chain.
 
 pub(crate) mod actor;
 pub(crate) mod arithmetic;

@@ -31,7 +31,6 @@ pub struct Report {
     /// As a process would end: 0 after a good end, 1 after an exception, what `sys.exit` said; 2 if it
     /// was refused or stopped at a limit.
     pub exit_code: i32,
-    /// Cycles it took.
     pub cycles: u64,
     /// Bytes of heap in use at its end.
     pub heap_bytes: usize,

@@ -60,11 +60,11 @@ impl Exec<'_> {
         let running = Running { value, ..Running::of(actor, who, hash) };
         let call = Call { method, argument: Argument::Payload(payload), optional: false };
         let returned = self.run_method(running, &call, None)?;
-        self.tell_returned(actor, method, returned)
+        self.emit_return(actor, method, returned)
     }
 
-    /// Says what a call returned that nobody waits for, if it has ended.
-    pub(crate) fn tell_returned(
+    /// Emits the return value of a call that ended and that no other call waits for.
+    pub(crate) fn emit_return(
         &mut self,
         actor: Address,
         method: &str,
@@ -185,18 +185,18 @@ impl Exec<'_> {
         self.fault = Some(CallFault { actor, method, code, error });
     }
 
-    /// The same in so many cells at most; returns how many it took.
-    pub(crate) fn tell_fault_within(&mut self, cells: u64) -> u64 {
+    /// [`Self::emit_fault`] with the text cut to `cells`; returns the cells used.
+    pub(crate) fn emit_fault_bounded(&mut self, cells: u64) -> u64 {
         let Some(fault) = &mut self.fault else { return 0 };
         let room = usize::try_from(cells).unwrap_or(usize::MAX);
         fault.error.truncate(fault.error.floor_char_boundary(room));
         let took = fault.error.len() as u64;
-        self.tell_fault();
+        self.emit_fault();
         took
     }
 
-    /// Says why a call failed, after everything that it did is gone.
-    pub(crate) fn tell_fault(&mut self) {
+    /// Emits why a call failed, after its writes were rolled back.
+    pub(crate) fn emit_fault(&mut self) {
         if let Some(CallFault { actor, method, code, error }) = self.fault.take() {
             self.emit(Event::CallFailed { actor, method, code, error });
         }

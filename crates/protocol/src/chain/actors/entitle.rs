@@ -58,14 +58,14 @@ impl Host<'_, '_> {
         let (who, action, scope) = self.asked(who, action, scope)?;
         let (actor, height) = (self.running.actor, self.height());
         let question = Question { who, scope: &scope, action: &action, amount, height };
-        self.whole(|host| host.exec.use_entitlement(actor, &question))
+        self.atomically(|host| host.exec.use_entitlement(actor, &question))
     }
 
     /// Makes a pool or a namespace that the actor owns.
     pub fn create_scope(&mut self, scope: &str) -> Result<(), Refusal> {
         let scope = self.scope(scope)?;
         self.pay(CREATE_SCOPE, scope.to_bytes().len())?;
-        self.whole(|host| host.exec.create_scope(host.running.actor, &scope))
+        self.atomically(|host| host.exec.create_scope(host.running.actor, &scope))
     }
 
     /// Gives somebody a right, as whoever decides in the scope. Its id.
@@ -79,7 +79,9 @@ impl Host<'_, '_> {
         let (grantee, action, scope) = self.asked(Some(grantee), action, scope)?;
         self.pay(GRANT, scope.to_bytes().len() + action.to_bytes().len())?;
         let actor = self.running.actor;
-        self.whole(|host| host.exec.grant_entitlement(actor, grantee, &scope, &action, constraints))
+        self.atomically(|host| {
+            host.exec.grant_entitlement(actor, grantee, &scope, &action, constraints)
+        })
     }
 
     /// Passes on a part of a right that the actor has. Its id.
@@ -91,7 +93,7 @@ impl Host<'_, '_> {
     ) -> Result<B256, Refusal> {
         self.pay(DELEGATE, 0)?;
         let actor = self.running.actor;
-        self.whole(|host| {
+        self.atomically(|host| {
             host.exec.delegate_entitlement(actor, entitlement, delegatee, constraints)
         })
     }
@@ -99,6 +101,6 @@ impl Host<'_, '_> {
     /// Takes a right that the actor gave, or may take, or gives up one that it has.
     pub fn revoke(&mut self, entitlement: B256) -> Result<(), Refusal> {
         self.pay(REVOKE, 0)?;
-        self.whole(|host| host.exec.revoke_entitlement(host.running.actor, entitlement))
+        self.atomically(|host| host.exec.revoke_entitlement(host.running.actor, entitlement))
     }
 }

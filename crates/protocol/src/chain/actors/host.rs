@@ -73,10 +73,8 @@ pub struct Context {
     pub sender: Address,
     pub origin: Address,
     pub actor: Address,
-    /// The block's height.
     pub height: Height,
     pub chain_id: u64,
-    /// The block's time.
     pub timestamp_ms: u64,
     /// Money that came with the call.
     pub value: Amount,
@@ -114,15 +112,15 @@ impl<'h, 'a> Host<'h, 'a> {
     }
 
     /// Does something whole or not at all: a program may catch the error and go on.
-    pub(super) fn whole<T>(
+    pub(super) fn atomically<T>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        let (before, frame) = (self.exec.before(), self.running.frame);
+        let (savepoint, frame) = (self.exec.savepoint(), self.running.frame);
         let open = self.running.open.len();
         let result = part(self);
         if result.is_err() {
-            self.exec.take_back(before);
+            self.exec.rollback_to(savepoint);
             self.running.frame = frame;
             self.running.open.truncate(open);
         }
@@ -199,7 +197,7 @@ impl<'h, 'a> Host<'h, 'a> {
     }
 
     pub fn storage_set(&mut self, key: &[u8], value: &[u8]) -> Result<(), Refusal> {
-        self.whole(|host| host.exec.storage_set(host.running.actor, key, value))
+        self.atomically(|host| host.exec.storage_set(host.running.actor, key, value))
     }
 
     /// Removes a value. Whether there was one.
@@ -231,7 +229,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     pub fn transfer(&mut self, to: Address, amount: Amount) -> Result<(), Refusal> {
         self.charge(price::TRANSFER_CYCLES, price::EVENT_CELLS)?;
-        self.whole(|host| host.exec.transfer(host.running.actor, to, amount))
+        self.atomically(|host| host.exec.transfer(host.running.actor, to, amount))
     }
 
     /// `keccak256("cowboy-random-v1:" ‖ newest beacon on chain ‖ actor ‖ cause ‖ keccak256(label))`.
@@ -287,7 +285,7 @@ impl<'h, 'a> Host<'h, 'a> {
 
     /// Calls another actor in a later block, whatever comes of it. Prepaid by the actor.
     pub fn send(&mut self, out: &Outgoing<'_>) -> Result<(), Refusal> {
-        self.whole(|host| host.queue_message(out, None))
+        self.atomically(|host| host.queue_message(out, None))
     }
 
     pub(super) fn queue_message(
@@ -336,16 +334,14 @@ impl<'h, 'a> Host<'h, 'a> {
         let actor = self.running.actor;
         let owner = self.exec.state.get(&ActorKey { actor }).map(|record| record.owner);
         let payer = self.running.payer.filter(|payer| owner == Some(*payer)).unwrap_or(actor);
-        self.whole(|host| host.exec.schedule_timer(actor, payer, timer))
+        self.atomically(|host| host.exec.schedule_timer(actor, payer, timer))
     }
 
-    /// `cancel_timer(timer_id)`.
     pub fn cancel_timer(&mut self, id: B256) -> Result<(), Refusal> {
         self.charge(CHANGE_CYCLES, 0)?;
         self.exec.cancel_timer(self.running.actor, id)
     }
 
-    /// `extend_timer(timer_id, new_expires_at)`.
     pub fn extend_timer(&mut self, id: B256, expires_at: Height) -> Result<(), Refusal> {
         self.charge(CHANGE_CYCLES, 0)?;
         self.exec.extend_timer(self.running.actor, id, expires_at)
@@ -362,7 +358,7 @@ impl<'h, 'a> Host<'h, 'a> {
         if !self.running.open.is_empty() {
             return Err(Refusal::CallsWaiting);
         }
-        self.whole(|host| host.exec.upgrade(host.running.sender, host.running.actor, code))?;
+        self.atomically(|host| host.exec.upgrade(host.running.sender, host.running.actor, code))?;
         self.running.upgraded = true;
         Ok(())
     }

@@ -70,7 +70,6 @@ pub struct Call<'c> {
 
 #[derive(Clone, Copy, Debug)]
 pub enum Argument<'c> {
-    /// Bytes of whoever calls.
     Payload(&'c [u8]),
     Timer(&'c TimerCall),
     /// A job that ended. That of another submitter is only for a handler that the code marks as open.
@@ -80,7 +79,6 @@ pub enum Argument<'c> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobEnd {
     pub job: JobId,
-    /// Who ordered it.
     pub submitter: Address,
     /// Settled, failed or cancelled.
     pub status: Status,
@@ -91,7 +89,6 @@ pub struct JobEnd {
 /// How a call ended for now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// With these bytes.
     Returned(Vec<u8>),
     Waits {
         /// For one of these tokens.
@@ -103,7 +100,6 @@ pub enum Ended {
 /// What a waiting call is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answered {
-    /// The height has come.
     Slept,
     /// What the asked method returned.
     Returned(Vec<u8>),

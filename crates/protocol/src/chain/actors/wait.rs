@@ -105,7 +105,7 @@ impl Host<'_, '_> {
         // Nobody minds a few blocks more.
         let until = (0..ASK_HEIGHTS).map(|more| until.plus(more)).find(|at| self.has_room(*at));
         let until = until.ok_or(Refusal::HeightCrowded)?;
-        self.whole(|host| {
+        self.atomically(|host| {
             let token = host.open(WaitOn::Method { actor: out.to })?;
             let actor = host.running.actor;
             host.exec.schedule(until, &Task::Wake { actor, token });

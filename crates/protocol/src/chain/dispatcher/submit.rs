@@ -4,7 +4,7 @@ use crate::base::error::Refusal;
 use crate::base::primitives::{Address, Amount, B256, BPS, Height, JobId};
 use crate::chain::execute::Exec;
 use crate::rules::agenda::work_of_bytes;
-use crate::rules::dispatcher::job::{Failure, Job, Progress, Snapshot, Status};
+use crate::rules::dispatcher::job::{Failure, Job, SeatState, Snapshot, Status};
 use crate::rules::dispatcher::spec::JobSpec;
 use crate::rules::dispatcher::validate::{normalise, validate};
 use crate::rules::event::Event;
@@ -92,7 +92,7 @@ impl Exec<'_> {
         if job.submitter != who || job.challenges.is_some() {
             return Err(Refusal::NotYourJob);
         }
-        let untouched = job.seats.iter().all(|seat| seat.progress == Progress::Waiting);
+        let untouched = job.seats.iter().all(|seat| seat.progress == SeatState::Waiting);
         // The seed of a view can be known in that view, whether or not a block has it by then.
         let drawable = |view: u64| self.env.view >= view;
         let cost = match job.status {

@@ -51,14 +51,12 @@ pub(crate) struct Due {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Purse {
     pub(crate) payer: Address,
-    /// At most.
     pub(crate) limit: Amount,
     /// Whether the payer's own records count towards the limit.
     pub(crate) own_counts: bool,
 }
 
 impl Exec<'_> {
-    /// The same as [`price`].
     pub(crate) fn deposit_for(&self, bytes: u64) -> Amount {
         price(self.params, bytes)
     }

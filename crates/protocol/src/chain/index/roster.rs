@@ -1,4 +1,6 @@
 //! The roster as the state gives it: all runners, and the lists of the jobs that wait.
+//!
+//! Consensus: a change here forks the chain. Which version of a profile counts is decided here.
 
 use crate::base::primitives::{Address, Height, Slot};
 use crate::base::state::{View, read};

@@ -1,5 +1,7 @@
 //! Which validators attest which runners, arranged so that votes can be packed and unpacked.
 //!
+//! Consensus: a change here forks the chain. A vote's bits are places in these lists.
+//!
 //! A validator's list names the runners that it may attest, ascending by slot; a vote's bits are by
 //! place in the list. During a phase (`Phase`) a list only grows at its end, because slots
 //! do: an attestation of an earlier block of the phase still means what it meant. Those of the
@@ -178,7 +180,7 @@ impl Subsets {
     }
 
     /// Takes in everybody who has registered since it was last asked, up to the first free slot.
-    pub(crate) fn take_in(&mut self, view: &dyn View, next_slot: Slot) {
+    pub(crate) fn add_registered(&mut self, view: &dyn View, next_slot: Slot) {
         for slot in self.next_slot..next_slot.get() {
             let record = read(view, &SlotKey { slot: Slot(slot) });
             if let Some(key) = record.and_then(|record| key_of(view, record.runner)) {

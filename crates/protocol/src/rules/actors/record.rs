@@ -75,7 +75,6 @@ pub struct Wait {
     pub frame: u64,
     pub on: WaitOn,
     pub deposit: Amount,
-    /// Cycles that were prepaid.
     pub cycles_limit: u64,
     /// What the actor's balance holds it against, with its answer.
     pub held: Amount,
@@ -87,31 +86,27 @@ codec_struct!(Wait { frame, on, deposit, cycles_limit, held, answer });
 /// What a call may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOn {
-    /// A height.
-    Height { height: Height },
+    Height {
+        height: Height,
+    },
     /// The end of a job.
-    Job { job: JobId },
+    Job {
+        job: JobId,
+    },
     /// What another actor's method returns.
-    Method { actor: Address },
+    Method {
+        actor: Address,
+    },
 }
 codec_enum!(WaitOn { 1 => Height { height }, 2 => Job { job }, 3 => Method { actor } });
 
 /// An answer on its way. What the state has anyway is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The height has come.
     Slept,
-    Returned {
-        /// These bytes.
-        value: Bytes,
-    },
-    Job {
-        job: JobId,
-    },
-    Failed {
-        code: u16,
-        message: String,
-    },
+    Returned { value: Bytes },
+    Job { job: JobId },
+    Failed { code: u16, message: String },
 }
 codec_enum!(Answer {
     1 => Slept {},

@@ -92,7 +92,6 @@ pub enum Target {
 /// What a job would cost a runner, and what it can pay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Quote {
-    /// Allowed seconds.
     pub seconds: u32,
     pub input_tokens: u32,
     pub output_tokens: u32,

@@ -6,8 +6,9 @@
 //! rules out, found through ordered indexes. Everything is persistent: a block's roster shares what
 //! did not change with its parent's, so forks and waiting snapshots cost a pointer.
 //!
-//! None of this is consensus state. It follows from the state alone ([`Roster::load`]), and
-//! property tests hold it against the naive rule ([`naive_lists`]).
+//! None of this is state. It follows from the state alone ([`Roster::load`]), and property tests
+//! compare the lists with the naive rule ([`naive_lists`]). What it counts is consensus all the same:
+//! jobs pay for it.
 
 use crate::base::primitives::{Address, Amount, B256, Height, JobId, Slot};
 use crate::rules::dispatcher::filter::{Entry, Query, Rules, Target, coverage};

@@ -1,5 +1,7 @@
 //! The Merkle-sum trie of a snapshot (SPEC §4), as a persistent structure.
 //!
+//! Consensus: a change here forks the chain. Jobs store the roots of tries.
+//!
 //! Its shape depends on the set of candidates alone, and its order is ascending address. A new
 //! version shares every node that did not change, so one trie serves all jobs of a class, a waiting
 //! job keeps its version for the price of a pointer, and a block rehashes only the paths of the
@@ -158,7 +160,6 @@ impl Trie {
         }
     }
 
-    /// All candidates in order.
     pub fn leaves(&self) -> Vec<Leaf> {
         let mut out = Vec::with_capacity(self.len());
         let mut stack: Vec<&Arc<Node>> = self.0.iter().collect();

@@ -31,13 +31,11 @@ const CHECKS_MAX: usize = 16;
 const SCHEMA_BYTES_MAX: usize = 4_096;
 /// Bytes of any other text in a check.
 const CHECK_TEXT_BYTES_MAX: usize = 1_024;
-/// Fields of a `StructuredMatch`.
 const FIELDS_MAX: usize = 32;
 /// Resolvers that a DNS check may ask for.
 const RESOLVERS_MAX: u32 = 16;
 /// Bytes of a name: model, server, tool, method, handler, secret, pool.
 const NAME_BYTES_MAX: usize = 128;
-/// Bytes of a URL.
 const URL_BYTES_MAX: usize = 4_096;
 const LIST_MAX: usize = 64;
 const HANDLER_BYTES_MAX: usize = 64;

@@ -62,7 +62,6 @@ pub enum Action {
         /// With less stake than others.
         min_stake_override: Option<Amount>,
     },
-    /// Order work.
     RunnerSubmitJob,
     RunnerSubmitResult,
     /// Be a member of a pool.

@@ -15,7 +15,6 @@ pub const VIRTUAL_SHARES: u128 = 1_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
     pub amount: Amount,
-    /// Shares in it.
     pub shares: u128,
 }
 codec_struct!(Pool { amount, shares });

@@ -45,12 +45,10 @@ pub struct Versioned<T> {
 }
 
 impl<T: Clone + PartialEq> Versioned<T> {
-    /// The first version.
     pub fn new(current: T, since: Stamp) -> Self {
         Self { current, since, past: Vec::new() }
     }
 
-    /// The newest version.
     pub fn current(&self) -> &T {
         &self.current
     }

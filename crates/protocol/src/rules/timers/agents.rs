@@ -9,9 +9,7 @@ pub struct TimerCall {
     /// The height it was scheduled for.
     pub due: Height,
     pub payload: Vec<u8>,
-    /// Cycles at most.
     pub gas_limit: u64,
-    /// Cells at most.
     pub max_cells: u64,
 }
 
@@ -22,11 +20,8 @@ pub struct GbaContext {
     pub chain_id: u64,
     /// The height that the timer was scheduled for.
     pub trigger_block_height: u64,
-    /// This block's.
     pub current_block_height: u64,
-    /// Per cycle.
     pub basefee_cycle: u128,
-    /// Per cell.
     pub basefee_cell: u128,
     /// Per cycle in the lane.
     pub basefee_lane_timer: u128,

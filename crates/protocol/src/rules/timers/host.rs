@@ -22,9 +22,7 @@ pub struct ScheduleTimer {
     pub payload: Bytes,
     /// Who pays: the actor if nobody is named.
     pub fee_payer: Option<Address>,
-    /// Cycles at most.
     pub gas_limit: Option<u64>,
-    /// Cells at most.
     pub max_cells: Option<u64>,
     /// The last block in which it may fire: as late as allowed if none is named.
     pub expires_at: Option<Height>,

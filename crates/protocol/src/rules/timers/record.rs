@@ -37,7 +37,6 @@ impl Payload {
         self.bytes
     }
 
-    /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -86,9 +85,7 @@ pub struct Timer {
     pub expires_at: Height,
     /// Who pays for the call: the actor, or who had the actor schedule it.
     pub fee_payer: Address,
-    /// Cycles it may use.
     pub gas_limit: u64,
-    /// Cells it may use.
     pub max_cells: u64,
     /// The most it pays per cycle in the lane, tip included.
     pub max_fee: u128,

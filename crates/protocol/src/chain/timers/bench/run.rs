@@ -5,6 +5,7 @@ use super::{FAR, Plan, chain, pending_ids};
 use crate::base::primitives::Height;
 use crate::base::small::Small;
 use crate::base::state::Diff;
+use crate::chain::actors::NoActors;
 use crate::chain::execute::{Outcome, propose_block, timers_unsigned};
 use crate::chain::genesis::GenesisError;
 use crate::chain::local::LocalChain;
@@ -21,7 +22,6 @@ const FIRES: usize = 2_000;
 
 /// What a benchmark needs and rules must not have. A store may compute a state root.
 pub trait Surroundings {
-    /// Nanoseconds since some moment.
     fn nanos(&mut self) -> u64;
 
     /// Nanoseconds of work that this thread has done, where somebody counts them: on a machine that
@@ -53,7 +53,6 @@ pub struct Wish {
     pub pending: Vec<u64>,
     /// Timers that are due, in every block.
     pub due: u64,
-    /// Blocks in a row.
     pub blocks: u64,
     /// Actors that the timers belong to.
     pub actors: u64,
@@ -75,7 +74,6 @@ impl Default for Wish {
     }
 }
 
-/// Microseconds of many blocks.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Spread {
     pub p50_us: u64,
@@ -85,7 +83,6 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of times in nanoseconds.
     pub fn of(mut nanos: Vec<u64>) -> Self {
         nanos.sort_unstable();
         let at = |percent: usize| {
@@ -105,7 +102,6 @@ pub struct Sized {
     pub due: u64,
     /// Resident bytes per timer, all its records and its part of the index included.
     pub bytes_per_timer: u64,
-    /// One call of `schedule_timer`.
     pub schedule_ns: u64,
     /// One call of `cancel_timer`, of a pending timer.
     pub cancel_ns: u64,
@@ -145,7 +141,6 @@ pub struct Storm {
     pub due: u64,
     /// The block in which they do, 2,000 fires included.
     pub block_us: u64,
-    /// The block after it.
     pub next_us: u64,
 }
 
@@ -190,7 +185,7 @@ fn block(chain: &LocalChain, around: &mut impl Surroundings) -> (Outcome, u64) {
     draft.presence = None;
     let start = around.nanos();
     let (_, outcome, _) =
-        propose_block(&chain.state, &chain.params, draft, &[]).expect("a sound draft");
+        propose_block(&chain.state, &chain.params, draft, &[], &NoActors).expect("a sound draft");
     (outcome, around.nanos() - start)
 }
 
