@@ -113,11 +113,6 @@ pub fn compile(source: &str, file: &str) -> Result<Program, CompileError> {
     compile_as(source, file, false)
 }
 
-/// Whether a module is for plain scripts alone.
-pub(crate) fn for_scripts(module: &str) -> bool {
-    modules::SCRIPTS.contains(&module)
-}
-
 /// Compiles a plain script, which may import what means nothing to an actor.
 pub(crate) fn compile_script(source: &str, file: &str) -> Result<Program, CompileError> {
     compile_as(source, file, true)

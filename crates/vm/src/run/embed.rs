@@ -44,7 +44,7 @@ pub struct Output {
     pub ending: Ending,
 }
 
-/// Runs a plain script with so many cycles.
+/// Runs a plain script with this many cycles.
 pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
     let program = match front::compile_script(source, file) {
         Ok(program) => program,
@@ -52,8 +52,7 @@ pub fn run_script(source: &str, file: &str, limits: Limits) -> Output {
             return Output { stdout: String::new(), cycles: 0, ending: Ending::Refused(error) };
         }
     };
-    let mut vm = Vm::new(limits);
-    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
+    let mut vm = Vm::for_script(limits);
     let ending = match vm.run_module(&program) {
         Ok(()) => Ending::Done,
         // A script that leaves early has ended.
@@ -79,7 +78,7 @@ impl Vm {
         (self.heap.held(), self.heap.bytes())
     }
 
-    /// The same in a world of the caller's.
+    /// As above, in a world that the caller gives.
     pub fn run_module_in(
         &mut self,
         world: &mut dyn World,

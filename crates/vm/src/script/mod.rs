@@ -2,6 +2,7 @@
 //!
 //! Local: a change here needs no agreement among validators.
 
+pub(crate) mod prelude;
 mod profile;
 mod traceback;
 
@@ -45,9 +46,8 @@ pub fn run(source: &str, file: &str, options: Options) -> Report {
         Ok(program) => program,
         Err(error) => return refused(source, error),
     };
-    let mut vm = Vm::new(options.limits);
+    let mut vm = Vm::for_script(options.limits);
     vm.frame_depth = crate::limits::SCRIPT_FRAME_DEPTH;
-    vm.frame_depth_max = crate::limits::SCRIPT_FRAME_DEPTH_MAX;
     if options.profile {
         vm.profiler = Some(Box::new(Profiler::new(options.limits.cycles)));
     }
