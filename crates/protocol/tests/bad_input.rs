@@ -113,6 +113,17 @@ impl World {
         self.spoiled(vote_job(3, Amount::cby(1)), spoil)
     }
 
+    /// A web request with another method, URL or headers.
+    fn spoiled_web(
+        &self,
+        spoil: impl FnOnce(&mut String, &mut String, &mut Vec<(String, String)>),
+    ) -> Signed {
+        self.spoiled_vote(|spec| match &mut spec.job_type {
+            JobType::Http { method, url, headers, .. } => spoil(method, url, headers),
+            other => panic!("{other:?} is no web request"),
+        })
+    }
+
     /// A job whose checks are these.
     fn checked(&self, mode: VerificationMode, checks: Vec<VerifierCheck>) -> Signed {
         self.spoiled_vote(|spec| {
@@ -629,46 +640,22 @@ fn text_cases() -> Vec<Case> {
     use Refusal::*;
     vec![
         case(SpecFieldTooLong, "a URL of 4,097 bytes", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = text(4_097);
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = text(4_097))
         }),
         case(SpecFieldTooLong, "a request without a URL", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    url.clear();
-                }
-            })
+            w.spoiled_web(|_, url, _| url.clear())
         }),
         case(BadWebRequest, "an address that is none of the web", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = "ftp://example.org/price".into();
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = "ftp://example.org/price".into())
         }),
         case(BadWebRequest, "a scheme and nothing else", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { url, .. } = &mut spec.job_type {
-                    *url = "https://".into();
-                }
-            })
+            w.spoiled_web(|_, url, _| *url = "https://".into())
         }),
         case(BadWebRequest, "a method in small letters", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { method, .. } = &mut spec.job_type {
-                    *method = "get".into();
-                }
-            })
+            w.spoiled_web(|method, _, _| *method = "get".into())
         }),
         case(SpecFieldTooLong, "65 headers", |w| {
-            w.spoiled_vote(|spec| {
-                if let JobType::Http { headers, .. } = &mut spec.job_type {
-                    *headers = vec![("h".into(), String::new()); 65];
-                }
-            })
+            w.spoiled_web(|_, _, headers| *headers = vec![("h".into(), String::new()); 65])
         }),
         case(SpecFieldTooLong, "a model without a name", |w| {
             w.spoiled_vote(|spec| spec.job_type = llm("", 1))

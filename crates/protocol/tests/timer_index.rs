@@ -51,6 +51,7 @@ impl Both {
         let id = keccak256([7, self.next.to_be_bytes()[7], self.next.to_be_bytes()[6]]);
         let due = self.height - choices.below(3);
         let max_fee = 1_000 + 100 * choices.below(20);
+        let gas_limit = *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]);
         let entry = Entry {
             id,
             lot: order::lot(&keccak256(due.to_be_bytes()), &id),
@@ -58,7 +59,7 @@ impl Both {
             due,
             tip: (50 * choices.below(20)).min(max_fee),
             max_fee,
-            gas_limit: *choices.pick(&[1_000, 1_001, 60_000, 125_000, 250_000]),
+            gas_limit,
             max_cells: 0,
             fee_payer: Address::ZERO,
             payload_bytes: 0,
@@ -206,6 +207,25 @@ fn a_pruned_actor_is_forgotten_and_the_median_follows() {
     assert_eq!(recent, Recent::default());
 }
 
+/// A timer of which a test names what matters.
+fn entry(id: B256, actor: Address, gas_limit: u64) -> Entry {
+    Entry {
+        id,
+        lot: id,
+        actor,
+        due: 5,
+        tip: 0,
+        max_fee: 5_000,
+        gas_limit,
+        max_cells: 0,
+        fee_payer: Address::ZERO,
+        payload_bytes: 0,
+        deposit: 0,
+        has_agent: false,
+        expires_at: 1_000,
+    }
+}
+
 /// 200,000 timers that no longer fit are not looked at one by one: each step takes a part of a tree
 /// off the heap, and parts are counted by time here, generously.
 #[test]
@@ -213,40 +233,12 @@ fn timers_that_do_not_fit_are_dropped_together() {
     let mut index = TimerIndex::default();
     index.set_gas_cap(CAP);
     for n in 0..200_000u64 {
-        let id = keccak256(n.to_be_bytes());
-        let entry = Entry {
-            id,
-            lot: id,
-            actor: actor(n),
-            due: 5,
-            tip: 10 + n % 100,
-            max_fee: 5_000,
-            gas_limit: 250_000,
-            max_cells: 0,
-            fee_payer: Address::ZERO,
-            payload_bytes: 0,
-            deposit: 0,
-            has_agent: false,
-            expires_at: 1_000,
-        };
+        let entry = entry(keccak256(n.to_be_bytes()), actor(n), 250_000);
+        let entry = Entry { tip: 10 + n % 100, ..entry };
         index.add_due(vec![entry], Height(6));
     }
     let small = keccak256("small");
-    let entry = Entry {
-        id: small,
-        lot: small,
-        actor: actor(0),
-        due: 5,
-        tip: 0,
-        max_fee: 5_000,
-        gas_limit: 1_000,
-        max_cells: 0,
-        fee_payer: Address::ZERO,
-        payload_bytes: 0,
-        deposit: 0,
-        has_agent: false,
-        expires_at: 1_000,
-    };
+    let entry = entry(small, actor(0), 1_000);
     index.add_due(vec![entry], Height(6));
     let mut search = index.search(1_000);
     assert_eq!(search.next(cycles(250_000)).unwrap().priority, 109);
@@ -263,22 +255,9 @@ fn a_search_looks_at_what_it_finds_and_not_at_all_actors() {
     let mut index = TimerIndex::default();
     index.set_gas_cap(CAP);
     let entries = (0..30_000u64).map(|n| {
-        let id = keccak256(n.to_be_bytes());
-        Entry {
-            id,
-            lot: id,
-            actor: actor(n % 10_000),
-            due: 5,
-            tip: 10 + n % 1_000,
-            max_fee: 5_000 + n % 777,
-            gas_limit: if n % 100 == 0 { 1_000 } else { 250_000 },
-            max_cells: 0,
-            fee_payer: Address::ZERO,
-            payload_bytes: 0,
-            deposit: 0,
-            has_agent: false,
-            expires_at: 1_000,
-        }
+        let gas_limit = if n % 100 == 0 { 1_000 } else { 250_000 };
+        let entry = entry(keccak256(n.to_be_bytes()), actor(n % 10_000), gas_limit);
+        Entry { tip: 10 + n % 1_000, max_fee: 5_000 + n % 777, ..entry }
     });
     index.add_due(entries.collect(), Height(6));
     let find = |index: &TimerIndex, count: usize| {

@@ -1,4 +1,4 @@
-//! Where the machine is entered: what is wrong with it stays inside, and the thread does not matter.
+//! Entry to the machine: catches panics, and provides the same stack on every thread.
 //!
 //! Consensus: a change here forks the chain.
 //!

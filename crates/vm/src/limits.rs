@@ -1,4 +1,4 @@
-//! Bounds that hold for every program, whoever pays. All of them are part of consensus.
+//! Bounds that hold for every program, whatever it pays.
 //!
 //! Consensus: a change here forks the chain.
 
@@ -23,14 +23,14 @@ pub(crate) const QUALNAME_BYTES_MAX: usize = 256;
 pub(crate) const OPERANDS_MAX: usize = 4_096;
 /// Instructions of one program, all functions together.
 pub(crate) const INSTRUCTIONS_MAX: usize = 1 << 20;
-/// Instructions and protected ranges for a source of so many bytes. `finally` blocks are copied to each
+/// Instructions and protected ranges for a source of this many bytes. `finally` blocks are copied to each
 /// way out, so that code could grow as powers of two.
 pub(crate) const fn instructions_max(source: usize) -> usize {
     let proportion = 1_024 + 16 * source;
     if proportion < INSTRUCTIONS_MAX { proportion } else { INSTRUCTIONS_MAX }
 }
 /// Variables of outer functions, counted in each function that has them or passes them on, for a source
-/// of so many bytes.
+/// of this many bytes.
 pub(crate) const fn free_max(source: usize) -> usize {
     1_024 + source / 8
 }

@@ -5,7 +5,7 @@
 //!
 //! Keys, and values up to the size of a timer's record, are kept in place: reading one follows no
 //! pointer beyond the tree's own, and copying a leaf copies bytes instead of counting references in
-//! memory that nobody has looked at for long.
+//! memory that has gone cold.
 
 use crate::base::small::Small;
 use crate::base::sorted::{Item, Sorted};

@@ -35,7 +35,7 @@ pub(crate) trait Item: Clone + Debug {
     fn head(_key: &Self::Key) -> u64 {
         0
     }
-    /// The same of its own key.
+    /// The head of the item's own key.
     fn own_head(&self) -> u64 {
         0
     }
@@ -128,7 +128,7 @@ impl<T: Item> Sorted<T> {
         self.edit_in(edits, &mut Vec::new());
     }
 
-    /// The same, with a place to work in: worth it for whoever edits many small sets.
+    /// [`Self::edit`] with a scratch buffer, for callers that edit many small sets.
     pub(crate) fn edit_in(&mut self, edits: impl IntoIterator<Item = Edit<T>>, leaf: &mut Vec<T>) {
         leaf.clear();
         let edits = edits.into_iter().peekable();
@@ -171,7 +171,7 @@ impl<T: Item> Sorted<T> {
                 Node::Leaf(_) => None,
                 Node::Branch(children) => Some(&children[at].node),
             };
-            // A branch goes on after the child that is open below it.
+            // A branch continues after the child that is open below it.
             open.push((node, at + usize::from(next.is_some())));
         }
         Iter { open }

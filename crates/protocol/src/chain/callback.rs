@@ -159,7 +159,7 @@ impl Exec<'_> {
                 let method = Method { name: method, reply };
                 let answer = (*token, &answer);
                 let returned = self.resume_method(running, method, &frames, answer)?;
-                // Whoever asked has the value; whoever called has only the events.
+                // A call that waits gets the value; a transaction's sender has only the events.
                 let nobody_asked = reply.is_none();
                 self.emit_return(actor, &name, returned.filter(|_| nobody_asked))
             }

@@ -16,7 +16,7 @@ pub(crate) const RUNNER_BYTES: u64 = 1_024;
 /// Default room for the writes of called code: a few small entries.
 pub const PROGRAM_BYTES: u64 = 4_096;
 
-/// What so many bytes of the state are held against.
+/// What this many bytes of the state are held against.
 pub fn price(params: &ChainParams, bytes: u64) -> Amount {
     price_of(params.state_deposit_per_kib, bytes)
 }

@@ -92,7 +92,7 @@ macro_rules! params {
     };
 }
 
-/// Windows in which somebody must act have at least so many blocks, however long a block takes: a
+/// Windows in which somebody must act have at least this many blocks, however long a block takes: a
 /// transaction may miss some.
 const WINDOW_MIN: u128 = 20;
 
@@ -117,6 +117,7 @@ const OVERLAP_MIN: u128 = 2 * PRESENCE_TIMEOUT_BLOCKS as u128;
 params! {
     chain_id: u64 = 7_829_367, 1 => u64::MAX as u128, "system:chain:id", "Names the network; part of every signed digest";
     block_time_ms: u64 = 1_000, 1 => 60_000, "system:chain:block_time_ms", "Time between blocks that the block counts below are meant for";
+    // A round's seed leaks before the round resolves, so this exceeds the two views to finality.
     selection_seed_delay_views: u64 = 4, 3 => 64, "system:cip11:selection_seed_delay_views", "Views between a job's submission and the round whose seed draws its committee";
     max_seeds_per_block: u64 = 1_024, 16 => 4_096, "system:chain:max_seeds_per_block", "Seeds that one block carries at most; more are carried by its successors";
     max_tx_bytes: u64 = 131_072, 1_024 => 1_048_576, "system:chain:max_tx_bytes", "Size of a transaction";

@@ -82,7 +82,7 @@ codec_struct!(Supply { total, burned });
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warm {
     pub asked_at: Height,
-    /// After so many changes to the runners.
+    /// After this many changes to the runners.
     pub changes: u64,
     /// Nodes of its lists that count.
     pub nodes: u64,

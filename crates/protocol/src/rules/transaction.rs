@@ -166,7 +166,7 @@ pub enum Instruction {
     EntitlementRevoke {
         entitlement: B256,
     },
-    /// Pass on a part of one's own right.
+    /// Delegate a part of the sender's right.
     EntitlementDelegate {
         entitlement: B256,
         delegatee: Address,
@@ -209,11 +209,11 @@ pub enum Instruction {
         /// When, and on what terms.
         timer: ScheduleTimer,
     },
-    /// Call off a timer of one's own.
+    /// Cancel the sender's timer.
     CancelTimer {
         timer: B256,
     },
-    /// Let a timer of one's own live for longer.
+    /// Extend the sender's timer.
     ExtendTimer {
         timer: B256,
         expires_at: Height,
@@ -238,7 +238,7 @@ pub enum Instruction {
         /// Money that goes with the call.
         value: Amount,
     },
-    /// Give an actor of one's own other code.
+    /// Replace the code of the sender's actor.
     UpgradeActor {
         actor: Address,
         code: String,

@@ -15,7 +15,7 @@ pub(crate) const SIGNATURE_CYCLES: u64 = 1_500;
 pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
 /// Taking one runner out of a trie, or putting it into one: a hash or a few, and finding it.
 pub(crate) const MOVED_RUNNER_CYCLES: u64 = 40;
-/// Putting a runner into the trie of a class that nobody has asked for lately.
+/// Putting a runner into the trie of a class that no recent job asked for.
 pub(crate) const CLASS_RUNNER_CYCLES: u64 = 20;
 /// Leaving one runner out of the lists of a single job: nobody shares the hashes on its path.
 pub(crate) const EXCLUDED_RUNNER_CYCLES: u64 = 150;

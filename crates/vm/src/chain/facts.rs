@@ -15,7 +15,7 @@ pub struct Facts {
     /// The class with `@actor` whose methods anybody can call: permission tags do not exist here, so
     /// every such class. Current versions of `cowboy-actor-sdk` refuse strangers where it has none.
     pub open_class: Option<String>,
-    /// Lines that print, which nobody reads on a chain.
+    /// Lines that print; a chain discards the output.
     pub prints: Vec<u32>,
 }
 

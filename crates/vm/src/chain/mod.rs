@@ -57,7 +57,7 @@ pub fn machine() -> &'static Machine {
 }
 
 impl Machine {
-    /// A machine that keeps compiled programs of so many bytes of source. That changes how long calls
+    /// A machine that keeps compiled programs of this many bytes of source. That changes how long calls
     /// take and nothing else.
     pub const fn with_room(bytes: usize) -> Self {
         Self { programs: Programs::with_room(bytes), print_sink: None }
@@ -85,8 +85,8 @@ impl Machine {
                 Ok(value) => break Ok(Ended::Returned(value)),
                 Err(Ending::Suspended(tokens)) => match written_down(vm, world, &tokens) {
                     Ok(frames) => break Ok(Ended::Waits { tokens, frames }),
-                    // The program is told at its await. It has paid for the attempt, or it could await
-                    // the same again and again.
+                    // The await raises. The attempt is charged, or the program could repeat it
+                    // for free.
                     Err((refusal, written)) => {
                         if vm.charge(written as u64 * FROZEN_BYTE_CYCLES).is_err() {
                             break Err(self.refusal(world, Ending::Stopped(Fatal::Cycles)));

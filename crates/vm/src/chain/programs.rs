@@ -38,7 +38,7 @@ impl Programs {
         Self::with_room(BYTES_KEPT)
     }
 
-    /// Keeps so many bytes of programs.
+    /// Keeps this many bytes of programs.
     pub(super) const fn with_room(room: usize) -> Self {
         Self { room, kept: Mutex::new(None) }
     }

@@ -11,7 +11,7 @@ use crate::code::Op;
 
 /// Bits that the compiler's results have at most.
 const FOLDED_BITS_MAX: u64 = 128;
-/// Digits of a number of so many bits.
+/// Digits of a number of this many bits.
 const DIGITS_MAX: usize = 40;
 /// Fewer elements are added one by one.
 const COPIED_MIN: usize = 3;

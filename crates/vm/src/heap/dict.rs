@@ -22,7 +22,7 @@ pub(crate) struct Dict {
 }
 
 const EMPTY: u32 = u32::MAX;
-/// A removed entry's place in the index: a search goes on over it.
+/// Tombstone in the index: probing continues past it.
 const GONE: u32 = u32::MAX - 1;
 /// Small tables are searched without an index.
 const UNINDEXED_MAX: usize = 8;

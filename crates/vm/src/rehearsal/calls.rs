@@ -51,7 +51,7 @@ impl World for Player<'_> {
     }
 }
 
-/// An address, or nobody in particular.
+/// An address, or all of them for None.
 fn one_or_all(value: &V) -> Option<Option<Address>> {
     match value {
         V::None => Some(None),

@@ -85,7 +85,7 @@ impl Stage {
         }
     }
 
-    /// Runners deliver. Goes on until the job has ended and whoever waits for it has been told, or
+    /// Runners deliver. Makes blocks until the job has ended and its callback has run, or
     /// until it waits for runners that were drawn instead of silent ones.
     pub(super) fn answer(
         &mut self,

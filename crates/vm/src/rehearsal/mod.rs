@@ -11,7 +11,7 @@
 //! - `stage`: the chain, its people, and what happened on it
 //! - `jobs`, `spec`: work that the test does
 //! - `calls`: what `chain` can ask for; `fault`: how calls on the chain failed
-//! - `report`: what is told of a test
+//! - `report`: the outcome of a test
 
 mod calls;
 mod fault;

@@ -1,4 +1,4 @@
-//! What is told of a test.
+//! The outcome of a test.
 
 use std::fmt;
 

@@ -148,7 +148,7 @@ impl Stage {
         Self { seed: name.to_owned(), ..self.clone() }
     }
 
-    /// Makes a block. What `own` leads to is for whoever sent it.
+    /// Makes a block. The cycles of the transaction `own` are counted.
     pub(super) fn step(&mut self, own: Option<TxHash>) -> Result<(), HostError> {
         self.room = self.room.checked_sub(1).ok_or_else(|| {
             let message = "this call would take more blocks than a test's call may; let time pass in \

@@ -157,7 +157,7 @@ impl Vm {
         Err(Fault::Raise(exception))
     }
 
-    /// Suspends the top frame, which is a generator's, with a value for whoever asked.
+    /// Suspends the top frame, which is a generator's, with a value for its caller.
     pub(crate) fn yield_value(&mut self, value: Value) -> Result<Option<Value>, Fault> {
         let Some(frame) = self.frames.pop() else { return Err(Fatal::Internal.into()) };
         let Some(handle) = frame.generator else { return Err(Fatal::Internal.into()) };

@@ -107,7 +107,7 @@ impl std::ops::Index<usize> for Codes {
     }
 }
 
-/// Whoever is told what is printed.
+/// Receives what is printed.
 pub(crate) type Echo = Box<dyn Fn(&str) + Send>;
 
 /// A remembered look-up of a name along a class's bases.

@@ -42,7 +42,7 @@ fn decode(vm: &mut Vm, args: Args) -> Outcome {
     }
 }
 
-/// What a value is on its way to another actor: the same form that a method's result takes.
+/// The form in which a value is sent to another actor: that of a method's result.
 fn payload(vm: &mut Vm, args: Args) -> Outcome {
     let [value] = vm.take(args, "payload", ["value"], 1)?;
     let bytes = vm.message_bytes(value)?;

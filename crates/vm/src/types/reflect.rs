@@ -144,10 +144,10 @@ fn way(vm: &mut Vm, args: Args) -> Outcome {
     vm.list(steps)
 }
 
-/// How many frames a program may have on the stack, as far as it is told.
+/// The limit on frames that a program sees.
 fn frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     let [] = vm.take(args, "getrecursionlimit", [], 0)?;
-    // An actor is told what CPython would say.
+    // An actor sees CPython's default.
     let script = vm.is_script();
     Ok(Value::Int(if script { vm.frame_depth } else { SCRIPT_FRAME_DEPTH } as i64))
 }

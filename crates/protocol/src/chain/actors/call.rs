@@ -18,7 +18,7 @@ pub const CALL_DEPTH_MAX: usize = 32;
 pub const PAYLOAD_BYTES_MAX: usize = 65_536;
 /// Bytes of a method's name.
 pub const METHOD_BYTES_MAX: usize = 64;
-/// Bytes of what is told of a failure.
+/// Bytes of the text of a failure.
 pub const FAULT_BYTES_MAX: usize = 512;
 pub const ON_TIMER: &str = "on_timer";
 
@@ -81,7 +81,7 @@ impl Exec<'_> {
         self.begin_cause();
         // The machine looks for a method's name in it before it runs anything.
         self.charge(price::carried(call.payload.len()), 0)?;
-        // Whoever pays has agreed to this timer, and not to those that it might make.
+        // The payer has agreed to this timer, not to timers that its handler schedules.
         let running = Running {
             sender: call.actor,
             payer: None,
@@ -177,7 +177,7 @@ impl Exec<'_> {
         result
     }
 
-    /// The innermost failure is the one that is told.
+    /// Keeps the innermost failure for the event.
     fn note_fault(&mut self, actor: Address, method: &str, refusal: Refusal) {
         let known = self.fault.take_if(|fault| fault.actor == actor && fault.method.is_empty());
         let error = known.map_or_else(|| refusal.to_string(), |fault| fault.error);

@@ -19,7 +19,7 @@ impl Host<'_, '_> {
         }
     }
 
-    /// Who, what and where, from texts; the caller where nobody is named.
+    /// Holder, action and scope, from texts; the caller if no holder is named.
     fn asked(
         &self,
         who: Option<Address>,
@@ -47,7 +47,7 @@ impl Host<'_, '_> {
         self.exec.entitled(&Question { who, scope: &scope, action: &action, amount, height })
     }
 
-    /// The same, and counts that it was done. Only in scopes in which the actor decides.
+    /// Checks the right and counts a use. Only in scopes in which the actor decides.
     pub fn use_entitlement(
         &mut self,
         who: Option<Address>,
@@ -68,7 +68,7 @@ impl Host<'_, '_> {
         self.atomically(|host| host.exec.create_scope(host.running.actor, &scope))
     }
 
-    /// Gives somebody a right, as whoever decides in the scope. Its id.
+    /// Grants a right as the authority of the scope. Returns its id.
     pub fn grant(
         &mut self,
         grantee: Address,

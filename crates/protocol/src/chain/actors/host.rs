@@ -65,7 +65,7 @@ impl Running {
     }
 }
 
-/// What a call is told about itself.
+/// What a call may know of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Context {
     /// The transaction, the timer or the queued call.
@@ -111,7 +111,7 @@ impl<'h, 'a> Host<'h, 'a> {
         Self { exec, running }
     }
 
-    /// Does something whole or not at all: a program may catch the error and go on.
+    /// Runs `part`; if it fails, takes back what it wrote. A program may catch the error and go on.
     pub(super) fn atomically<T>(
         &mut self,
         part: impl FnOnce(&mut Self) -> Result<T, Refusal>,
@@ -137,7 +137,7 @@ impl<'h, 'a> Host<'h, 'a> {
         self.exec.meter.cycles
     }
 
-    /// Consumes cycles until so many are left; for machines that count while they run.
+    /// Consumes cycles down to `left`; for machines that count while they run.
     pub fn leave_cycles(&mut self, left: u64) {
         self.exec.meter.cycles = self.exec.meter.cycles.min(left);
     }
@@ -161,7 +161,7 @@ impl<'h, 'a> Host<'h, 'a> {
         &self.exec.state
     }
 
-    /// The actor's code and its hash. Paid for by whoever called.
+    /// The actor's code and its hash. The caller pays.
     pub fn code(&self) -> Option<(B256, String)> {
         let actor = self.running.actor;
         let record = self.exec.state.get(&ActorKey { actor })?;
@@ -174,7 +174,7 @@ impl<'h, 'a> Host<'h, 'a> {
         Some(record.code_hash)
     }
 
-    /// What the call is told about itself.
+    /// What the call may know of itself.
     pub fn context(&mut self) -> Result<Context, Refusal> {
         self.charge(price::CONTEXT_CYCLES, 0)?;
         let Running { actor, sender, origin, cause, value, .. } = self.running;

@@ -53,7 +53,7 @@ pub(crate) struct Method {
     pub(crate) reply: Option<(Address, u64)>,
 }
 
-/// Whether a queued call may have so many cycles.
+/// Whether a queued call may have this many cycles.
 pub(crate) fn check_cycles(cycles: u64, params: &ChainParams) -> Result<(), Refusal> {
     let fits = (CALL_CYCLES_MIN..=call_limit(params)).contains(&cycles);
     if fits { Ok(()) } else { Err(Refusal::CallCyclesOutOfRange) }
@@ -95,7 +95,7 @@ impl Host<'_, '_> {
         Ok(())
     }
 
-    /// Asks another actor, in a later block. Without an answer after so many blocks it has failed: the
+    /// Asks another actor, in a later block. Without an answer after this many blocks it has failed: the
     /// other's code may wait for something that never comes.
     pub fn ask(&mut self, out: &Outgoing<'_>, blocks: Option<u64>) -> Result<u64, Refusal> {
         let now = self.exec.env.height;
@@ -166,7 +166,7 @@ impl Host<'_, '_> {
         self.running.open.contains(&token)
     }
 
-    /// Whether the call can wait for these tokens with frames of so many bytes. What it says is the
+    /// Whether the call can wait for these tokens with frames of this many bytes. What it says is the
     /// exception that the program gets at its `await`.
     pub fn may_wait(&mut self, tokens: &[u64], frame_bytes: usize) -> Result<(), Refusal> {
         if frame_bytes > FRAME_BYTES_MAX {
@@ -198,7 +198,7 @@ fn over(status: &Status) -> bool {
 }
 
 impl Exec<'_> {
-    /// Takes the price of so many cycles of a later block, with room for a basefee that rises.
+    /// Takes the price of this many cycles of a later block, with room for a basefee that rises.
     pub(crate) fn prepay(&mut self, payer: Address, cycles: u64) -> Result<Amount, Refusal> {
         let deposit = cost(cycles, self.basefees.cycle.saturating_mul(2));
         let deposit = deposit.ok_or(Refusal::AmountOverflow)?;
@@ -334,7 +334,7 @@ impl Exec<'_> {
         WAKE_WORK - 1
     }
 
-    /// A job has ended: who waits for it is told.
+    /// A job has ended: wakes the call that waits for it.
     pub(crate) fn job_ended(&mut self, job: &JobId) {
         let key = JobWaitKey { job: *job };
         let Some((actor, token)) = self.state.get(&key) else { return };
@@ -342,7 +342,7 @@ impl Exec<'_> {
         self.answer(actor, token, Answer::Job { job: *job });
     }
 
-    /// An answer as a machine is told it.
+    /// An answer in the form that the machine takes.
     pub(crate) fn spell_out(&self, actor: Address, answer: Answer) -> Answered {
         match answer {
             Answer::Slept => Answered::Slept,

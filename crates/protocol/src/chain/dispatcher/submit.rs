@@ -100,7 +100,7 @@ impl Exec<'_> {
             Status::Pending { .. } if job.attempt == 0 && job.committee > 1 => {
                 self.burn_share(job.escrow)
             }
-            // A single runner's result may be on its way, in the open.
+            // A single runner's result may already be public in a mempool.
             Status::Assigned if untouched && job.committee > 1 => self.burn_share(job.escrow),
             _ => return Err(Refusal::TooLateToCancel),
         };
@@ -117,7 +117,7 @@ impl Exec<'_> {
         escrow.scale(u128::from(self.params.payout_burn_bps), BPS).unwrap_or_default()
     }
 
-    /// A job ends without a result: its price goes back, and its callback is told.
+    /// Ends a job without a result: refunds its price and queues its callback.
     pub(crate) fn fail_job(&mut self, id: &JobId, job: &mut Job, spec: &JobSpec, reason: Failure) {
         self.emit(Event::JobFailed { job: *id, reason });
         self.queue_callback(id, job, spec);

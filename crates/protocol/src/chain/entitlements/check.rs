@@ -35,7 +35,7 @@ pub fn ancestry<E>(
     Ok(Some(chain))
 }
 
-/// A record and its ancestors, for whoever reads without paying.
+/// A record and its ancestors, for readers that do not pay.
 pub fn reach(view: &(impl View + ?Sized), id: B256) -> Option<Vec<(B256, Entitlement)>> {
     let Ok(chain) = ancestry(view, id, &mut || Ok::<(), Infallible>(()));
     chain

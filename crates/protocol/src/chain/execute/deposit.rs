@@ -71,7 +71,7 @@ impl Exec<'_> {
         self.dues.entry(owner).or_default().gave += amount.get();
     }
 
-    /// A record of this owner has so many bytes from now on.
+    /// A record of this owner has this many bytes from now on.
     pub(crate) fn resize(&mut self, owner: Address, held: &mut Held, bytes: u64) {
         let before = held.amount().get();
         if let Some(more) = bytes.checked_sub(held.bytes) {

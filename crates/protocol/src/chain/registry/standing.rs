@@ -20,7 +20,7 @@ pub(crate) const SCORE_AGGREGATOR: u32 = 110;
 /// `TIMEOUT_PENALTY` of CIP-2; a number of jailings (`SLASH_THRESHOLD`) slashes nothing yet.
 pub(crate) const SCORE_FAILED: u32 = 0;
 
-/// A draw from fewer candidates, or from fewer than half of all runners, scores nobody.
+/// A draw from fewer candidates, or from fewer than half of all runners, is not scored.
 const SCORED_CANDIDATES_MIN: u64 = 10;
 
 /// Sums after a jail term: a reputation of exactly 50 (`JAIL_EXIT_FLOOR`), on probation.

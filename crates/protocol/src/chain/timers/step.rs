@@ -6,7 +6,7 @@
 //! agents: at most 256, greatest stored max_fee first
 //! timer lane: in order, until nothing that waits fits
 //!     payer cannot pay → cleaned away, or passed over if the cleaning lane is used up
-//!     otherwise        → take max_cost, call the handler, give back what it did not use
+//!     otherwise        → take max_cost, call the handler, refund the rest
 //! fairness counters, the next basefee, the median tip
 //! ```
 //! What is not reached stays where it is: deferring costs nothing.
@@ -66,7 +66,7 @@ struct Step {
     ends: Ends,
     /// What fired or was cleaned away from the lane; the index follows at the end.
     ended: Vec<Entry>,
-    /// The same of those that became due in this block.
+    /// By index in the block's new timers: whether it ended.
     new_ended: Vec<bool>,
     /// Whether a handler ran: timers may no longer be what they were when the block's step began.
     code_ran: bool,
@@ -87,8 +87,8 @@ impl Step {
         Room { cycles: self.lane.room().min(self.gas_cap), cells }
     }
 
-    /// How full the lane is, in cycles: by cells if these are scarcer. Whoever fills it with few cycles and
-    /// many cells keeps others out, too, and would do that at a price that never rises.
+    /// How full the lane is, in cycles, or by cells if these are scarcer: otherwise timers with few cycles and
+    /// many cells could fill the lane at a price that never rises.
     fn fullness(&self) -> u64 {
         let by_cells = u128::from(self.cells.min(self.cells_max)) * u128::from(self.lane.limit());
         // A part of the limit.

@@ -58,7 +58,7 @@ impl Exec<'_> {
         self.resolve_if_complete(id, job);
     }
 
-    /// Who has not committed by now is out. With enough commits the job goes on without them;
+    /// Unseats the runners that have not committed. With enough commits the job goes on without them;
     /// otherwise their seats are drawn again.
     pub(crate) fn commit_deadline(&mut self, id: &JobId, attempt: u32) -> u64 {
         let Some(mut job) = self.state.get(&JobKey { job: *id }) else { return 0 };

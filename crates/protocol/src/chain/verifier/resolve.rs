@@ -14,7 +14,7 @@ use crate::rules::key::{JobKey, RevealKey};
 const BYTES_PER_WORK: u64 = 256;
 
 impl Exec<'_> {
-    /// Judges a job as soon as nobody is left to reveal; otherwise keeps it as it is.
+    /// Judges a job once no reveal is outstanding; otherwise keeps it as it is.
     pub(crate) fn resolve_if_complete(&mut self, id: &JobId, job: Job) {
         let complete = job.status == Status::Committed
             && !job.taking_part().any(|seat| matches!(seat.progress, SeatState::Committed { .. }));
@@ -101,7 +101,7 @@ impl Exec<'_> {
         let part = u128::from(self.params.no_agreement_bps) * valid.len() as u128;
         let whole = BPS * u128::from(job.committee.max(1));
         let gross = job.escrow.scale(part, whole).unwrap_or_default();
-        // A trial that finds nothing costs nobody anything.
+        // A trial without a verdict costs neither side anything.
         if job.challenges.is_none() {
             self.pay_without_verdict(id, job, gross, &valid);
         }

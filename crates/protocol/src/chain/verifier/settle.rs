@@ -99,7 +99,7 @@ impl Exec<'_> {
                     self.emit(Event::ResultRejected { job: *id, runner: seat.runner });
                     self.score_seat(seat, SCORE_FAILED);
                 }
-                // An excuse is scored by nobody, an attested crash when it was attested.
+                // An excuse is not scored; an attested crash was scored when it was attested.
                 _ => {}
             }
         }

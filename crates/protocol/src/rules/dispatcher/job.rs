@@ -168,7 +168,7 @@ pub struct Seat {
     pub runner: Address,
     /// In which selection it was drawn.
     pub attempt: u32,
-    /// When its candidates were fixed: whoever left its stake before answers for nothing here.
+    /// When its candidates were fixed: stake withdrawn before is not liable.
     pub since: Height,
     /// Its reputation when it was drawn.
     pub reputation_nano: u64,

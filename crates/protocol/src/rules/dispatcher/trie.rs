@@ -280,7 +280,7 @@ fn update(node: Option<&Arc<Node>>, changes: &[Change]) -> Result<Option<Arc<Nod
     }
 }
 
-/// From so many changes on, two halves get a thread each; the result is the same. With 10^6 runners
+/// From this many changes on, two halves get a thread each; the result is the same. With 10^6 runners
 /// and 10,000 changes on 2 cores a job cost 0.87 ms with and 1.2 to 1.4 ms without; the number itself
 /// is not tuned.
 const CHANGES_PER_THREAD: usize = 2_048;

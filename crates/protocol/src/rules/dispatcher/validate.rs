@@ -242,7 +242,7 @@ fn validate_texts(spec: &JobSpec) -> Result<(), Refusal> {
     validate_web(spec)
 }
 
-/// What nobody can do today is not paid for.
+/// Refuses work that no runner can do yet.
 fn validate_available(spec: &JobSpec) -> Result<(), Refusal> {
     refuse_if(!spec.secrets.is_empty(), Refusal::SecretsUnavailable)?;
     refuse_if(spec.tee_required, Refusal::TeeUnavailable)

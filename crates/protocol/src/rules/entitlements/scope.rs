@@ -10,7 +10,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 pub const ACTION_BYTES_MAX: usize = 64;
 
 /// The boundary of a right. None lies inside another: a right in the global scope is no right in an
-/// actor's, or whoever governs could open every actor's doors.
+/// actor's, or governance could open every actor.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     Global,

@@ -1,6 +1,6 @@
 //! What a block carries about presence, and whether it may.
 //!
-//! Everything but the signatures is judged here; those are checked by whoever receives the block,
+//! Everything but the signatures is judged here; the node that receives the block checks those,
 //! against keys that this crate knows only by their bytes.
 
 use crate::base::codec::{Bytes, codec_struct};

@@ -6,7 +6,7 @@
 //! A slot is present if more than half of its subset have the bit set in their newest attestation of the window.
 //! Signatures are checked where a certificate enters the chain, not here.
 //!
-//! [`present_slots`] is the rule, said plainly; audits use it. A chain comes to the same by looking only at what
+//! [`present_slots`] is the plain rule; audits use it. A chain gets the same result by looking only at what
 //! has changed: `certificate` is what blocks carry, `window` what the state keeps of it, `subsets` who attests whom.
 
 mod certificate;
@@ -86,7 +86,7 @@ pub fn subset(
     runner_pubkey: &RunnerKey,
     validators: &[ValidatorKey],
 ) -> Vec<ValidatorKey> {
-    // One buffer for all: a rotation comes by here for every runner.
+    // One buffer for all: a rotation runs this for every runner.
     let mut bytes = [SUBSET_DOMAIN, seed.as_slice(), runner_pubkey].concat();
     let common = bytes.len();
     let mut rank = |key: &ValidatorKey| {

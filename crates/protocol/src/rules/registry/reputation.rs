@@ -17,7 +17,7 @@ pub const REPUTATION_CEILING: u32 = 200;
 /// The prior: 20 events at 60 points.
 const PRIOR_WEIGHT: u128 = 20 * NANO as u128;
 const PRIOR_POINTS: u128 = 60;
-/// After so many half-lives nothing is left.
+/// After this many half-lives nothing is left.
 const HALF_LIVES_MAX: u64 = 64;
 
 /// `C_b` = 2^64 · 2^(−1/2^b) for b = 1 … 32, each the floor square root of the one before.

@@ -128,7 +128,7 @@ pub struct Runner {
     pub terms: Terms,
     pub stake: Amount,
     pub delegated: Pool,
-    /// Own and delegated stake on its way out: no longer drawn by, still slashed for what began
+    /// Unbonding stake, own and delegated: no longer drawn by, still slashed for what began
     /// before it left.
     pub unbonding: Unbonding,
     /// Stake that answers for bonded results.

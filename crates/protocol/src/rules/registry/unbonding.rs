@@ -1,4 +1,4 @@
-//! Stake on its way out, and which slashes still reach it.
+//! Unbonding stake, and which slashes still reach it.
 //!
 //! A runner's *duty* is a seat, from the moment its candidates were fixed, or a bonded result until
 //! its dispute window has closed. A slash for a duty takes from what was at stake when the duty
@@ -35,7 +35,7 @@ pub struct Batch {
 }
 codec_struct!(Batch { began, pool, duties });
 
-/// All stake of a runner that is on its way out.
+/// All unbonding stake of a runner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unbonding {
     /// Oldest first.

@@ -8,7 +8,7 @@ use crate::base::error::Refusal;
 /// gas also holds back timers that exist: those above it wait (CIP-1 §10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerConfig {
-    /// A timer expires at most so many blocks after it is scheduled or extended.
+    /// A timer expires at most this many blocks after it is scheduled or extended.
     pub ttl_blocks_max: u64,
     /// Timers that an actor may have at a time.
     pub live_per_actor_max: u32,

@@ -20,7 +20,7 @@ pub struct ScheduleTimer {
     /// When it is due: the next block at the earliest.
     pub height: Height,
     pub payload: Bytes,
-    /// Who pays: the actor if nobody is named.
+    /// The actor pays if this is `None`.
     pub fee_payer: Option<Address>,
     pub gas_limit: Option<u64>,
     pub max_cells: Option<u64>,

@@ -30,7 +30,7 @@ pub fn next_basefee(basefee: u128, used: u64, quotient: u64) -> Result<u128, Lan
     next_basefee_of(LANE_TIMER_CYCLES, basefee, used, quotient)
 }
 
-/// The same for a lane of `cycles`, which is more than 0.
+/// [`next_basefee`] for a lane of `cycles`, which is more than 0.
 pub fn next_basefee_of(
     cycles: u64,
     basefee: u128,

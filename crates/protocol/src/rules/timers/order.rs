@@ -70,7 +70,7 @@ pub fn queue<'a>(
     queue_by(height, basefee_lane, timers, weight_of, |timer| lot(parent_beacon, &timer.timer_id))
 }
 
-/// The same where timers have lots of their own: on chain the beacon is that of the block at which a
+/// [`queue`] with a lot for each timer: on chain the beacon is that of the block at which a
 /// timer was due first, so that a timer that waits keeps its lot.
 pub fn queue_by<'a>(
     height: u64,
@@ -112,7 +112,7 @@ impl Default for Lane {
 }
 
 impl Lane {
-    /// An empty lane of so many cycles.
+    /// An empty lane of this many cycles.
     pub const fn with_limit(limit: u64) -> Self {
         Self { limit, used: 0 }
     }

@@ -10,7 +10,7 @@ pub const FEE_MAX: u128 = 1_000_000_000_000_000;
 /// Bytes of a payload that a timer's record holds itself. Longer ones are stored apart.
 pub const PAYLOAD_IN_RECORD: usize = 32;
 
-/// Whether a payload of so many bytes is stored apart.
+/// Whether a payload of this many bytes is stored apart.
 pub(crate) const fn is_apart(bytes: u32) -> bool {
     bytes as usize > PAYLOAD_IN_RECORD
 }
@@ -24,7 +24,7 @@ pub struct Payload {
 }
 
 impl Payload {
-    /// Of these bytes, which whoever stores the timer stores apart if they are long.
+    /// Of these bytes. A long payload is stored apart from its timer.
     pub fn new(payload: &[u8]) -> Self {
         let mut short = [0; PAYLOAD_IN_RECORD];
         if let Some(here) = short.get_mut(..payload.len()) {

@@ -73,7 +73,7 @@ pub fn require_grouping(mode: Mode, checks: &[Check]) -> Result<(), CheckError> 
     }
 }
 
-/// Decides a job with a committee of `m`, of which `n_threshold` must win. None: nobody wins.
+/// Decides a job with a committee of `m`, of which `n_threshold` must win. `None` if no group wins.
 ///
 /// Nobody wins either if a runner is there twice, results or threshold exceed the committee, or
 /// `validate_checks` refuses the checks; callers rule these out before.

@@ -39,7 +39,7 @@ pub enum DecimalError {
 }
 
 impl Decimal {
-    /// The decimal of so many nano units, if it is within ±10^20.
+    /// The decimal of this many nano units, if it is within ±10^20.
     pub fn from_nanos(nanos: i128) -> Option<Self> {
         (-MAX_NANOS..=MAX_NANOS).contains(&nanos).then_some(Self(nanos))
     }

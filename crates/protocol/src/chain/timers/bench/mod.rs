@@ -1,4 +1,4 @@
-//! Benchmarks of timers, for whoever has a clock: `remuda-lab bench timers` and the example.
+//! Benchmarks of timers, for callers with a clock: `remuda-lab bench timers` and the example.
 //!
 //! Local: a change here needs no agreement among validators. No node runs it.
 //!

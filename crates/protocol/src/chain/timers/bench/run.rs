@@ -17,7 +17,7 @@ use serde::Serialize;
 
 /// Timers that are scheduled, and cancelled, to see what that costs.
 const OPERATIONS: u64 = 1_000;
-/// The lane has room for so many fires of 1,000 cycles.
+/// Fires of 1,000 cycles that fit into the lane.
 const FIRES: usize = 2_000;
 
 /// What a benchmark needs and rules must not have. A store may compute a state root.
@@ -30,7 +30,7 @@ pub trait Surroundings {
         self.nanos()
     }
 
-    /// Bytes that the process holds; 0 if nobody knows.
+    /// Bytes that the process holds; 0 if unknown.
     fn resident_bytes(&mut self) -> u64 {
         0
     }
