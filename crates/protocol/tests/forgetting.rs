@@ -35,7 +35,7 @@ fn census(world: &World) -> BTreeMap<u8, (usize, usize)> {
 }
 
 fn count(world: &World, tag: u8) -> usize {
-    world.chain.state.entries_of(tag).count()
+    world.chain.state.entries().of_kind(tag).count()
 }
 
 /// Records that a job has to itself.

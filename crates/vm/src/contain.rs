@@ -2,14 +2,12 @@
 //!
 //! Consensus: a change here forks the chain.
 //!
-//! Block execution is the same everywhere, so a panic would end every validator that executes the block,
-//! and again whoever replays it. A stack that is too small would end some of them. Parts of the machine
-//! run in here; what they ask of the chain in between does not, as nobody could say in which state a
-//! chain is that panicked.
+//! Block execution is deterministic, so a panic would end every validator that executes or replays the
+//! block. A stack that is too small would end some of them. Host calls run outside: a chain that panicked
+//! has no defined state.
 //!
-//! Such a panic is a mistake of ours, which operators report: it is an error in the log, once for its
-//! place, as whoever found the program that leads there can call it again and again. Nothing is written
-//! to standard error.
+//! Such a panic is a bug that operators report. It is logged as an error once per place, because a program
+//! can trigger it any number of times. Nothing is written to standard error.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

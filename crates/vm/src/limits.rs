@@ -43,7 +43,7 @@ pub(crate) const LITERAL_DIGITS_MAX: usize = 4_110;
 pub(crate) const INT_BITS_MAX: u64 = 4_096;
 /// Python frames on the stack of an actor.
 pub(crate) const FRAME_DEPTH_MAX: usize = 256;
-/// The same of a plain script: as many as CPython has unless it is told otherwise.
+/// The same for a plain script: CPython's default.
 pub(crate) const SCRIPT_FRAME_DEPTH: usize = 1_000;
 /// As many as it may ask for by `sys.setrecursionlimit`.
 pub(crate) const SCRIPT_FRAME_DEPTH_MAX: usize = 20_000;

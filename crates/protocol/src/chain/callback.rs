@@ -100,8 +100,8 @@ impl Exec<'_> {
         (cycles, cells)
     }
 
-    /// Whether the results of a submitter's jobs may be brought to a handler. Otherwise anybody could
-    /// have any handler called by the Result Verifier, with results of their own making.
+    /// Whether the results of a submitter's jobs may be brought to a handler. Otherwise any
+    /// submitter could have the Result Verifier call any handler with forged results.
     pub(crate) fn may_call_back(
         &self,
         submitter: Address,

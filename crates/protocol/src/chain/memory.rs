@@ -61,11 +61,6 @@ impl MemoryState {
         &self.entries
     }
 
-    /// The entries of one kind of key, in key order.
-    pub fn entries_of(&self, tag: u8) -> impl Iterator<Item = (&[u8], &[u8])> {
-        self.entries.of_kind(tag)
-    }
-
     /// A digest of everything, for comparing two states in tests. Not the chain's state root,
     /// which the node's authenticated store computes and proves.
     pub fn digest(&self) -> B256 {

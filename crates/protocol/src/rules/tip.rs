@@ -14,7 +14,6 @@ pub struct ChainState {
     /// Height of the newest block.
     pub height: Height,
     pub round: Round,
-    /// Its time in milliseconds.
     pub timestamp_ms: u64,
     /// The newest view whose seed is on chain.
     pub newest_seed: u64,

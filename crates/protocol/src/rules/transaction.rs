@@ -121,7 +121,7 @@ pub enum Instruction {
     SubmitJob {
         spec: JobSpec,
     },
-    /// Call a job off before anybody has committed.
+    /// Cancel a job before the first commit.
     CancelJob {
         job: JobId,
     },
@@ -162,7 +162,7 @@ pub enum Instruction {
     EntitlementAccept {
         entitlement: B256,
     },
-    /// Take a right, or give up one's own.
+    /// Take a right, or give up the sender's.
     EntitlementRevoke {
         entitlement: B256,
     },
@@ -182,7 +182,7 @@ pub enum Instruction {
         role: B256,
         assignee: Address,
     },
-    /// Take a role, or give up one's own.
+    /// Take a role, or give up the sender's.
     EntitlementRevokeRole {
         role: B256,
         assignee: Address,
@@ -209,11 +209,9 @@ pub enum Instruction {
         /// When, and on what terms.
         timer: ScheduleTimer,
     },
-    /// Cancel the sender's timer.
     CancelTimer {
         timer: B256,
     },
-    /// Extend the sender's timer.
     ExtendTimer {
         timer: B256,
         expires_at: Height,

@@ -17,9 +17,9 @@ pub(crate) const CHECKED_BYTE_CYCLES: u64 = 1;
 pub(crate) const MOVED_RUNNER_CYCLES: u64 = 40;
 /// Putting a runner into the trie of a class that no recent job asked for.
 pub(crate) const CLASS_RUNNER_CYCLES: u64 = 20;
-/// Leaving one runner out of the lists of a single job: nobody shares the hashes on its path.
+/// Leaving one runner out of the lists of a single job, whose hashes are not shared.
 pub(crate) const EXCLUDED_RUNNER_CYCLES: u64 = 150;
-/// Comparing prices: so many for a cycle.
+/// Prices compared per cycle.
 pub(crate) const PRICES_PER_CYCLE: u64 = 4;
 /// Drawing and seating one runner, and settling with it.
 pub(crate) const SEAT_CYCLES: u64 = 1_000;

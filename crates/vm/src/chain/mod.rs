@@ -83,7 +83,7 @@ impl Machine {
         let ended = loop {
             match result {
                 Ok(value) => break Ok(Ended::Returned(value)),
-                Err(Ending::Suspended(tokens)) => match written_down(vm, world, &tokens) {
+                Err(Ending::Suspended(tokens)) => match freeze_call(vm, world, &tokens) {
                     Ok(frames) => break Ok(Ended::Waits { tokens, frames }),
                     // The await raises. The attempt is charged, or the program could repeat it
                     // for free.
@@ -126,7 +126,7 @@ impl Machine {
 
 /// The frames of a call that is about to wait, if it may; otherwise why not, and how many bytes were
 /// written in vain.
-fn written_down(
+fn freeze_call(
     vm: &Vm,
     world: &mut Asked<'_, '_, '_>,
     tokens: &[u64],
@@ -155,7 +155,7 @@ fn of_another(call: &Call<'_>, actor: Address) -> bool {
 }
 
 /// The method that is meant, and its payload.
-fn spelled<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
+fn method_and_payload<'c>(call: &Call<'c>) -> (std::borrow::Cow<'c, str>, Vec<u8>) {
     match call.argument {
         Argument::Payload(payload) => (call.method.into(), payload.to_vec()),
         Argument::Job(end) => (call.method.into(), convert::payload(&convert::job_end(end))),
@@ -174,7 +174,7 @@ impl Actors for Machine {
 
     fn call(&self, host: &mut Host<'_, '_>, call: &Call<'_>) -> Result<Ended, Refusal> {
         let program = self.program(host)?;
-        let (method, payload) = spelled(call);
+        let (method, payload) = method_and_payload(call);
         let mut vm = Vm::new(limits(host));
         vm.echo = self.print_sink.as_ref().map(|sink| sink.printer(host.actor()));
         let mut world = Asked::new(host);

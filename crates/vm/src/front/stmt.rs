@@ -216,7 +216,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// `from module import *`, where it is known what that brings.
+    /// `from module import *`, for modules whose names are known.
     fn import_all(&mut self, node: &'a ast::StmtImportFrom, module: &str) -> Done {
         let scope = self.unit().scope;
         if self.scopes.list[scope].kind != ScopeKind::Module {

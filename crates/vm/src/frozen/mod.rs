@@ -109,7 +109,7 @@ impl fmt::Display for ThawError {
 
 impl std::error::Error for ThawError {}
 
-/// How values are told apart.
+/// Tags of values.
 mod tag {
     pub(super) const UNBOUND: u8 = 0;
     pub(super) const NONE: u8 = 1;
@@ -126,7 +126,7 @@ mod tag {
     pub(super) const OBJECT: u8 = 10;
 }
 
-/// How objects are told apart.
+/// Tags of objects.
 mod kind {
     pub(super) const STR: u8 = 0;
     pub(super) const INTERNED: u8 = 1;

@@ -17,7 +17,7 @@ pub(crate) struct Item {
 pub(crate) struct Set {
     /// Power of two long, or empty; EMPTY, GONE, or the place of an item.
     slots: Vec<u32>,
-    /// In no order that anybody sees.
+    /// In an order that programs never see.
     items: Vec<Item>,
     /// Slots that are not empty.
     fill: usize,
@@ -119,7 +119,7 @@ impl Set {
         self.items.capacity() * size_of::<Item>() + self.slots.capacity() * 4
     }
 
-    /// Gives back room that the items do not explain, but for so many of them.
+    /// Shrinks capacity beyond the items and `spare` more.
     pub(super) fn trim(&mut self, spare: usize) {
         super::room::trim(&mut self.items, spare);
     }

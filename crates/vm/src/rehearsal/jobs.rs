@@ -1,4 +1,4 @@
-//! Jobs, done by the test: runners deliver what it says.
+//! Jobs: runners deliver what the test says.
 
 use remuda_protocol::dispatcher::job::{Failure, Job, SeatState, Status};
 use remuda_protocol::dispatcher::spec::JobSpec;

@@ -64,7 +64,7 @@ pub fn run(
     run_within(source, file, load, only, Bounds::default())
 }
 
-/// The same with bounds of one's own.
+/// [`run`] with other bounds.
 pub fn run_within(
     source: &str,
     file: &str,

@@ -19,11 +19,11 @@ use super::fault::Fault;
 use crate::chain::{Machine, PrintSink};
 use crate::{HostError, HostErrorKind};
 
-/// Runners of a test's chain. A job for three that nobody delivers uses up twelve.
+/// Runners of a test's chain. A job for three without deliveries uses up twelve.
 const RUNNERS: usize = 32;
 /// What each has at stake: enough for jobs of any sensible price.
 const STAKE: Amount = Amount::cby(1_000_000);
-/// What somebody has when a test first mentions them.
+/// Balance of an account when a test first names it.
 const MONEY: Amount = Amount::cby(1_000_000);
 /// What everybody's money comes from.
 const BANK: Amount = Amount::cby(1_000_000_000_000);
@@ -78,7 +78,7 @@ pub(super) fn refused(message: impl Into<String>) -> HostError {
     HostError::new(HostErrorKind::Refused, message)
 }
 
-/// As on a development network, but that nobody has to be present or send heartbeats.
+/// As on a development network, but runners need no presence or heartbeats.
 fn params() -> ChainParams {
     let mut params = ChainParams::development();
     params.presence_policy = 0;
@@ -276,7 +276,7 @@ impl Stage {
         }
     }
 
-    /// Somebody of this name, who has money. The first mention takes a block.
+    /// The funded account of this name. The first mention takes a block.
     pub(super) fn account(&mut self, name: &str) -> Result<Address, HostError> {
         let key = account_key(name);
         let to = key.address();

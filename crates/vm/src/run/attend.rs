@@ -1,6 +1,6 @@
 //! Answers to a program's host calls.
 //!
-//! The machine stops at every call of its host and is resumed with the answer, so whoever runs it may
+//! The machine stops at every call of its host and is resumed with the answer, so its owner may
 //! answer from what it borrows: a block that is being executed, say.
 
 use super::Vm;

@@ -12,7 +12,7 @@ use crate::heap::value::{Handle, Value};
 
 impl Vm {
     /// Whether a generator that is made now is the result of the instruction before a `for` loop, or of the
-    /// `__iter__` that the loop calls: then nobody else has it.
+    /// `__iter__` that the loop calls: then there is no other reference.
     pub(super) fn is_for_a_loop(&self, after: After) -> bool {
         let Some(frame) = self.frames.last() else { return false };
         let place = match after {

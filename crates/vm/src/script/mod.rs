@@ -1,4 +1,4 @@
-//! Plain scripts: run one, and see what it printed, how it ended, what it took and where.
+//! Plain scripts: output, ending, cost and profile of a run.
 //!
 //! Local: a change here needs no agreement among validators.
 

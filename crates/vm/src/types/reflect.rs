@@ -152,7 +152,7 @@ fn frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     Ok(Value::Int(if script { vm.frame_depth } else { SCRIPT_FRAME_DEPTH } as i64))
 }
 
-/// A plain script may ask for more; the stack of an actor is what it is.
+/// A plain script may raise the limit; an actor's is fixed.
 fn set_frame_limit(vm: &mut Vm, args: Args) -> Outcome {
     let [limit] = vm.take(args, "setrecursionlimit", ["limit"], 1)?;
     let limit = vm.want_int(limit)?;

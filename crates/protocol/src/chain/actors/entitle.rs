@@ -34,7 +34,7 @@ impl Host<'_, '_> {
         self.charge(price.cycles, price.cells + bytes as u64)
     }
 
-    /// Whether somebody, or else the caller, may do something. Changes nothing.
+    /// Whether the named holder, or else the caller, has a right. Changes nothing.
     pub fn entitled(
         &mut self,
         who: Option<Address>,

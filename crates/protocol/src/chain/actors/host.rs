@@ -1,6 +1,6 @@
 //! What a running call may ask of the chain (the calls of the machine's `HOST.md`).
 //!
-//! Every call is charged before it acts, and what it does goes with the call if that fails.
+//! Every call is charged before it acts, and takes back its writes if it fails.
 
 use super::call::{CallFault, check_call};
 use super::storage::{self, Scan};
@@ -233,9 +233,8 @@ impl<'h, 'a> Host<'h, 'a> {
     }
 
     /// `keccak256("cowboy-random-v1:" ‖ newest beacon on chain ‖ actor ‖ cause ‖ keccak256(label))`.
-    /// Nobody knew it when the transaction was signed, unless it was signed at the last moment; whoever
-    /// makes the block does know it. Code that plays for money binds itself first and asks in a later
-    /// block.
+    /// Unknown when the transaction was signed, unless that was just before the block; known to the
+    /// proposer. Code that plays for money commits first and asks in a later block.
     pub fn randomness(&mut self, label: &[u8]) -> Result<B256, Refusal> {
         self.charge(price::RANDOM_CYCLES + label.len() as u64 / price::WRITE_BYTES_PER_CYCLE, 0)?;
         let mut bytes = b"cowboy-random-v1:".to_vec();
@@ -246,8 +245,8 @@ impl<'h, 'a> Host<'h, 'a> {
         Ok(keccak256(bytes))
     }
 
-    /// Calls another actor, here and now. The inner error is that actor's: nothing is left of what it
-    /// did, and what it consumed is gone. `memory` is what this call's machine uses.
+    /// Calls another actor synchronously. The inner error is that actor's: its writes are taken back, its
+    /// consumption is not. `memory` is what this call's machine uses.
     pub fn call(
         &mut self,
         out: &Outgoing<'_>,

@@ -1,13 +1,12 @@
 //! Calls that wait over several blocks.
 //!
-//! What a call asks for gets a token and is prepaid, so that its answer can be handed over whoever is
-//! broke by then. When the call waits, its frames are written into the state; when an answer comes, the
-//! call goes on from the queue of a later block. An answer that comes before the call waits for it is
-//! kept. Nothing is left behind: the end of a call gives back what it prepaid and did not use.
+//! Each request of a call gets a token and prepays the delivery of its answer, which no later lack of money
+//! can stop. When the call waits, its frames are written into the state; when an answer comes, the call
+//! resumes from the queue of a later block. An answer that arrives before the call waits for it is kept.
+//! The end of a call refunds unused prepayments.
 //!
-//! Frames and kept answers stay in the state for as long as the call waits, so they are held against a
-//! deposit. As with what is prepaid, the waiting actor's own balance pays it and gets
-//! it back: a caller does not decide how long the code waits.
+//! Frames and kept answers stay in the state while the call waits, against a deposit. The waiting actor
+//! pays deposit and prepayment and gets them back: its code decides how long it waits, not its caller.
 
 use super::call::PAYLOAD_BYTES_MAX;
 use super::host::{Host, Outgoing, Running};
@@ -46,7 +45,7 @@ const WAKE_WORK: u64 = 2;
 /// sleepers cannot put off deadlines.
 const WAKES_PER_HEIGHT: u64 = WORK_PER_BLOCK / 2 / WAKE_WORK;
 
-/// Which method a call is of, and who waits for what it returns.
+/// The method of a call, and the call that waits for its return value.
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
     pub(crate) name: String,
@@ -206,7 +205,7 @@ impl Exec<'_> {
         Ok(deposit)
     }
 
-    /// Writes down how a call ended for now; what it returned, if it ended.
+    /// Stores the frames of a call that waits, or closes one that ended. Returns what an ended call returned.
     pub(super) fn settle_call(
         &mut self,
         running: Running,
@@ -362,7 +361,7 @@ impl Exec<'_> {
         Ok(JobEnd { job, submitter, status: record.status, result })
     }
 
-    /// The end of a call: what it asked for in vain is given up, and what that prepaid goes back.
+    /// Closes a call: drops its open requests and refunds their prepayments.
     pub(super) fn close_frame(
         &mut self,
         actor: Address,

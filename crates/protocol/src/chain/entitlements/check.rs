@@ -1,4 +1,4 @@
-//! Whether somebody may do something, and counting that it was done.
+//! Checks rights and counts their uses.
 
 use crate::base::error::Refusal;
 use crate::base::primitives::{Address, B256};
@@ -92,7 +92,7 @@ impl Exec<'_> {
         found
     }
 
-    /// Whether somebody may do something.
+    /// Whether the holder has the right.
     pub(crate) fn entitled(&mut self, question: &Question<'_>) -> Result<bool, Refusal> {
         Ok(self.permit(question)?.is_some())
     }

@@ -1,6 +1,6 @@
 //! Roles: rights by the bundle, given and taken as one.
 //!
-//! A role counts for everybody who has it at once: it is read where it is asked for, never copied.
+//! A change of a role counts for all of its holders at once: checks read the role, nothing copies it.
 //! Uses are counted for each of them. Pools have no roles: a membership is a record of its own.
 
 use crate::base::codec::{Bytes, Encode};

@@ -116,7 +116,7 @@ impl Outcome {
 }
 
 /// Executes a block on the state of its parent. The header's roots of transactions, seeds and
-/// receipts are checked here; its state root is checked by whoever stores the diff. `actors` runs the
+/// receipts are checked here; the store of the diff checks the state root. `actors` runs the
 /// code of actors; [`NoActors`] is for chains without code.
 pub fn apply_block(
     view: &dyn Indexed,
@@ -148,8 +148,8 @@ pub fn apply_block(
 /// A block that is being put together: everything but its transactions and roots.
 #[derive(Clone, Debug)]
 pub struct Draft {
-    /// Parent, height, round, proposer and time; the roots are filled in, the state's by whoever
-    /// stores it.
+    /// Parent, height, round, proposer and time; the roots are filled in, the state's by its
+    /// store.
     pub header: Header,
     pub seeds: Vec<SeedSignature>,
     /// A certificate that this block may carry.
@@ -238,7 +238,6 @@ pub(crate) struct Env {
     pub(crate) stamp: Stamp,
 }
 
-/// A block being executed.
 pub(crate) struct Exec<'a> {
     pub(crate) state: Overlay<'a>,
     pub(crate) params: &'a ChainParams,

@@ -103,7 +103,7 @@ impl Step {
         self.tips = Amount(self.tips.get() + tip.get());
     }
 
-    /// A payer who has to be written.
+    /// A payer's account, marked as changed.
     fn payer(&mut self, address: Address, exec: &Exec<'_>) -> &mut Account {
         let payer = self
             .payers

@@ -47,7 +47,7 @@ impl Exec<'_> {
 
     fn close_commits(&mut self, id: &JobId, mut job: Job) {
         job.status = Status::Committed;
-        // Deadlines are absolute, but a full agenda must not cost anybody its time to reveal.
+        // Deadlines are absolute, but a full agenda must not cost a runner its time to reveal.
         let now = self.env.height;
         job.aggregator_until = job.aggregator_until.max(now.plus(self.params.aggregator_blocks));
         job.reveal_by = job.reveal_by.max(now.plus(self.params.reveal_blocks));

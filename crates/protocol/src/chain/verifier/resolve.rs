@@ -1,4 +1,4 @@
-//! The end of the reveal phase: who stood by its commit, who wins, who does not.
+//! The end of the reveal phase: slashes commits without a reveal, and settles the winners.
 
 use crate::base::codec::Bytes;
 use crate::base::primitives::{Address, Amount, BPS, JobId};

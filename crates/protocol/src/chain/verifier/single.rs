@@ -65,7 +65,7 @@ impl Exec<'_> {
             let verdict = Verdict { winners: vec![who], agreed: None, result: result.clone() };
             self.settle(id, job, spec, verdict);
         } else {
-            // As good as none: somebody else gets the seat.
+            // As good as none: another runner gets the seat.
             let seat = seat_mut(&mut job, who);
             seat.progress = SeatState::TimedOut;
             let seat = seat.clone();

@@ -46,19 +46,18 @@ pub struct KeyNode {
 }
 codec_struct!(KeyNode { left, right });
 
-/// A call that waits, without the machine's frames: an answer is noted here, and that must not cost
-/// what the frames' size is.
+/// A call that waits, without the machine's frames: noting an answer must not cost by their size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The method that was called.
     pub method: String,
     pub sender: Address,
     pub origin: Address,
-    /// The call that waits for what this one returns.
+    /// The call that waits for its return value.
     pub reply: Option<(Address, u64)>,
-    /// Since when it waits for what it waits for now.
+    /// The height at which its present wait began.
     pub since: Height,
-    /// What it asked for and has no answer to yet.
+    /// Tokens without an answer yet.
     pub open: Vec<u64>,
     /// What it waits for; nothing if its answer is on the way.
     pub awaits: Vec<u64>,

@@ -80,7 +80,7 @@ pub struct InsufficientRunners {
     pub candidates: usize,
 }
 
-/// `HHI_instant` in nano: the sum of squared shares, divided once. `None` if nobody has any stake.
+/// `HHI_instant` in nano: the sum of squared shares, divided once. `None` without any stake.
 pub fn hhi_instant(stakes: impl Iterator<Item = u128> + Clone) -> Option<u64> {
     let mut total = U256::ZERO;
     for stake in stakes.clone() {

@@ -152,7 +152,7 @@ impl Query {
         query
     }
 
-    /// The query of its class alone: no price and no value rules anybody out.
+    /// The query of its class alone: no price and no value excludes a runner.
     pub fn base(&self) -> Self {
         Self { class: self.class.clone(), quote: None, value: Amount::ZERO }
     }
@@ -326,7 +326,7 @@ impl Entry {
             && coverage(candidacy, rules).is_some()
     }
 
-    /// The next height at which a filter may turn without anybody writing the runner.
+    /// The next height at which a filter may turn without a write to the runner.
     pub fn next_turn(&self, rules: &Rules, height: Height) -> Option<Height> {
         let candidacy = &self.candidacy;
         let silence = candidacy.last_seen.plus(rules.heartbeat_timeout_blocks).plus(1);

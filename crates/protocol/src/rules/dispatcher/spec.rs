@@ -69,7 +69,7 @@ pub enum JobType {
         /// Arguments as a JSON object.
         arguments: String,
     },
-    /// Send a transaction that somebody signed already.
+    /// Send a transaction that is signed already.
     EthSend { chain_id: u64, raw_transaction: Bytes },
     Custom {
         /// BLAKE3 hash of the executor.

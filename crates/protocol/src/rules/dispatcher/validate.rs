@@ -248,8 +248,7 @@ fn validate_available(spec: &JobSpec) -> Result<(), Refusal> {
     refuse_if(spec.tee_required, Refusal::TeeUnavailable)
 }
 
-/// What every runner would turn down is not worth a committee. Whether somebody is there, only a
-/// runner can tell.
+/// Refuses requests that every runner would turn down. Whether the server exists, only a runner finds out.
 fn validate_web(spec: &JobSpec) -> Result<(), Refusal> {
     let JobType::Http { method, url, .. } = &spec.job_type else { return Ok(()) };
     let web = ["http://", "https://"].iter().any(|scheme| {

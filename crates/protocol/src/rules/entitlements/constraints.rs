@@ -92,7 +92,7 @@ impl Constraints {
         Ok(())
     }
 
-    /// Whether nothing limits the uses and nobody passes it on: what a membership is.
+    /// Whether uses are unlimited and delegation is off, as a membership must be.
     pub(crate) fn is_plain(&self) -> bool {
         let Self { valid_from, valid_until, revocable, .. } = *self;
         *self == Self { valid_from, valid_until, revocable, ..Self::default() }

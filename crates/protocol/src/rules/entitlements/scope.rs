@@ -27,7 +27,7 @@ pub enum Scope {
     RunnerPool {
         id: Bytes,
     },
-    /// A name that somebody made.
+    /// A registered name.
     Namespace {
         name: Bytes,
     },

@@ -55,8 +55,8 @@ codec_struct!(NextSubsets { seed, drawn });
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttestationRecord {
     pub height: Height,
-    /// Bits of its list at that height. What it attested beyond the end of the list is left out, so
-    /// that nobody can vouch for a runner that is still to come.
+    /// Bits of its list at that height. Bits beyond the end of the list are cut, so
+    /// that no attestation counts for a later runner.
     pub bits: Bytes,
 }
 codec_struct!(AttestationRecord { height, bits });

@@ -56,7 +56,7 @@ impl Pool {
         self.amount.get().checked_mul(VIRTUAL_SHARES) == Some(self.shares)
     }
 
-    /// Two pools that are whole as one. Each share is worth what it was.
+    /// Merges two pools that never earned or lost. Each share keeps its worth.
     pub fn joined(&self, other: &Self) -> Self {
         Self {
             amount: Amount(self.amount.get() + other.amount.get()),

@@ -104,16 +104,16 @@ codec_struct!(Terms { max_concurrent_jobs, commission_bps, stake_floor, since })
 pub enum Status {
     Active,
     Paused,
-    /// It has left. Its history stays: who comes back finds the reputation it left with.
+    /// It has left. Its reputation stays for when it returns.
     Deregistered,
 }
 codec_enum!(Status { 1 => Active {}, 2 => Paused {}, 3 => Deregistered {} });
 
-/// Who has or had a slot.
+/// The present or last holder of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotRecord {
     pub runner: Address,
-    /// When it left. Who comes back gets another slot.
+    /// When it left. A runner that returns gets another slot.
     pub vacated: Option<Height>,
 }
 codec_struct!(SlotRecord { runner, vacated });

@@ -75,7 +75,7 @@ impl<T: Clone + PartialEq> Versioned<T> {
         self.forget(oldest);
     }
 
-    /// Drops versions that nobody may ask for: those that were replaced at or before `oldest`.
+    /// Drops versions that no read may need: those that were replaced at or before `oldest`.
     fn forget(&mut self, oldest: Option<Stamp>) {
         let Some(oldest) = oldest else {
             self.past.clear();

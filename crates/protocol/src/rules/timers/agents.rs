@@ -13,7 +13,7 @@ pub struct TimerCall {
     pub max_cells: u64,
 }
 
-/// What an agent is told (CIP-1 §7.2).
+/// The context of an agent's call (CIP-1 §7.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GbaContext {
     /// The chain's number, for whatever the code signs or checks.

@@ -8,10 +8,8 @@ use crate::base::sorted::{Item, Sorted};
 use std::fmt::Debug;
 
 pub(super) trait NumberKey: Copy + Ord + Debug {
-    /// See [`Item::WIDTH`].
     const WIDTH: usize;
 
-    /// See [`Item::head`].
     fn head(&self) -> u64;
 }
 

@@ -99,7 +99,6 @@ pub enum CheckError {
     /// A malformed or unsupported schema.
     #[error("unusable schema: {0}")]
     Schema(#[from] SchemaError),
-    /// `StructuredMatch` without fields.
     #[error("StructuredMatch needs at least one field")]
     NoFields,
     #[error("a tolerance must not be negative")]

@@ -24,7 +24,7 @@ const FIRES: usize = 2_000;
 pub trait Surroundings {
     fn nanos(&mut self) -> u64;
 
-    /// Nanoseconds of work that this thread has done, where somebody counts them: on a machine that
+    /// Nanoseconds of work that this thread has done, where they are counted: on a machine that
     /// does other things too, means of these say more than wall time.
     fn busy_nanos(&mut self) -> u64 {
         self.nanos()
@@ -48,7 +48,7 @@ pub trait Surroundings {
 }
 
 #[derive(Clone, Debug)]
-pub struct Wish {
+pub struct BenchOptions {
     /// Pending timers, one measurement for each.
     pub pending: Vec<u64>,
     /// Timers that are due, in every block.
@@ -61,7 +61,7 @@ pub struct Wish {
     pub storm: u64,
 }
 
-impl Default for Wish {
+impl Default for BenchOptions {
     fn default() -> Self {
         Self {
             pending: vec![10_000, 1_000_000, 10_000_000],
@@ -150,24 +150,36 @@ pub struct Report {
     pub store: &'static str,
     pub scheduler: Vec<Sized>,
     pub instead: Vec<Instead>,
-    /// If it was wished for.
+    /// With `BenchOptions::storm`.
     pub storm: Option<Storm>,
 }
 
-pub fn run(wish: &Wish, around: &mut impl Surroundings) -> Result<Report, GenesisError> {
+pub fn run(options: &BenchOptions, around: &mut impl Surroundings) -> Result<Report, GenesisError> {
     let mut report = Report {
         store: around.store_name(),
         scheduler: Vec::new(),
         instead: Vec::new(),
         storm: None,
     };
-    for pending in &wish.pending {
-        report.scheduler.push(sized(wish, *pending, around)?);
-        report.instead.push(instead("heap, ranked anew", Heap::default(), wish, *pending, around));
-        report.instead.push(instead("wheel, no market", Wheel::default(), wish, *pending, around));
+    for pending in &options.pending {
+        report.scheduler.push(sized(options, *pending, around)?);
+        report.instead.push(instead(
+            "heap, ranked anew",
+            Heap::default(),
+            options,
+            *pending,
+            around,
+        ));
+        report.instead.push(instead(
+            "wheel, no market",
+            Wheel::default(),
+            options,
+            *pending,
+            around,
+        ));
     }
-    if wish.storm > 0 {
-        report.storm = Some(storm(wish, around)?);
+    if options.storm > 0 {
+        report.storm = Some(storm(options, around)?);
     }
     Ok(report)
 }
@@ -193,15 +205,19 @@ fn fired(outcome: &Outcome) -> u64 {
     outcome.events().filter(|event| matches!(event, Event::TimerFired { .. })).count() as u64
 }
 
-fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Sized, GenesisError> {
+fn sized(
+    options: &BenchOptions,
+    pending: u64,
+    around: &mut impl Surroundings,
+) -> Result<Sized, GenesisError> {
     let plan = Plan {
         pending,
-        due: wish.due,
+        due: options.due,
         arriving: FIRES as u64,
-        blocks: wish.blocks,
+        blocks: options.blocks,
         // No actor may have more than 1,024.
-        actors: wish.actors.max(pending / 500),
-        payload_bytes: wish.payload_bytes,
+        actors: options.actors.max(pending / 500),
+        payload_bytes: options.payload_bytes,
         gas_limit: 1_000,
     };
     let before = around.resident_bytes();
@@ -211,7 +227,7 @@ fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Si
     around.open_store(&chain.state);
     let (mut blocks, mut commits, mut stores) = (Vec::new(), Vec::new(), Vec::new());
     let (mut fires, mut keys, mut written, mut busy) = (0, 0, 0, 0);
-    for _ in 0..wish.blocks {
+    for _ in 0..options.blocks {
         let start = around.busy_nanos();
         let (outcome, nanos) = block(&chain, around);
         busy += around.busy_nanos() - start;
@@ -228,10 +244,10 @@ fn sized(wish: &Wish, pending: u64, around: &mut impl Surroundings) -> Result<Si
         around.store_block(&outcome.diff);
         stores.push(around.nanos() - start);
     }
-    let per_block = |sum: u64| sum / wish.blocks.max(1);
+    let per_block = |sum: u64| sum / options.blocks.max(1);
     Ok(Sized {
         pending,
-        due: wish.due,
+        due: options.due,
         bytes_per_timer: bytes / plan.timers().max(1),
         schedule_ns,
         cancel_ns,
@@ -280,22 +296,22 @@ fn operations(chain: &LocalChain, plan: &Plan, around: &mut impl Surroundings) -
 fn instead(
     name: &'static str,
     mut scheduler: impl Scheduler,
-    wish: &Wish,
+    options: &BenchOptions,
     pending: u64,
     around: &mut impl Surroundings,
 ) -> Instead {
     let plain = |n: u64, due: u64| {
         let dice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
         let max_fee = 1_000_000_000 + dice % 64 * 100_000_000;
-        let actor = (n % wish.actors.max(1)) as u32;
+        let actor = (n % options.actors.max(1)) as u32;
         Plain { due, id: n, actor, max_fee, tip: dice / 64 % 64 * 10_000 }
     };
     for n in 0..pending {
         scheduler.schedule(plain(n, FAR + n % 1_000_000));
     }
-    let arriving = wish.due + FIRES as u64 * wish.blocks;
+    let arriving = options.due + FIRES as u64 * options.blocks;
     for n in 0..arriving {
-        let due = 1 + n.saturating_sub(wish.due) / FIRES as u64;
+        let due = 1 + n.saturating_sub(options.due) / FIRES as u64;
         scheduler.schedule(plain(pending + n, due));
     }
     let start = around.nanos();
@@ -306,7 +322,7 @@ fn instead(
     (0..OPERATIONS.min(pending)).for_each(|n| scheduler.cancel(n * (pending / OPERATIONS).max(1)));
     let end = around.nanos();
     let (mut blocks, mut fires) = (Vec::new(), 0);
-    for height in 1..=wish.blocks {
+    for height in 1..=options.blocks {
         let start = around.nanos();
         fires += scheduler.block(height, 1_000_000 + height * 1_000, FIRES) as u64;
         blocks.push(around.nanos() - start);
@@ -316,24 +332,24 @@ fn instead(
         pending,
         schedule_ns: (middle - start) / OPERATIONS,
         cancel_ns: (end - middle) / OPERATIONS,
-        fired_per_block: fires / wish.blocks.max(1),
+        fired_per_block: fires / options.blocks.max(1),
         block: Spread::of(blocks),
     }
 }
 
-fn storm(wish: &Wish, around: &mut impl Surroundings) -> Result<Storm, GenesisError> {
+fn storm(options: &BenchOptions, around: &mut impl Surroundings) -> Result<Storm, GenesisError> {
     let plan = Plan {
         pending: 0,
         due: 0,
-        arriving: wish.storm,
+        arriving: options.storm,
         blocks: 1,
-        actors: wish.actors,
-        payload_bytes: wish.payload_bytes,
+        actors: options.actors,
+        payload_bytes: options.payload_bytes,
         gas_limit: 1_000,
     };
     let mut chain = chain(&plan, params())?;
     let (outcome, first) = block(&chain, around);
     chain.state.commit(&outcome);
     let (_, next) = block(&chain, around);
-    Ok(Storm { due: wish.storm, block_us: first / 1_000, next_us: next / 1_000 })
+    Ok(Storm { due: options.storm, block_us: first / 1_000, next_us: next / 1_000 })
 }
